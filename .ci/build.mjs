@@ -109,6 +109,8 @@ async function command() {
       ...BUNDLED_INK,
       plugins: [CRYPTO_ON_DEMAND, ...BUNDLED_INK.plugins],
       external: ["better-sqlite3"],
+      // Its other form loads its parts by a `require` that esbuild cannot follow.
+      alias: { "jsonc-parser": join(folder, "node_modules/jsonc-parser/lib/esm/main.js") },
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
       banner: {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

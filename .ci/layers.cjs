@@ -45,7 +45,7 @@ const CLI_FOLDERS = [
   ["format"],
   ["tree", "tui"],
   ["session"],
-  ["config", "preview", "prompt"],
+  ["config", "mcp", "preview", "prompt"],
   ["agent", "picker"],
   ["navigator", "shell"],
   ["interactive"],
@@ -147,6 +147,7 @@ module.exports = {
       from: { path: "^test/" },
       to: { path: "^packages/[^/]+/src/" },
     },
+    only("modelcontextprotocol-in-mcp", "@modelcontextprotocol", "^packages/cli/src/mcp/"),
     only("ink-in-tui", "(ink|react)", "^packages/cli/src/tui/"),
     only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
     only("kysely-in-folders-with-queries", "kysely", `^${CORE}/(storage|search|sessions|tree|verify)/`),
@@ -154,7 +155,7 @@ module.exports = {
     only(
       "zod-where-input-is-validated",
       "zod",
-      `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/(config|preview)/)`,
+      `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/(config|mcp|preview)/)`,
     ),
     {
       name: "ai-sdk-in-subpaths",

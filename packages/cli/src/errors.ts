@@ -128,3 +128,9 @@ export class ConfigError extends CommandError {
   readonly code = "CONFIG_INVALID";
   override readonly name = "ConfigError";
 }
+
+/** `mcp --install`: the config file of a client cannot be read, or is not what its format says. Nothing was written. */
+export class ClientConfigError extends CommandError {
+  readonly code = "CLIENT_CONFIG";
+  override readonly name = "ClientConfigError";
+}

@@ -161,6 +161,11 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     hint: "`bough verify` names the damage; restore a backup with `bough restore FILE`, or export the other sessions.",
   },
   RECALL_INPUT: { exit: 66, meaning: "`search`, `show`: a value of --lines, --grep or another option is not valid; the message names it" },
+  CLIENT_CONFIG: {
+    exit: 67,
+    meaning: "`mcp --install`: the config file of the client cannot be read; nothing was written",
+    hint: "Repair that file, or add the printed entry by hand.",
+  },
   DRIVER_UNUSABLE: {
     exit: 70,
     meaning: "better-sqlite3 does not load on this version of Node; the hint names the command that repairs it",

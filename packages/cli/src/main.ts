@@ -133,6 +133,8 @@ const io: Io = {
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? (question, takeEarly) => lines.ask(question, takeEarly) : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
+  pipes: { input: process.stdin, output: process.stdout },
+  program: [process.execPath, ...process.argv.slice(1, 2)],
   terminal: drawableTerminal(),
   bough: run,
   onInterrupt,

@@ -65,6 +65,8 @@ export class World {
       now: () => NOON,
       ask: answer === undefined ? undefined : answering(asked, answer),
       progressStream: undefined,
+      pipes: { input: process.stdin, output: process.stdout },
+      program: ["node", "bough.js"],
       terminal: undefined,
       bough: run,
       onInterrupt: () => () => undefined,

@@ -70,6 +70,13 @@ describe("items come back as they were given", () => {
       } as AgentInputItem,
     ],
     [
+      "a result with bytes",
+      {
+        ...result("c1", ""),
+        output: { type: "image", image: { data: new Uint8Array([0, 255, 7]), mediaType: "image/png" } },
+      } as AgentInputItem,
+    ],
+    [
       "reasoning with encrypted content",
       { type: "reasoning", id: "rs_1", content: [{ type: "input_text", text: "Tabs…" }], providerData: { encryptedContent: "gAAAA==" } },
     ],
@@ -242,4 +249,13 @@ describe("under a running agent", () => {
     expect(Math.max(...sizes)).toBeLessThan(8_000 * 4);
     expect(JSON.stringify(model.lastCall?.request.input)).toContain("look up everything");
   });
+});
+
+test("two handles that append and pop at once lose nothing", async () => {
+  const [one, two] = [new BoughSession(store, { id: "shared" }), new BoughSession(store, { id: "shared" })];
+  await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : two).addItems([user(`n${at}`)])));
+  const popped = await Promise.all([one.popItem(), two.popItem(), one.popItem(), two.popItem()]);
+  const left = await one.getItems();
+  expect(left).toHaveLength(16);
+  expect(new Set([...left, ...popped].map((item) => JSON.stringify(item))).size).toBe(20);
 });

@@ -82,7 +82,11 @@ export class BoughSession
 
   /** The session in the store, to branch, label, search, compact or export it. Created by the first call. */
   async open(): Promise<Session> {
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      // The next call tries again.
+      this.#opened = undefined;
+      throw error;
+    });
     return this.#opened;
   }
 
@@ -91,11 +95,7 @@ export class BoughSession
     const created = { ...(title === undefined ? {} : { title }) };
     const options = leaf === undefined ? {} : { leaf };
     const session =
-      id === undefined
-        ? await this.#store.createSession(created)
-        : await ((await this.#store.findSession(id))
-            ? this.#store.openSession(id, options)
-            : this.#store.createSession({ id, ...created }));
+      id === undefined ? await this.#store.createSession(created) : await this.#store.openOrCreateSession(id, created, options);
     const opened = id === undefined && leaf !== undefined ? await this.#store.openSession(session.id, options) : session;
     this.#compactor = compactor?.(opened);
     return opened;

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 // The pages of `docs/` that are generated from definitions in the code. `.ci/docs.mjs` writes them; tests compare them.
 
 import type { Command } from "commander";
@@ -62,6 +63,8 @@ const NO_IO: Io = {
   now: () => 0,
   ask: undefined,
   progressStream: undefined,
+  pipes: { input: new PassThrough(), output: new PassThrough() },
+  program: [],
   terminal: undefined,
   bough: async () => 0,
   onInterrupt: () => () => undefined,

@@ -4,14 +4,12 @@ import { listExitCodes } from "../exit-codes.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
+import { VERSION } from "../version.js";
 import { defineChangeCommands } from "./change-commands.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
 import { defineReadCommands } from "./read-commands.js";
-
-/** The version of this package. */
-const VERSION = "0.1.0";
 
 /** Text that commander printed: help, the version, and errors in the command line. */
 export interface ParserOutput {

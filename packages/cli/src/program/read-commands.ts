@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { MCP_CLIENTS } from "../mcp/clients.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
@@ -14,6 +15,30 @@ export function defineReadCommands(registry: CommandRegistry): void {
   defineCheckpoints(registry);
   defineSearch(registry);
   defineStats(registry);
+  defineMcp(registry);
+}
+
+function defineMcp(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "mcp",
+    {
+      group: GROUP,
+      summary: "Serve the store to an agent over MCP, read-only; or add this server to a client",
+      more:
+        "Speaks the Model Context Protocol over stdin and stdout, for a client that starts it: search, read, tree, path, sessions and " +
+        "files touched. Entries that the user kept private are never sent. With --install it prints the entry for the config of a " +
+        `client and, after asking, writes it. Clients: ${MCP_CLIENTS.map(({ name }) => name).join(", ")}.`,
+      examples: [
+        ["bough mcp --install claude", "asks, then adds the server to Claude Code"],
+        ["bough mcp --install codex --yes", "adds it to Codex without asking"],
+        ["bough mcp --store work.db", "serves another store"],
+      ],
+    },
+    async () => (await import("../commands/mcp.js")).runMcp,
+  )
+    .option("--install <client>", "add this server to the config of a client")
+    .option("--yes", "with --install: do not ask for confirmation");
 }
 
 function defineSessions(registry: CommandRegistry): void {

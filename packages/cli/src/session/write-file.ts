@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { link, open, rename, rm, stat } from "node:fs/promises";
+import { link, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { OutputExistsError, OutputFailedError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
@@ -10,17 +10,18 @@ const CHUNK = 1 << 18;
 
 /**
  * Writes a file atomically: the pieces go to a temporary file in the same folder, which is then renamed. Without
- * `overwrite`, an existing file is not replaced.
+ * `overwrite`, an existing file is not replaced; with it, the new file has its permissions, and a symbolic link stays one.
  *
  * @throws {OutputExistsError | OutputFailedError}
  */
 export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean): Promise<void> {
-  await checkTarget(path, overwrite);
-  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  const mode = await checkTarget(path, overwrite);
+  const target = mode === undefined ? path : await realpath(path);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   const stopWatching = io.onInterrupt(() => rmSync(temporary, { force: true }));
   try {
-    await writeAll(temporary, pieces);
-    await moveIntoPlace(temporary, path, overwrite);
+    await writeAll(temporary, pieces, mode);
+    await moveIntoPlace(temporary, target, overwrite);
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     if (error.code === "EEXIST") throw new OutputExistsError(existsMessage(path));
@@ -36,19 +37,22 @@ export function toFileName(id: string): string {
   return id.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 8);
 }
 
-async function checkTarget(path: string, overwrite: boolean): Promise<void> {
+/** Returns the permissions of an existing file; undefined: there is none. */
+async function checkTarget(path: string, overwrite: boolean): Promise<number | undefined> {
   const found = await stat(path).catch((error: unknown) => {
     if (isFileSystemError(error)) return undefined;
     throw error;
   });
-  if (found === undefined) return;
+  if (found === undefined) return undefined;
   if (found.isDirectory()) throw new OutputFailedError(`${path} is a directory. Name a file.`);
   if (!overwrite) throw new OutputExistsError(existsMessage(path));
+  return found.mode & 0o777;
 }
 
-async function writeAll(path: string, pieces: AsyncIterable<string>): Promise<void> {
+async function writeAll(path: string, pieces: AsyncIterable<string>, mode: number | undefined): Promise<void> {
   const file = await open(path, "w");
   try {
+    if (mode !== undefined) await file.chmod(mode);
     let text = "";
     for await (const piece of pieces) {
       text += piece;

@@ -1,3 +1,5 @@
+import type { Readable, Writable } from "node:stream";
+
 /** A destination for text: a terminal, a file or a pipe. */
 export interface Sink {
   /** Resolves when more can be written. @throws {OutputClosedError} the reader has closed the pipe (`| head`). */
@@ -23,6 +25,12 @@ export interface Terminal {
   readonly suspend: (resumed: () => void) => void;
 }
 
+/** The standard streams, for a protocol that is spoken over them. */
+export interface Pipes {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
 /** All access of a command to its process. Only `main` uses `process`. */
 export interface Io {
   readonly stdout: Sink;
@@ -42,6 +50,10 @@ export interface Io {
   readonly progressStream: NodeJS.WriteStream | undefined;
   /** The terminal for screens; undefined: there is none, or it supports no cursor movement. */
   readonly terminal: Terminal | undefined;
+  /** The standard streams of the process, for a server. Nothing else may read or write them meanwhile. */
+  readonly pipes: Pipes;
+  /** The command line that starts this program: Node and the script. */
+  readonly program: readonly string[];
   /** Runs another command line in this process, with another `Io`; resolves to its exit code. Never rejects. */
   readonly bough: (args: readonly string[], io: Io) => Promise<number>;
   /** Calls `cleanUp` on SIGINT and exits; returns a function that removes the handler. */

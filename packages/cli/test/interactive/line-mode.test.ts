@@ -46,6 +46,8 @@ async function lineShell() {
     now: () => NOON,
     ask: (question: string, takeEarly?: (line: string) => void) => reader.ask(question, takeEarly),
     progressStream: undefined,
+    pipes: { input: process.stdin, output: process.stdout },
+    program: ["node", "bough.js"],
     terminal: undefined,
     bough: run,
     onInterrupt: () => () => undefined,

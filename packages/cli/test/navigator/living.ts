@@ -106,6 +106,8 @@ function ioIn(folder: string): Io {
     now: () => NOON,
     ask: undefined,
     progressStream: undefined,
+    pipes: { input: process.stdin, output: process.stdout },
+    program: ["node", "bough.js"],
     terminal: undefined,
     bough: async () => 0,
     onInterrupt: () => () => undefined,

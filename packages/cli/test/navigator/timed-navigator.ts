@@ -121,6 +121,8 @@ function quietIo(terminal: Terminal): Io {
     now: Date.now,
     ask: undefined,
     progressStream: undefined,
+    pipes: { input: process.stdin, output: process.stdout },
+    program: ["node", "bough.js"],
     terminal,
     bough: async () => 0,
     onInterrupt: () => () => undefined,

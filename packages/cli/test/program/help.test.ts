@@ -67,7 +67,7 @@ describe("the command line", () => {
     const without = program.commands
       .filter((command) => !command.options.some(({ long }) => long === "--json"))
       .map((command) => command.name());
-    expect(without).toEqual(["shell", "export", "demo", "help"]);
+    expect(without).toEqual(["shell", "mcp", "export", "demo", "help"]);
   });
 });
 

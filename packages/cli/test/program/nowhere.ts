@@ -14,6 +14,8 @@ export function nowhere(): Io {
     now: () => 0,
     ask: undefined,
     progressStream: undefined,
+    pipes: { input: process.stdin, output: process.stdout },
+    program: ["node", "bough.js"],
     terminal: undefined,
     bough: async () => 0,
     onInterrupt: () => () => undefined,

@@ -208,6 +208,8 @@ function ioIn(folder: string, { columns }: Size): Io {
     now: () => NOON,
     ask: undefined,
     progressStream: undefined,
+    pipes: { input: process.stdin, output: process.stdout },
+    program: ["node", "bough.js"],
     terminal: undefined,
     bough: run,
     onInterrupt: () => () => undefined,

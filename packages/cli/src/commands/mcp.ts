@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import { openStore } from "@bough/session-core";
+import { UsageError } from "../errors.js";
+import { MCP_CLIENTS } from "../mcp/clients.js";
+import { resolveStorePath } from "../session/open-store.js";
+import { styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import type { CommonOptions } from "./command.js";
+import { type Command, confirm, type Invocation } from "./command.js";
+
+interface McpOptions extends CommonOptions {
+  readonly install?: string;
+  readonly yes?: boolean;
+}
+
+/** `bough mcp`: serves the store to an MCP client over stdin and stdout; with `--install` it only configures the client. */
+export const runMcp: Command<McpOptions> = async (invocation) => {
+  const { io, options } = invocation;
+  if (options.install !== undefined) return install(invocation, options.install);
+  const { serveMcp } = await import("../mcp/server.js");
+  const { path } = resolveStorePath(io, options.store);
+  await serveMcp(() => openStore({ path, mode: "read-only" }), io.pipes);
+};
+
+async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {
+  const client = MCP_CLIENTS.find((one) => one.name === name);
+  if (client === undefined)
+    throw new UsageError(`--install ${name}: there is no such client. Choose from ${MCP_CLIENTS.map((one) => one.name).join(", ")}.`);
+  const { prepareInstallation } = await import("../mcp/install.js");
+  const args = options.store === undefined ? ["mcp"] : ["mcp", "--store", resolve(io.cwd, options.store)];
+  const { file, text, found, write } = await prepareInstallation(io, client, args);
+  if (found === "same") return out.line(`${client.title} has this server already, in ${file}.`);
+  out.line(styled("bold", `${client.title}: ${file}`));
+  for (const line of text.split("\n")) out.line(`  ${line}`);
+  if (io.ask === undefined && options.yes !== true) return explainByHand(out, found);
+  await out.flush();
+  const consequence = found === "other" ? "The entry of this name is replaced." : "Everything else in the file stays.";
+  if (options.yes !== true) await confirm(io, `Write this entry to ${file}`, consequence);
+  await write();
+  out.line(`Written. Start ${client.title} again to use it.`);
+}
+
+function explainByHand(out: Printer, found: string): void {
+  const there = found === "other" ? " It replaces the entry of this name." : "";
+  out.line(`Add this entry to that file, or repeat the command with --yes to have it written.${there}`);
+}

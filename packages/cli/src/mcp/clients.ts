@@ -1,0 +1,106 @@
+import { isAbsolute, join } from "node:path";
+import type { Io } from "../terminal/io.js";
+
+/** How a client is told of a server: where its config file is, and what the entry looks like there. */
+export interface McpClient {
+  readonly name: string;
+  readonly title: string;
+  readonly file: (io: ClientIo) => string;
+  readonly format: "json" | "toml";
+  /** The members that lead to the entry. */
+  readonly path: readonly string[];
+  readonly entry: (start: StartLine) => Readonly<Record<string, unknown>>;
+  /** Whether the client is started from a terminal, and so finds programs by PATH. */
+  readonly knowsPath: boolean;
+}
+
+/** What decides where config files are. */
+export type ClientIo = Pick<Io, "env" | "home"> & { readonly platform: NodeJS.Platform };
+
+/** The program that the client starts, and its arguments. */
+export interface StartLine {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const plain = (start: StartLine): Readonly<Record<string, unknown>> => ({ ...start });
+const typed = (start: StartLine): Readonly<Record<string, unknown>> => ({ type: "stdio", ...start });
+
+/** The folder in which desktop programs keep their settings. */
+function settingsFolder({ env, home, platform }: ClientIo): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support");
+  if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
+  return xdgFolder({ env, home });
+}
+
+function xdgFolder({ env, home }: Pick<ClientIo, "env" | "home">): string {
+  const set = env["XDG_CONFIG_HOME"];
+  return set !== undefined && isAbsolute(set) ? set : join(home, ".config");
+}
+
+/** The clients that `bough mcp --install` knows. */
+export const MCP_CLIENTS: readonly McpClient[] = [
+  {
+    name: "claude",
+    title: "Claude Code",
+    file: ({ env, home }) => join(env["CLAUDE_CONFIG_DIR"] ?? home, ".claude.json"),
+    format: "json",
+    path: ["mcpServers", "bough"],
+    entry: typed,
+    knowsPath: true,
+  },
+  {
+    name: "claude-desktop",
+    title: "Claude Desktop",
+    file: (io) => join(settingsFolder(io), "Claude", "claude_desktop_config.json"),
+    format: "json",
+    path: ["mcpServers", "bough"],
+    entry: plain,
+    knowsPath: false,
+  },
+  {
+    name: "codex",
+    title: "Codex",
+    file: ({ env, home }) => join(env["CODEX_HOME"] ?? join(home, ".codex"), "config.toml"),
+    format: "toml",
+    path: ["mcp_servers", "bough"],
+    entry: plain,
+    knowsPath: true,
+  },
+  {
+    name: "cursor",
+    title: "Cursor",
+    file: ({ home }) => join(home, ".cursor", "mcp.json"),
+    format: "json",
+    path: ["mcpServers", "bough"],
+    entry: plain,
+    knowsPath: false,
+  },
+  {
+    name: "gemini",
+    title: "Gemini CLI",
+    file: ({ home }) => join(home, ".gemini", "settings.json"),
+    format: "json",
+    path: ["mcpServers", "bough"],
+    entry: plain,
+    knowsPath: true,
+  },
+  {
+    name: "opencode",
+    title: "opencode",
+    file: (io) => join(xdgFolder(io), "opencode", "opencode.json"),
+    format: "json",
+    path: ["mcp", "bough"],
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+    knowsPath: true,
+  },
+  {
+    name: "vscode",
+    title: "Visual Studio Code",
+    file: (io) => join(settingsFolder(io), "Code", "User", "mcp.json"),
+    format: "json",
+    path: ["servers", "bough"],
+    entry: typed,
+    knowsPath: false,
+  },
+];

@@ -1,0 +1,144 @@
+import { constants } from "node:fs";
+import { access, mkdir, readFile } from "node:fs/promises";
+import { platform } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import { parse as parseToml, stringify as stringifyToml } from "smol-toml";
+import { ClientConfigError } from "../errors.js";
+import { writeNewFile } from "../session/write-file.js";
+import type { Io } from "../terminal/io.js";
+import type { McpClient, StartLine } from "./clients.js";
+
+/** The entry of this server in the config of a client, and what writing it would change. */
+export interface Installation {
+  readonly client: McpClient;
+  readonly file: string;
+  /** The entry as it has to stand in the file, with the members that lead to it. */
+  readonly text: string;
+  /** `same`: the entry is there already. `other`: an entry of this name with other members is there. */
+  readonly found: "nothing" | "same" | "other";
+  /** Writes the entry; everything else in the file stays as it is, comments too. */
+  readonly write: () => Promise<void>;
+}
+
+/**
+ * Reads the config of a client and prepares the entry.
+ *
+ * @throws {ClientConfigError} the file cannot be read or is damaged. Nothing was written.
+ */
+export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
+  const file = client.file({ env: io.env, home: io.home, platform: platform() });
+  const before = await readConfig(file);
+  const entry = client.entry(await startLine(io, client, args));
+  const config = client.format === "json" ? jsonConfig(file, before) : tomlConfig(file, before);
+  // smol-toml makes objects without a prototype; a clone has one.
+  const present = client.path.reduce<unknown>(memberOf, config.value);
+  return {
+    client,
+    file,
+    text: config.alone(client.path, entry),
+    found: present === undefined ? "nothing" : isDeepStrictEqual(structuredClone(present), entry) ? "same" : "other",
+    write: async () => {
+      await mkdir(dirname(file), { recursive: true });
+      await writeNewFile(io, file, once(config.with(client.path, entry)), before !== undefined);
+    },
+  };
+}
+
+/** A client that is started from a terminal finds `bough` by PATH, which survives an update of Node; others get the full path. */
+async function startLine(io: Io, { knowsPath }: McpClient, args: readonly string[]): Promise<StartLine> {
+  if (knowsPath && (await isOnPath(io, "bough"))) return { command: "bough", args };
+  const [command = "bough", ...script] = io.program;
+  return { command, args: [...script, ...args] };
+}
+
+async function isOnPath({ env }: Io, name: string): Promise<boolean> {
+  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
+    if (folder === "") continue;
+    const found = await access(join(folder, name), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return true;
+  }
+  return false;
+}
+
+async function readConfig(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new ClientConfigError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}. Nothing was written.`, {
+      cause: error,
+    });
+  }
+}
+
+/** A parsed config: its value, its text with an entry, and an entry alone. */
+interface Config {
+  readonly value: unknown;
+  with(path: readonly string[], entry: unknown): string;
+  alone(path: readonly string[], entry: unknown): string;
+}
+
+function jsonConfig(file: string, before: string | undefined): Config {
+  const errors: ParseError[] = [];
+  const text = before === undefined || before.trim() === "" ? "{}\n" : before;
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error !== undefined) throw damaged(file, `${printParseErrorCode(error.error)} at offset ${error.offset}`);
+  if (!isObject(value)) throw damaged(file, "it is not an object");
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: "\n" };
+  return {
+    value,
+    with: (path, entry) => applyEdits(text, modify(text, [...path], entry, { formattingOptions })),
+    alone: (path, entry) => JSON.stringify(nested(path, entry), null, 2),
+  };
+}
+
+/** A TOML config gets its entry at its end, because a TOML writer would drop the comments of the file. */
+function tomlConfig(file: string, before: string | undefined): Config {
+  const value = readToml(file, before ?? "");
+  const alone = (path: readonly string[], entry: unknown) => stringifyToml(nested(path, entry)).trim();
+  return {
+    value,
+    with: (path, entry) => {
+      if (path.reduce<unknown>(memberOf, value) !== undefined)
+        throw new ClientConfigError(`${file} has another entry ${path.join(".")}. Replace it by hand; nothing was written.`);
+      const start = before === undefined || before === "" ? "" : `${before.trimEnd()}\n\n`;
+      return `${start}${alone(path, entry)}\n`;
+    },
+    alone,
+  };
+}
+
+function readToml(file: string, text: string): unknown {
+  try {
+    return parseToml(text);
+  } catch (error) {
+    throw damaged(file, error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error));
+  }
+}
+
+function damaged(file: string, why: string): ClientConfigError {
+  return new ClientConfigError(`${file} is damaged: ${why}. Nothing was written.`);
+}
+
+function nested(path: readonly string[], entry: unknown): Record<string, unknown> {
+  const [name = "", ...rest] = path;
+  return { [name]: rest.length === 0 ? entry : nested(rest, entry) };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function* once(text: string): AsyncGenerator<string, void, void> {
+  yield text;
+}

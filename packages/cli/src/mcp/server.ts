@@ -1,0 +1,81 @@
+import { BoughError, type Store } from "@bough/session-core";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { errorLine } from "../format/error-text.js";
+import type { Pipes } from "../terminal/io.js";
+import { VERSION } from "../version.js";
+import { SESSION_TOOLS } from "./session-tools.js";
+import { clean, InvalidInputError, type McpTool } from "./tool.js";
+
+const TOOLS: readonly McpTool[] = [...SESSION_TOOLS];
+
+const INSTRUCTIONS =
+  "Sessions of coding agents, kept as trees: what was said, done and decided before, on every branch. Look here before you ask the user again or repeat work. Start with search_sessions; its answers carry the ids that read_entries takes. Everything is read-only.";
+
+/**
+ * Serves the tools over the pipes until the client closes its end. The store is opened by the first call, so that the handshake does not
+ * wait for it.
+ */
+export async function serveMcp(open: () => Promise<Store>, pipes: Pipes): Promise<void> {
+  const server = new Server(
+    { name: "bough", title: "Bough", version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  let store: Promise<Store> | undefined;
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: TOOLS.map(describeTool) }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name);
+    if (tool === undefined) return failure(`There is no tool ${params.name}. There are ${TOOLS.map(({ name }) => name).join(", ")}.`);
+    try {
+      store ??= open();
+      return success(await tool.answer(await store, params.arguments));
+    } catch (error) {
+      // A store that could not be opened is tried again by the next call.
+      if (await isRejected(store)) store = undefined;
+      return failure(explain(error));
+    }
+  });
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+    pipes.input.once("end", resolve).once("close", resolve);
+  });
+  await server.connect(new StdioServerTransport(pipes.input, pipes.output));
+  await closed;
+  await server.close();
+  await (await store?.catch(() => undefined))?.close();
+}
+
+function describeTool({ name, title, description, inputSchema }: McpTool) {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...inputSchema, type: "object" as const },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  };
+}
+
+function success(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text: clean(text) }], isError: true };
+}
+
+/** One line for the model. An error that is not expected is named as such, and the server goes on. */
+function explain(error: unknown): string {
+  if (error instanceof InvalidInputError) return error.message;
+  if (error instanceof BoughError) return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  return `Unexpected error: ${errorLine(error)}`;
+}
+
+async function isRejected(promise: Promise<unknown> | undefined): Promise<boolean> {
+  return promise === undefined
+    ? false
+    : promise.then(
+        () => false,
+        () => true,
+      );
+}

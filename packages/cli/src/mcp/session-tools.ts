@@ -1,0 +1,133 @@
+import type { OutlineRow, Session, SessionRecord } from "@bough/session-core";
+import { isPrivate } from "@bough/session-core/internals";
+import { z } from "zod";
+import { counted } from "../format/numbers.js";
+import { sessionTitle } from "../session/choose-session.js";
+import { readOutline } from "../session/paging.js";
+import { glyphsFor } from "../terminal/glyphs.js";
+import { paintLine } from "../terminal/line.js";
+import { printTree } from "../tree/print-tree.js";
+import { clean, cutLines, cutText, defineTool, INPUT, type McpTool, minute, openNamed } from "./tool.js";
+
+// The tools that show what there is: the sessions of the store, the branches of one, the files that it touched.
+
+const listInput = z.strictObject({
+  cwd: z.string().max(4096).optional().describe("Only sessions recorded in this directory, an absolute path."),
+  include: z.enum(["conversations", "archived", "subagents", "all"]).default("conversations").describe("Which sessions to list."),
+  limit: z.int().min(1).max(200).default(20),
+  cursor: z.string().max(200).optional().describe("What the last answer said to continue with."),
+});
+
+const listSessions = defineTool(
+  {
+    name: "list_sessions",
+    title: "List sessions",
+    description: "Sessions of coding agents in the store, the most recently active first: id, time, number of messages, directory, title.",
+  },
+  listInput,
+  async (store, { cwd, include, limit, cursor }) => {
+    const { items, next } = await store.listSessions({
+      cwd,
+      limit,
+      cursor,
+      kind: include === "subagents" || include === "all" ? "all" : "conversation",
+      archived: include === "archived" || include === "all" ? "all" : false,
+    });
+    if (items.length === 0) return cwd === undefined ? "The store has no sessions." : `No session was recorded in ${clean(cwd)}.`;
+    const more = next === null ? [] : [`More: list_sessions with cursor "${next}".`];
+    return [...items.map(sessionLine), ...more].join("\n");
+  },
+);
+
+function sessionLine(record: SessionRecord): string {
+  const marks = [record.kind === "subagent" ? "subagent" : "", record.archivedAtMs === null ? "" : "archived"].filter(
+    (mark) => mark !== "",
+  );
+  const parts = [record.id, minute(record.activeAtMs), counted(record.messageCount, "message"), ...marks, record.cwd ?? "no directory"];
+  return clean(`${parts.join("  ")}\n  ${cutText(sessionTitle(record), 200)}`);
+}
+
+const treeInput = z.strictObject({
+  session: INPUT.session,
+  show: z
+    .enum(["messages", "user", "all"])
+    .default("messages")
+    .describe("user: only what the user wrote. all: tool results and settings too."),
+  max_chars: INPUT.maxChars,
+});
+
+const TREE_WIDTH = 140;
+
+const getTree = defineTool(
+  {
+    name: "get_tree",
+    title: "Show the branches of a session",
+    description:
+      "The tree of a session, a line for each entry: id, role, beginning of its text. Bullets mark the path of the leaf, where the session stands. Long runs without a branch are shortened. Use it to find out which ways were tried; read entries with read_entries.",
+  },
+  treeInput,
+  async (store, { session: name, show, max_chars }) => {
+    const session = await openNamed(store, name);
+    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
+    if (rows.length === 0) return "The session has no entries.";
+    const tree = { rows: await withoutPrivate(session, rows), labels, leaves, leafName: session.leafName };
+    const filter = show === "messages" ? "default" : show;
+    const { lines } = printTree(tree, { width: TREE_WIDTH, filter, full: false, glyphs: glyphsFor({}) });
+    const heading = `${session.id}: ${counted(rows.length, "entry", "entries")}, ${counted((await session.tree.tips()).length, "branch", "branches")}`;
+    const texts = [...lines].map((line) => paintLine(line, false));
+    return clean([heading, cutLines(texts, max_chars, "(N more lines: ask with a larger max_chars, or show: user.)")].join("\n"));
+  },
+);
+
+/** The rows with the previews of what the user kept out of the conversation replaced. */
+async function withoutPrivate(session: Session, rows: readonly OutlineRow[]): Promise<readonly OutlineRow[]> {
+  // Only commands of the user can be private.
+  const commands = await session.entriesById(rows.filter(({ role }) => role === "bashExecution").map(({ id }) => id));
+  return rows.map((row) => {
+    const entry = commands.get(row.id);
+    return entry !== undefined && isPrivate(entry) ? { ...row, preview: "(kept private by the user)" } : row;
+  });
+}
+
+const filesInput = z.strictObject({
+  session: INPUT.session,
+  entry: z.string().min(1).max(200).default("@leaf").describe("The end of the path: id, its beginning, a label, @leaf."),
+  path: z.string().max(4096).optional().describe("Only files whose path ends with this."),
+  max_chars: INPUT.maxChars,
+});
+
+const filesTouched = defineTool(
+  {
+    name: "files_touched",
+    title: "Files that a session touched",
+    description:
+      "The files that the tool calls of a path read, wrote, edited, deleted or moved: how often, whether it failed, and the entry of the last time, for read_entries.",
+  },
+  filesInput,
+  async (store, { session: name, entry, path, max_chars }) => {
+    const session = await openNamed(store, name);
+    const files = await summarizeFiles(session, await session.resolve(entry), path);
+    if (files.length === 0) return path === undefined ? "No tool call of this path touched a file." : `No file ends with ${clean(path)}.`;
+    return clean(cutLines(files, max_chars, "(N more files: ask with path, or a larger max_chars.)"));
+  },
+);
+
+/** A line for each file, the one that was touched last first. */
+async function summarizeFiles(session: Session, toId: string, ending: string | undefined): Promise<readonly string[]> {
+  const touched = new Map<string, { readonly kinds: Map<string, number>; lastId: string }>();
+  for (const { path, kind, outcome, entryId } of await session.fileOperations({ toId })) {
+    if (ending !== undefined && !path.endsWith(ending)) continue;
+    const file = touched.get(path) ?? { kinds: new Map<string, number>(), lastId: entryId };
+    const what = outcome === "failed" ? `${kind} failed` : kind;
+    file.kinds.set(what, (file.kinds.get(what) ?? 0) + 1);
+    // Insertion order is the order of the last touch.
+    touched.delete(path);
+    touched.set(path, { kinds: file.kinds, lastId: entryId });
+  }
+  return [...touched]
+    .reverse()
+    .map(([path, { kinds, lastId }]) => `${path}  ${[...kinds].map(([kind, times]) => `${kind} ${times}×`).join(", ")}  last in ${lastId}`);
+}
+
+/** Tools that show sessions, branches and files. */
+export const SESSION_TOOLS: readonly McpTool[] = [listSessions, getTree, filesTouched];

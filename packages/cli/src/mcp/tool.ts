@@ -1,0 +1,83 @@
+import type { Session, Store } from "@bough/session-core";
+import { cleanText, pairStart } from "@bough/session-core/internals";
+import { z } from "zod";
+
+/** A tool of the server. Its answer is text for a model. */
+export interface McpTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** JSON schema of its input. */
+  readonly inputSchema: Record<string, unknown>;
+  /** Answers a call. `input` is validated here. @throws {InvalidInputError | BoughError} the reason, for the model. */
+  readonly answer: (store: Store, input: unknown) => Promise<string>;
+}
+
+/** The input of a call does not fit the schema of its tool. */
+export class InvalidInputError extends Error {
+  override readonly name = "InvalidInputError";
+}
+
+/** Defines a tool. Members that are null count as left out, because some models send null for them. */
+export function defineTool<T>(
+  about: Pick<McpTool, "name" | "title" | "description">,
+  schema: z.ZodType<T>,
+  answer: (store: Store, input: T) => Promise<string>,
+): McpTool {
+  return {
+    ...about,
+    inputSchema: z.toJSONSchema(schema, { io: "input" }),
+    answer: async (store, input) => {
+      const parsed = schema.safeParse(withoutNulls(input));
+      if (parsed.success) return answer(store, parsed.data);
+      const [issue] = parsed.error.issues;
+      const where = issue === undefined || issue.path.length === 0 ? "The input" : issue.path.join(".");
+      throw new InvalidInputError(`${where}: ${issue?.message ?? "is not valid"}. Nothing was read.`);
+    },
+  };
+}
+
+function withoutNulls(input: unknown): unknown {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+}
+
+/** Input members that several tools have. */
+export const INPUT = {
+  session: z.string().min(1).max(300).describe("Id of a session, its beginning, or its title."),
+  maxChars: z.int().min(500).max(100_000).default(12_000).describe("The most characters of the answer."),
+} as const;
+
+/** Opens the session that a model named. @throws {SessionNotFoundError | AmbiguousNameError} */
+export async function openNamed(store: Store, name: string): Promise<Session> {
+  return store.openSession((await store.resolveSession(name)).id);
+}
+
+/** Text of a session for a model: without control characters, so that it cannot change a terminal that prints the answer. */
+export function clean(text: string): string {
+  return cleanText(text);
+}
+
+/** The beginning of lines that fit, and what to do for the rest. The number of lines that were left out replaces `N`. */
+export function cutLines(lines: readonly string[], maxChars: number, rest: string): string {
+  let used = 0;
+  const shown = lines.findIndex((line) => {
+    used += line.length + 1;
+    return used > maxChars;
+  });
+  if (shown < 0) return lines.join("\n");
+  const kept = shown === 0 ? [cutText(lines[0] ?? "", maxChars)] : lines.slice(0, shown);
+  const left = lines.length - kept.length;
+  return left === 0 ? kept.join("\n") : [...kept, rest.replace("N", String(left))].join("\n");
+}
+
+/** The beginning of a text, at most so many characters, never half a surrogate pair. */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${text.slice(0, pairStart(text, maxChars - 1))}…`;
+}
+
+/** A time for a model, to the minute, in UTC. */
+export function minute(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
+}
