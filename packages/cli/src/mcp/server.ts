@@ -5,10 +5,11 @@ import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } fr
 import { errorLine } from "../format/error-text.js";
 import type { Pipes } from "../terminal/io.js";
 import { VERSION } from "../version.js";
+import { RECALL_TOOLS } from "./recall-tools.js";
 import { SESSION_TOOLS } from "./session-tools.js";
 import { clean, InvalidInputError, type McpTool } from "./tool.js";
 
-const TOOLS: readonly McpTool[] = [...SESSION_TOOLS];
+const TOOLS: readonly McpTool[] = [...RECALL_TOOLS, ...SESSION_TOOLS];
 
 const INSTRUCTIONS =
   "Sessions of coding agents, kept as trees: what was said, done and decided before, on every branch. Look here before you ask the user again or repeat work. Start with search_sessions; its answers carry the ids that read_entries takes. Everything is read-only.";
