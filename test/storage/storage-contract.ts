@@ -228,7 +228,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
     test("gives a fork the token counts of its entries", async () => {
       await commit([entry("a"), entry("b")]);
       await storage.saveTokenCounts(id, "one", counts({ a: 1 }));
-      const fork = await storage.forkSession(id, "b", {});
+      const fork = await storage.forkSession(id, { at: "b", into: {}, tree: false, values: false });
       expect(await storage.tokenCounts(fork.id, "one", ["a", "b"])).toEqual(counts({ a: 1 }));
     });
 
@@ -259,9 +259,36 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
 
     test("forks a path into a session of its own", async () => {
       await commit([entry("a"), entry("b")]);
-      const fork = await storage.forkSession(id, "a", {});
+      const fork = await storage.forkSession(id, { at: "a", into: {}, tree: false, values: false });
       expect(ids(await storage.outline(fork.id, { limit: 10 }))).toBe("a");
       expect(fork).toMatchObject({ title: "Parser", parent: { sessionId: id, entryId: "a" } });
+    });
+
+    test("forks a whole tree: all branches, leaves, labels and values, and its first writes", async () => {
+      await commit([
+        entry("a"),
+        entry("b"),
+        entry("c", "a"),
+        { kind: "label", entryId: "c", label: "x" },
+        { kind: "value", key: "k", value: 1 },
+      ]);
+      const fork = await storage.forkSession(id, { into: { metadata: { of: "t" } }, tree: true, values: true }, [entry("d")]);
+      expect(ids(await storage.outline(fork.id, { limit: 10 }))).toBe("a b c d");
+      expect(ids(await storage.children(fork.id, "a"))).toBe("b c");
+      expect(await storage.leaves(fork.id)).toEqual([{ name: "main", entryId: "d" }]);
+      expect(await storage.labels(fork.id)).toMatchObject([{ entryId: "c", label: "x" }]);
+      expect(await storage.value(fork.id, "k")).toMatchObject({ value: 1 });
+      expect(fork).toMatchObject({ entryCount: 4, metadata: { of: "t" }, parent: { sessionId: id, entryId: "b" } });
+      expect((await storage.leaf(id, "main")).entryId).toBe("b");
+    });
+
+    test("changes members of the metadata, and finds sessions by them", async () => {
+      await storage.setMetadata(id, { owner: "u7", draft: true });
+      await storage.setMetadata(id, { draft: undefined, tags: ["a"] });
+      expect(await storage.findSession(id)).toMatchObject({ metadata: { owner: "u7", tags: ["a"] } });
+      const found = async (metadata: Readonly<Record<string, string | boolean>>) =>
+        (await storage.listSessions({ metadata, empty: true })).items.map((one) => one.id);
+      expect([await found({ owner: "u7" }), await found({ draft: true })]).toEqual([[id], []]);
     });
 
     test("counts entries and messages", async () => {

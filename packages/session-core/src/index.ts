@@ -171,7 +171,8 @@ export type { Durability } from "./storage/open-database.js";
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export type { PackedStore, PackOptions } from "./store/pack-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
-export { type CreateSessionOptions, type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
+export type { CreateSessionOptions, ForkOptions, OpenSessionOptions } from "./store/session-options.js";
+export { Store } from "./store/store.js";
 // Files
 export {
   type FileOperation,

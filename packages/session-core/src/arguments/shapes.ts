@@ -204,7 +204,16 @@ const SESSION_IDS = list(ID, "an array of ids");
 /** Sessions, by id or by what they are listed by. */
 export const SESSIONS: Rule = (value, at) => (Array.isArray(value) ? SESSION_IDS(value, at) : FILTER(value, at));
 /** Options of a fork. */
-export const FORK = record({ at: optional(ID), title: optional(TEXT), id: optional(ID), cwd: optional(TEXT) });
+export const FORK = record({
+  at: optional(ID),
+  title: optional(TEXT),
+  id: optional(ID),
+  cwd: optional(TEXT),
+  tree: optional(FLAG),
+  values: optional(FLAG),
+  metadata: optional(OBJECT),
+  writes: optional(WRITES),
+});
 /** Options of packing a store. */
 export const PACK = record({ scope: optional(oneOf("old", "all")), onProgress: optional(CALLBACK), signal: optional(SIGNAL) });
 /** Options of opening a session. */

@@ -77,6 +77,19 @@ export interface NewSession {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What a fork copies, and the session that it makes. */
+export interface Fork {
+  readonly into: NewSession;
+  /**
+   * The last entry of the path that is copied; null copies no entry. With `tree`, where the leaf `main` of the copy is. Default: the leaf
+   * `main` of the source.
+   */
+  readonly at?: EntryId | null | undefined;
+  /** Whether all branches and leaves are copied. */
+  readonly tree: boolean;
+  readonly values: boolean;
+}
+
 /** Which sessions to list. Conditions are combined with AND. Newest activity first. */
 export interface SessionFilter {
   readonly cwd?: string | undefined;

@@ -8,6 +8,7 @@ import type {
   ContextEnd,
   ContextPath,
   EntryListing,
+  Fork,
   Label,
   LeafMove,
   LeafRecord,
@@ -25,7 +26,7 @@ import type {
   ValueKey,
   ValueRange,
 } from "./records.js";
-import type { Batch, BatchResult, Write } from "./writes.js";
+import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
 /** The session that is created if there is none, and its first writes. */
 export interface MissingSession {
@@ -63,8 +64,10 @@ export interface SessionStorage {
   renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;
   archiveSession(id: SessionId, archived: boolean): Promise<void>;
   deleteSession(id: SessionId): Promise<void>;
-  /** Copies the path that ends at `at`; null copies no entry. */
-  forkSession(id: SessionId, at: EntryId | null, into: NewSession): Promise<SessionRecord>;
+  /** Copies a path or the whole tree into a new session. `writes` are done at its leaf `main` in the same transaction. */
+  forkSession(id: SessionId, fork: Fork, writes?: readonly Write[]): Promise<SessionRecord>;
+  /** Sets members of the metadata; a member that is undefined is removed, others stay. */
+  setMetadata(sessionId: SessionKey, patch: MetadataPatch): Promise<void>;
 
   /** Returns the leaf of this name. If it is missing and `at` is given, creates it there. */
   leaf(sessionId: SessionKey, name: string, at?: LeafState): Promise<LeafState>;

@@ -1,5 +1,6 @@
 import { copyJson } from "../entry/bytes.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
+import { assertJson } from "../entry/json.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState, SessionKey } from "./records.js";
 
@@ -55,4 +56,14 @@ function isExpectedMissing(write: Write | undefined): boolean {
 export function copyWrites(writes: readonly Write[]): readonly Write[] {
   const copies = copyJson(writes, "writes");
   return copies.map((copy, at) => (isExpectedMissing(writes[at]) ? { ...copy, ifEquals: undefined } : copy));
+}
+
+/** Members of the metadata of a session to set; those that are undefined are to be removed. */
+export type MetadataPatch = Readonly<Record<string, unknown>>;
+
+/** A copy of a patch that has to wait. @throws {UnserializableValueError} JSON cannot represent it. */
+export function copyPatch(patch: MetadataPatch): MetadataPatch {
+  assertJson(patch, "metadata");
+  // Member by member, because a copy by JSON would lose those that are undefined.
+  return Object.fromEntries(Object.entries(patch).map(([name, value]) => [name, value === undefined ? undefined : copyJson(value, name)]));
 }

@@ -1,4 +1,4 @@
-import { checkArgument, list, NUMBER, nullable, TEXT } from "../arguments/rules.js";
+import { checkArgument, list, NUMBER, nullable, OBJECT, TEXT } from "../arguments/rules.js";
 import { APPEND, CONTEXT, ID, LISTING, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
@@ -16,7 +16,7 @@ import type {
   Statistics,
 } from "../port/records.js";
 import type { PathRange, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
-import type { Write } from "../port/writes.js";
+import { copyPatch, type Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { type ContextOptions, ContextReader, type ContextSettings } from "./context-reader.js";
 import { resolveEntry } from "./entry-names.js";
@@ -91,6 +91,13 @@ export class Session {
     const record = await this.#storage.findSession(this.#row);
     if (record === undefined) throw new SessionNotFoundError(this.id);
     return record;
+  }
+
+  /** Changes the metadata of the session; see `Store.setMetadata`. */
+  async setMetadata(patch: Readonly<Record<string, unknown>>): Promise<void> {
+    checkArgument("patch", patch, OBJECT);
+    const copy = copyPatch(patch);
+    await this.#writer.run(() => this.#storage.setMetadata(this.#row, copy));
   }
 
   /** Returns entries by type, size, and the usage of the session's models. */

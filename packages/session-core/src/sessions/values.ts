@@ -80,6 +80,22 @@ export function deleteValues(connection: Connection, session: SessionSeq, prefix
   connection.run(removeRange, { session, ...keyBounds({ prefix }) });
 }
 
+const copyRows = query<{ from: SessionSeq; to: SessionSeq }>(({ sql, p }) =>
+  rawQuery(sql`
+    INSERT INTO value (session_seq, key, value_json, updated_at_ms, large_bytes)
+    SELECT ${p.to}, key, value_json, updated_at_ms, large_bytes FROM value WHERE session_seq = ${p.from}`),
+);
+const copyLarge = query<{ from: SessionSeq; to: SessionSeq }>(({ sql, p }) =>
+  rawQuery(sql`
+    INSERT INTO large_value (session_seq, key, json) SELECT ${p.to}, key, json FROM large_value WHERE session_seq = ${p.from}`),
+);
+
+/** Copies the values of a session into another one without values. Call it inside `write`. */
+export function copyValues(connection: Connection, from: SessionSeq, to: SessionSeq): void {
+  connection.run(copyRows, { from, to });
+  connection.run(copyLarge, { from, to });
+}
+
 interface ValueRow {
   readonly key: string;
   readonly json: string;

@@ -6,9 +6,10 @@ import { importSession } from "../import/import-session.js";
 import type { PayloadPacking, WhenLocked } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
-import { type Batch, type BatchResult, copyWrites, type Write } from "../port/writes.js";
+import { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
 import { type LastScan, search } from "../search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "../search/search-index.js";
+import { setMetadata } from "../sessions/session-metadata.js";
 import * as sessions from "../sessions/session-rows.js";
 import type { SourceSession } from "../source/source-session.js";
 import { Connection } from "../storage/connection.js";
@@ -101,9 +102,14 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     while (this.#connection.open && !this.#connection.truncateJournal() && performance.now() < deadlineMs) await delay(TRUNCATE_RETRY_MS);
   }
 
-  async forkSession(id: SessionId, at: EntryId | null, into: records.NewSession): Promise<records.SessionRecord> {
-    const copy = { ...into };
-    return this.queue.write((connection) => forkSession(connection, id, at, copy, this.#fileTools));
+  async forkSession(id: SessionId, fork: records.Fork, writes: readonly Write[] = []): Promise<records.SessionRecord> {
+    const copy = { ...fork, into: copySession(fork.into) };
+    const first = await this.#firstWrites(writes);
+    return this.queue.write((connection) => forkSession(connection, id, copy, this.#fileTools, first));
+  }
+
+  async setMetadata(key: records.SessionKey, patch: MetadataPatch): Promise<void> {
+    await this.queue.writeSession(key, setMetadata, copyPatch(patch));
   }
 
   async leaf(key: records.SessionKey, name: string, at?: records.LeafState): Promise<records.LeafState> {

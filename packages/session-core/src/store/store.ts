@@ -1,6 +1,6 @@
-import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, SIGNAL, TEXT } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
 import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, SESSIONS, TITLE_SOURCE } from "../arguments/shapes.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
   type NewSession,
@@ -12,34 +12,12 @@ import {
   type StoredValue,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../port/session-storage.js";
-import type { Write } from "../port/writes.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { Maintenance } from "./maintenance.js";
 import { type PackedStore, type PackOptions, packStore } from "./pack-store.js";
 import { resolveSession } from "./session-names.js";
-
-/** Where a session is forked, and the record of the fork. */
-export interface ForkOptions {
-  /** The last entry that is copied. Default: the leaf `main`. */
-  readonly at?: EntryId | undefined;
-  /** Default: the title of the source session. */
-  readonly title?: string | undefined;
-  readonly id?: SessionId | undefined;
-  readonly cwd?: string | undefined;
-}
-
-/** The leaf of a handle. */
-export interface OpenSessionOptions {
-  /** Default `main`. If the session has no leaf of this name, it is created at the position of `main`. */
-  readonly leaf?: string | undefined;
-}
-
-/** What is written in the transaction that creates a session. */
-export interface CreateSessionOptions {
-  /** Entries, labels and values of the new session, written at its leaf `main`. A session that exists already does not get them. */
-  readonly writes?: readonly Write[] | undefined;
-}
+import type { CreateSessionOptions, ForkOptions, OpenSessionOptions } from "./session-options.js";
 
 /**
  * A store of sessions. Several processes can use one store at the same time.
@@ -184,15 +162,38 @@ export class Store {
     await this.whileOpen(() => this.#storage.deleteSession(id));
   }
 
-  /** Copies a path into a new session, whose `parent` is the source session and entry. */
+  /**
+   * Copies a path, or with `tree` all branches, into a new session, whose `parent` is the source session and entry. Entries keep their
+   * ids, times and labels; what a person can undo is not copied. `writes` follow at the leaf `main` of the fork, in the same transaction.
+   * The usage of copied replies counts as inherited. Cost: of a path its entries one by one; of a tree about 20 ms for 1,000 entries.
+   *
+   * @throws {SessionNotFoundError | EntryNotFoundError | SessionExistsError}
+   * @example
+   * const attempt = await store.forkSession(session.id, { tree: true, title: "Second attempt" });
+   */
   async forkSession(id: SessionId, options: ForkOptions = {}): Promise<Session> {
+    checkArgument("id", id, ID);
     checkArgument("options", options, FORK);
-    const { at, ...into } = options;
+    const { at, tree = false, values = tree, writes, ...into } = options;
     return this.whileOpen(async () => {
-      const end = at ?? (await this.openSession(id)).leafId;
-      const forked = await this.#storage.forkSession(id, end, into);
+      const forked = await this.#storage.forkSession(id, { at, tree, values, into }, writes);
+      this.#maintenance.countAppended(forked.entryCount);
       return this.openSession(forked.id);
     });
+  }
+
+  /**
+   * Changes the metadata of a session: sets the members of `patch`, removes those that are undefined, and keeps the others. Two changes
+   * at once both count. Lists find sessions by top-level members that are texts, numbers, booleans or null.
+   *
+   * @throws {SessionNotFoundError | UnserializableValueError}
+   * @example
+   * await store.setMetadata(id, { owner: "u7", draft: undefined });
+   */
+  async setMetadata(id: SessionId, patch: Readonly<Record<string, unknown>>): Promise<void> {
+    checkArgument("id", id, ID);
+    checkArgument("patch", patch, OBJECT);
+    await this.whileOpen(() => this.#storage.setMetadata(id, patch));
   }
 
   /**

@@ -111,7 +111,7 @@ export class EntryWriter {
 
   /** Returns the row number of the next entry. */
   reserveSeq(): EntrySeq {
-    this.#next ??= this.#connection.get(nextSeq, {})?.seq ?? toEntrySeq(1);
+    this.#next ??= nextEntrySeq(this.#connection);
     return this.#next;
   }
 
@@ -150,6 +150,11 @@ const contentById = query<{ session: SessionSeq; id: string }, TypedPayloadRow &
 const nextSeq = query<Record<never, never>, { seq: EntrySeq }>(({ sql }) =>
   rawQuery(sql<{ seq: EntrySeq }>`SELECT max(deleted_seq, coalesce((SELECT max(seq) FROM entry), 0)) + 1 AS seq FROM store_state`),
 );
+
+/** Returns the row number of the next entry of the store. Call it inside `write`. */
+export function nextEntrySeq(connection: Connection): EntrySeq {
+  return connection.get(nextSeq, {})?.seq ?? toEntrySeq(1);
+}
 
 const insertRow = query<StoredEntry>(({ db, p }) =>
   db.insertInto("entry").values({

@@ -1,17 +1,20 @@
 import { encodeBytes } from "../entry/bytes.js";
 import { jsonText } from "../entry/json.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import { MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
+import { type Fork, MAIN_LEAF, type SessionRecord } from "../port/records.js";
 import { setLabel } from "../sessions/labels.js";
-import { insertNewSession, requireSessionRow, toSessionRecord } from "../sessions/session-rows.js";
+import { insertNewSession, requireSessionRow, type SessionRef, toSessionRecord } from "../sessions/session-rows.js";
+import { copyValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import { PAYLOAD_JOIN, type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { findEntrySeq, parsePayload, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
+import { findEntryId, findEntrySeq, parsePayload, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
 import { EntryWriter, type WriteTarget } from "./entry-writer.js";
-import { setLeaf } from "./leaves.js";
+import { copyTree } from "./fork-tree.js";
+import { requireLeafSeq, setLeaf } from "./leaves.js";
+import { type FirstWrites, writeFirst } from "./new-session.js";
 import { readPathSeqs } from "./scan.js";
 import { copyTokenCounts } from "./token-counts.js";
 
@@ -25,9 +28,9 @@ const rowWithLabel = query<{ seq: EntrySeq }, CopiedRow>(({ sql, p }) =>
 );
 
 /**
- * Copies the path that ends at `at` into a new session, in one transaction; null copies no entry. The copies keep ids, times,
- * labels and references. A branch summary loses a `fromId` outside the path. Title and directory are those of the source
- * unless given. Memory: one entry at a time, and two numbers for each entry.
+ * Copies a path or the whole tree into a new session, in one transaction. The copies keep ids, times, labels and references. In the
+ * copy of a path, a branch summary loses a `fromId` outside the path. Title and directory are those of the source unless given.
+ * Memory: of a path one entry at a time, and two numbers for each entry; of a tree none.
  *
  * The usage of the copied replies counts as inherited, so that totals over all sessions count it once.
  *
@@ -36,28 +39,46 @@ const rowWithLabel = query<{ seq: EntrySeq }, CopiedRow>(({ sql, p }) =>
 export function forkSession(
   connection: Connection,
   sourceId: SessionId,
-  at: EntryId | null,
-  into: NewSession,
+  fork: Fork,
   fileTools: FileTools,
+  first: FirstWrites | undefined,
 ): SessionRecord {
   return connection.write(() => {
-    const source = requireSessionRow(connection, sourceId);
-    const end = at === null ? null : requireEntrySeq(connection, { id: sourceId, seq: source.seq }, at);
+    const row = requireSessionRow(connection, sourceId);
+    const source = { id: sourceId, seq: row.seq };
+    const end = resolveEnd(connection, source, fork.at);
     const session = insertNewSession(connection, {
-      ...into,
-      title: into.title ?? source.title ?? undefined,
-      titleSource: into.title === undefined ? (source.title_source ?? undefined) : "user",
-      cwd: into.cwd ?? source.cwd ?? undefined,
-      parent: { sessionId: sourceId, entryId: at, toolCallId: null },
+      ...fork.into,
+      title: fork.into.title ?? row.title ?? undefined,
+      titleSource: fork.into.title === undefined ? (row.title_source ?? undefined) : "user",
+      cwd: fork.into.cwd ?? row.cwd ?? undefined,
+      metadata: fork.into.metadata ?? (fork.tree ? toSessionRecord(row).metadata : undefined),
+      parent: { sessionId: sourceId, entryId: end === null ? null : findEntryId(connection, end), toolCallId: null },
     });
-    if (end !== null) {
-      const copier = new PathCopier(connection, { ...session, fileTools });
-      for (const seq of readPathSeqs(connection, end, null)) copier.copy(seq);
-      copier.flush();
-      setLeaf(connection, session.seq, MAIN_LEAF, copier.copyOf(end));
-    }
+    if (fork.tree) forkTree(connection, source, session, fork.at);
+    else if (end !== null) forkPath(connection, end, { ...session, fileTools });
+    if (fork.values) copyValues(connection, source.seq, session.seq);
+    writeFirst(connection, session, first);
     return toSessionRecord(requireSessionRow(connection, session.id));
   });
+}
+
+function resolveEnd(connection: Connection, source: SessionRef, at: EntryId | null | undefined): EntrySeq | null {
+  if (at === undefined) return requireLeafSeq(connection, source, MAIN_LEAF);
+  return at === null ? null : requireEntrySeq(connection, source, at);
+}
+
+/** Copies all branches and leaves. `at`: where the leaf `main` of the copy is; undefined: where that of the source is. */
+function forkTree(connection: Connection, source: SessionRef, session: SessionRef, at: EntryId | null | undefined): void {
+  copyTree(connection, source.seq, session.seq);
+  if (at !== undefined) setLeaf(connection, session.seq, MAIN_LEAF, at === null ? null : requireEntrySeq(connection, session, at));
+}
+
+function forkPath(connection: Connection, end: EntrySeq, target: WriteTarget): void {
+  const copier = new PathCopier(connection, target);
+  for (const seq of readPathSeqs(connection, end, null)) copier.copy(seq);
+  copier.flush();
+  setLeaf(connection, target.seq, MAIN_LEAF, copier.copyOf(end));
 }
 
 class PathCopier {
