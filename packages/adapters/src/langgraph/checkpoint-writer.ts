@@ -1,6 +1,16 @@
-import { type EntryId, type EntryInput, LeafMovedError, type Session, type Write } from "@bough/session-core";
+import {
+  type EntryId,
+  type EntryInput,
+  type EntryType,
+  LeafMovedError,
+  type Session,
+  ValueChangedError,
+  type Write,
+} from "@bough/session-core";
 import type { ChannelVersions, Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { Channels, FoundCheckpoint } from "./channels.js";
+import { UNORDERED } from "./history.js";
+import type { List } from "./lists.js";
 import { pack } from "./serialized.js";
 import { checkpointEntryId, checkpointType, digest, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
 
@@ -31,21 +41,47 @@ function latestKey(ns: string): string {
   return ns === "" ? "langgraph.latest" : `langgraph.latest.${digest(ns)}`;
 }
 
-/** Writes a checkpoint and the messages that it has more than its parent, in one transaction. */
+/**
+ * Writes a checkpoint and the messages that it has more than its parent, in one transaction. A checkpoint that is put again writes
+ * nothing; with other content it is a new version of the same checkpoint.
+ */
 export async function putCheckpoint(session: Session, serde: SerializerProtocol, channels: Channels, put: PutCheckpoint): Promise<void> {
   const above = await findAbove(channels, put);
-  const parentId = above?.entryId ?? null;
-  const entries = await planEntries(serde, channels, put, above);
+  const { ns } = put;
+  for (let version = 1; ; version += 1) {
+    const entryId = checkpointEntryId(ns, put.checkpoint.id, version);
+    const existing = await channels.checkpoint(entryId);
+    const { data, entries, lists } = await plan(serde, channels, put, above, entryId);
+    if (existing !== undefined && JSON.stringify(existing) === JSON.stringify(data)) return;
+    if (existing !== undefined) continue;
+    const planned = { ns, id: put.checkpoint.id, parentId: above?.entryId ?? null };
+    await write(session, planned, [...entries, { type: "custom", customType: checkpointType(ns), id: entryId, data }]);
+    for (const [channel, list] of lists) channels.remember(entryId, channel, list);
+    return;
+  }
+}
+
+interface Place {
+  readonly ns: string;
+  readonly id: string;
+  readonly parentId: EntryId | null;
+}
+
+async function write(session: Session, { ns, id, parentId }: Place, entries: readonly EntryInput[]): Promise<void> {
   for (;;) {
-    const latest = await latestCheckpoint(session, put.ns);
-    const isNewest = latest === undefined || latest < put.checkpoint.id;
-    const newest: readonly Write[] = isNewest ? [{ kind: "value", key: latestKey(put.ns), value: put.checkpoint.id }] : [];
+    const key = latestKey(ns);
+    const latest = await latestCheckpoint(session, ns);
+    const isNewest = latest === undefined || latest < id;
+    const newest: readonly Write[] = [
+      isNewest ? { kind: "value", key, value: id, ifEquals: latest } : { kind: "value", key: UNORDERED, value: true },
+    ];
     try {
-      if (put.ns === "") await writeOnLeaf(session, parentId, entries, newest);
+      if (ns === "") await writeOnLeaf(session, parentId, entries, newest);
       else await session.write([...chain(parentId, entries), ...newest]);
       return;
     } catch (error) {
-      if (!(error instanceof LeafMovedError)) throw error;
+      // Another process put a checkpoint of this thread between the reads above and the write.
+      if (!(error instanceof LeafMovedError || error instanceof ValueChangedError)) throw error;
       await session.refresh();
     }
   }
@@ -61,16 +97,24 @@ async function findAbove(channels: Channels, { ns, parent, metadata }: PutCheckp
   return caller && { ...caller, isForeign: true };
 }
 
-/** The entries of new messages, and behind them the entry of the checkpoint. */
-async function planEntries(
+/** What a checkpoint writes: the entries of its new messages, its own data, and the lists that can be read afterwards. */
+interface Plan {
+  readonly entries: readonly EntryInput[];
+  readonly data: StoredCheckpoint;
+  readonly lists: readonly (readonly [channel: string, list: List])[];
+}
+
+/** Plans the messages and the checkpoint for the entry `entryId`. */
+async function plan(
   serde: SerializerProtocol,
   channels: Channels,
   { ns, parent, checkpoint, metadata, newVersions }: PutCheckpoint,
   above: Above | undefined,
-): Promise<readonly EntryInput[]> {
+  entryId: EntryId,
+): Promise<Plan> {
   const { channel_values, ...rest } = checkpoint;
-  const entryId = checkpointEntryId(ns, checkpoint.id);
   const entries: EntryInput[] = [];
+  const lists: [channel: string, list: List][] = [];
   const values: [channel: string, value: StoredValue][] = [];
   const at: [channel: string, entryId: EntryId][] = [];
   let written = 0;
@@ -80,9 +124,10 @@ async function planEntries(
     const holder = channel in newVersions ? entryId : above?.isForeign === false ? above.stored.at[channel] : undefined;
     if (holder !== undefined) at.push([channel, holder]);
     if (holder !== entryId) continue;
-    const planned = await channels.plan(entryId, channel, value, above, newId);
+    const planned = await channels.plan(channel, value, above, newId);
     values.push([channel, planned.value]);
     entries.push(...planned.entries);
+    if (planned.list !== undefined) lists.push([channel, planned.list]);
   }
   const data: StoredCheckpoint = {
     format: 1,
@@ -94,16 +139,32 @@ async function planEntries(
     at: Object.fromEntries(at),
     values: Object.fromEntries(values),
   };
-  return [...entries, { type: "custom", customType: checkpointType(ns), id: entryId, data }];
+  return { data, entries, lists };
 }
 
 /** The leaf follows the checkpoints of the graph, so that the session is read as the conversation; those of subgraphs are branches. */
 async function writeOnLeaf(session: Session, parentId: EntryId | null, entries: readonly EntryInput[], newest: readonly Write[]) {
-  const leafId = session.leafId;
-  const move: readonly Write[] = leafId === parentId ? [] : [{ kind: "moveLeaf", to: parentId }];
+  const { leafId } = session;
+  const move: readonly Write[] = (await continues(session, leafId, parentId)) ? [] : [{ kind: "moveLeaf", to: parentId }];
   const writes = entries.map((entry): Write => ({ kind: "entry", entry }));
   await session.write([...move, ...writes, ...newest], { expectedLeafId: leafId });
 }
+
+/** Entries that Bough appends to a conversation without adding to what was said. */
+const ADDITIONS: readonly EntryType[] = ["compaction", "context_edit", "model_change", "thinking_level_change"];
+
+/** Whether only additions, such as a compaction, lie between a checkpoint and the leaf: the next checkpoint goes below them. */
+async function continues(session: Session, leafId: EntryId | null, parentId: EntryId | null): Promise<boolean> {
+  if (leafId === parentId) return true;
+  if (leafId === null || parentId === null) return false;
+  for (const { id, type } of await session.tree.path(leafId, MOST_ADDITIONS)) {
+    if (id === parentId) return true;
+    if (!ADDITIONS.includes(type)) return false;
+  }
+  return false;
+}
+
+const MOST_ADDITIONS = 100;
 
 /** Each entry below the one before it, the first one below `parentId`. */
 function chain(parentId: EntryId | null, entries: readonly EntryInput[]): readonly Write[] {

@@ -1,5 +1,5 @@
 import type { EntryId, EntryInput } from "@bough/session-core";
-import { identityOf, messageEntry, toStoredMessage } from "./messages.js";
+import { identityOf, type MessageIdentity, messageEntry, toStoredMessage } from "./messages.js";
 import type { ListChange, StoredElement } from "./stored-checkpoint.js";
 
 /** An element of a list: its JSON text, and for a message the entry that stores it. */
@@ -97,45 +97,53 @@ function toStored({ text, entry }: Element): StoredElement {
 class Insertion {
   readonly entries: EntryInput[] = [];
   readonly #newId: () => EntryId;
-  /** The removed elements that no inserted one has taken over. */
-  readonly #removed: Set<Element>;
+  /** The removed elements that no inserted one has taken over, by their text. */
+  readonly #removed = new Map<string, Element[]>();
+  /** The removed messages by id and class; made when a message is new. */
+  #versions: Map<string, Element> | undefined;
 
   constructor(removed: readonly Element[], newId: () => EntryId) {
-    this.#removed = new Set(removed);
+    for (const element of removed) this.#removed.set(element.text, [...(this.#removed.get(element.text) ?? []), element]);
     this.#newId = newId;
   }
 
   element(text: string): Element {
-    const moved = this.#take((element) => element.text === text);
+    const moved = this.#take(text);
     if (moved !== undefined) return moved;
     const json: unknown = JSON.parse(text);
     const identity = identityOf(json);
     const message = toStoredMessage(json);
     if (identity === undefined || message === undefined) return { text };
-    const older = identity.id === undefined ? undefined : this.#take((element) => isVersionOf(element, identity));
+    const target = this.#olderVersion(identity)?.target;
     const entry = this.#newId();
-    this.entries.push(messageEntry(entry, message, older?.target));
-    return { text, entry, target: older?.target ?? entry };
+    this.entries.push(messageEntry(entry, message, target));
+    return { text, entry, target: target ?? entry };
   }
 
   /** Edits that leave the removed messages out of the context. */
   omissions(): readonly EntryInput[] {
-    const targets = [...this.#removed].flatMap(({ target }) => target ?? []);
+    const targets = [...this.#removed.values()].flat().flatMap(({ target }) => target ?? []);
     return targets.map((targetId) => ({ type: "context_edit", id: this.#newId(), targetId, replacement: null }));
   }
 
-  #take(matches: (element: Element) => boolean): Element | undefined {
-    for (const element of this.#removed) {
-      if (!matches(element)) continue;
-      this.#removed.delete(element);
-      return element;
-    }
-    return undefined;
+  #take(text: string): Element | undefined {
+    return this.#removed.get(text)?.shift();
+  }
+
+  /** The removed message with the same id and class, which the new one replaces. */
+  #olderVersion(identity: MessageIdentity): Element | undefined {
+    if (identity.id === undefined) return undefined;
+    this.#versions ??= new Map([...this.#removed.values()].flat().flatMap(versionOf));
+    const found = this.#versions.get(keyOf(identity));
+    return found && this.#take(found.text);
   }
 }
 
-function isVersionOf(element: Element, wanted: { readonly id: string | undefined; readonly name: string }): boolean {
-  if (element.target === undefined) return false;
-  const identity = identityOf(JSON.parse(element.text));
-  return identity !== undefined && identity.id === wanted.id && identity.name === wanted.name;
+function versionOf(element: Element): readonly (readonly [key: string, element: Element])[] {
+  const identity = element.target === undefined ? undefined : identityOf(JSON.parse(element.text));
+  return identity === undefined ? [] : [[keyOf(identity), element]];
+}
+
+function keyOf({ id, name }: MessageIdentity): string {
+  return `${name} ${id}`;
 }

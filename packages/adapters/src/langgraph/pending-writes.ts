@@ -29,8 +29,7 @@ export async function putWrites(
   const packed: StoredWrite[] = [];
   for (const [at, [channel, value]] of writes.entries()) packed.push([WRITES_IDX_MAP[channel] ?? at, channel, await pack(serde, value)]);
   const key = prefixOf(checkpoint) + digest(task.task);
-  const before = await session.values.get(key);
-  await session.values.set(key, { ...task, writes: merged(isTaskWrites(before) ? before.writes : [], packed) });
+  await session.values.update(key, (before) => ({ ...task, writes: merged(isTaskWrites(before) ? before.writes : [], packed) }));
 }
 
 /** Returns the writes to a checkpoint in the order in which LangGraph applies them. */

@@ -9,13 +9,14 @@ import type {
   PendingWrite,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import { Channels, type FoundCheckpoint, ListCache } from "./channels.js";
+import { ChannelCache, Channels, type FoundCheckpoint } from "./channels.js";
 import { latestCheckpoint, putCheckpoint } from "./checkpoint-writer.js";
 import { CheckpointUnreadableError } from "./errors.js";
 import { BaseCheckpointSaver, maxChannelVersion, TASKS } from "./framework.js";
+import { history } from "./history.js";
 import { putWrites, readPendingSends, readWrites } from "./pending-writes.js";
 import { unpack } from "./serialized.js";
-import { CHECKPOINT_TYPES, checkpointEntryId, checkpointOf, type StoredCheckpoint } from "./stored-checkpoint.js";
+import { checkpointEntryId, type StoredCheckpoint } from "./stored-checkpoint.js";
 import { Threads } from "./threads.js";
 
 /**
@@ -27,7 +28,7 @@ import { Threads } from "./threads.js";
  */
 export class BoughSaver extends BaseCheckpointSaver {
   readonly #threads: Threads;
-  readonly #lists = new ListCache();
+  readonly #cache = new ChannelCache();
 
   /** `serde`: how values are serialized; default: LangGraph's JSON. The store is not closed by the checkpointer. */
   constructor(store: Store, serde?: SerializerProtocol) {
@@ -46,13 +47,19 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
-    const { threadId } = placeOf(config);
+    const { threadId, ns, checkpointId } = placeOf(config);
+    const before = placeOf(options.before ?? {}).checkpointId;
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     for await (const id of threadId === undefined ? this.#threads.ids() : [threadId]) {
-      const tuples = (await this.#threads.read(id, (session) => this.#list(session, id, config, { ...options, limit: left }))) ?? [];
-      yield* tuples;
-      left -= tuples.length;
-      if (left <= 0) return;
+      const checkpoints = (await this.#threads.read(id, async (session) => history(session, { ns, checkpointId, before }))) ?? [];
+      for await (const found of checkpoints) {
+        if (left <= 0) return;
+        if (!(await this.#matches(found.stored, options.filter))) continue;
+        const tuple = await this.#threads.read(id, (session) => this.#tuple(session, id, found));
+        if (tuple === undefined) break;
+        yield tuple;
+        left -= 1;
+      }
     }
   }
 
@@ -81,24 +88,6 @@ export class BoughSaver extends BaseCheckpointSaver {
 
   override async deleteThread(threadId: string): Promise<void> {
     await this.#threads.delete(threadId);
-  }
-
-  async #list(session: Session, threadId: string, config: RunnableConfig, options: CheckpointListOptions): Promise<CheckpointTuple[]> {
-    const { ns, checkpointId } = placeOf(config);
-    const before = placeOf(options.before ?? {}).checkpointId;
-    const found: FoundCheckpoint[] = [];
-    for await (const entry of session.entries()) {
-      const stored = entry.type === "custom" && CHECKPOINT_TYPES.includes(entry.customType) ? checkpointOf(entry) : undefined;
-      if (stored === undefined || (ns !== undefined && stored.ns !== ns)) continue;
-      if (checkpointId !== undefined && stored.id !== checkpointId) continue;
-      if (before !== undefined && stored.id >= before) continue;
-      if (!(await this.#matches(stored, options.filter))) continue;
-      found.push({ entryId: entry.id, stored });
-    }
-    found.sort((a, b) => (a.stored.id < b.stored.id ? 1 : -1));
-    const tuples: CheckpointTuple[] = [];
-    for (const one of found.slice(0, options.limit)) tuples.push(await this.#tuple(session, threadId, one));
-    return tuples;
   }
 
   async #matches(stored: StoredCheckpoint, filter: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
@@ -130,7 +119,7 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   #channels(session: Session): Channels {
-    return new Channels(session, this.serde, this.#lists);
+    return new Channels(session, this.serde, this.#cache);
   }
 }
 

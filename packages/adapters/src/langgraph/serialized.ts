@@ -10,7 +10,9 @@ export async function pack(serde: SerializerProtocol, value: unknown): Promise<P
 
 /** The value that `pack` got. */
 export async function unpack(serde: SerializerProtocol, packed: Packed): Promise<unknown> {
-  return serde.loadsTyped(packed.type, "json" in packed ? JSON.stringify(packed.json) : Buffer.from(packed.base64, "base64"));
+  if ("json" in packed) return serde.loadsTyped(packed.type, JSON.stringify(packed.json));
+  // A Buffer would become the value of a channel, and be serialized as an object of numbers the next time.
+  return serde.loadsTyped(packed.type, new Uint8Array(Buffer.from(packed.base64, "base64")));
 }
 
 /** The JSON texts of the elements of an array; undefined if the serializer does not write each of them as JSON. */

@@ -1,7 +1,12 @@
+import { isObject } from "./langchain-json.js";
+
 // A serialized message and the Bough message made of it have most of their text in common. The serialized one is stored beside
 // the other with references in place of the common parts, so that both can be read and nothing is stored twice.
 
-/** JSON whose members `{ "$": path }` stand for the value at that path of the message; `before` is put before a text. */
+/**
+ * The JSON that belongs to a message. In `shared`, an object `{ $: path }` stands for what the message has at that path; `before` is
+ * put before a text. `raw` has no references.
+ */
 export type Shared = { readonly shared: unknown } | { readonly raw: unknown };
 
 type Path = readonly (string | number)[];
@@ -9,7 +14,7 @@ type Path = readonly (string | number)[];
 /** Shorter texts take less room than a reference. */
 const SHORTEST = 24;
 
-/** `json` without what `message` has too. */
+/** Describes `json` by its differences from `message`. */
 export function sharedWith(message: unknown, json: unknown): Shared {
   // A member of this name would be read as a reference.
   if (JSON.stringify(json).includes('"$":')) return { raw: json };
@@ -18,21 +23,21 @@ export function sharedWith(message: unknown, json: unknown): Shared {
   return { shared: replace(json, paths) };
 }
 
-/** The `json` that `sharedWith(message, json)` got. */
+/** The `json` that `sharedWith(message, json)` described. */
 export function restored(message: unknown, given: unknown): unknown {
-  if (typeof given !== "object" || given === null) return undefined;
-  if ("raw" in given) return given.raw;
-  return "shared" in given ? resolve(given.shared, message) : undefined;
+  if (!isObject(given)) return undefined;
+  return "raw" in given ? given["raw"] : resolve(given["shared"], message);
 }
 
-/** Collects long texts by their value, and the arguments of tool calls by their identity. */
+/** Collects long texts by their value, and the arguments of tool calls and foreign blocks by their identity. */
 function collect(value: unknown, path: Path, paths: Map<unknown, Path>): void {
   if (typeof value === "string") {
     if (value.length >= SHORTEST && !paths.has(value)) paths.set(value, path);
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  if (path.at(-1) === "arguments" || path.at(-1) === "raw") {
+  const name = path.at(-1);
+  if (name === "arguments" || name === "raw") {
     paths.set(value, path);
     return;
   }
@@ -43,8 +48,8 @@ function replace(value: unknown, paths: ReadonlyMap<unknown, Path>): unknown {
   const path = paths.get(value);
   if (path !== undefined) return { $: path };
   if (typeof value === "string") return replaceDataUrl(value, paths);
-  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((member) => replace(member, paths));
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member, paths)]));
 }
 
@@ -56,13 +61,12 @@ function replaceDataUrl(url: string, paths: ReadonlyMap<unknown, Path>): unknown
 }
 
 function resolve(value: unknown, message: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((member) => resolve(member, message));
-  if ("$" in value && Array.isArray(value.$)) {
-    const found = value.$.reduce(memberOf, message);
-    return "before" in value ? `${value.before}${found}` : found;
-  }
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolve(member, message)]));
+  if (!isObject(value)) return value;
+  const { $: path, before } = value;
+  if (!Array.isArray(path)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolve(member, message)]));
+  const found: unknown = path.reduce(memberOf, message);
+  return typeof before === "string" ? before + String(found) : found;
 }
 
 function memberOf(value: unknown, key: unknown): unknown {

@@ -68,9 +68,12 @@ export function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** The id of the entry that stores a checkpoint: the id of the checkpoint, with the namespace of a subgraph behind it. */
-export function checkpointEntryId(ns: string, id: string): EntryId {
+/**
+ * The id of the entry that stores a checkpoint: its own id, with the namespace of a subgraph behind it. A checkpoint that was put again
+ * with other content has a second version.
+ */
+export function checkpointEntryId(ns: string, id: string, version = 1): EntryId {
   // Ids of LangGraph are UUIDs. Any other text is replaced by its digest, because not every text is an id of an entry.
-  const own = /^[\w-]{1,100}$/.test(id) ? id : digest(id);
-  return ns === "" ? own : `${own}.${digest(ns)}`;
+  const own = /^[\w-]{1,80}$/.test(id) ? id : digest(id);
+  return [own, ...(ns === "" ? [] : [digest(ns)]), ...(version === 1 ? [] : [`v${version}`])].join(".");
 }

@@ -1,11 +1,4 @@
-import {
-  type Session,
-  SessionExistsError,
-  type SessionId,
-  SessionNotFoundError,
-  type SessionRecord,
-  type Store,
-} from "@bough/session-core";
+import { type Session, type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
 import { digest } from "./stored-checkpoint.js";
 
 /** Threads whose sessions stay open. */
@@ -22,32 +15,35 @@ export class Threads {
 
   /** Runs `work` on the session of a thread; returns undefined if the thread does not exist. */
   async read<T>(threadId: string, work: (session: Session) => Promise<T>): Promise<T | undefined> {
+    const id = sessionIdOf(threadId);
     try {
-      return await work(await this.#session(threadId, () => this.#store.openSession(sessionIdOf(threadId))));
+      return await work(await this.#session(id, () => this.#store.openSession(id)));
     } catch (error) {
       if (!(error instanceof SessionNotFoundError)) throw error;
-      this.#open.delete(threadId);
+      this.#open.delete(id);
       return undefined;
     }
   }
 
   /** Runs `work` on the session of a thread, which is created if it does not exist. */
-  async write<T>(threadId: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async write(threadId: string, work: (session: Session) => Promise<void>): Promise<void> {
+    const id = sessionIdOf(threadId);
+    const open = () => this.#store.openOrCreateSession(id, { metadata: { adapter: ADAPTER, threadId } });
     try {
-      return await work(await this.#session(threadId, () => this.#openOrCreate(threadId)));
+      await work(await this.#session(id, open));
     } catch (error) {
       // The thread was deleted after its session was opened.
       if (!(error instanceof SessionNotFoundError)) throw error;
-      this.#open.delete(threadId);
-      return work(await this.#session(threadId, () => this.#openOrCreate(threadId)));
+      this.#open.delete(id);
+      await work(await this.#session(id, open));
     }
   }
 
   /** Iterates over the ids of all threads, those with the newest activity first. */
   async *ids(): AsyncGenerator<string, void, void> {
     for (let cursor: string | undefined; ; ) {
-      const page = await this.#store.listSessions({ kind: "all", archived: "all", cursor });
-      yield* page.items.filter(isThread).map(threadIdOf);
+      const page = await this.#store.listSessions({ metadata: { adapter: ADAPTER }, kind: "all", archived: "all", cursor });
+      yield* page.items.map(threadIdOf);
       if (page.next === null) return;
       cursor = page.next;
     }
@@ -55,42 +51,26 @@ export class Threads {
 
   /** Deletes a thread with everything in it. A session that is no thread is not deleted. */
   async delete(threadId: string): Promise<void> {
-    this.#open.delete(threadId);
-    const record = await this.#store.findSession(sessionIdOf(threadId));
-    if (record === undefined || !isThread(record)) return;
+    const id = sessionIdOf(threadId);
+    this.#open.delete(id);
+    const record = await this.#store.findSession(id);
+    if (record?.metadata["adapter"] !== ADAPTER) return;
     try {
-      await this.#store.deleteSession(record.id);
+      await this.#store.deleteSession(id);
     } catch (error) {
       if (!(error instanceof SessionNotFoundError)) throw error;
     }
   }
 
-  #session(threadId: string, open: () => Promise<Session>): Promise<Session> {
-    const known = this.#open.get(threadId);
+  #session(id: SessionId, open: () => Promise<Session>): Promise<Session> {
+    const known = this.#open.get(id);
     if (known !== undefined) return known;
     const opened = open();
-    this.#open.set(threadId, opened);
-    opened.catch(() => this.#open.delete(threadId));
-    for (const oldest of this.#open.keys()) {
-      if (this.#open.size <= OPEN_THREADS) break;
-      this.#open.delete(oldest);
-    }
+    this.#open.set(id, opened);
+    opened.catch(() => this.#open.delete(id));
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > OPEN_THREADS && oldest !== undefined) this.#open.delete(oldest);
     return opened;
-  }
-
-  async #openOrCreate(threadId: string): Promise<Session> {
-    const id = sessionIdOf(threadId);
-    try {
-      return await this.#store.openSession(id);
-    } catch (error) {
-      if (!(error instanceof SessionNotFoundError)) throw error;
-    }
-    try {
-      return await this.#store.createSession({ id, metadata: { adapter: ADAPTER, threadId } });
-    } catch (error) {
-      if (!(error instanceof SessionExistsError)) throw error;
-      return this.#store.openSession(id);
-    }
   }
 }
 
@@ -100,10 +80,6 @@ const ADAPTER = "langgraph";
 /** The id of a thread is the id of its session; a text that is no id of a session is replaced by its digest. */
 function sessionIdOf(threadId: string): SessionId {
   return /^[\p{L}\p{N}\p{P}\p{S}]{1,128}$/u.test(threadId) ? threadId : `thread-${digest(threadId)}`;
-}
-
-function isThread({ metadata }: SessionRecord): boolean {
-  return metadata["adapter"] === ADAPTER;
 }
 
 function threadIdOf({ id, metadata }: SessionRecord): string {

@@ -1,0 +1,76 @@
+import type { Entry, Session } from "@bough/session-core";
+import type { FoundCheckpoint } from "./channels.js";
+import { CHECKPOINT_TYPES, checkpointEntryId, checkpointOf, checkpointType } from "./stored-checkpoint.js";
+
+/** Which checkpoints of a thread to list. */
+export interface HistoryFilter {
+  /** Default: all namespaces. */
+  readonly ns: string | undefined;
+  /** Only the checkpoint of this id. */
+  readonly checkpointId: string | undefined;
+  /** Only checkpoints whose id is smaller. */
+  readonly before: string | undefined;
+}
+
+/** The key of the value that a thread has whose checkpoints were not put in the order of their ids, such as a copied one. */
+export const UNORDERED = "langgraph.unordered";
+
+/** How many checkpoints are read at once. */
+const PAGE = 50;
+
+/**
+ * Iterates over the checkpoints of a thread, those of the graph before those of its subgraphs, newest first in each namespace.
+ * Reads a page at a time, so that the cost is that of the checkpoints that are taken and of those of other subgraphs in between.
+ */
+export async function* history(session: Session, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
+  const types = filter.ns === undefined ? CHECKPOINT_TYPES : [checkpointType(filter.ns)];
+  const isOrdered = (await session.values.get(UNORDERED)) === undefined;
+  for (const type of types) {
+    if (isOrdered) yield* inOrder(session, type, filter);
+    else yield* sorted(session, type, filter);
+  }
+}
+
+async function* inOrder(session: Session, type: string, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
+  for await (const entry of newestFirst(session, type, await startOf(session, filter))) {
+    const found = matching(entry, filter);
+    if (found !== undefined) yield found;
+    if (found !== undefined && filter.ns !== undefined && filter.checkpointId !== undefined) return;
+  }
+}
+
+/** The `seq` from which older checkpoints are listed: that of `before`, if it is a checkpoint of the namespace. */
+async function startOf(session: Session, { ns, before }: HistoryFilter): Promise<number | undefined> {
+  if (ns === undefined || before === undefined) return undefined;
+  const id = checkpointEntryId(ns, before);
+  return (await session.entriesById([id])).get(id)?.seq;
+}
+
+async function* sorted(session: Session, type: string, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
+  const found = new Map<string, FoundCheckpoint>();
+  for await (const entry of newestFirst(session, type)) {
+    const checkpoint = matching(entry, filter);
+    if (checkpoint === undefined) continue;
+    const key = `${checkpoint.stored.ns}\n${checkpoint.stored.id}`;
+    // The newest entry of a checkpoint is its last version.
+    if (!found.has(key)) found.set(key, checkpoint);
+  }
+  yield* [...found.values()].sort((a, b) => (a.stored.id < b.stored.id ? 1 : -1));
+}
+
+async function* newestFirst(session: Session, customType: string, beforeSeq?: number): AsyncGenerator<Entry, void, void> {
+  for (let before = beforeSeq; ; ) {
+    const page = await session.list({ customType, order: "newest", beforeSeq: before, limit: PAGE });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    before = last.seq;
+  }
+}
+
+function matching(entry: Entry, { ns, checkpointId, before }: HistoryFilter): FoundCheckpoint | undefined {
+  const stored = checkpointOf(entry);
+  if (stored === undefined || (ns !== undefined && stored.ns !== ns)) return undefined;
+  if (checkpointId !== undefined && stored.id !== checkpointId) return undefined;
+  return before !== undefined && stored.id >= before ? undefined : { entryId: entry.id, stored };
+}
