@@ -38,6 +38,10 @@ export type {
   AnthropicToolUseBlock,
   AnthropicUserBlock,
 } from "./context/converters/anthropic-messages.js";
+// What providers answered
+export { fromAnthropic } from "./context/converters/from-anthropic.js";
+export { fromOpenAiChat } from "./context/converters/from-openai-chat.js";
+export { fromOpenAiResponses } from "./context/converters/from-openai-responses.js";
 export {
   type OpenAiChatMessage,
   type OpenAiChatOptions,
@@ -54,6 +58,7 @@ export {
   type OpenAiResponsesPart,
   toOpenAiResponses,
 } from "./context/converters/openai-responses.js";
+export type { ReplyOptions } from "./context/converters/replies.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 // Entries and messages
 export { assistantMessage, type MessageFields, systemMessage, toolResult, userMessage } from "./entry/builders.js";
@@ -88,6 +93,7 @@ export type {
   UserMessage,
 } from "./entry/message.js";
 export type { ProviderOptions } from "./entry/provider-options.js";
+export { type StopReason, stopReasonOf } from "./entry/stop-reason.js";
 export { textOf } from "./entry/text.js";
 export { normalizeUsage } from "./entry/usage.js";
 // Errors

@@ -1,5 +1,6 @@
-import { toForeignBlock } from "../../entry/foreign-block.js";
-import { isObject, type JsonObject, numberAt, objectAt, parseJsonObject, stringAt, without } from "../../source/json.js";
+import { toContent, toContentBlock, toReplyBlocks } from "../../context/converters/anthropic-blocks.js";
+import { stopReasonOf } from "../../entry/stop-reason.js";
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
 import {
   classifyInjected,
   findResultBlocks,
@@ -121,19 +122,9 @@ function readStopReason(lines: readonly JsonObject[], messages: readonly JsonObj
   return reason === undefined ? {} : { stopReason: toStopReason(reason) };
 }
 
+// A refusal counts as a failed reply, as in the sessions that were imported before.
 function toStopReason(reason: string): string {
-  switch (reason) {
-    case "end_turn":
-    case "stop_sequence":
-      return "stop";
-    case "max_tokens":
-      return "length";
-    case "tool_use":
-      return "toolUse";
-    case "refusal":
-      return "error";
-  }
-  return reason;
+  return reason === "refusal" ? "error" : stopReasonOf(reason);
 }
 
 function joinTextBlocks(message: JsonObject): string {
@@ -177,81 +168,4 @@ function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): Js
   }
   if (costs.length > 0) figures["cost"] = { total: Math.max(...costs) };
   return { ...figures, ...without(last, READ_NAMES) };
-}
-
-// An invalid image would make the whole message invalid, so it becomes a foreign block.
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const IMAGE_TYPE = /^image\/[\w.+-]+$/;
-
-/** The content of a user message or a tool result: a text or blocks; empty for other values. */
-function toContent(content: unknown): string | readonly JsonObject[] {
-  if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map(toContentBlock) : [];
-}
-
-/** A block of a user message or a tool result. */
-function toContentBlock(block: unknown): JsonObject {
-  if (!isObject(block)) return toForeignBlock(block);
-  switch (block.type) {
-    case "text":
-      return typeof block.text === "string" ? block : toForeignBlock(block);
-    case "image":
-      return imageBlock(block);
-  }
-  return toForeignBlock(block);
-}
-
-/** The blocks of a line of a reply. */
-function toReplyBlocks(content: unknown): readonly JsonObject[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.map(toReplyBlock) : [];
-}
-
-function toReplyBlock(block: unknown): JsonObject {
-  if (!isObject(block)) return toForeignBlock(block);
-  switch (block.type) {
-    case "thinking":
-      return thinkingBlock(block);
-    case "redacted_thinking":
-      return redactedBlock(block);
-    case "tool_use":
-      return toolCallBlock(block);
-  }
-  return toContentBlock(block);
-}
-
-function thinkingBlock(block: JsonObject): JsonObject {
-  const { thinking, signature } = block;
-  if (typeof thinking !== "string") return toForeignBlock(block);
-  const rest = without(block, ["signature", "thinkingSignature", "redacted"]);
-  return typeof signature === "string" ? { ...rest, thinkingSignature: signature } : rest;
-}
-
-function redactedBlock(block: JsonObject): JsonObject {
-  const data = stringAt(block, "data");
-  if (data === undefined) return toForeignBlock(block);
-  return { ...without(block, ["data"]), type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
-}
-
-function toolCallBlock(block: JsonObject): JsonObject {
-  const id = stringAt(block, "id");
-  const name = stringAt(block, "name");
-  if (id === undefined || name === undefined) return toForeignBlock(block);
-  return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: toArguments(block.input) };
-}
-
-// Arguments are an object or its JSON text; other values are kept under `input`.
-function toArguments(input: unknown): JsonObject {
-  if (isObject(input)) return input;
-  if (input === undefined || input === null || input === "") return {};
-  return (typeof input === "string" ? parseJsonObject(input) : undefined) ?? { input };
-}
-
-function imageBlock(block: JsonObject): JsonObject {
-  const source = objectAt(block, "source");
-  const data = source === undefined ? undefined : stringAt(source, "data");
-  const mimeType = source === undefined ? undefined : stringAt(source, "media_type");
-  if (source?.type !== "base64" || data === undefined || mimeType === undefined) return toForeignBlock(block);
-  if (!BASE64.test(data) || !IMAGE_TYPE.test(mimeType)) return toForeignBlock(block);
-  return { ...without(block, ["source"]), type: "image", data, mimeType };
 }

@@ -1,6 +1,7 @@
 import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "../../entry/message.js";
+import { describeFile } from "../../entry/text.js";
 import { isObject, type JsonObject } from "../../source/json.js";
-import { FILLED, FOREIGN_BLOCK } from "../pi/marks.js";
+import { FILE_BLOCK, FILLED, FOREIGN_BLOCK } from "../pi/marks.js";
 
 /** A message in pi's format, with the members that pi requires: a time, the usage, a stop reason. */
 export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
@@ -22,11 +23,15 @@ export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
 
 /**
  * A content that pi can send to a model. pi treats every block that is not a text as an image, so a foreign block is written as
- * a text that names its type, with the block in an extra field.
+ * a text that names its type, and a file as a text that names it, with the block in an extra field.
  */
 export function toPiContent(content: string | readonly ContentBlock[]): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
   return content.map((block) => {
+    if (block.type === "file") {
+      const { type: _type, ...file } = block;
+      return { type: "text", text: `[${describeFile(block)}]`, [FILE_BLOCK]: file };
+    }
     if (block.type !== "foreign") return block;
     const { type: _type, ...foreign } = block;
     return { type: "text", text: `[${block.originalType}]`, [FOREIGN_BLOCK]: foreign };

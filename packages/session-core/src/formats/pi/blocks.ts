@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson, stringAt, without, withoutNulls } from "../../source/json.js";
-import { readForeign, readForeignBlock } from "./marks.js";
+import { readFileBlock, readForeign, readForeignBlock } from "./marks.js";
 
 /** Fields that some versions left behind from streaming. They repeat other fields of the record. */
 export const SCRATCH = ["partialJson", "jsonlEvents"];
@@ -31,11 +31,19 @@ function toBlocks(content: unknown, block: (value: JsonObject) => JsonObject): C
 function contentBlock(block: JsonObject): JsonObject {
   switch (block.type) {
     case "text":
-      return readForeignBlock(block) ?? (typeof block.text === "string" ? block : toForeignBlock(block));
+      return readReplacedBlock(block) ?? (typeof block.text === "string" ? block : toForeignBlock(block));
     case "image":
       return isImage(block) ? block : toForeignBlock(block);
+    case "file":
+      return isFile(block) ? block : toForeignBlock(block);
   }
   return toForeignBlock(block);
+}
+
+/** The block that Bough replaced by this text block when it wrote the file; undefined for any other block. */
+function readReplacedBlock(block: JsonObject): JsonObject | undefined {
+  const file = readFileBlock(block);
+  return file !== undefined && isFile(file) ? file : readForeignBlock(block);
 }
 
 function assistantBlock(source: JsonObject): JsonObject {
@@ -76,12 +84,21 @@ function toolCallBlock(block: JsonObject): JsonObject {
   return isObject(block.arguments) ? block : { ...block, arguments: toToolArguments(block.arguments) };
 }
 
-// The same two rules as in the schema of image blocks (entry/message.ts), repeated here because that file loads zod.
+// The same rules as in the schemas of images and files (entry/message.ts), repeated here because that file loads zod.
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
 function isImage({ data, mimeType }: JsonObject): boolean {
   return typeof data === "string" && typeof mimeType === "string" && IMAGE_TYPE.test(mimeType) && BASE64.test(data);
+}
+
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+*-]+(;.*)?$/;
+const URL_OF_FILE = /^(?!data:)[a-z][a-z0-9+.-]*:\S+$/i;
+
+function isFile({ mediaType, data, url, filename }: JsonObject): boolean {
+  if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType) || !isOptional(filename, "string")) return false;
+  if (data === undefined) return typeof url === "string" && URL_OF_FILE.test(url);
+  return url === undefined && typeof data === "string" && BASE64.test(data);
 }
 
 function isOptional(value: unknown, type: "string" | "boolean"): boolean {

@@ -18,6 +18,9 @@ export const USAGE_MARKS = { usage: "pi.usage", model_usage: "omp.model_usage" }
 /** Field of a text block that replaces a block which pi cannot send to a model. */
 export const FOREIGN_BLOCK = "boughForeign";
 
+/** Field of a text block that replaces a file, with its members but the type: pi would send the block as an image. */
+export const FILE_BLOCK = "boughFile";
+
 /** Field that lists members filled in because pi requires them: `[key]` was missing, `[key, value]` had this value. */
 export const FILLED = "boughFilled";
 
@@ -33,6 +36,12 @@ export function removeFilled(object: JsonObject): JsonObject {
 /** The foreign block that Bough replaced by this text block; undefined for any other block. */
 export function readForeignBlock(block: JsonObject): JsonObject | undefined {
   return readForeign(block[FOREIGN_BLOCK]);
+}
+
+/** The file that Bough replaced by this text block; undefined for any other block. */
+export function readFileBlock(block: JsonObject): JsonObject | undefined {
+  const file = block[FILE_BLOCK];
+  return isObject(file) ? { ...file, type: "file" } : undefined;
 }
 
 /** The foreign entry or block in a field that Bough wrote; undefined if it is none. */

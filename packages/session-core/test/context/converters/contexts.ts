@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import type { ContextMessage, SessionContext } from "../../../src/context/context.js";
-import type { AssistantBlock, AssistantMessage, ContentBlock, ToolResultMessage, UserMessage } from "../../../src/entry/message.js";
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  ContentBlock,
+  FileBlock,
+  ToolResultMessage,
+  UserMessage,
+} from "../../../src/entry/message.js";
 
 /** One red pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -25,6 +32,10 @@ export function image(mimeType = "image/png"): { type: "image"; data: string; mi
   return { type: "image", data: PIXEL, mimeType };
 }
 
+export function file(fields: object): FileBlock {
+  return { type: "file", mediaType: "application/pdf", data: "aGk=", filename: "plan.pdf", ...fields };
+}
+
 export function call(id: string, name = "read", args: Record<string, unknown> = { path: "a.ts" }): AssistantBlock {
   return { type: "toolCall", id, name, arguments: args };
 }
@@ -41,11 +52,25 @@ const words = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constantFr
 // Few ids, so that they repeat; and some that no provider takes.
 const ids = fc.constantFrom("call_0", "call_1", "a.b", "a:b", "", `fc|${"x".repeat(60)}`, `fc|${"x".repeat(61)}`, "é");
 
+const anyFile: fc.Arbitrary<FileBlock> = fc
+  .tuple(
+    fc.constantFrom("application/pdf", "audio/wav", "audio/mpeg;rate=8000", "text/csv", "image/png", "image/*", "image/tiff", "video/mp4"),
+    fc.constantFrom(
+      { data: "aGk=" },
+      { data: undefined, url: "https://example.org/a" },
+      { data: undefined, url: "gs://a/b" },
+      { data: "" },
+    ),
+    fc.option(words, { nil: undefined }),
+  )
+  .map(([mediaType, where, filename]) => file({ mediaType, filename, ...where }));
+
 const saidBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
   words.map(text),
   fc.constantFrom("image/png", "image/jpg", "image/svg+xml").map(image),
   fc.constant(foreign({ type: "document", source: { type: "text", media_type: "text/plain", data: "d" } })),
   fc.constant(foreign({ type: "unheard_of" })),
+  anyFile,
 );
 
 const answerBlock: fc.Arbitrary<AssistantBlock> = fc.oneof(
@@ -55,6 +80,14 @@ const answerBlock: fc.Arbitrary<AssistantBlock> = fc.oneof(
   fc.constant({ type: "thinking" as const, thinking: "", thinkingSignature: "cmVk", redacted: true }),
   fc.tuple(ids, words, fc.dictionary(words, words)).map(([id, name, args]) => call(id, name, args)),
   fc.constant(image()),
+  anyFile,
+  fc
+    .tuple(fc.constantFrom("openai", "anthropic", "google"), words)
+    .map(([provider, thinking]) => ({
+      type: "thinking" as const,
+      thinking,
+      providerOptions: { [provider]: { itemId: "rs_1", reasoningEncryptedContent: "e" } },
+    })),
   fc.constant(foreign({ type: "server_tool_use", id: "srv1", name: "web_search", input: {} })),
   fc.constant(foreign({ type: "web_search_tool_result", tool_use_id: "srv1", content: [] })),
 );

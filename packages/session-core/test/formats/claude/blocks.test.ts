@@ -23,7 +23,8 @@ describe("a block that a person or a tool gave", () => {
     image({ type: "base64", media_type: "text/html", data: "aGk=" }),
     image({ type: "base64", media_type: "image/png", data: "" }),
     image(null),
-    { type: "document", source: { type: "base64", media_type: "application/pdf", data: "aGk=" } },
+    { type: "document", source: { type: "base64", media_type: "application/pdf", data: "no base64" } },
+    { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } },
     { type: "text", text: 5 },
   ])("is kept whole where no request could carry it: %j", (block) => {
     expect(said(block)).toEqual([{ type: "foreign", originalType: block.type, raw: block }]);

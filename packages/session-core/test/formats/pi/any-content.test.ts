@@ -32,7 +32,7 @@ const ROLES = [
   "fileMention",
   "other",
 ];
-const BLOCKS = ["text", "image", "thinking", "redactedThinking", "toolCall", "foreign", "other"];
+const BLOCKS = ["text", "image", "thinking", "redactedThinking", "toolCall", "file", "foreign", "other"];
 
 const someOf = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: ["type"] });
 const text = fc.constantFrom<unknown>("x", "", null, undefined);
@@ -44,6 +44,9 @@ const block = fc.record(
     text,
     data: text,
     mimeType: text,
+    mediaType: fc.constantFrom<unknown>("application/pdf", "pdf", null),
+    url: fc.constantFrom<unknown>("https://example.org/a", "a b", null),
+    filename: text,
     thinking: text,
     thinkingSignature: text,
     id: text,

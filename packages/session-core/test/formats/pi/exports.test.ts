@@ -153,6 +153,20 @@ describe("reading back what was written gives the same", () => {
       "foreign blocks of a person",
       { type: "message", message: { role: "user", content: [{ type: "foreign", originalType: "document", raw: { a: 1 }, extra: 2 }] } },
     ],
+    [
+      "files of a person",
+      {
+        type: "message",
+        message: {
+          role: "user",
+          content: [
+            { type: "file", mediaType: "application/pdf", data: "aGk=", filename: "plan.pdf", extra: 3 },
+            { type: "file", mediaType: "audio/mpeg", url: "https://example.org/a.mp3" },
+          ],
+        },
+      },
+    ],
+    ["files of a reply", assistant([{ type: "file", mediaType: "audio/wav", data: "aGk=", providerOptions: { google: { a: "b" } } }])],
     ["a tool result without a name", { type: "message", message: { role: "toolResult", toolCallId: "t", content: [], details: { a: 1 } } }],
     ["a custom message without display", { type: "message", message: { role: "custom", customType: "x", content: "y" } }],
     ["a command", { type: "message", message: { role: "bashExecution", command: "ls", output: "", exitCode: null } }],

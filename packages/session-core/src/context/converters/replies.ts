@@ -1,0 +1,55 @@
+// What the readers of replies share. A reply comes from a server, so nothing is assumed about it.
+import { isObject, type JsonObject } from "../../entry/json.js";
+import type { AssistantBlock } from "../../entry/message.js";
+import { InvalidArgumentError } from "../../errors/bough-error.js";
+
+/** Whose reply it is. */
+export interface ReplyOptions {
+  /** The provider that is stored with the reply, and under whose name its options are kept; default: the maker of the format. */
+  readonly provider?: string | undefined;
+}
+
+/** The error for an object that is no reply: the body of a failed request, a chunk of a stream, a response object of fetch. */
+export function notAReply(given: unknown, wanted: string): InvalidArgumentError {
+  const error = isObject(given) && isObject(given["error"]) ? textIn(given["error"], "message") : undefined;
+  return new InvalidArgumentError("reply", wanted, error === undefined ? typeof given : `the error "${error.slice(0, 200)}"`);
+}
+
+/** A member that is a text and not empty. */
+export function textIn(object: JsonObject, name: string): string | undefined {
+  const value = object[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** A text as a block; none if it is no text, or empty. */
+export function textBlocks(text: unknown, more: JsonObject = {}): readonly AssistantBlock[] {
+  return typeof text === "string" && text !== "" ? [{ ...more, type: "text", text }] : [];
+}
+
+/** The arguments of a call from their JSON text. A text that is not a JSON object is kept, so that the model can be shown it. */
+export function parseArguments(given: unknown): JsonObject {
+  if (isObject(given)) return given;
+  if (typeof given !== "string" || given.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(given);
+    return isObject(value) ? value : { unreadable: given };
+  } catch {
+    // Not JSON.
+    return { unreadable: given };
+  }
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[^,]*)?;base64,([A-Za-z0-9+/]*={0,2})$/;
+
+/** A data URL or a URL of an image as a block. */
+export function toDataBlock(url: string): readonly AssistantBlock[] {
+  const [, mediaType, data] = DATA_URL.exec(url) ?? [];
+  if (mediaType === undefined || data === undefined)
+    return /^https?:\/\/\S+$/.test(url) ? [{ type: "file", mediaType: "image/*", url }] : [];
+  return mediaType.startsWith("image/") ? [{ type: "image", mimeType: mediaType, data }] : [{ type: "file", mediaType, data }];
+}
+
+/** `object` without the members that are undefined. */
+export function withoutUndefined(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
