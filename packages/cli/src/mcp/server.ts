@@ -65,11 +65,20 @@ function failure(text: string): CallToolResult {
   return { content: [{ type: "text", text: clean(text) }], isError: true };
 }
 
+/** What a model can do about an error. The hints of the library speak of its functions. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ["SESSION_NOT_FOUND", "list_sessions lists them."],
+  ["ENTRY_NOT_FOUND", "search_sessions and get_tree give the ids."],
+  ["AMBIGUOUS_NAME", "Use a longer part of the id."],
+  ["STORE_NOT_FOUND", "The user creates it with: bough import PATH."],
+]);
+
 /** One line for the model. An error that is not expected is named as such, and the server goes on. */
 function explain(error: unknown): string {
   if (error instanceof InvalidInputError) return error.message;
-  if (error instanceof BoughError) return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
-  return `Unexpected error: ${errorLine(error)}`;
+  if (!(error instanceof BoughError)) return `Unexpected error: ${errorLine(error)}`;
+  const hint = HINTS.get(error.code);
+  return hint === undefined ? error.message : `${error.message} ${hint}`;
 }
 
 async function isRejected(promise: Promise<unknown> | undefined): Promise<boolean> {

@@ -44,8 +44,15 @@ function unknownSetting(path: readonly string[], own: Group): InvalidSettingErro
   const inner = isGroup(value) ? Object.keys(value)[0] : undefined;
   const unknown = (inner === undefined ? path : [...path, inner]).join(".");
   const nearest = nearestSetting(unknown, path);
-  const question = nearest === undefined ? "" : `: did you mean '${nearest}'?`;
-  return new InvalidSettingError(path.join("."), "there is no such setting", `unknown setting '${unknown}'${question}`);
+  const rest = nearest === undefined ? `: there are ${groupsOf(path)}` : `: did you mean '${nearest}'?`;
+  return new InvalidSettingError(path.join("."), "there is no such setting", `unknown setting '${unknown}'${rest}`);
+}
+
+/** The settings of the group that was named, else the groups. */
+function groupsOf([group, name]: readonly string[]): string {
+  const known = settingPaths(settingsJsonSchema(), undefined);
+  const own = known.filter((setting) => name !== undefined && setting.startsWith(`${group}.`));
+  return (own.length > 0 ? own : [...new Set(known.map((setting) => setting.split(".", 1)[0] ?? ""))]).join(", ");
 }
 
 /** By the whole path, else the setting of that name in another group, else a similar name in any group. */

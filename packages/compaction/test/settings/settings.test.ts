@@ -62,7 +62,8 @@ describe("a misspelled setting", () => {
       { perModel: { "a/b": { reserveToken: 5 } } },
       "unknown setting 'perModel.a/b.reserveToken': did you mean 'perModel.a/b.reserveTokens'?",
     ],
-    [{ colour: "red" }, "unknown setting 'colour'"],
+    [{ colour: "red" }, expect.stringMatching(/^unknown setting 'colour': there are enabled, .*, perModel$/)],
+    [{ keep: { zzzz: 1 } }, expect.stringMatching(/^unknown setting 'keep.zzzz': there are keep.by, keep.recentTokens, /)],
     [{ preset: "copilot" }, "compaction setting 'preset': must be one of balanced, pi, copilot-cli, vscode, co-cli, python-agent"],
     [{ preset: "vs-code" }, expect.stringMatching(/did you mean 'vscode'\?$/)],
   ])("%j is answered with the nearest one", (given, message) => {
