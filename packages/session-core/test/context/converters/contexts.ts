@@ -81,13 +81,11 @@ const answerBlock: fc.Arbitrary<AssistantBlock> = fc.oneof(
   fc.tuple(ids, words, fc.dictionary(words, words)).map(([id, name, args]) => call(id, name, args)),
   fc.constant(image()),
   anyFile,
-  fc
-    .tuple(fc.constantFrom("openai", "anthropic", "google"), words)
-    .map(([provider, thinking]) => ({
-      type: "thinking" as const,
-      thinking,
-      providerOptions: { [provider]: { itemId: "rs_1", reasoningEncryptedContent: "e" } },
-    })),
+  fc.tuple(fc.constantFrom("openai", "anthropic", "google"), words).map(([provider, thinking]) => ({
+    type: "thinking" as const,
+    thinking,
+    providerOptions: { [provider]: { itemId: "rs_1", reasoningEncryptedContent: "e" } },
+  })),
   fc.constant(foreign({ type: "server_tool_use", id: "srv1", name: "web_search", input: {} })),
   fc.constant(foreign({ type: "web_search_tool_result", tool_use_id: "srv1", content: [] })),
 );
