@@ -19,8 +19,9 @@ import * as size from "./size.mjs";
 import { Stores } from "./stores.mjs";
 import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
+import * as writes from "./writes.mjs";
 
-const GROUPS = [append, context, tree, search, importing, size, packing, compaction, tokens, navigator, picker, processes];
+const GROUPS = [append, context, tree, writes, search, importing, size, packing, compaction, tokens, navigator, picker, processes];
 
 const { values: options } = parseArgs({
   options: {
