@@ -261,6 +261,7 @@ export interface Violation {
     | "leaf-off-session"
     | "wrong-count" // the count of entries, of messages or of payload rows differs from those of the session
     | "wrong-size" // payload_bytes differs from the payload
+    | "damaged-value" // a value larger than 64 KiB is missing, or is no JSON of its size
     | "damaged-block" // a block of payloads cannot be read, or does not hold exactly the entries of its range
     | "missing-payload" // the payload of an entry is neither a row nor in a block
     | "payload-twice" // it is both

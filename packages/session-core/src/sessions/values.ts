@@ -2,6 +2,7 @@ import { encodeBytes, parseEncoded } from "../entry/bytes.js";
 import { jsonText } from "../entry/json.js";
 import { isSameJson } from "../entry/same-json.js";
 import { InvalidEntryError, ValueChangedError, ValueTooLargeError } from "../errors/session-errors.js";
+import { StoreDamagedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { StoredValue, ValueKey, ValueRange } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
@@ -64,6 +65,7 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
  */
 export function requireValue(connection: Connection, session: SessionRef, key: string, expected: unknown): void {
   const row = connection.get(valueRow, { session: session.seq, key });
+  if (row?.json === null) throw new StoreDamagedError(connection.path);
   const isExpected =
     row === undefined || expected === undefined
       ? row === undefined && expected === undefined
@@ -98,7 +100,8 @@ export function copyValues(connection: Connection, from: SessionSeq, to: Session
 
 interface ValueRow {
   readonly key: string;
-  readonly json: string;
+  /** null only in a damaged store. */
+  readonly json: string | null;
   readonly updated_at_ms: number;
 }
 
@@ -117,7 +120,7 @@ const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, sq
 /** Returns the value of a key, or undefined. */
 export function findValue(connection: Connection, session: SessionRef, key: string): StoredValue | undefined {
   const row = connection.get(valueRow, { session: session.seq, key });
-  return row && storedValue(row);
+  return row && storedValue(connection, row);
 }
 
 const valueRowsOf = query<{ key: string; sessions: string }, ValueRow & { readonly session_id: SessionId }>(({ sql, p }) =>
@@ -135,7 +138,7 @@ export function findValuesOf(connection: Connection, key: string, ids: readonly 
   const found = new Map<SessionId, StoredValue>();
   for (let at = 0; at < ids.length; at += SESSIONS_AT_ONCE) {
     const rows = connection.all(valueRowsOf, { key, sessions: JSON.stringify(ids.slice(at, at + SESSIONS_AT_ONCE)) });
-    for (const row of rows) found.set(row.session_id, storedValue(row));
+    for (const row of rows) found.set(row.session_id, storedValue(connection, row));
   }
   return found;
 }
@@ -157,7 +160,7 @@ const valueRows = byOrder((order) =>
 
 /** Lists the values of a range of keys, ordered by key. */
 export function listValues(connection: Connection, session: SessionRef, range: ValueRange): readonly StoredValue[] {
-  return connection.all(valueRows[range.order ?? "asc"], rangeParameters(session, range)).map(storedValue);
+  return connection.all(valueRows[range.order ?? "asc"], rangeParameters(session, range)).map((row) => storedValue(connection, row));
 }
 
 // The size of a text is in the header of its row, so that SQLite does not read the text for it.
@@ -187,6 +190,12 @@ function rangeParameters(session: SessionRef, range: ValueRange): RangeParameter
   return { session: session.seq, ...keyBounds(range), limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
 }
 
-function storedValue(row: ValueRow): StoredValue {
-  return { key: row.key, value: parseEncoded(row.json), updatedAtMs: row.updated_at_ms };
+function storedValue(connection: Connection, { key, json, updated_at_ms }: ValueRow): StoredValue {
+  try {
+    if (json !== null) return { key, value: parseEncoded(json), updatedAtMs: updated_at_ms };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  // Another program has changed the table of large values, whose texts SQLite does not check.
+  throw new StoreDamagedError(connection.path);
 }

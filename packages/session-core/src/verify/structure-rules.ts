@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { quoted } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, rawQuery } from "../storage/query.js";
@@ -114,6 +115,17 @@ const RULES: readonly Rule[] = [
     broken: (within) => sql`
       SELECT session.id AS session_id, NULL AS entry_id, NULL AS detail FROM session
       WHERE ${within} AND NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.session_seq = session.seq AND leaf.name = 'main')`,
+  },
+  {
+    rule: "damaged-value",
+    describe: ({ detail }) => `its value ${JSON.stringify(quoted(detail ?? ""))} is missing, or no JSON of its size`,
+    since: 5,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, value.key AS detail
+      FROM value JOIN session ON session.seq = value.session_seq
+        LEFT JOIN large_value AS large ON large.session_seq = value.session_seq AND large.key = value.key
+      WHERE ${within} AND ((value.large_bytes IS NULL) <> (large.json IS NULL)
+        OR octet_length(large.json) <> value.large_bytes OR NOT json_valid(large.json))`,
   },
   {
     rule: "wrong-count",

@@ -40,7 +40,12 @@ describe("a fork of a whole tree", () => {
     expect(await treeNames(fork)).toBe(">u1 u1>a1 a1>u2 a1>u3 u3>a3");
     expect(fork.leafId).toBe("u1");
     expect(await fork.leaves()).toEqual(await session.leaves());
-    expect(await fork.record()).toMatchObject({ parent: { sessionId: session.id, entryId: "u1" }, entryCount: 5, messageCount: 5 });
+    expect(await fork.record()).toMatchObject({
+      parent: { sessionId: session.id, entryId: "u1" },
+      entryCount: 5,
+      messageCount: 5,
+      firstText: "u1",
+    });
   });
 
   test("begins at another entry with `at`", async () => {

@@ -20,7 +20,7 @@ async function plansOf(act: (session: Session, store: Store) => Promise<unknown>
   // Statements are prepared once a connection, so what is prepared from here on is what this act runs.
   const prepared = vi.spyOn(Database.prototype, "prepare");
   await act(again, store);
-  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE)/i.test(sql));
+  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql));
   vi.restoreAllMocks();
   await store.close();
   expect(statements.length).toBeGreaterThan(0);
@@ -67,6 +67,10 @@ describe("what SQLite does for", () => {
     ["keys, last first", (session) => session.values.keys({ order: "desc", after: "b", limit: 2 })],
     ["a conditional write of a value", (session) => session.values.set("k", 1, { ifEquals: undefined })],
     ["a deletion of values", (session) => session.values.deletePrefix("a/")],
+    ["a fork of the tree", (session, store) => store.forkSession(session.id, { tree: true })],
+    ["a fork of a path", (session, store) => store.forkSession(session.id, { values: true })],
+    ["a change of metadata", (session) => session.setMetadata({ owner: "u7" })],
+    ["opening or creating a session", (_, store) => store.openOrCreateSession("new", { metadata: { owner: "u7" } }, { leaf: "worker" })],
     ["an append below a parent", (session) => session.append(entryNamed("u9"), { parentId: "u1" })],
     [
       "token counts",

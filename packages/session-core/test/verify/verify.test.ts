@@ -8,7 +8,8 @@ import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 async function damaged(sql: string): Promise<string> {
   const path = storePath();
   const store = await openStore({ path });
-  await grow("s1 m1 u1 a1 u2 @u1 h1 u3 k1 r1:k1 c1:u3 u4 x1:u3 u5", { store, session: { id: "damaged" } });
+  const { session } = await grow("s1 m1 u1 a1 u2 @u1 h1 u3 k1 r1:k1 c1:u3 u4 x1:u3 u5", { store, session: { id: "damaged" } });
+  await session.values.set("large", "x".repeat(70_000));
   await grow("u1 a1", { store, session: { id: "whole" } });
   await store.catchUpSearch();
   await store.close();
@@ -59,6 +60,9 @@ const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entr
   ["a payload of another size", change("u2", "payload_bytes = 1"), "wrong-size", "u2"],
   ["a wrong count of payload rows", "UPDATE session SET row_count = 1 WHERE seq = 1", "wrong-count", null],
   ["a wrong size of payload rows", "UPDATE session SET row_bytes = 1 WHERE seq = 1", "wrong-count", null],
+  ["a large value that is gone", "DELETE FROM large_value", "damaged-value", null],
+  ["a large value that is no JSON", "UPDATE large_value SET json = 'x' || substr(json, 2)", "damaged-value", null],
+  ["a large value of another size", "UPDATE large_value SET json = '1'", "damaged-value", null],
   ["an entry that is gone", `DELETE FROM entry WHERE seq = ${of("u2")}`, "wrong-count", null],
 ];
 
