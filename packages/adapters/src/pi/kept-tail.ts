@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Entry, Session } from "@bough/session-core";
+import { isObject, messageOf, type PiMessage } from "./entries.js";
+
+// pi stores the messages that a compaction keeps in the compaction; Bough stores where they start on the path
+// (`firstKeptEntryId`). Messages that are those of the path, as pi's own compaction makes them, are stored Bough's way.
+
+/** What a compaction stores of its tail. */
+export interface StoredTail {
+  readonly firstKeptEntryId: string | null;
+  /** The messages themselves, if they are not those of the path. Default: absent. */
+  readonly retainedTail?: readonly PiMessage[] | undefined;
+}
+
+const PAGE = 100;
+
+/** How to store the tail of a compaction below `parentId`. */
+export async function storedTail(session: Session, parentId: string | null, tail: readonly PiMessage[]): Promise<StoredTail> {
+  const held = { firstKeptEntryId: null, retainedTail: tail };
+  if (parentId === null || tail.length === 0) return held;
+  let left = tail.length;
+  for await (const entry of walkUp(session, parentId)) {
+    const message = tailMessage(entry);
+    if (message === undefined) continue;
+    left -= 1;
+    if (!isDeepStrictEqual(message, tail[left])) return held;
+    if (left === 0) return { firstKeptEntryId: entry.id, retainedTail: undefined };
+  }
+  return held;
+}
+
+/** The messages that a compaction keeps. */
+export async function keptTail(session: Session, entry: Extract<Entry, { type: "compaction" }>): Promise<readonly PiMessage[]> {
+  const { retainedTail } = entry;
+  if (Array.isArray(retainedTail)) return retainedTail.filter(isMessage);
+  const { firstKeptEntryId, parentId } = entry;
+  if (firstKeptEntryId === null || parentId === null) return [];
+  const tail: PiMessage[] = [];
+  for await (const kept of walkUp(session, parentId)) {
+    const message = tailMessage(kept);
+    if (message !== undefined) tail.push(message);
+    if (kept.id === firstKeptEntryId) break;
+  }
+  return tail.reverse();
+}
+
+function isMessage(value: unknown): value is PiMessage {
+  return isObject(value) && typeof value.role === "string";
+}
+
+async function* walkUp(session: Session, leafId: string): AsyncGenerator<Entry, void, void> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await session.scan({ leafId, order: "up", limit: PAGE, cursor });
+    yield* page.items;
+    if (page.next === null) return;
+    cursor = page.next;
+  }
+}
+
+/** The message that pi makes of an entry before a compaction; undefined if it makes none. */
+function tailMessage(entry: Entry): PiMessage | undefined {
+  if (entry.type === "message" || entry.type === "custom_message") return messageOf(entry);
+  if (entry.type !== "branch_summary") return undefined;
+  const { summary, fromId, createdAtMs } = entry;
+  const message = { role: "branchSummary", summary, fromId, timestamp: createdAtMs };
+  return isMessage(message) ? message : undefined;
+}

@@ -1,0 +1,178 @@
+import {
+  type Session,
+  SessionExistsError,
+  type SessionFilter,
+  SessionNotFoundError,
+  type SessionParent,
+  type SessionRecord,
+  type Store,
+} from "@bough/session-core";
+import type { Context } from "@earendil-works/pi-agent-core/harness/context";
+import type {
+  ForkOptions,
+  Session as PiSession,
+  SessionCreateOptions,
+  SessionMetadata,
+  SessionRepo,
+} from "@earendil-works/pi-agent-core/harness/session";
+import { forkWrites, planFork } from "./fork.js";
+import { StorageBackedSession } from "./pi.js";
+import { BoughPiStorage, type PiStorageOptions } from "./storage.js";
+
+/** The version of pi's storage format that is written. */
+const STORAGE_VERSION = 1;
+/** The mark of a session that pi has written, in the metadata of the session. */
+const MARK = "piStorageVersion";
+
+/** A new session. */
+export interface PiCreateOptions extends SessionCreateOptions {
+  /** The working directory. */
+  cwd?: string;
+}
+
+/** Which sessions to list. */
+export interface PiListOptions {
+  /** Only sessions of this working directory. */
+  cwd?: string;
+  /** Default: sessions that pi created or opened. `true`: every conversation of the store, imported ones among them. */
+  all?: boolean;
+}
+
+/**
+ * pi's `SessionRepo` on a store of Bough. Any session of the store can be opened, also one that `bough import` made of a file. A
+ * session is open once in a repository; other processes can write the same store, and the same session.
+ *
+ * @example
+ * const repo = new BoughSessionRepo(await openStore({ path: "sessions.db" }));
+ * const session = await repo.create({}, BACKGROUND_CONTEXT);
+ */
+export class BoughSessionRepo implements SessionRepo<SessionMetadata, PiCreateOptions> {
+  readonly #store: Store;
+  readonly #options: PiStorageOptions;
+  /** Open storages by the id of their session. */
+  readonly #open = new Map<string, BoughPiStorage>();
+  readonly #handles = new Set<PiSession>();
+  /** Ids of sessions that are being created or opened. */
+  readonly #reserved = new Set<string>();
+
+  constructor(store: Store, options: PiStorageOptions = {}) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** Creates a session without entries and branches. @throws {Error} the id exists. */
+  async create(options: PiCreateOptions = {}, _context?: Context): Promise<PiSession> {
+    return this.#reserving(options.id, async () => {
+      const { id, cwd, parentSessionId } = options;
+      const metadata = { [MARK]: STORAGE_VERSION };
+      const parent = parentOf(parentSessionId);
+      return this.#handle(await this.#store.createSession({ id, cwd, parent, metadata, createdAtMs: this.#now() }));
+    });
+  }
+
+  /** Opens a session that no handle of this repository has open. Only the id of the metadata is used. */
+  async open({ id }: Pick<SessionMetadata, "id">, _context?: Context): Promise<PiSession> {
+    if (this.#open.has(id) || this.#reserved.has(id)) throw new Error(`Session is already open: ${id}`);
+    return this.#reserving(id, async () => {
+      const session = await this.#session(id);
+      const { metadata } = await session.record();
+      if (metadata[MARK] === undefined) await session.setMetadata({ [MARK]: STORAGE_VERSION });
+      return this.#handle(session);
+    });
+  }
+
+  /** The sessions that pi created or opened, newest activity first. */
+  list(): Promise<SessionMetadata[]> {
+    return this.listSessions();
+  }
+
+  /** The same of one working directory, or with the other sessions of the store. */
+  async listSessions(options: PiListOptions = {}): Promise<SessionMetadata[]> {
+    const { cwd, all = false } = options;
+    const marked = all ? {} : ({ kind: "all", metadata: { [MARK]: STORAGE_VERSION } } as const);
+    const filter: SessionFilter = { cwd, empty: true, archived: "all", ...marked };
+    const found: SessionMetadata[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.#store.listSessions({ ...filter, cursor });
+      found.push(...page.items.map(metadataOf));
+      if (page.next === null) return found;
+      cursor = page.next;
+    }
+  }
+
+  /** Deletes a session that is not open here, for good. Its forks stay. */
+  async delete({ id }: Pick<SessionMetadata, "id">, _context?: Context): Promise<void> {
+    if (this.#open.has(id)) throw new Error(`Session is open: ${id}`);
+    await this.#store.deleteSession(id).catch(throwUnknown);
+  }
+
+  /** Copies one branch, or the whole tree, into a new session, in one transaction. */
+  async fork(source: Pick<SessionMetadata, "id">, options: ForkOptions, _context?: Context): Promise<PiSession> {
+    return this.#reserving(options.id, async () => {
+      const open = this.#open.get(source.id);
+      const storage = open ?? (await BoughPiStorage.open(this.#store, await this.#session(source.id), this.#options));
+      return this.#handle(await storage.betweenCommits(() => this.#copy(storage.session, options)));
+    });
+  }
+
+  /** Closes every open session. The store stays open. */
+  async close(context: Context): Promise<void> {
+    await Promise.all([...this.#handles].map((session) => session.close(context)));
+  }
+
+  async #copy(source: Session, options: ForkOptions): Promise<Session> {
+    const plan = await planFork(source, options);
+    const into = { id: options.id, metadata: { [MARK]: STORAGE_VERSION } };
+    const writes = await forkWrites(source, plan);
+    if (plan.scope === "tree") return this.#store.forkSession(source.id, { ...into, tree: true, values: false, writes });
+    if (plan.destinationTip !== null) return this.#store.forkSession(source.id, { ...into, at: plan.destinationTip, writes });
+    return this.#store.createSession({ ...into, createdAtMs: this.#now(), parent: parentOf(source.id) }, { writes });
+  }
+
+  async #session(id: string): Promise<Session> {
+    return this.#store.openSession(id).catch(throwUnknown);
+  }
+
+  /** Runs `work` while no other call of this repository can create or open the session. */
+  async #reserving<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (id === undefined) return work();
+    if (this.#reserved.has(id)) throw new Error(`Session already exists: ${id}`);
+    this.#reserved.add(id);
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof SessionExistsError ? new Error(`Session already exists: ${id}`, { cause: error }) : error;
+    } finally {
+      this.#reserved.delete(id);
+    }
+  }
+
+  async #handle(session: Session): Promise<PiSession> {
+    const storage = await BoughPiStorage.open(this.#store, session, this.#options);
+    const onClose = () => {
+      this.#open.delete(session.id);
+      this.#handles.delete(handle);
+    };
+    const handle: PiSession = new StorageBackedSession(metadataOf(await session.record()), storage, { onClose });
+    this.#open.set(session.id, storage);
+    this.#handles.add(handle);
+    return handle;
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+}
+
+function parentOf(sessionId: string | undefined): SessionParent | undefined {
+  return sessionId === undefined ? undefined : { sessionId, entryId: null, toolCallId: null };
+}
+
+function metadataOf({ id, createdAtMs, cwd, parent }: SessionRecord): SessionMetadata {
+  const metadata = { id, createdAt: createdAtMs, storageVersion: STORAGE_VERSION };
+  return { ...metadata, ...(cwd === null ? {} : { cwd }), ...(parent === null ? {} : { parentSessionId: parent.sessionId }) };
+}
+
+function throwUnknown(error: unknown): never {
+  throw error instanceof SessionNotFoundError ? new Error(`Unknown session: ${error.sessionId}`, { cause: error }) : error;
+}
