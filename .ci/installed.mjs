@@ -149,11 +149,20 @@ function useCompaction(folder, major) {
   expect(run(join(nodeHome(major), "node"), ["count.mjs"], folder, major).trim() === "2", "an exact count");
 }
 
+/** An adapter without its framework: one line that says what to install. */
+function useAdapters(folder, major) {
+  const code = 'import("@bough/adapters/langgraph").catch(({ code, hint }) => console.log(code, hint));';
+  writeFileSync(join(folder, "adapter.mjs"), code);
+  const said = run(join(nodeHome(major), "node"), ["adapter.mjs"], folder, major);
+  expect(/^FRAMEWORK_MISSING npm install "@langchain\//.test(said), "an adapter without its framework");
+}
+
 /** The projects: what each installs, and how it is used. */
 const PROJECTS = [
   { packages: ["@bough/cli"], use: useCommand },
   { packages: ["@bough/session-core"], use: useStore },
   { packages: ["@bough/session-core", "@bough/compaction"], use: useCompaction },
+  { packages: ["@bough/session-core", "@bough/adapters"], use: useAdapters },
 ];
 
 function expect(isTrue, what) {

@@ -20,6 +20,7 @@ export async function run(bench) {
   await contexts(bench);
   await tree(bench);
   await starts(bench);
+  await mcp(bench);
 }
 
 async function contexts(bench) {
@@ -68,6 +69,28 @@ async function starts({ report, stores, rounds }) {
     report.extra(`bough ${name}, whole process`, START_ENTRIES, median(times[name]), median(times.nothing), null);
 }
 
+/** What a client sends to an MCP server first: the handshake, a question for its tools, and a call. */
+const HANDSHAKE = [
+  { id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "0" } } },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/list" },
+  { id: 3, method: "tools/call", params: { name: "list_sessions", arguments: {} } },
+];
+
+/** The MCP server from its start to the end of its first answer. */
+async function mcp({ report, stores, rounds }) {
+  if (!existsSync(BOUGH)) return report.skipped("bough mcp", "command not built");
+  const { path } = await stores.ofSize(START_ENTRIES);
+  const input = HANDSHAKE.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+  const serve = () => {
+    const { stdout } = runNode([BOUGH, "mcp", "--store", path], ["pipe", "pipe", "pipe"], input);
+    if (!String(stdout).includes('"id":3')) throw new Error(`bough mcp did not answer: ${stdout}`);
+  };
+  const times = await alternate({ nothing: { run: () => runNode(NOTHING) }, mcp: { run: serve } }, { rounds: rounds(10), warmUp: 2 });
+  const work = "bough mcp, from its start to its first answer";
+  report.absolute(work, START_ENTRIES, median(times.mcp), 300, { baseline: median(times.nothing) });
+}
+
 /** Programs of several sizes, all in one run with the empty one; returns what each takes beyond that. */
 async function compare({ report, rounds }, work, programs, limits) {
   const contestants = { nothing: { run: () => runNode(NOTHING) } };
@@ -87,8 +110,8 @@ async function compare({ report, rounds }, work, programs, limits) {
   return beyond;
 }
 
-function runNode(args, stdio = ["ignore", "ignore", "pipe"]) {
-  const child = spawnSync(process.execPath, args, { stdio, env: { ...process.env, NO_COLOR: "1" }, maxBuffer: 1 << 26 });
+function runNode(args, stdio = ["ignore", "ignore", "pipe"], input) {
+  const child = spawnSync(process.execPath, args, { stdio, input, env: { ...process.env, NO_COLOR: "1" }, maxBuffer: 1 << 26 });
   if (child.status !== 0) throw new Error(`${args.join(" ")} ended with ${child.status}: ${child.stderr}`);
   return child;
 }
