@@ -52,7 +52,7 @@ export class Channels {
   /** The checkpoint of an entry, or undefined. */
   async checkpoint(entryId: EntryId): Promise<StoredCheckpoint | undefined> {
     const entry = (await this.#session.entriesById([entryId])).get(entryId);
-    return entry && checkpointOf(entry);
+    return entry && checkpointOf(entry, this.#session.id);
   }
 
   /** The checkpoint of a namespace, in its last version; undefined if there is none. */

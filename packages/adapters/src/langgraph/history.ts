@@ -31,9 +31,20 @@ export async function* history(session: Session, filter: HistoryFilter): AsyncGe
   }
 }
 
+/**
+ * The checkpoint of the graph at or above the leaf. For a fork of a path of a thread, which has the entries of its source and not the
+ * value that says which checkpoint is the newest.
+ */
+export async function leafCheckpoint(session: Session, ns = ""): Promise<FoundCheckpoint | undefined> {
+  if (ns !== "") return undefined;
+  const { items } = await session.scan({ order: "up", customType: checkpointType(ns), limit: 1 });
+  const stored = items[0] && checkpointOf(items[0], session.id);
+  return items[0] && stored && { entryId: items[0].id, stored };
+}
+
 async function* inOrder(session: Session, type: string, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
   for await (const entry of newestFirst(session, type, await startOf(session, filter))) {
-    const found = matching(entry, filter);
+    const found = matching(session, entry, filter);
     if (found !== undefined) yield found;
     if (found !== undefined && filter.ns !== undefined && filter.checkpointId !== undefined) return;
   }
@@ -49,7 +60,7 @@ async function startOf(session: Session, { ns, before }: HistoryFilter): Promise
 async function* sorted(session: Session, type: string, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
   const found = new Map<string, FoundCheckpoint>();
   for await (const entry of newestFirst(session, type)) {
-    const checkpoint = matching(entry, filter);
+    const checkpoint = matching(session, entry, filter);
     if (checkpoint === undefined) continue;
     const key = `${checkpoint.stored.ns}\n${checkpoint.stored.id}`;
     // The newest entry of a checkpoint is its last version.
@@ -68,8 +79,8 @@ async function* newestFirst(session: Session, customType: string, beforeSeq?: nu
   }
 }
 
-function matching(entry: Entry, { ns, checkpointId, before }: HistoryFilter): FoundCheckpoint | undefined {
-  const stored = checkpointOf(entry);
+function matching(session: Session, entry: Entry, { ns, checkpointId, before }: HistoryFilter): FoundCheckpoint | undefined {
+  const stored = checkpointOf(entry, session.id);
   if (stored === undefined || (ns !== undefined && stored.ns !== ns)) return undefined;
   if (checkpointId !== undefined && stored.id !== checkpointId) return undefined;
   return before !== undefined && stored.id >= before ? undefined : { entryId: entry.id, stored };

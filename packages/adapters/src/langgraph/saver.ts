@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Session, type Store } from "@bough/session-core";
+import { BoughError, InvalidArgumentError, type Session, SessionNotFoundError, type Store } from "@bough/session-core";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type {
   ChannelVersions,
@@ -13,7 +13,7 @@ import { ChannelCache, Channels, type FoundCheckpoint } from "./channels.js";
 import { latestCheckpoint, putCheckpoint } from "./checkpoint-writer.js";
 import { CheckpointUnreadableError } from "./errors.js";
 import { BaseCheckpointSaver, maxChannelVersion, TASKS } from "./framework.js";
-import { history } from "./history.js";
+import { type HistoryFilter, history, leafCheckpoint } from "./history.js";
 import { putWrites, readPendingSends, readWrites } from "./pending-writes.js";
 import { unpack } from "./serialized.js";
 import { checkpointEntryId, type StoredCheckpoint } from "./stored-checkpoint.js";
@@ -41,7 +41,7 @@ export class BoughSaver extends BaseCheckpointSaver {
     if (threadId === undefined) return undefined;
     return this.#threads.read(threadId, async (session) => {
       const id = checkpointId ?? (await latestCheckpoint(session, ns ?? ""));
-      const found = id === undefined ? undefined : await this.#channels(session).find(ns ?? "", id);
+      const found = id === undefined ? await leafCheckpoint(session, ns) : await this.#channels(session).find(ns ?? "", id);
       return found && this.#tuple(session, threadId, found);
     });
   }
@@ -51,8 +51,7 @@ export class BoughSaver extends BaseCheckpointSaver {
     const before = placeOf(options.before ?? {}).checkpointId;
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     for await (const id of threadId === undefined ? this.#threads.ids() : [threadId]) {
-      const checkpoints = (await this.#threads.read(id, async (session) => history(session, { ns, checkpointId, before }))) ?? [];
-      for await (const found of checkpoints) {
+      for await (const found of this.#history(id, { ns, checkpointId, before })) {
         if (left <= 0) return;
         if (!(await this.#matches(found.stored, options.filter))) continue;
         const tuple = await this.#threads.read(id, (session) => this.#tuple(session, id, found));
@@ -90,6 +89,16 @@ export class BoughSaver extends BaseCheckpointSaver {
     await this.#threads.delete(threadId);
   }
 
+  async *#history(threadId: string, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
+    const session = await this.#threads.read(threadId, async (session) => session);
+    try {
+      if (session !== undefined) yield* history(session, filter);
+    } catch (error) {
+      // The thread was deleted meanwhile.
+      if (!(error instanceof SessionNotFoundError)) throw error;
+    }
+  }
+
   async #matches(stored: StoredCheckpoint, filter: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
     const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
     if (wanted.length === 0) return true;
@@ -98,6 +107,16 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   async #tuple(session: Session, threadId: string, found: FoundCheckpoint): Promise<CheckpointTuple> {
+    try {
+      return await this.#readTuple(session, threadId, found);
+    } catch (cause) {
+      if (cause instanceof BoughError) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new CheckpointUnreadableError(threadId, found.stored.id, reason, { cause });
+    }
+  }
+
+  async #readTuple(session: Session, threadId: string, found: FoundCheckpoint): Promise<CheckpointTuple> {
     const { ns, id, parent, ...stored } = found.stored;
     const kept = await unpack(this.serde, stored.checkpoint);
     const metadata = await unpack(this.serde, stored.metadata);
@@ -139,9 +158,9 @@ interface Place {
 
 function placeOf({ configurable = {} }: RunnableConfig): Place {
   return {
-    threadId: textOf("thread_id", configurable["thread_id"]),
+    threadId: textOf("thread_id", configurable["thread_id"]) || undefined,
     ns: textOf("checkpoint_ns", configurable["checkpoint_ns"]),
-    checkpointId: textOf("checkpoint_id", configurable["checkpoint_id"]) || undefined,
+    checkpointId: textOf("checkpoint_id", configurable["checkpoint_id"]) || textOf("thread_ts", configurable["thread_ts"]) || undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Entry, EntryId } from "@bough/session-core";
+import { CheckpointUnreadableError } from "./errors.js";
 
 // How a checkpoint is stored: a `custom` entry whose `data` is a `StoredCheckpoint`.
 
@@ -53,10 +54,15 @@ export function checkpointType(ns: string): string {
 /** All types of checkpoint entries. */
 export const CHECKPOINT_TYPES: readonly string[] = [CHECKPOINT, SUBGRAPH];
 
-/** The checkpoint that an entry stores, or undefined if it stores none. */
-export function checkpointOf(entry: Entry): StoredCheckpoint | undefined {
+/**
+ * The checkpoint that an entry stores, or undefined if it stores none.
+ *
+ * @throws {CheckpointUnreadableError} a newer version of this package wrote it.
+ */
+export function checkpointOf(entry: Entry, threadId: string): StoredCheckpoint | undefined {
   if (entry.type !== "custom" || !CHECKPOINT_TYPES.includes(entry.customType)) return undefined;
-  return isStoredCheckpoint(entry.data) ? entry.data : undefined;
+  if (isStoredCheckpoint(entry.data)) return entry.data;
+  throw new CheckpointUnreadableError(threadId, entry.id, "its layout is not known");
 }
 
 function isStoredCheckpoint(data: unknown): data is StoredCheckpoint {
