@@ -17,7 +17,7 @@ export interface Target {
   readonly leafId: EntryId | null;
   /** Text of the chosen message, for an editor; null: nothing to edit. */
   readonly text: string | null;
-  /** Images of the chosen message, which a text editor cannot hold. */
+  /** Images and files of the chosen message, which a text editor cannot hold. */
   readonly images: readonly ContentBlock[];
 }
 
@@ -35,7 +35,7 @@ export function targetOf(entry: Entry): Target {
 }
 
 function resendTarget(leafId: EntryId | null, content: string | readonly ContentBlock[]): Target {
-  const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+  const images = typeof content === "string" ? [] : content.filter(({ type }) => type === "image" || type === "file");
   return { leafId, text: textOf(content), images };
 }
 

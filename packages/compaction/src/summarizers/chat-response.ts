@@ -1,20 +1,10 @@
-import type { Usage } from "@bough/session-core";
+import { InvalidEntryError, normalizeUsage, type Usage } from "@bough/session-core";
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
 import { CONNECTION_ENDED, type ModelReply, type ReplyEnd } from "./reply.js";
 
-const count = z.number().nonnegative().nullish().catch(undefined);
-
-const usage = z
-  .looseObject({
-    prompt_tokens: count,
-    completion_tokens: count,
-    total_tokens: count,
-    prompt_tokens_details: z.looseObject({ cached_tokens: count }).nullish().catch(undefined),
-  })
-  .nullish()
-  .catch(undefined);
+const usage = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
 // Mistral's reasoning models return parts; only the text parts are the reply.
 const textContent = z
@@ -116,12 +106,11 @@ function parsed(json: string): unknown {
 
 function toUsage(given: z.output<typeof usage>): Usage | undefined {
   if (given === null || given === undefined) return undefined;
-  const cacheRead = given.prompt_tokens_details?.cached_tokens ?? undefined;
-  const input = given.prompt_tokens ?? undefined;
-  return {
-    ...(input === undefined ? {} : { input: Math.max(0, input - (cacheRead ?? 0)) }),
-    ...(typeof given.completion_tokens === "number" ? { output: given.completion_tokens } : {}),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(typeof given.total_tokens === "number" ? { totalTokens: given.total_tokens } : {}),
-  };
+  try {
+    return normalizeUsage(given);
+  } catch (error) {
+    // A summary is worth more than the count of its tokens.
+    if (error instanceof InvalidEntryError) return undefined;
+    throw error;
+  }
 }

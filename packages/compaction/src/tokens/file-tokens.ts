@@ -38,12 +38,17 @@ export function pdfPages(base64: string | undefined): number {
   if (base64 === undefined) return USUAL_PAGES;
   const content = Buffer.from(base64, "base64").toString("latin1");
   let pages = 0;
-  for (const [object] of content.matchAll(/\/Type\s*\/Pages\b[\s\S]{0,400}?\bendobj|<<[^<>]{0,400}?\/Type\s*\/Pages\b/g)) {
-    pages = Math.max(pages, Number(/\/Count\s+(\d{1,6})\b/.exec(object)?.[1] ?? 0));
-  }
+  for (const { index } of content.matchAll(/\/Type\s*\/Pages\b/g)) pages = Math.max(pages, countNear(content, index));
   // A tree with a long list of children is not recognized above.
   pages = Math.max(pages, content.match(/\/Type\s*\/Page\b/g)?.length ?? 0);
   return pages > 0 ? pages : Math.max(1, Math.ceil(content.length / PAGE_BYTES));
+}
+
+/** The `/Count` of the object around `at`, as far as 400 characters away; 0 if there is none. */
+function countNear(content: string, at: number): number {
+  const before = content.slice(Math.max(0, at - 400), at);
+  const object = `${before.slice(before.lastIndexOf("<<") + 1)}${content.slice(at, at + 400).split("endobj", 1)[0] ?? ""}`;
+  return Number(/\/Count\s+(\d{1,6})\b/.exec(object)?.[1] ?? 0);
 }
 
 // Google's documentation of tokens: 32 for a second of sound; OpenAI's documentation of audio: 10. Anthropic takes none.
@@ -75,7 +80,6 @@ function waveBytesPerSecond(base64: string): number | undefined {
   return rate > 0 ? rate : undefined;
 }
 
-// Four characters of base64 are three bytes.
 function byteLength(base64: string): number {
-  return Math.floor((base64.length * 3) / 4);
+  return Buffer.byteLength(base64, "base64");
 }

@@ -1,4 +1,4 @@
-import type { ContextMessage } from "@bough/session-core";
+import type { ContextMessage, ThinkingBlock } from "@bough/session-core";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
 import { fileTokens } from "./file-tokens.js";
@@ -54,8 +54,7 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
     case "text":
       return counter.count(block.text);
     case "thinking":
-      // Of redacted thinking only the signature is known: about four characters for each token.
-      return block.thinking === "" ? Math.ceil((block.thinkingSignature?.length ?? 0) / 4) : counter.count(block.thinking);
+      return block.thinking === "" ? hiddenThinkingTokens(block) : counter.count(block.thinking);
     case "toolCall":
       return CALL_TOKENS + counter.count(block.name) + counter.count(JSON.stringify(block.arguments));
     case "image":
@@ -65,6 +64,14 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
     case "foreign":
       return counter.count(JSON.stringify(block.raw) ?? "");
   }
+}
+
+// Of hidden thinking only the signature or the encrypted content is known: about four characters for each token.
+function hiddenThinkingTokens({ thinkingSignature, providerOptions = {} }: ThinkingBlock): number {
+  const encrypted = Object.values(providerOptions).flatMap((options) =>
+    Object.values(options).filter((value) => typeof value === "string"),
+  );
+  return Math.ceil(Math.max(thinkingSignature?.length ?? 0, ...encrypted.map(({ length }) => length)) / 4);
 }
 
 /**
