@@ -111,11 +111,14 @@ function findRarest(connection: Connection, members: readonly MetadataRow[]): Me
 type ByName = Query<{ name: string; limit: number }, SessionTable>;
 
 // From exact to vague: the first query that finds sessions decides, so that a vague match never hides an exact one. GLOB and
-// LIKE treat some characters as patterns, so prefixes and parts are compared with substr and instr.
+// LIKE treat some characters as patterns, so prefixes are ranges, and parts are compared with instr.
 const byId: readonly ByName[] = [
   query(({ db, p }) => db.selectFrom("session").selectAll().where("id", "=", p.name).limit(p.limit)),
   query(({ db, sql, p }) =>
-    newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`substr(id, 1, length(${p.name})) = ${p.name}`)).limit(p.limit),
+    // A range, so that the index is used: U+10FFFF sorts after every other character.
+    newestFirst(db.selectFrom("session").selectAll().where("id", ">=", p.name).where(sql<boolean>`id < ${p.name} || char(0x10ffff)`)).limit(
+      p.limit,
+    ),
   ),
   // The id of a subagent's session is the id of its conversation, a dot, and a part of its own. It is also found by that part.
   query(({ db, sql, p }) =>

@@ -66,13 +66,22 @@ interface CompiledQuery {
  * connection.get(leafOf, { session, name: "main" });
  */
 export function query<P extends object, R = never>(build: (builder: QueryBuilder<P>) => Compilable<R>): Query<P, R> {
+  const made = lazily(build);
+  declared.push(made);
+  return made;
+}
+
+/** Every query that was declared, for the test of their plans: one that no test has looked at fails it. */
+export const declared: Pick<Query<never, unknown>, "compile">[] = [];
+
+function lazily<P extends object, R>(build: (builder: QueryBuilder<P>) => Compilable<R>): Query<P, R> {
   let compiled: CompiledQuery | undefined;
   return { isDynamic: false, compile: () => (compiled ??= compile(build({ db, sql, p: placeholders<P>() }))) };
 }
 
 /** Builds a query whose SQL depends on a filter. It is compiled and prepared again at each call. */
 export function dynamicQuery<R>(build: (builder: Omit<QueryBuilder<never>, "p">) => Compilable<R>): Query<Record<never, never>, R> {
-  return { ...query<Record<never, never>, R>(build), isDynamic: true };
+  return { ...lazily<Record<never, never>, R>(build), isDynamic: true };
 }
 
 /** Makes a query from an SQL template; `R` is the type of its rows. */

@@ -33,26 +33,38 @@ export function listParameters(session: SessionRef, listing: EntryListing): List
   };
 }
 
+const ORDERS = ["oldest", "newest"] as const;
+const YES_NO = [true, false];
+
 /**
  * Declares the queries of a list, one for each combination of order and filters: a condition that is not asked for would be
  * evaluated for every row, and without it `custom_type` is searched in its index. Returns the one for a list.
  */
 export function listQueries<R>(columns: string, joins = ""): (listing: EntryListing) => Query<ListParameters, R> {
-  const declared = new Map<string, Query<ListParameters, R>>();
-  return ({ order = "oldest", types, customType }) => {
-    const shape = `${order} ${types !== undefined} ${customType !== undefined}`;
-    const known = declared.get(shape) ?? listQuery<R>(columns, joins, order, types !== undefined, customType !== undefined);
-    declared.set(shape, known);
-    return known;
-  };
+  const shapes = ORDERS.flatMap((order) =>
+    YES_NO.flatMap((hasTypes) => YES_NO.map((hasCustomType): ListShape => ({ order, hasTypes, hasCustomType }))),
+  );
+  const queries = new Map(shapes.map((shape) => [nameOf(shape), listQuery<R>(columns, joins, shape)]));
+  const plain = listQuery<R>(columns, joins, { order: "oldest", hasTypes: false, hasCustomType: false });
+  return ({ order = "oldest", types, customType }) =>
+    queries.get(nameOf({ order, hasTypes: types !== undefined, hasCustomType: customType !== undefined })) ?? plain;
 }
 
-function listQuery<R>(columns: string, joins: string, order: string, hasTypes: boolean, hasCustomType: boolean): Query<ListParameters, R> {
+interface ListShape {
+  readonly order: (typeof ORDERS)[number];
+  readonly hasTypes: boolean;
+  readonly hasCustomType: boolean;
+}
+
+const nameOf = ({ order, hasTypes, hasCustomType }: ListShape) => `${order} ${hasTypes} ${hasCustomType}`;
+
+// `likelihood`: without it the planner reads all entries of the session in the order of the list.
+function listQuery<R>(columns: string, joins: string, { order, hasTypes, hasCustomType }: ListShape): Query<ListParameters, R> {
   return query<ListParameters, R>(({ sql, p }) =>
     rawQuery(sql<R>`
       SELECT ${sql.raw(columns)} FROM entry ${sql.raw(joins)}
       WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after} AND entry.seq < ${p.before}
-        ${hasCustomType ? sql`AND entry.custom_type = ${p.customType}` : sql``}
+        ${hasCustomType ? sql`AND likelihood(entry.custom_type = ${p.customType}, 0.001)` : sql``}
         ${hasTypes ? sql`AND entry.type IN (SELECT value FROM json_each(${p.types}))` : sql``}
       ORDER BY entry.seq ${sql.raw(order === "newest" ? "DESC" : "ASC")} LIMIT ${p.limit}`),
   );

@@ -236,17 +236,17 @@ export function redoMove(connection: Connection, session: SessionRef, name: stri
   return readLeafState(connection, session, move.resume_seq);
 }
 
-const recentMoves = query<{ session: SessionSeq; name: string; limit: number }, LeafMove>(({ db, p }) =>
-  db
-    .selectFrom("leaf_move as move")
-    .leftJoin("entry as origin", "origin.seq", "move.from_seq")
-    .leftJoin("entry as goal", "goal.seq", "move.to_seq")
-    .select(["origin.id as from", "goal.id as to", "move.moved_at_ms as movedAtMs", "move.state"])
-    .where("move.session_seq", "=", p.session)
-    .where("move.leaf_name", "=", p.name)
-    .orderBy("move.seq", "desc")
-    .limit(p.limit),
-);
+// The newest of each state first, each from the end of its range of the index, so that the moves before them are not read.
+const recentMoves = query<{ session: SessionSeq; name: string; limit: number }, LeafMove>(({ sql, p }) => {
+  const ofState = (state: LeafMove["state"]) => sql`SELECT * FROM (
+    SELECT seq, from_seq, to_seq, moved_at_ms, state FROM leaf_move
+    WHERE session_seq = ${p.session} AND leaf_name = ${p.name} AND state = ${sql.lit(state)} ORDER BY seq DESC LIMIT ${p.limit})`;
+  return rawQuery(sql<LeafMove>`
+    SELECT origin.id AS "from", goal.id AS "to", move.moved_at_ms AS movedAtMs, move.state
+    FROM (${ofState("done")} UNION ALL ${ofState("undone")} UNION ALL ${ofState("dropped")}) AS move
+      LEFT JOIN entry AS origin ON origin.seq = move.from_seq LEFT JOIN entry AS goal ON goal.seq = move.to_seq
+    ORDER BY move.seq DESC LIMIT ${p.limit}`);
+});
 
 /** Lists the moves of a leaf, newest first. */
 export function listLeafMoves(connection: Connection, session: SessionRef, name: string, limit: number): readonly LeafMove[] {

@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, expect, test, vi } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
+import type { Session } from "../../src/session/session.js";
+import { declared } from "../../src/storage/query.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
+import { grow } from "../world/grow.js";
+import { raw, storePath } from "../world/stores.js";
+
+// Every query of the library with its plan is in query-plans.txt. A query that is new or has another plan fails the test until the file is
+// written again (`npx vitest run -u`) and the plan was read: does it cost what it returns?
+
+afterEach(() => vi.restoreAllMocks());
+
+const SOURCE = join(import.meta.dirname, "..", "..", "src");
+
+/** Statements that walk a table of the store, or all entries of a session, by their start, and why they may. */
+const WALKS: readonly (readonly [start: string, why: string])[] = [
+  ["SELECT coalesce(sum(row_count), 0) AS entries", "measures the whole store for `bough pack` and `bough doctor`; one row a session"],
+  ["SELECT seq FROM session WHERE ? IS NULL OR id = ?", "verify reads everything"],
+  ['select "seq", coalesce(title, first_text)', "a title is compared in JavaScript, if no id matches what a person typed"],
+  [
+    "select * from \"session\" where kind = 'subagent' AND instr",
+    "the last part of a subagent's id, if no id starts with what a person typed",
+  ],
+  ['delete from "entry_text" where "rowid" in', "deletes all entries of a session"],
+  ['update "store_state" set "deleted_seq"', "max() reads the last entry of the session"],
+  ['delete from "session"', "deletes all that a session has"],
+  ['INSERT INTO "entry" (', "copies all entries of a session into a fork"],
+  ['INSERT INTO "entry_token_count" (', "copies all entries of a session into a fork"],
+  ['INSERT INTO "entry_waypoint" (', "copies all entries of a session into a fork"],
+  ['INSERT INTO "file_operation" (', "copies all entries of a session into a fork"],
+  ['INSERT INTO "payload" (', "copies all entries of a session into a fork"],
+  ["SELECT min(seq) AS seq FROM entry", "min() reads the first entry of the session"],
+  ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
+  ["SELECT kind, sum(entries) AS count FROM kind_count WHERE TRUE", "totals of the whole store: a row for each kind of a session"],
+  ["SELECT count(*) AS total FROM entry_text CROSS JOIN entry", "min() and max() read the first and the last entry of the session"],
+  ["SELECT entry_text.rowid AS seq, bm25(entry_text)", "min() and max() read the first and the last entry of the session"],
+  ["SELECT provider, model, sum(replies)", "totals of the whole store: a row for each model of a session"],
+];
+
+/** A table of the store that is walked, or a search of all entries of a session. A table of one row does not grow. */
+const WALK =
+  /^(SCAN (entry|session|leaf|leaf_move|label|value|large_value|file_operation|usage_total|token_counter|entry_token_count|entry_waypoint|payload|payload_block|tip|branch_point|kind_count|session_metadata|private_entry|parent|child|above|other|member)\b(?! VIRTUAL)|SEARCH entry\b.*\(session_seq=\?\)$)/m;
+
+/** Calls whose statements are built for each call, so that they are not among the declared ones. */
+const BUILT: readonly (readonly [what: string, call: (store: Store, session: Session) => Promise<unknown>])[] = [
+  ["sessions", (store) => store.listSessions({ limit: 1 })],
+  ["the next page of sessions", (store) => store.listSessions({ cursor: "5.5" })],
+  ["sessions of a directory", (store) => store.listSessions({ cwd: "/a" })],
+  ["the next page of sessions of a directory", (store) => store.listSessions({ cwd: "/a", cursor: "5.5" })],
+  ["sessions of a parent", (store) => store.listSessions({ parentId: "s", kind: "all" })],
+  ["all sessions", (store) => store.listSessions({ kind: "all", archived: "all", empty: true })],
+  ["archived sessions", (store) => store.listSessions({ archived: true })],
+  ["sessions by a rare member", (store) => store.listSessions({ metadata: { owner: "u1", app: "x" } })],
+  ["sessions by a member that many have", (store) => store.listSessions({ metadata: { app: "x" }, cursor: "5.5" })],
+  ["totals of a session", (_, session) => session.statistics()],
+  ["totals of the store", (store) => store.statistics()],
+  ["a search", (store) => store.search({ query: "u1" })],
+  ["a search in a session with filters", (_, session) => session.search({ query: "u1", roles: ["user"], types: ["message"], sinceMs: 1 })],
+  ["a search in a directory, by file", (store) => store.search({ query: "u1", cwd: "/a", path: "a.ts" })],
+];
+
+/** The files that build statements for each call; those of `verify` read everything. */
+const BUILDERS = [
+  "search/conditions.ts",
+  "search/hits.ts",
+  "search/index-hits.ts",
+  "search/tail.ts",
+  "sessions/session-list.ts",
+  "tree/statistics.ts",
+  "verify/structure-rules.ts",
+];
+
+const sources = () => readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+const oneLine = (sql: string) => sql.replace(/\s+/g, " ").trim();
+
+function planOf(file: Database.Database, sql: string): string {
+  const parameters = Array.from({ length: sql.split("?").length - 1 }, () => "0");
+  const rows = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { readonly detail: string }[];
+  return rows.map(({ detail }) => `\n    ${detail}`).join("");
+}
+
+/** A store with more than a thousand sessions of one member. */
+async function peopled(path: string): Promise<void> {
+  const store = await openStore({ path, durability: "normal" });
+  await grow("u1 a1", { store, session: { id: "s", cwd: "/a", metadata: { app: "x", owner: "u1" } } });
+  await store.catchUpSearch();
+  await (await store.openSession("s")).append(userMessage("u1 is not indexed"));
+  await store.close();
+  raw(path, (file) =>
+    file.exec(`
+      WITH RECURSIVE made (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM made WHERE n < 1100)
+        INSERT INTO session (id, kind, created_at_ms, active_at_ms) SELECT 'made' || n, 'conversation', n, n FROM made;
+      INSERT INTO session_metadata SELECT 'app', '"x"', seq FROM session WHERE id <> 's'`),
+  );
+}
+
+async function statementsOf(path: string, call: (store: Store, session: Session) => Promise<unknown>): Promise<readonly string[]> {
+  const store = await openStore({ path, mode: "read-only" });
+  const session = await store.openSession("s");
+  const prepared = vi.spyOn(Database.prototype, "prepare");
+  await call(store, session);
+  const statements = prepared.mock.calls.map(([sql]) => oneLine(sql));
+  vi.restoreAllMocks();
+  await store.close();
+  return statements;
+}
+
+test("every query has the plan that is written down, and walks a table only where it says why", async () => {
+  for (const name of sources()) await import(join(SOURCE, name));
+  const path = storePath();
+  await peopled(path);
+  const fixed = new Set(declared.map((query) => oneLine(query.compile().sql)));
+  const planned = (sql: string) => raw(path, (file) => `${sql}${planOf(file, sql)}`);
+  const plans = [...fixed].toSorted().map(planned);
+  for (const [what, call] of BUILT) {
+    const built = (await statementsOf(path, call)).filter((sql) => /^(SELECT|WITH)/i.test(sql) && !fixed.has(sql));
+    expect(built, what).not.toEqual([]);
+    plans.push(...built.map((sql) => `-- ${what}\n${planned(sql)}`));
+  }
+  await expect(`${plans.join("\n\n")}\n`).toMatchFileSnapshot("query-plans.txt");
+
+  const statements = plans.map((plan) => plan.replace(/^-- .*\n/, ""));
+  const walking = statements.filter((plan) =>
+    WALK.test(
+      plan
+        .split("\n")
+        .map((line) => line.trim())
+        .join("\n"),
+    ),
+  );
+  expect(walking.filter((plan) => !WALKS.some(([start]) => plan.startsWith(start))).map((plan) => plan.slice(0, 150))).toEqual([]);
+  expect(WALKS.filter(([start]) => !walking.some((plan) => plan.startsWith(start)))).toEqual([]);
+});
+
+test("statements are built for each call only in the files of which every call is above", () => {
+  const builders = sources().filter((name) => /\bdynamicQuery</.test(readFileSync(join(SOURCE, name), "utf8")));
+  expect(builders.filter((name) => name !== "storage/query.ts").toSorted()).toEqual(BUILDERS);
+});
