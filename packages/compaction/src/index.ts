@@ -63,12 +63,15 @@ export type { HostState, InvokedSkill } from "./summary/compose.js";
 export { type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
 export { searchHidden } from "./recall/hidden-search.js";
 export {
+  type RecallFileInput,
   type RecallOptions,
   type RecallReadInput,
   type RecallSearchInput,
+  recallFileInput,
   recallReadInput,
   recallSearchInput,
 } from "./recall/inputs.js";
+export { type RecallFileResult, recallFile } from "./recall/file-state.js";
 export type { Passage } from "./recall/passages.js";
 export { type ReadEntry, type RecallReadResult, recallRead } from "./recall/read.js";
 export { type RecallAnswer, type RecallHit, type RecallSearchOptions, type RecallSearchResult, recallSearch } from "./recall/search.js";

@@ -64,7 +64,8 @@ function findMatching(lines: readonly string[], pattern: string): readonly numbe
     return found;
   } catch (error) {
     if (error instanceof SyntaxError) throw new RecallInputError(`grep is no regular expression: ${error.message}`);
-    if (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+    // The error of a timeout belongs to the context of the script, whose classes are others.
+    if (typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
       throw new RecallInputError("grep takes too long; use a simpler pattern");
     throw error;
   }

@@ -13,8 +13,13 @@ export interface Passage {
 const REACH = 200;
 /** The longest part of one line in a passage. */
 const LINE = 240;
-/** The most lines of a passage. */
+/** The most lines of a passage around its words. */
 const LINES = 6;
+/** The lines that are shown before and after them: an answer often stands next to the words. */
+const BEFORE = 1;
+const AFTER = 2;
+/** A text of at most this length is shown whole, in UTF-16 code units. */
+const WHOLE = 600;
 /** Matches that are looked at; of words that are more common than this, the first ones. */
 const MOST_MATCHES = 2_000;
 
@@ -32,17 +37,19 @@ interface Run {
 export function choosePassages(text: string, finder: QueryFinder | null, most: number): readonly Passage[] {
   const lines = text.split("\n");
   const matches = finder === null ? [] : finder.find(text).slice(0, MOST_MATCHES);
+  if (matches.length > 0 && text.length <= WHOLE) return [{ line: 1, text }];
   if (matches.length === 0) return [cutLines(lines, 0, Math.min(lines.length, 2) - 1, null)];
   const starts = lineStarts(lines);
-  const chosen: (Run & { readonly from: number; readonly to: number })[] = [];
+  const chosen: (Run & { readonly first: number; readonly from: number; readonly to: number })[] = [];
   for (const run of rankRuns(matches)) {
     if (chosen.length >= most) break;
-    const from = findLine(starts, run.start);
-    const to = Math.min(findLine(starts, Math.max(run.start, run.end - 1)), from + LINES - 1);
-    if (chosen.every((other) => other.to + 1 < from || to + 1 < other.from)) chosen.push({ ...run, from, to });
+    const first = findLine(starts, run.start);
+    const last = Math.min(findLine(starts, Math.max(run.start, run.end - 1)), first + LINES - 1);
+    const [from, to] = [Math.max(0, first - BEFORE), Math.min(lines.length - 1, last + AFTER)];
+    if (chosen.every((other) => other.to < from || to < other.from)) chosen.push({ ...run, first, from, to });
   }
   const inOrder = chosen.sort((a, b) => a.from - b.from);
-  return inOrder.map(({ start, from, to }) => cutLines(lines, from, to, start - (starts[from] ?? 0)));
+  return inOrder.map(({ start, first, from, to }) => cutLines(lines, from, to, { line: first, at: start - (starts[first] ?? 0) }));
 }
 
 /** For each match the run that starts with it; best first. A word that a better run has counts less. */
@@ -91,9 +98,14 @@ function findLine(starts: readonly number[], offset: number): number {
   return low;
 }
 
-/** Lines `from` to `to`; `at`: what the first one must show, as an offset in it. */
-function cutLines(lines: readonly string[], from: number, to: number, at: number | null): Passage {
-  const text = lines.slice(from, to + 1).map((line, index) => cutLine(line, index === 0 ? (at ?? 0) : 0));
+/** Lines `from` to `to`; `shown`: what one of them must show, as an offset in it. */
+function cutLines(
+  lines: readonly string[],
+  from: number,
+  to: number,
+  shown: { readonly line: number; readonly at: number } | null,
+): Passage {
+  const text = lines.slice(from, to + 1).map((line, index) => cutLine(line, shown !== null && from + index === shown.line ? shown.at : 0));
   return { line: from + 1, text: text.join("\n") };
 }
 

@@ -5,13 +5,14 @@ import { SESSION } from "../arguments/shapes.js";
 import { InvalidSettingError, RecallInputError } from "../errors/compaction-errors.js";
 import { markRecallTools } from "../summary/compose.js";
 import { describeSummaries } from "./describe.js";
+import { recallFile } from "./file-state.js";
 import { searchHidden } from "./hidden-search.js";
-import { MAX_CHARS, MIN_CHARS, parseInput, type RecallOptions, recallReadInput, recallSearchInput } from "./inputs.js";
+import { MAX_CHARS, MIN_CHARS, parseInput, type RecallOptions, recallFileInput, recallReadInput, recallSearchInput } from "./inputs.js";
 import { recallRead, takePiece } from "./read.js";
 
 /** A tool for a model, independent of the agent's framework. */
 export interface RecallTool {
-  readonly name: "recall_search" | "recall_describe" | "recall_expand";
+  readonly name: "recall_search" | "recall_describe" | "recall_expand" | "recall_file";
   readonly description: string;
   /** JSON schema of its input. */
   readonly inputSchema: Record<string, unknown>;
@@ -23,7 +24,7 @@ export interface RecallTool {
   readonly execute: (input: unknown) => Promise<string>;
 }
 
-/** The three tools. `aiSdkRecallTools` of `@bough/compaction/ai-sdk` has them as tools of the AI SDK. */
+/** The four tools. `aiSdkRecallTools` of `@bough/compaction/ai-sdk` has them as tools of the AI SDK. */
 export interface RecallTools {
   readonly definitions: readonly RecallTool[];
 }
@@ -53,6 +54,7 @@ export function recallTools(session: Session, options: Pick<RecallOptions, "maxC
     defineTool("recall_search", recallSearchInput, async (input) => (await searchHidden(session, input, limits)).text),
     defineTool("recall_describe", describeInput, ({ summary, offset }) => describe(session, summary, offset, maxChars)),
     defineTool("recall_expand", recallReadInput, async (input) => (await recallRead(session, input, limits)).text),
+    defineTool("recall_file", recallFileInput, async (input) => (await recallFile(session, input, limits)).text),
   ];
   return { definitions };
 }
@@ -104,4 +106,6 @@ const DESCRIPTIONS = {
     "List the summaries that stand for earlier parts of this conversation, or describe one of them: which entries it covers and when, what the user asked there (with entry ids), which files were read and modified, which facts it leaves out. Use it to find out where to look when you do not know a word to search for.",
   recall_expand:
     "Read earlier entries of this conversation word for word, tool output included, by the ids that summaries, recall_search and recall_describe give: some entries, one with its surroundings, or a range; with lines or grep only parts of long entries. Use it when a summary is not exact enough. Long answers come in pieces; each says how to continue.",
+  recall_file:
+    "The text in which the calls of this conversation left a file: its last write or full read with the edits after it. Says what it cannot know. Use it for the state at an earlier entry, or where the file itself cannot be read.",
 } as const;

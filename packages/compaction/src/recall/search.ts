@@ -1,11 +1,11 @@
-import type { EntryType, MessageRole, SearchHit, SearchMatch, SearchPage, SearchRequest, Session, Store } from "@bough/session-core";
-import { cleanText, createQueryFinder, ENTRY_TYPES, isPrivate, type QueryFinder, shortLine } from "@bough/session-core/internals";
+import type { EntryType, MessageRole, SearchMatch, SearchRequest, Session, Store } from "@bough/session-core";
+import { cleanText, createQueryFinder, ENTRY_TYPES, isPrivate, shortLine } from "@bough/session-core/internals";
 import type { z } from "zod";
+import { collectHits, type Found, type FoundHit } from "./collect-hits.js";
 import { EntrySource, type Neighbor } from "./entry-source.js";
 import { formatBody, formatSpeaker, formatTime } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallOptions, type RecallSearchInput, recallSearchInput } from "./inputs.js";
 import { choosePassages, type Passage } from "./passages.js";
-import { isOfTool } from "./tool-filter.js";
 
 /** Where to search, and how much to answer. */
 export interface RecallSearchOptions extends RecallOptions {
@@ -24,6 +24,8 @@ export interface RecallHit {
   readonly role: MessageRole | null;
   readonly createdAtMs: number;
   readonly isPrivate: boolean;
+  /** Whether it has all the words. */
+  readonly matched: SearchMatch;
   /** The lines of the entry's text, as `recallRead` shows it. */
   readonly lines: number;
   /** Where the words stand close together, in the order of the text. */
@@ -37,9 +39,9 @@ export interface RecallSearchResult {
   readonly hits: readonly RecallHit[];
   /** Sessions whose title matches; only of a search in a store. */
   readonly titles: readonly { readonly sessionId: string; readonly title: string }[];
-  /** How many entries and titles match on all pages; null with `tool`, where it is unknown. */
+  /** How many entries and titles match on all pages; null with `tool`, and where entries with fewer words follow: unknown. */
   readonly total: number | null;
-  /** Whether the hits have all the words. */
+  /** Whether the best hits have all the words. */
   readonly matched: SearchMatch;
   /** The input `next` for the hits after these; null: there are no more. */
   readonly next: number | null;
@@ -55,8 +57,8 @@ export interface RecallAnswer<T> {
 
 /**
  * Finds entries of a session, or of all sessions of a store, best first. Each hit has the passages where the words stand close together,
- * with line numbers for `recallRead`. If no entry has all the words: most of them, then one spelling mistake, then some; the answer says
- * which. Left out are summaries unless asked for, and what the user kept out of the conversation unless `includePrivate` is set.
+ * with line numbers for `recallRead`. If too few entries have all the words, others follow: with most of them, with one spelling mistake if
+ * nothing else was found, with some; the answer says which. Left out are summaries unless asked for, and what the user kept out of the conversation unless `includePrivate` is set.
  *
  * Cost: the search, and the payloads of the hits; with `tool` the payloads of up to 2,000 entries.
  *
@@ -71,47 +73,33 @@ export async function recallSearch(
 ): Promise<RecallAnswer<RecallSearchResult>> {
   const asked = parseInput(recallSearchInput, input);
   const source = new EntrySource(target, options.includePrivate === true);
-  const found = await collectHits(source, asked, options);
-  const finder = asked.query.trim() === "" ? null : createQueryFinder(asked.query, found.matched);
-  return write(source, asked, options, found, finder);
+  const skip = asked.next ?? 0;
+  // One more, to know whether there are more.
+  const found = await collectHits(source, buildRequest(asked, options), asked.tool, skip + asked.limit + 1);
+  const titles = skip === 0 ? await findTitles(source, asked) : [];
+  return write(source, asked, options, { ...found, hits: found.hits.slice(skip) }, titles);
 }
 
 type Asked = z.output<typeof recallSearchInput>;
 
-/** Hits read at once where a filter follows. */
-const PAGE = 200;
-/** The most entries whose payload is read for a filter. */
-const MOST_FILTERED = 2_000;
 const SUMMARIES: readonly EntryType[] = ["compaction", "branch_summary"];
 const WITHOUT_SUMMARIES = ENTRY_TYPES.filter((type) => !SUMMARIES.includes(type));
 
-interface Found extends Pick<RecallSearchResult, "matched" | "total" | "isIncomplete"> {
-  /** From the asked position on, one more than asked if there are more. */
-  readonly hits: readonly SearchHit[];
-}
+/** The most titles of an answer. */
+const TITLES = 5;
 
-async function collectHits(source: EntrySource, asked: Asked, options: RecallSearchOptions): Promise<Found> {
-  const request = buildRequest(asked, options);
-  const skip = asked.next ?? 0;
-  const wanted = skip + asked.limit + 1;
-  const hits: SearchHit[] = [];
-  let page: SearchPage | undefined;
-  let seen = 0;
-  do {
-    page = await source.search({ ...request, cursor: page?.next ?? undefined, limit: asked.tool === undefined ? wanted : PAGE });
-    seen += page.hits.length;
-    for (const hit of page.hits) if (asked.tool === undefined || (await isOfTool(source, hit, asked.tool))) hits.push(hit);
-  } while (page.next !== null && hits.length < wanted && seen < MOST_FILTERED);
-  const isIncomplete = page.next !== null && hits.length < wanted;
-  const total = asked.tool === undefined ? page.total : null;
-  return { hits: hits.slice(skip, wanted), matched: page.matched, total, isIncomplete };
+/** Sessions of a store whose title has all the words. */
+async function findTitles(source: EntrySource, { query, roles, tool, path }: Asked): Promise<RecallSearchResult["titles"]> {
+  if (!source.isStore || query.trim() === "" || [roles, tool, path].some((one) => one !== undefined)) return [];
+  const { hits } = await source.search({ query, limit: TITLES, snippets: false });
+  return hits.flatMap(({ type, sessionId, sessionTitle }) => (type === "title" ? [{ sessionId, title: sessionTitle ?? "" }] : []));
 }
 
 function buildRequest(asked: Asked, { seqs, includePrivate }: RecallSearchOptions): SearchRequest {
   const { query, path, tool } = asked;
   const roles = asked.roles ?? (tool === undefined ? undefined : (["assistant", "toolResult"] as const));
   const types = asked.summaries || roles !== undefined || seqs !== undefined ? undefined : WITHOUT_SUMMARIES;
-  return { query, roles, types, path, seqs, includePrivate, relax: true, snippets: false };
+  return { query, roles, types, path, seqs, includePrivate, snippets: false };
 }
 
 /** The most passages of one hit. */
@@ -122,23 +110,22 @@ async function write(
   asked: Asked,
   options: RecallSearchOptions,
   found: Found,
-  finder: QueryFinder | null,
+  titles: RecallSearchResult["titles"],
 ): Promise<RecallAnswer<RecallSearchResult>> {
   const { maxChars = MAX_CHARS } = options;
   const shown = found.hits.slice(0, asked.limit);
-  const notes = explainMatch(found.matched);
-  const parts: string[] = notes === "" ? [] : [notes];
+  const parts = titles.map(({ sessionId, title }) => cleanText(`The title of session ${sessionId} matches: ${shortLine(title, 200)}`));
   const hits: RecallHit[] = [];
-  const titles: { sessionId: string; title: string }[] = [];
-  let used = notes.length;
-  let taken = 0;
-  for (const hit of shown) {
-    const made = await describeHit(source, hit, asked, options, finder);
+  let [used, taken, note] = [0, 0, ""];
+  for (const one of shown) {
+    const { matched } = one;
+    const made = await describeHit(source, one, asked, options);
     // At least one hit is shown, whatever its length.
     if (taken > 0 && used + made.text.length > maxChars) break;
     taken += 1;
     if (made.hit !== null) hits.push(made.hit);
-    else if (hit.entryId === null) titles.push({ sessionId: hit.sessionId, title: hit.sessionTitle ?? "" });
+    if (explainMatch(matched) !== note) parts.push(explainMatch(matched));
+    note = explainMatch(matched);
     if (made.text !== "") parts.push(made.text);
     used += made.text.length + 2;
   }
@@ -149,9 +136,8 @@ async function write(
 }
 
 function explainMatch(matched: SearchMatch): string {
-  if (matched.kind === "some") return `No entry has all ${matched.of} words; these have at least ${matched.words} of them.`;
-  if (matched.kind === "spelling")
-    return cleanText(`No entry has the word ${shortLine(matched.typed, 60)}; these have ${matched.found.join(", ")}.`);
+  if (matched.kind === "some") return `Not all words, at least ${matched.words} of ${matched.of}:`;
+  if (matched.kind === "spelling") return cleanText(`Not the word ${shortLine(matched.typed, 60)}, but ${matched.found.join(", ")}:`);
   return "";
 }
 
@@ -167,19 +153,18 @@ function explainEnd({ hits, titles, total, next, isIncomplete }: RecallSearchRes
 
 async function describeHit(
   source: EntrySource,
-  hit: SearchHit,
+  { hit, matched, query }: FoundHit,
   asked: Asked,
   { placeOf, includePrivate = false }: RecallSearchOptions,
-  finder: QueryFinder | null,
 ): Promise<{ readonly hit: RecallHit | null; readonly text: string }> {
   const { sessionId, sessionTitle, entryId, role, createdAtMs } = hit;
   const where = source.isStore ? ` in session ${sessionId}${sessionTitle === null ? "" : ` "${shortLine(sessionTitle, 60)}"`}` : "";
-  if (entryId === null) return { hit: null, text: cleanText(`The title of session ${sessionId} matches: ${sessionTitle ?? ""}`) };
-  const entry = await source.find(sessionId, entryId);
+  const entry = entryId === null ? undefined : await source.find(sessionId, entryId);
   // Deleted meanwhile.
-  if (entry === undefined) return { hit: null, text: "" };
+  if (entryId === null || entry === undefined) return { hit: null, text: "" };
   const body = formatBody(entry, includePrivate);
   const lines = body.split("\n").length;
+  const finder = asked.query.trim() === "" ? null : createQueryFinder(query, matched);
   const passages = choosePassages(body, finder, PASSAGES);
   const around = asked.around === 0 ? [] : await source.neighbors(sessionId, entryId, asked.around);
   const place = placeOf?.(entryId) ?? null;
@@ -197,7 +182,10 @@ async function describeHit(
     ...around.filter(({ distance }) => distance > 0).map(formatNeighbor),
   ].join("\n");
   const { type } = entry;
-  return { hit: { sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate: isPrivate(entry), lines, passages, around }, text };
+  return {
+    hit: { sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate: isPrivate(entry), matched, lines, passages, around },
+    text,
+  };
 }
 
 function formatPassage({ line, text }: Passage): string {

@@ -106,7 +106,7 @@ describe("searching what was summarized", () => {
     await session.moveLeaf("c1");
     await session.append({ type: "branch_summary", id: "b1", fromId: "u3", summary: "Tried." });
     const fork = await store.forkSession(session.id);
-    expect(await found(fork, "a1 word1")).toEqual(["a1"]);
+    expect(await found(fork, "a1")).toEqual(["a1"]);
     expect(await ask(fork, "recall_describe", { summary: "b1" })).toContain("the branch is not in this session");
     expect(await listCheckpoints(fork)).toMatchObject([{ number: 1, sessionId: fork.id, covers: { fromEntryId: "u1", toEntryId: "a1" } }]);
   });
@@ -316,7 +316,7 @@ describe("the tools", () => {
   test("have schemas without unnecessary required fields, and reject unknown fields", async () => {
     const { session } = await summarized();
     const schemas = recallTools(session).definitions.map(({ inputSchema }) => inputSchema);
-    expect(schemas.map(({ required }) => required)).toEqual([undefined, undefined, undefined]);
+    expect(schemas.map(({ required }) => required)).toEqual([undefined, undefined, undefined, ["path"]]);
     for (const schema of schemas) expect(schema).toMatchObject({ type: "object", additionalProperties: false });
   });
 
@@ -346,7 +346,9 @@ describe("the tools", () => {
     const { definitions } = recallTools(session);
     await store.close();
     for (const { execute, name } of definitions) {
-      const input = { recall_search: { query: "u1" }, recall_describe: {}, recall_expand: { from: "u1" } }[name];
+      const input = { recall_search: { query: "u1" }, recall_describe: {}, recall_expand: { from: "u1" }, recall_file: { path: "a.ts" } }[
+        name
+      ];
       await expect(execute(input)).rejects.toThrow(StoreClosedError);
     }
   });

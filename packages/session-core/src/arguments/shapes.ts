@@ -123,6 +123,7 @@ export const SEARCH: Rule = record({
   seqs: optional(list(FINITE, "an array of numbers")),
   includePrivate: optional(FLAG),
   relax: optional(FLAG),
+  atLeast: optional(NUMBER),
   snippets: optional(FLAG),
   limit: optional(NUMBER),
   cursor: optional(CURSOR),

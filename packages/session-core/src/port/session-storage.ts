@@ -158,6 +158,8 @@ export interface SearchRequest {
    * them. `SearchPage.matched` says which of these the hits are. Default false.
    */
   readonly relax?: boolean | undefined;
+  /** At least this many of the words must occur; default all of them. Not together with `relax`. */
+  readonly atLeast?: number | undefined;
   /** Default true. false: the hits have empty snippets, and no payload is read. */
   readonly snippets?: boolean | undefined;
   /** Default: all sessions. */
@@ -214,7 +216,7 @@ export interface SearchPage {
   readonly hits: readonly SearchHit[];
   /** The number of matching entries and titles on all pages. */
   readonly total: number;
-  /** Other than `all` only with `relax`. */
+  /** Other than `all` only with `relax` or `atLeast`. */
   readonly matched: SearchMatch;
   readonly next: string | null;
 }

@@ -1,4 +1,4 @@
-import type { SearchHit, SearchMatch } from "../port/session-storage.js";
+import type { SearchHit, SearchMatch, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { foldText } from "./fold.js";
 import { type Matching, matchAll, type SearchTerm } from "./search-query.js";
@@ -14,9 +14,10 @@ type Attempt =
   /** `at`: the index of the term with the mistake. */
   | { readonly kind: "spelling"; readonly at: number };
 
-/** The attempts for the terms of a query. Without `relax` only the first. */
-export function listAttempts(terms: readonly SearchTerm[], relax: boolean): readonly Attempt[] {
+/** The attempts for the terms of a query. Without `relax` only one. */
+export function listAttempts(terms: readonly SearchTerm[], { relax = false, atLeast }: SearchRequest): readonly Attempt[] {
   const all: Attempt = { kind: "all" };
+  if (!relax && atLeast !== undefined && atLeast < terms.length) return [{ kind: "some", words: Math.max(1, Math.ceil(atLeast)) }];
   if (!relax) return [all];
   const some = (from: number, to: number): readonly Attempt[] =>
     Array.from({ length: Math.max(0, from - to + 1) }, (_, at) => ({ kind: "some", words: from - at }));

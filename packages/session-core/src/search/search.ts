@@ -1,6 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
 import { sql } from "kysely";
-import type { SearchHit, SearchPage, SearchRequest } from "../port/session-storage.js";
+import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { rowLimit } from "../storage/query.js";
 import { listAttempts, toMatching, toSearchMatch } from "./attempts.js";
@@ -40,17 +40,28 @@ interface Reader {
 export async function search(reader: Reader, request: SearchRequest, lastScan: LastScan): Promise<SearchPage> {
   const terms = parseRequest(request);
   if (terms.length === 0) return reader.read((connection) => connection.read(() => listByConditions(connection, request)));
-  const attempts = listAttempts(terms, request.relax === true);
+  const attempts = listAttempts(terms, request);
   const position = parseCursor(request.cursor);
   const first = Math.min(position.attempt, attempts.length - 1);
   for (const [at, attempt] of attempts.entries()) {
     if (at < first) continue;
     const matching = await reader.read((connection) => toMatching(connection, terms, attempt));
-    const page = await runToEnd(reader, new Search(request, matching, { ...position, attempt: at }, lastScan));
+    const page = await runToEnd(
+      reader,
+      new Search(attempt.kind === "spelling" ? { ...request, snippets: true } : request, matching, { ...position, attempt: at }, lastScan),
+    );
     const isFound = page.total > 0 || at === attempts.length - 1 || request.cursor !== undefined;
-    if (isFound) return { ...page, matched: page.total === 0 ? { kind: "all" } : toSearchMatch(attempt, matching, page.hits) };
+    if (isFound) return finishPage(request, page, page.total === 0 ? ALL : toSearchMatch(attempt, matching, page.hits));
   }
   throw new RangeError("a search has at least one attempt");
+}
+
+const ALL: SearchMatch = { kind: "all" };
+
+function finishPage({ snippets }: SearchRequest, page: UnmatchedPage, matched: SearchMatch): SearchPage {
+  // Of a spelling mistake, the snippets were read for the words.
+  const isBare = snippets === false && matched.kind === "spelling";
+  return { ...page, hits: isBare ? page.hits.map((hit) => ({ ...hit, snippet: "", matches: [] })) : page.hits, matched };
 }
 
 async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage> {

@@ -1,0 +1,118 @@
+import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "@bough/session-core";
+import { createQueryFinder } from "@bough/session-core/internals";
+import type { EntrySource } from "./entry-source.js";
+import { isOfTool } from "./tool-filter.js";
+
+/** A hit, and the words by which it was found. */
+export interface FoundHit {
+  readonly hit: SearchHit;
+  readonly matched: SearchMatch;
+  /** The query, or the query with a corrected word. */
+  readonly query: string;
+}
+
+/** The hits of one or several searches. */
+export interface Found {
+  /** Best first, at most as many as wanted. */
+  readonly hits: readonly FoundHit[];
+  readonly matched: SearchMatch;
+  /** null: unknown, because entries with fewer words follow or a filter reads payloads. */
+  readonly total: number | null;
+  /** Not everything was looked at. */
+  readonly isIncomplete: boolean;
+}
+
+/** Hits read at once where a filter follows. */
+const PAGE = 200;
+/** The most entries whose payload is read for a filter. */
+const MOST_FILTERED = 2_000;
+const ALL_WORDS: SearchMatch = { kind: "all" };
+
+/**
+ * Collects hits until there are `wanted`: entries with all the words, with most of them, with most of them where a word that is nowhere
+ * is replaced by one that differs in a letter, and with some of them.
+ */
+export async function collectHits(source: EntrySource, request: SearchRequest, tool: string | undefined, wanted: number): Promise<Found> {
+  const { query } = request;
+  const collector = new HitCollector(source, tool, wanted);
+  const first = await collector.collect({ ...request, relax: true });
+  const words = createQueryFinder(query, ALL_WORDS).terms;
+  const half = Math.floor(words / 2);
+  const start = first.matched.kind === "some" ? first.matched.words - 1 : words - 1;
+  await collector.collectFewer(request, start, half + 1);
+  const correction = first.matched.kind === "all" && first.total > 0 ? null : await correctWord(source, request);
+  const corrected = correction === null ? request : { ...request, query: correction.query };
+  if (correction !== null) await collector.collectFewer(corrected, words, half + 1, correction);
+  await collector.collectFewer(corrected, Math.min(start, half), 1, correction ?? undefined);
+  const total = tool === undefined && (words < 2 || collector.searches === 1) ? first.total : null;
+  return { hits: collector.hits, matched: first.matched, total, isIncomplete: collector.isIncomplete };
+}
+
+interface Correction {
+  readonly query: string;
+  readonly typed: string;
+  readonly found: readonly string[];
+}
+
+/** The query with the first of its words that is nowhere replaced by a similar one; null: there is none. Cost: a search for each word. */
+async function correctWord(source: EntrySource, request: SearchRequest): Promise<Correction | null> {
+  const words = request.query.split(/\s+/).filter((word) => /^\p{L}+$/u.test(word));
+  for (const typed of words) {
+    const { matched } = await source.search({ ...request, query: typed, relax: true, limit: 1 });
+    const [word] = matched.kind === "spelling" ? matched.found : [];
+    if (matched.kind === "spelling" && word !== undefined) return { query: request.query.replace(typed, word), typed, found: [word] };
+  }
+  return null;
+}
+
+/** Hits of several searches, each entry once. */
+class HitCollector {
+  readonly hits: FoundHit[] = [];
+  searches = 0;
+  isIncomplete = false;
+  readonly #source: EntrySource;
+  readonly #tool: string | undefined;
+  readonly #wanted: number;
+  readonly #seen = new Set<string>();
+  #filtered = 0;
+
+  constructor(source: EntrySource, tool: string | undefined, wanted: number) {
+    this.#source = source;
+    this.#tool = tool;
+    this.#wanted = wanted;
+  }
+
+  get isDone(): boolean {
+    return this.hits.length >= this.#wanted || this.isIncomplete;
+  }
+
+  /** Adds the hits of a search until there are enough; returns its first page. */
+  async collect(request: SearchRequest, correction?: Correction): Promise<SearchPage> {
+    this.searches += 1;
+    const limit = this.#tool === undefined ? this.#wanted : PAGE;
+    const first = await this.#source.search({ ...request, limit });
+    for (let page = first; ; ) {
+      const matched =
+        correction === undefined ? page.matched : { kind: "spelling" as const, typed: correction.typed, found: correction.found };
+      for (const hit of page.hits) await this.#add({ hit, matched, query: request.query });
+      this.isIncomplete ||= this.#tool !== undefined && this.#filtered >= MOST_FILTERED && page.next !== null;
+      if (page.next === null || this.isDone) return first;
+      page = await this.#source.search({ ...request, limit, cursor: page.next });
+    }
+  }
+
+  /** Searches for entries with at least so many of the words, from most to least, until there are enough hits. */
+  async collectFewer(request: SearchRequest, most: number, least: number, correction?: Correction): Promise<void> {
+    for (let atLeast = most; atLeast >= least && !this.isDone; atLeast -= 1) await this.collect({ ...request, atLeast }, correction);
+  }
+
+  async #add(found: FoundHit): Promise<void> {
+    const { hit } = found;
+    const key = `${hit.sessionId} ${hit.entryId}`;
+    // Titles are found apart.
+    if (hit.entryId === null || this.#seen.has(key) || this.hits.length >= this.#wanted) return;
+    this.#seen.add(key);
+    this.#filtered += 1;
+    if (this.#tool === undefined || (await isOfTool(this.#source, hit, this.#tool))) this.hits.push(found);
+  }
+}

@@ -1,0 +1,143 @@
+import { assistantMessage, InvalidQueryError, toolResult, userMessage } from "@bough/session-core";
+import { describe, expect, test } from "vitest";
+import { RecallInputError } from "../../src/errors/compaction-errors.js";
+import { recallRead } from "../../src/recall/read.js";
+import { recallSearch } from "../../src/recall/search.js";
+import { grown } from "../world/session.js";
+
+/** A session with a call of two tools, a private command and a summary, all with the word zebra. */
+async function zebras() {
+  const { store, session } = await grown("");
+  const hidden = { role: "bashExecution", command: "echo zebra", output: "zebra", excludeFromContext: true } as const;
+  const call = (id: string, name: string, args: Record<string, unknown>) =>
+    assistantMessage([{ type: "toolCall", id, name, arguments: args }]);
+  await session.append({ ...userMessage("find the zebra"), id: "u1" });
+  await session.append({ ...call("c1", "grep", { pattern: "zebra", path: "src" }), id: "g1" });
+  await session.append({ ...toolResult("c1", "src/zoo.ts:4: the zebra", { toolName: "grep" }), id: "g2" });
+  await session.append({ ...call("c2", "edit", { path: "src/zoo.ts", old_string: "zebra\none", new_string: "zebra\ntwo" }), id: "e1" });
+  await session.append({ ...toolResult("c2", "edited the zebra", { toolName: "edit" }), id: "e2" });
+  await session.append({ type: "message", message: hidden, id: "p1" });
+  await session.append({ type: "branch_summary", summary: "about the zebra", fromId: null, id: "s1" });
+  return { store, session };
+}
+
+const ids = ({ data }: Awaited<ReturnType<typeof recallSearch>>) => data.hits.map(({ entryId }) => entryId).sort();
+
+describe("a search of recall", () => {
+  test("leaves out summaries and private commands unless they are asked for", async () => {
+    const { session } = await zebras();
+    expect(ids(await recallSearch(session, { query: "zebra" }))).toEqual(["e1", "e2", "g1", "g2", "u1"]);
+    expect(ids(await recallSearch(session, { query: "zebra", summaries: true }))).toContain("s1");
+    const { text } = await recallSearch(session, { query: "zebra", roles: ["bashExecution"] }, { includePrivate: true });
+    expect(text).toMatch(/^\[p1\] bashExecution, .*, private\n1: \$ echo zebra/);
+  });
+
+  test("finds by tool and by role, with words and without", async () => {
+    const { session } = await zebras();
+    expect(ids(await recallSearch(session, { query: "zebra", tool: "Grep" }))).toEqual(["g1", "g2"]);
+    expect((await recallSearch(session, { tool: "edit" })).data.hits.map(({ entryId }) => entryId)).toEqual(["e2", "e1"]);
+    expect(ids(await recallSearch(session, { roles: ["user"] }))).toEqual(["u1"]);
+    expect(ids(await recallSearch(session, { path: "zoo.ts" }))).toEqual(["e1"]);
+  });
+
+  test("shows the entries around a hit, except private ones", async () => {
+    const { session } = await zebras();
+    const { data, text } = await recallSearch(session, { query: "edited", around: 1 });
+    expect(data.hits[0]?.around.map(({ distance, entryId }) => [distance, entryId])).toEqual([[-1, "e1"]]);
+    expect(text).toContain("(before: [e1] assistant: [edit src/zoo.ts])");
+    expect(text).not.toContain("p1");
+  });
+
+  test("shows the new text of an edit before the old one, with line breaks", async () => {
+    const { session } = await zebras();
+    const { text } = await recallRead(session, { entries: ["e1"] });
+    expect(text).toContain("(calls edit) path: src/zoo.ts\nnew_string:\nzebra\ntwo\nold_string:\nzebra\none");
+  });
+
+  test("puts entries with fewer words after those with all, and says so", async () => {
+    const { session } = await zebras();
+    const { text } = await recallSearch(session, { query: "edited zebra" });
+    expect(text).toMatch(/^\[e2\][\s\S]*\n\nNot all words, at least 1 of 2:\n\n\[/);
+  });
+
+  test("corrects a word that is nowhere, and says so", async () => {
+    const { session } = await zebras();
+    expect((await recallSearch(session, { query: "zebar" })).text).toMatch(/^Not the word zebar, but zebra:\n\n\[/);
+  });
+
+  test("in a store names the session of each hit, and titles", async () => {
+    const { store, session } = await zebras();
+    await store.renameSession(session.id, "The zoo");
+    const found = await recallSearch(store, { query: "zoo" });
+    expect(found.data.titles).toEqual([{ sessionId: session.id, title: "The zoo" }]);
+    expect(found.text).toContain(`in session ${session.id} "The zoo"`);
+  });
+
+  test("is cut to a budget, and continues where it was cut", async () => {
+    const { session } = await grown("");
+    for (let at = 0; at < 12; at += 1) await session.append({ ...userMessage(`needle ${"x".repeat(150)}`), id: `n${at}` });
+    const seen: string[] = [];
+    for (let next: number | null = 0; next !== null; ) {
+      const { data, text }: Awaited<ReturnType<typeof recallSearch>> = await recallSearch(
+        session,
+        { query: "needle", next },
+        { maxChars: 800 },
+      );
+      expect(text.length).toBeLessThan(1_000);
+      for (const { entryId } of data.hits) seen.push(entryId);
+      next = data.next;
+    }
+    expect(seen).toHaveLength(12);
+    expect(new Set(seen).size).toBe(12);
+  });
+
+  test.each([[{ limit: 0 }], [{ query: "x", roles: ["robot"] }], [{ query: "x", page: 2 }]])("refuses %j in one line", async (input) => {
+    const { session } = await zebras();
+    await expect(recallSearch(session, input as { query: string })).rejects.toThrow(RecallInputError);
+  });
+
+  test("refuses a query without a letter", async () => {
+    const { session } = await zebras();
+    await expect(recallSearch(session, { query: "?!" })).rejects.toThrow(InvalidQueryError);
+  });
+});
+
+describe("reading with recall", () => {
+  async function long() {
+    const { session } = await grown("");
+    const text = Array.from({ length: 500 }, (_, at) => `line ${at + 1}${at === 419 ? " has the needle" : ""}`).join("\n");
+    await session.append({ ...userMessage(text), id: "long" });
+    await session.append({ ...userMessage("short"), id: "short" });
+    return session;
+  }
+
+  test("shows lines of a large entry, or those that match a pattern", async () => {
+    const session = await long();
+    expect((await recallRead(session, { entries: ["long"], lines: "419-421" })).text).toMatch(
+      /\n419: line 419\n420: line 420 has the needle\n421: line 421$/,
+    );
+    expect((await recallRead(session, { entries: ["long"], grep: "NEEDLE$" })).text).toMatch(/user\n420: line 420 has the needle$/);
+    expect((await recallRead(session, { entries: ["long"], lines: "1-10", grep: "needle" })).text).toContain("(no line matches)");
+  });
+
+  test("reads several entries in one call, in the order that they were asked for", async () => {
+    const session = await long();
+    const { data, text } = await recallRead(session, { entries: ["short", "long"], lines: "1" });
+    expect(data.entries.map(({ entryId, lines }) => [entryId, lines])).toEqual([
+      ["short", 1],
+      ["long", 500],
+    ]);
+    expect(text).toMatch(/^\[short\][\s\S]*1: short\n\n\[long\][\s\S]*1: line 1$/);
+  });
+
+  test.each([
+    ["a pattern that is none", { entries: ["long"], grep: "(" }, /no regular expression/],
+    ["a pattern without end", { entries: ["slow"], grep: "(a|a)*$" }, /takes too long/],
+    ["lines that are none", { entries: ["long"], lines: "x" }, /must be A-B/],
+    ["entries and a range", { entries: ["long"], from: "long" }, /either entries or from/],
+  ])("refuses %s", async (_what, input, problem) => {
+    const session = await long();
+    await session.append({ ...userMessage(`${"a".repeat(200)}!`), id: "slow" });
+    await expect(recallRead(session, input)).rejects.toThrow(problem);
+  });
+});

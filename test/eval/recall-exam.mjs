@@ -1,0 +1,97 @@
+// The exam of recall: the same questions as that of the extract, asked of entries that a compaction has hidden completely. The solver is
+// fixed, so that versions can be compared: it searches once for the words of the question, without words that carry no meaning, and the
+// question is answered when its pattern matches a line of the answer. A model chooses better words than the question has; this is the
+// least that one call gives.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { recallRead, searchHidden } from "@bough/compaction";
+import { importPath, openStore } from "@bough/session-core";
+import { EXPORT_SESSION } from "./exam/export-session.mjs";
+import { INIT_SESSION } from "./exam/init-session.mjs";
+import { THEME_SESSION } from "./exam/theme-session.mjs";
+
+const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
+
+// Words of questions that say nothing about the answer.
+const EMPTY_WORDS = new Set(
+  `a an and any are as at be been by came can could did do does done first for from gain had has have he her his hold holds how i if in into is it
+   its last may must next no not now of on one or other she so that the their them there these they this those to was were what when
+   where which who why will with would`.split(/\s+/),
+);
+
+/** The query of the solver for a question. */
+export function queryOf(question) {
+  const words = question.match(/[\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [];
+  return words.filter((word) => !EMPTY_WORDS.has(word.toLowerCase())).join(" ");
+}
+
+/** The exams of recall that can be held: titles, questions and a session whose entries are all hidden. `say` hears which cannot. */
+export async function openRecallExams(store, say) {
+  const exams = [];
+  for (const exam of [THEME_SESSION, INIT_SESSION, EXPORT_SESSION]) {
+    const session = exam.file === undefined ? await written(store, exam) : await imported(store, join(SESSIONS, exam.file));
+    if (session === null) say(`EXAM NOT HELD: recall of ${exam.title}, ${exam.questions.length} questions: no session file`);
+    if (session === null) continue;
+    await session.append({ type: "compaction", summary: "All of it.", firstKeptEntryId: null });
+    // What an answer must not contain is a matter of summaries only.
+    exams.push({ title: exam.title, session, questions: exam.questions.filter(([, , never]) => never === undefined) });
+  }
+  return exams;
+}
+
+async function written(store, { cwd, messages }) {
+  const session = await store.createSession({ cwd });
+  for (const message of messages) await session.append({ type: "message", message });
+  return session;
+}
+
+async function imported(store, path) {
+  if (!existsSync(path)) return null;
+  const { sessions } = await importPath(store, path);
+  return store.openSession(sessions.find((one) => one.path === path)?.sessionId ?? sessions[0].sessionId);
+}
+
+/** Asks each question in one call, and in a second one that reads the first hits. */
+export async function holdRecallExam({ title, session, questions }) {
+  const missed = [];
+  let [answered, afterReading, chars, most] = [0, 0, 0, 0];
+  for (const [question, answer] of questions) {
+    const { text, data } = await searchHidden(session, { query: queryOf(question) });
+    chars += text.length;
+    most = Math.max(most, text.length);
+    if (isAnswered(text, answer)) answered += 1;
+    else if (await isAnsweredByReading(session, data.hits, answer)) afterReading += 1;
+    else missed.push(question);
+  }
+  const meanChars = Math.round(chars / questions.length);
+  return { title, questions: questions.length, answered, afterReading, missed, meanChars, mostChars: most };
+}
+
+async function isAnsweredByReading(session, hits, answer) {
+  if (hits.length === 0) return false;
+  const { text } = await recallRead(session, { entries: hits.slice(0, 3).map(({ entryId }) => entryId), around: 1 });
+  return isAnswered(text, answer);
+}
+
+function isAnswered(text, answer) {
+  return text.split("\n").some((line) => answer.test(line.replace(/^\d+: /, "")));
+}
+
+// As a program: prints what was measured. --json the report as JSON, --missed names the questions that were not answered.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const store = await openStore({ path: ":memory:" });
+  const exams = [];
+  try {
+    for (const exam of await openRecallExams(store, (text) => process.stderr.write(`[eval] ${text}\n`)))
+      exams.push(await holdRecallExam(exam));
+  } finally {
+    await store.close();
+  }
+  if (process.argv.includes("--json")) process.stdout.write(`${JSON.stringify({ exams }, null, 2)}\n`);
+  else
+    for (const { missed, ...exam } of exams) {
+      console.log(exam);
+      if (process.argv.includes("--missed")) for (const question of missed) console.log(`  not answered: ${question}`);
+    }
+}
