@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { readsContract } from "./reads-contract.js";
 import { openedStore, storageContract } from "./storage-contract.js";
+import { writesContract } from "./writes-contract.js";
 
 let folder: string;
 let files = 0;
@@ -14,6 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 storageContract("SQLite in memory", { open: () => openedStore(":memory:") });
 readsContract("SQLite in memory", () => openedStore(":memory:"));
+writesContract("SQLite in memory", () => openedStore(":memory:"));
 
 const path = () => join(folder, `${files}.db`);
 storageContract("SQLite in a file", {

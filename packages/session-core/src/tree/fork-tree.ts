@@ -1,7 +1,7 @@
 import type { RawBuilder, Sql } from "kysely";
 import type { Connection } from "../storage/connection.js";
 import { type Query, type QueryBuilder, query, rawQuery } from "../storage/query.js";
-import type { EntrySeq, SessionSeq, StoredEntry } from "../storage/schema.js";
+import type { EntrySeq, SessionSeq, Tables } from "../storage/schema.js";
 import { nextEntrySeq } from "./entry-writer.js";
 
 // The row number of each copy is that of its entry plus one distance, the same for all entries. So a reference between entries is
@@ -17,32 +17,57 @@ interface Shift {
 /** A column of the copy: as it is, a row number of an entry, or a constant. */
 type Column = "same" | "shifted" | "session" | "inherited";
 
-/** Every stored column of `entry`. */
-const ENTRY: Readonly<Record<keyof StoredEntry, Column>> = {
-  seq: "shifted",
-  session_seq: "session",
-  id: "same",
-  parent_seq: "shifted",
-  kind: "same",
-  depth: "same",
-  created_at_ms: "same",
-  compaction_seq: "shifted",
-  target_seq: "shifted",
-  model_seq: "shifted",
-  thinking_seq: "shifted",
-  system_seq: "shifted",
-  call_id: "same",
-  is_error: "same",
-  omits: "same",
-  inherited: "inherited",
-  payload_bytes: "same",
-  preview: "same",
-  custom_type: "same",
+/** Tables that a fork does not copy row by row, or that are copied elsewhere. */
+type LeftOut =
+  | "session"
+  | "session_metadata"
+  | "session_text"
+  | "value"
+  | "large_value"
+  | "usage_total"
+  // The moves that a person can undo belong to the source.
+  | "leaf_move"
+  // The copies are indexed like new entries.
+  | "entry_text"
+  | "token_counter"
+  | "store_state";
+
+/** Columns that SQLite fills in. */
+interface FilledIn {
+  entry: "type" | "role";
+  payload_block: "seq";
+}
+
+type CopiedColumns = {
+  readonly [T in Exclude<keyof Tables, LeftOut>]: Readonly<
+    Record<Exclude<keyof Tables[T], T extends keyof FilledIn ? FilledIn[T] : never>, Column>
+  >;
 };
 
-/** What is copied of each table with a session of its own. */
-const BY_SESSION: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
-  entry: ENTRY,
+/** What is copied, the referenced tables first. A new table or column has to be added here, or it does not compile. */
+const COPIED: CopiedColumns = {
+  entry: {
+    seq: "shifted",
+    session_seq: "session",
+    id: "same",
+    parent_seq: "shifted",
+    kind: "same",
+    depth: "same",
+    created_at_ms: "same",
+    compaction_seq: "shifted",
+    target_seq: "shifted",
+    model_seq: "shifted",
+    thinking_seq: "shifted",
+    system_seq: "shifted",
+    call_id: "same",
+    is_error: "same",
+    omits: "same",
+    inherited: "inherited",
+    payload_bytes: "same",
+    preview: "same",
+    custom_type: "same",
+  },
+  payload: { entry_seq: "shifted", json: "same" },
   payload_block: {
     session_seq: "session",
     first_seq: "shifted",
@@ -53,6 +78,10 @@ const BY_SESSION: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     checksum: "same",
     data: "same",
   },
+  private_entry: { entry_seq: "shifted" },
+  entry_waypoint: { entry_seq: "shifted", above_seq: "shifted" },
+  entry_token_count: { entry_seq: "shifted", counter_seq: "same", tokens: "same" },
+  file_operation: { entry_seq: "shifted", ordinal: "same", tool_call_id: "same", kind: "same", path: "same", nested: "same" },
   label: { session_seq: "session", entry_seq: "shifted", label: "same", created_at_ms: "same" },
   leaf: { session_seq: "session", name: "same", entry_seq: "shifted" },
   tip: { session_seq: "session", entry_seq: "shifted" },
@@ -60,21 +89,13 @@ const BY_SESSION: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   kind_count: { session_seq: "session", kind: "same", entries: "same" },
 };
 
-/** What is copied of each table whose rows belong to an entry. */
-const BY_ENTRY: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
-  payload: { entry_seq: "shifted", json: "same" },
-  entry_waypoint: { entry_seq: "shifted", above_seq: "shifted" },
-  entry_token_count: { entry_seq: "shifted", counter_seq: "same", tokens: "same" },
-  file_operation: { entry_seq: "shifted", ordinal: "same", tool_call_id: "same", kind: "same", path: "same", nested: "same" },
-};
-
 function copyOf({ sql, p }: QueryBuilder<Shift>, table: string, columns: Readonly<Record<string, Column>>): RawBuilder<never> {
   const names = Object.keys(columns).map((name) => sql.ref(name));
   const values = Object.entries(columns).map(([name, column]) => copiedValue(sql, p, `${table}.${name}`, column));
   const rows =
-    table in BY_ENTRY
-      ? sql`entry CROSS JOIN ${sql.table(table)} ON ${sql.ref(`${table}.entry_seq`)} = entry.seq WHERE entry.session_seq = ${p.from}`
-      : sql`${sql.table(table)} WHERE session_seq = ${p.from}`;
+    "session_seq" in columns
+      ? sql`${sql.table(table)} WHERE session_seq = ${p.from}`
+      : sql`entry CROSS JOIN ${sql.table(table)} ON ${sql.ref(`${table}.entry_seq`)} = entry.seq WHERE entry.session_seq = ${p.from}`;
   // A new session has the leaf main.
   const verb = sql.raw(table === "leaf" ? "INSERT OR REPLACE" : "INSERT");
   return sql`${verb} INTO ${sql.table(table)} (${sql.join(names)}) SELECT ${sql.join(values)} FROM ${rows}`;
@@ -93,7 +114,7 @@ function copiedValue(sql: Sql, p: QueryBuilder<Shift>["p"], name: string, column
   }
 }
 
-const copies: readonly Query<Shift, never>[] = Object.entries({ ...BY_SESSION, ...BY_ENTRY }).map(([table, columns]) =>
+const copies: readonly Query<Shift, never>[] = Object.entries(COPIED).map(([table, columns]) =>
   query<Shift>((builder) => rawQuery(copyOf(builder, table, columns))),
 );
 

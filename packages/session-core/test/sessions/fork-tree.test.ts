@@ -126,6 +126,17 @@ describe("a fork of a whole tree", () => {
     expect((await store.search({ query: "a2" })).total).toBe(2);
   });
 
+  test("keeps what a person kept out of the context out of searches", async () => {
+    const { store, session } = await grow("u1");
+    const message = { role: "bashExecution", command: "echo secretzebra", output: "secretzebra", excludeFromContext: true } as const;
+    await session.append({ type: "message", message });
+    const fork = await store.forkSession(session.id, { tree: true });
+    expect((await fork.search({ query: "secretzebra" })).total).toBe(0);
+    await store.catchUpSearch();
+    expect((await fork.search({ query: "secretzebra" })).total).toBe(0);
+    expect((await fork.search({ query: "secretzebra", includePrivate: true })).total).toBe(1);
+  });
+
   test("does not undo what was moved in its source", async () => {
     const { store, session } = await grow("u1 a1 @u1");
     const fork = await store.forkSession(session.id, { tree: true });
