@@ -38,6 +38,10 @@ export class BareWriter {
          cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
          cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens, cost_usd = cost_usd + excluded.cost_usd`,
       ),
+      noTip: file.prepare("DELETE FROM tip WHERE session_seq = ? AND entry_seq = ?"),
+      tip: file.prepare("INSERT INTO tip VALUES (?, ?)"),
+      branchPoint: file.prepare("INSERT OR IGNORE INTO branch_point VALUES (?, ?)"),
+      kind: file.prepare("INSERT INTO kind_count VALUES (?, ?, 1) ON CONFLICT (session_seq, kind) DO UPDATE SET entries = entries + 1"),
       operation: file.prepare("INSERT INTO file_operation VALUES (@entry_seq, @ordinal, @tool_call_id, @kind, @path, @nested)"),
     };
     this.#transaction = file.transaction((rows, message) => this.#write(rows, message)).immediate;
@@ -57,6 +61,11 @@ export class BareWriter {
     statements.payload.run(entry.seq, json);
     for (const operation of operations) statements.operation.run(operation);
     statements.leaf.run(entry.seq, session, entry.parent_seq);
+    if (entry.parent_seq !== null && statements.noTip.run(session, entry.parent_seq).changes === 0) {
+      statements.branchPoint.run(session, entry.parent_seq);
+    }
+    statements.tip.run(session, entry.seq);
+    statements.kind.run(session, entry.kind);
     statements.session.run(spoken ? 1 : 0, bytes, spoken ? entry.created_at_ms : 0, firstText, bytes, session);
     if (message.role !== "assistant") return;
     const { provider, model, usage } = message;

@@ -13,6 +13,7 @@ import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
 import * as picker from "./picker.mjs";
 import * as processes from "./process.mjs";
+import * as reads from "./reads.mjs";
 import { HEADINGS, machine, Report, rowLine, tableLine } from "./report.mjs";
 import * as search from "./search.mjs";
 import * as size from "./size.mjs";
@@ -21,7 +22,7 @@ import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
 import * as writes from "./writes.mjs";
 
-const GROUPS = [append, context, tree, writes, search, importing, size, packing, compaction, tokens, navigator, picker, processes];
+const GROUPS = [append, context, tree, reads, writes, search, importing, size, packing, compaction, tokens, navigator, picker, processes];
 
 const { values: options } = parseArgs({
   options: {
