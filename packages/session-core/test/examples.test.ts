@@ -30,11 +30,15 @@ function examplesIn(path: string): readonly Example[] {
 /** The clients of providers that examples hand their messages to: the model is the one thing that is not real here. */
 const answer = async (): Promise<object> => ({});
 const MODELS = {
-  openai: { chat: { completions: { create: answer } }, responses: { create: answer } },
-  anthropic: { messages: { create: answer } },
+  openai: {
+    chat: { completions: { create: async () => ({ choices: [{ message: { content: "hi" } }] }) } },
+    responses: { create: async () => ({ output: [] }) },
+  },
+  anthropic: { messages: { create: async () => ({ content: [] }) } },
   generateText: answer,
   streamText: answer,
   model: {},
+  tools: [],
 };
 
 const PROVIDED = ["store", "session", "context", "entry"];

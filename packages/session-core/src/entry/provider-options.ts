@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "./json.js";
  * @example
  * { openai: { itemId: "rs_1", reasoningEncryptedContent: "gAAAA…" } }
  */
-export type ProviderOptions = Readonly<Record<string, JsonObject>>;
+export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Whether `value` is an object whose members are objects. */
 export function isProviderOptions(value: unknown): value is ProviderOptions {

@@ -1,3 +1,5 @@
+import { checkArgument, TEXT } from "../arguments/rules.js";
+
 /** Why a reply ended, as Bough stores it in `stopReason`. */
 export type StopReason = "stop" | "length" | "toolUse" | "contentFilter" | "error" | "aborted";
 
@@ -25,5 +27,6 @@ function wordsFor(reason: StopReason, words: readonly string[]): readonly (reado
  * stopReasonOf("MAX_TOKENS"); // "length"
  */
 export function stopReasonOf(reason: string): StopReason | (string & {}) {
+  checkArgument("reason", reason, TEXT);
   return BY_WORD.get(reason.toLowerCase()) ?? reason;
 }

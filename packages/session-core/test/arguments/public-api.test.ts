@@ -259,6 +259,26 @@ const CALLS: Readonly<Record<string, Call>> = {
   ),
   textOf: (_, content) => core.textOf(content),
   userMessage: (_, content) => core.userMessage(content),
+  "toOpenAiChat options": (_, options) => core.toOpenAiChat(CONTEXT, options),
+  ...Object.fromEntries(
+    Object.entries({
+      fromAnthropic: core.fromAnthropic,
+      fromOpenAiChat: core.fromOpenAiChat,
+      fromOpenAiResponses: core.fromOpenAiResponses,
+    }).flatMap(([name, read]): [string, Call][] => [
+      [`${name} reply`, (_, reply) => read(reply)],
+      [`${name} choices`, (_, choices) => read({ choices, content: choices, output: choices } as never)],
+      [
+        `${name} member`,
+        (_, odd) =>
+          read({ choices: [{ message: odd, finish_reason: odd }], content: [odd], output: [odd], usage: odd, status: odd } as never),
+      ],
+      [`${name} options`, (_, options) => read({ choices: [{ message: {} }], content: [], output: [] }, options)],
+    ]),
+  ),
+  normalizeUsage: (_, usage) => core.normalizeUsage(usage),
+  "normalizeUsage count": (_, count) => core.normalizeUsage({ prompt_tokens: count, cost: count }),
+  stopReasonOf: (_, reason) => core.stopReasonOf(reason),
   "assistantMessage content": (_, content) => core.assistantMessage(content),
   "assistantMessage fields": (_, fields) => core.assistantMessage("x", fields),
   "toolResult fields": (_, fields) => core.toolResult("c", "x", fields),

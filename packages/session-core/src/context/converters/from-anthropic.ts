@@ -1,3 +1,4 @@
+import { checkArgument } from "../../arguments/rules.js";
 import { BLOCK } from "../../arguments/shapes.js";
 import { assistantMessage } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
@@ -5,7 +6,7 @@ import { isObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { stopReasonOf } from "../../entry/stop-reason.js";
 import { toReplyBlocks } from "./anthropic-blocks.js";
-import { notAReply, type ReplyOptions, textIn } from "./replies.js";
+import { notAReply, REPLY_OPTIONS, type ReplyOptions, textIn } from "./replies.js";
 
 /**
  * A message of Anthropic's Messages API as an entry to append: text, thinking with its signature, redacted thinking, tool calls,
@@ -18,6 +19,7 @@ import { notAReply, type ReplyOptions, textIn } from "./replies.js";
  * await session.append(fromAnthropic(reply));
  */
 export function fromAnthropic(reply: object, options: ReplyOptions = {}): EntryInput {
+  checkArgument("options", options, REPLY_OPTIONS);
   const { provider = "anthropic" } = options;
   const body = isObject(reply) ? reply : {};
   if (!Array.isArray(body["content"])) throw notAReply(reply, "a message with content");

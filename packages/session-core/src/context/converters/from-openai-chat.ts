@@ -1,9 +1,19 @@
+import { checkArgument } from "../../arguments/rules.js";
 import { assistantMessage } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { stopReasonOf } from "../../entry/stop-reason.js";
-import { notAReply, parseArguments, type ReplyOptions, textBlocks, textIn, toDataBlock, withoutUndefined } from "./replies.js";
+import {
+  notAReply,
+  parseArguments,
+  REPLY_OPTIONS,
+  type ReplyOptions,
+  textBlocks,
+  textIn,
+  toDataBlock,
+  withoutUndefined,
+} from "./replies.js";
 
 /**
  * A reply of an OpenAI chat completion as an entry to append: text, refusal, thinking (`reasoning_content`, `reasoning`), tool calls,
@@ -18,6 +28,7 @@ import { notAReply, parseArguments, type ReplyOptions, textBlocks, textIn, toDat
  * await session.append(fromOpenAiChat(reply));
  */
 export function fromOpenAiChat(reply: object, options: ReplyOptions = {}): EntryInput {
+  checkArgument("options", options, REPLY_OPTIONS);
   const { provider = "openai" } = options;
   const body = isObject(reply) ? reply : {};
   const choice: unknown = Array.isArray(body["choices"]) ? body["choices"][0] : undefined;

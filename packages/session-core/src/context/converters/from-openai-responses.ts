@@ -1,10 +1,11 @@
+import { checkArgument } from "../../arguments/rules.js";
 import { assistantMessage } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
 import { toForeignBlock } from "../../entry/foreign-block.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { stopReasonOf } from "../../entry/stop-reason.js";
-import { notAReply, parseArguments, type ReplyOptions, textBlocks, textIn, withoutUndefined } from "./replies.js";
+import { notAReply, parseArguments, REPLY_OPTIONS, type ReplyOptions, textBlocks, textIn, withoutUndefined } from "./replies.js";
 
 /**
  * A response of the OpenAI Responses API as an entry to append: text, refusal, reasoning, tool calls, generated images, usage, stop
@@ -19,6 +20,7 @@ import { notAReply, parseArguments, type ReplyOptions, textBlocks, textIn, witho
  * await session.append(fromOpenAiResponses(await openai.responses.create(request)));
  */
 export function fromOpenAiResponses(reply: object, options: ReplyOptions = {}): EntryInput {
+  checkArgument("options", options, REPLY_OPTIONS);
   const { provider = "openai" } = options;
   const body = isObject(reply) ? reply : {};
   const output = body["output"];

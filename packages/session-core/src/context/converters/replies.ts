@@ -1,4 +1,5 @@
 // What the readers of replies share. A reply comes from a server, so nothing is assumed about it.
+import { optional, record, TEXT } from "../../arguments/rules.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
@@ -8,6 +9,9 @@ export interface ReplyOptions {
   /** The provider that is stored with the reply, and under whose name its options are kept; default: the maker of the format. */
   readonly provider?: string | undefined;
 }
+
+/** `ReplyOptions`. */
+export const REPLY_OPTIONS = record({ provider: optional(TEXT) });
 
 /** The error for an object that is no reply: the body of a failed request, a chunk of a stream, a response object of fetch. */
 export function notAReply(given: unknown, wanted: string): InvalidArgumentError {
