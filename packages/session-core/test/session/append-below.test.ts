@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import { EntryConflictError, EntryNotFoundError, InvalidEntryError, InvalidReferenceError } from "../../src/errors/session-errors.js";
 import type { Write } from "../../src/port/writes.js";
-import { childNames, contextNames, entryNamed, grow, pathNames, plant, treeNames } from "../world/grow.js";
-import { findingsOf, openedStore } from "../world/stores.js";
+import type { Session } from "../../src/session/session.js";
+import { childNames, contextNames, entryNamed, follow, grow, pathNames, plant, treeNames } from "../world/grow.js";
+import { findingsOf, openedStore, storePath } from "../world/stores.js";
+import { steps, TreeModel } from "../world/tree-model.js";
 
 function below(parentId: string | null, word: string): Write {
   return { kind: "entry", entry: entryNamed(word), parentId };
@@ -208,5 +210,44 @@ describe("any tree grown by given parents", () => {
       { numRuns: 25 },
     );
     expect(await findingsOf(store)).toEqual([]);
+  });
+});
+
+describe("appends below given parents between the steps of a person", () => {
+  test("change no leaf, no move to undo or redo, and no context of the person's handle", async () => {
+    const store = await openedStore();
+    await fc.assert(
+      fc.asyncProperty(steps, fc.array(fc.nat(60), { minLength: 40, maxLength: 40 }), async (taken, places) => {
+        const [plain, other] = [await grow("", { store }), await grow("", { store })];
+        const host = await store.openSession(other.session.id);
+        const [model, same] = [new TreeModel(), new TreeModel()];
+        for (const [at, step] of taken.entries()) {
+          await follow(plain.session, model, step);
+          await follow(other.session, same, step);
+          const ids = [...same.parents.keys()];
+          await host.append(entryNamed(`d${1000 + at}`), { parentId: ids[(places[at] ?? 0) % (ids.length + 1)] ?? null });
+          expect(other.session.leafId).toBe(plain.session.leafId);
+          if (at % 5 === 0) expect((await other.session.context()).messages).toEqual((await plain.session.context()).messages);
+        }
+        const moves = (session: Session) => session.leafMoves().then((all) => all.map(({ from, to, state }) => ({ from, to, state })));
+        expect(await moves(other.session)).toEqual(await moves(plain.session));
+        expect(await pathNames(other.session)).toBe(await pathNames(plain.session));
+        expect(await contextNames(other.session)).toBe(await contextNames(plain.session));
+      }),
+      { numRuns: 30 },
+    );
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("of two handles at once conflict with neither", async () => {
+    const path = storePath();
+    const { session } = await grow("u0", { store: await openedStore({ path }) });
+    const host = await (await openedStore({ path })).openSession(session.id);
+    const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
+    await Promise.all(
+      numbers.flatMap((at) => [session.append(entryNamed(`u${at}`)), host.append(entryNamed(`d${at}`), { parentId: "u0" })]),
+    );
+    expect(await pathNames(session)).toBe(["u0", ...numbers.map((at) => `u${at}`)].join(" "));
+    expect((await session.tree.children("u0")).length).toBe(41);
   });
 });
