@@ -17,7 +17,8 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
 export function indexFile(path: string, agent?: string): SessionFile {
-  const indexer = new Indexer(path, agent);
+  const lines = new EarlierFileLines(path);
+  const indexer = new Indexer(path, agent, lines);
   try {
     for (const item of readJsonLines(path)) {
       if (item.kind === "object") indexer.add(item.line, item.object);
@@ -25,7 +26,32 @@ export function indexFile(path: string, agent?: string): SessionFile {
     }
     return indexer.file();
   } finally {
-    indexer.close();
+    lines.close();
+  }
+}
+
+/** The lines before the current one, to recognize a record that is written again. */
+export interface EarlierLines {
+  /** Whether the line of an earlier record has the content of this line. */
+  isSame(earlier: IndexedRecord, line: SourceLine, record: JsonObject): boolean;
+}
+
+class EarlierFileLines implements EarlierLines {
+  readonly #path: string;
+  #reader: LineReader | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  isSame(earlier: IndexedRecord, line: SourceLine, record: JsonObject): boolean {
+    this.#reader ??= new LineReader(this.#path);
+    const text = this.#reader.textAt(earlier);
+    return text === line.text || hasSameContent(parseJsonObject(text), record);
+  }
+
+  close(): void {
+    this.#reader?.close();
   }
 }
 
@@ -35,7 +61,8 @@ const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "sum
 /** The parsed lines of at most this much of a file are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
-class Indexer {
+/** Indexes the records of a session in the order of their lines. */
+export class Indexer {
   readonly #path: string;
   readonly #agent: string | undefined;
   readonly #records: IndexedRecord[] = [];
@@ -47,14 +74,15 @@ class Indexer {
   readonly #chains = new Chains();
   readonly #titles = new Titles();
   readonly #boundaries = new Boundaries(this.#nodeOf);
-  #reader: LineReader | undefined;
+  readonly #earlier: EarlierLines;
   #keptBytes = 0;
   /** The object of the current line. */
   #object: JsonObject | undefined;
 
-  constructor(path: string, agent: string | undefined) {
+  constructor(path: string, agent: string | undefined, earlier: EarlierLines) {
     this.#path = path;
     this.#agent = agent;
+    this.#earlier = earlier;
   }
 
   addProblem(problem: ImportProblem): void {
@@ -157,13 +185,10 @@ class Indexer {
   }
 
   #isCopy(uuid: string, line: SourceLine, record: JsonObject, original: NodeIndex): boolean {
-    this.#reader ??= new LineReader(this.#path);
     const candidates = [original, ...(this.#replies.lines.get(original) ?? []), this.#boundaries.facts.get(original)?.summary];
     for (const node of candidates) {
       const place = node === undefined ? undefined : this.#records[node];
-      if (place?.uuid !== uuid) continue;
-      const text = this.#reader.textAt(place);
-      if (text === line.text || hasSameContent(parseJsonObject(text), record)) return true;
+      if (place?.uuid === uuid && this.#earlier.isSame(place, line, record)) return true;
     }
     return false;
   }
@@ -181,7 +206,10 @@ class Indexer {
     this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, hasStepChild: false, object });
   }
 
+  /** The index, which grows with each line that is added. */
   file(): SessionFile {
+    const titles = this.#titles;
+    const nodeOf = this.#nodeOf;
     return {
       path: this.#path,
       records: this.#records,
@@ -195,12 +223,10 @@ class Indexer {
       agentCalls: this.#calls.agentCalls,
       promptCalls: this.#calls.promptCalls,
       chains: this.#chains.facts,
-      titles: this.#titles.choose((uuid) => this.#nodeOf.has(uuid)),
+      get titles() {
+        return titles.choose((uuid) => nodeOf.has(uuid));
+      },
     };
-  }
-
-  close(): void {
-    this.#reader?.close();
   }
 }
 
@@ -210,7 +236,7 @@ function hasSameContent(written: JsonObject | undefined, record: JsonObject): bo
 }
 
 /** The content of a record without its position, as JSON; undefined if it is nested too deep. */
-function comparableContent(record: JsonObject): string | undefined {
+export function comparableContent(record: JsonObject): string | undefined {
   // Without the usage of a reply: a copy may have the final counts.
   const message = objectAt(record, "message");
   return tryStringify([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);

@@ -6,7 +6,7 @@ import { isUsableId } from "./ids.js";
 import { toReplyMessage, toUserMessages } from "./messages.js";
 import type { TreePlacement } from "./placement.js";
 import { readTypeName } from "./record-kind.js";
-import type { LineReader, NodeIndex, SessionFile } from "./session-file.js";
+import type { LineSource, NodeIndex, SessionFile } from "./session-file.js";
 
 /** The payloads of a record, at least one, each the child of the one before. */
 interface RecordPayloads {
@@ -17,15 +17,20 @@ interface RecordPayloads {
 /** Converts the records of a session to payloads; reads the other lines of a reply or compaction from the file. */
 export class PayloadBuilder {
   readonly #file: SessionFile;
-  readonly #firstBranch: string | undefined;
-  readonly #reader: LineReader;
+  readonly #chain: number;
+  readonly #reader: LineSource;
   readonly #placement: TreePlacement;
 
-  constructor(file: SessionFile, chain: number, reader: LineReader, placement: TreePlacement) {
+  constructor(file: SessionFile, chain: number, reader: LineSource, placement: TreePlacement) {
     this.#file = file;
-    this.#firstBranch = file.chains[chain]?.gitBranch;
+    this.#chain = chain;
     this.#reader = reader;
     this.#placement = placement;
+  }
+
+  // Read for each record, because the first branch of a transcript that is still written may come later.
+  get #firstBranch(): string | undefined {
+    return this.#file.chains[this.#chain]?.gitBranch;
   }
 
   /** The payloads of `record` at `node`, which has no position in the tree yet. */

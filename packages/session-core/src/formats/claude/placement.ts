@@ -17,14 +17,15 @@ import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.
  * 4. Other records (reports of hooks, snapshots, side records) start no branch: they are attached to the end of their parent's
  *    descendants so far, in file order.
  *
- * Memory: twelve bytes a record. Time: nearly linear (union-find with path compression).
+ * Memory: twelve bytes a record. Time: nearly linear (union-find with path compression). Records may be added to the file between
+ * two calls.
  */
 export class TreePlacement {
   readonly #file: SessionFile;
   // Node n is at n + 1, the root at 0. Following #settled or #end from a node ends where it refers to itself.
-  readonly #settled: Int32Array;
-  readonly #end: Int32Array;
-  readonly #parent: Int32Array;
+  #settled: Int32Array;
+  #end: Int32Array;
+  #parent: Int32Array;
   #lastPlaced: NodeIndex = ROOT;
   #lastStep: NodeIndex = ROOT;
 
@@ -33,6 +34,17 @@ export class TreePlacement {
     this.#settled = Int32Array.from({ length: file.records.length + 1 }, (_, at) => at);
     this.#end = this.#settled.slice();
     this.#parent = new Int32Array(file.records.length + 1).fill(ROOT);
+  }
+
+  /** Makes room for the records that were added since. */
+  #grow(): void {
+    if (this.#file.records.length < this.#settled.length) return;
+    const length = 2 * this.#file.records.length + 2;
+    this.#settled = extendLinks(this.#settled, length);
+    this.#end = extendLinks(this.#end, length);
+    const parents = new Int32Array(length).fill(ROOT);
+    parents.set(this.#parent);
+    this.#parent = parents;
   }
 
   /** The end of the branch that the conversation continued last. */
@@ -60,6 +72,7 @@ export class TreePlacement {
 
   /** The parent that a record gets if it is placed next. */
   parentFor(node: NodeIndex): NodeIndex {
+    this.#grow();
     const record = this.#file.records[node];
     if (record === undefined || record.kind === "side") return this.current;
     if (record.parent === MISSING) return record.kind === "boundary" ? this.current : this.#lastPlaced;
@@ -112,6 +125,12 @@ export class TreePlacement {
     while (at > node) at = this.parentOf(at);
     return at === node;
   }
+}
+
+function extendLinks(links: Int32Array, length: number): Int32Array {
+  const longer = Int32Array.from({ length }, (_, at) => at);
+  longer.set(links);
+  return longer;
 }
 
 function followLinks(links: Int32Array, from: number): number {

@@ -5,7 +5,7 @@ import { readTitle } from "./chains.js";
 import { derivedId, isUsableId, partId } from "./ids.js";
 import { PayloadBuilder } from "./payloads.js";
 import { TreePlacement } from "./placement.js";
-import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
+import { type IndexedRecord, LineReader, type LineSource, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
  * The second pass: reads the records of a session of the file, in file order. Memory: the index and the lines of one reply.
@@ -15,24 +15,30 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
 export function* readRecords(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reader = new LineReader(file.path);
   try {
-    yield* new RecordReader(file, chain, sessionId, reader).records();
+    const records = new RecordReader(file, chain, sessionId, reader);
+    for (const node of file.records.keys()) yield* records.read(node);
+    yield* records.ending();
   } finally {
     reader.close();
   }
 }
 
-class RecordReader {
+/**
+ * Converts the records of one session of a file. Each node of the file is read once and in order. The file may grow between two
+ * calls: a transcript is read while it is written.
+ */
+export class RecordReader {
   readonly #file: SessionFile;
   readonly #chain: number;
   readonly #sessionId: SessionId;
-  readonly #reader: LineReader;
+  readonly #reader: LineSource;
   readonly #placement: TreePlacement;
   readonly #payloads: PayloadBuilder;
   /** The id of the last entry of records whose uuid is not this id. */
   readonly #lastIds = new Map<NodeIndex, EntryId>();
   #lastTimeMs: number;
 
-  constructor(file: SessionFile, chain: number, sessionId: SessionId, reader: LineReader) {
+  constructor(file: SessionFile, chain: number, sessionId: SessionId, reader: LineSource) {
     this.#file = file;
     this.#chain = chain;
     this.#sessionId = sessionId;
@@ -42,10 +48,14 @@ class RecordReader {
     this.#lastTimeMs = file.chains[chain]?.createdAtMs ?? 0;
   }
 
-  *records(): Generator<SourceRecord, void, void> {
-    for (const [node, record] of this.#file.records.entries()) {
-      if (this.#isOfChain(record)) yield* this.#readRecord(node, record);
-    }
+  /** The records of the next node; none if it is of another session. Lists, because generators cost time for each record. */
+  read(node: NodeIndex): readonly SourceRecord[] {
+    const record = this.#file.records[node];
+    return record !== undefined && this.#isOfChain(record) ? this.#readRecord(node, record) : [];
+  }
+
+  /** The leaf, if it is not the entry read last, and the title. */
+  *ending(): Generator<SourceRecord, void, void> {
     const leaf = this.#placement.current;
     if (leaf !== this.#placement.lastPlaced) yield { kind: "leaf", name: "main", entryId: this.#lastIdOf(leaf) };
     yield* this.#readTitle();
@@ -64,7 +74,6 @@ class RecordReader {
     else if (auto !== undefined) yield { kind: "title", title: auto, source: "auto" };
   }
 
-  // Lists and no nested generators, because each level of these costs time for each record.
   #readRecord(node: NodeIndex, record: IndexedRecord): readonly SourceRecord[] {
     if (record.kind === "absorbed") return [];
     const problem = this.#file.problems.get(node);

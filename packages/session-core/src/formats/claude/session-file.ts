@@ -90,6 +90,14 @@ export interface SessionFile {
   readonly titles: { readonly user?: string | undefined; readonly auto?: string | undefined };
 }
 
+/** The lines of the records of a session file: in the file, or in memory while they arrive. */
+export interface LineSource {
+  /** The text of the line of a record. */
+  textAt(record: IndexedRecord): string;
+  /** The object of a record; undefined if its line cannot be read any more. */
+  takeObject(record: IndexedRecord): JsonObject | undefined;
+}
+
 /** The position of a line in a file, in bytes. */
 interface LinePlace {
   readonly offset: number;
@@ -105,7 +113,7 @@ const WINDOW_BYTES = 1 << 18;
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-export class LineReader {
+export class LineReader implements LineSource {
   readonly #file: SourceFileReader;
   #window: Buffer = Buffer.alloc(0);
   /** The position of the window in the file. */
