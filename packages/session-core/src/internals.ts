@@ -35,10 +35,13 @@ export { isMissing, listToolCalls, pairCalls } from "./context/tool-pairs.js";
 // Entries and ids
 export type { PayloadOf } from "./entry/entry.js";
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
+// Transcripts that are read while they are written
+export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
 export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";
 export type { ImportOptions, SessionStorage } from "./port/session-storage.js";
+export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
 export type { Batch, BatchResult } from "./port/writes.js";
 // Waiting
 export { raceAbort } from "./race-abort.js";

@@ -4,6 +4,7 @@ import type { SessionId } from "../ids/ids.js";
 import type { NewSession } from "../port/records.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
 import { findSessionRow, insertNewSession, linkToCall } from "../sessions/session-rows.js";
+import { findValue, setValue } from "../sessions/values.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import { checkpointRarely, checkpointUsually } from "../storage/checkpoint.js";
 import type { Connection } from "../storage/connection.js";
@@ -58,12 +59,15 @@ function importInto(
   fileTools: FileTools,
 ) {
   const existing = findSessionRow(connection, sessionId);
+  options.append?.begin((key) => existing && findValue(connection, { id: sessionId, seq: existing.seq }, key)?.value);
   const { seq } =
     existing ?? insertNewSession(connection, toNewSession(sessionId, source.header), { ...options, id: source.header.sessionId });
   const target = { id: sessionId, seq, fileTools };
   // A session without entries cannot differ.
   const isNew = existing === undefined || existing.entry_count === 0;
-  const imported = new SessionImporter(connection, target, options, validate, isNew).run(source);
+  const importer = new SessionImporter(connection, target, options, validate, isNew);
+  const imported = importer.run(source);
+  for (const [key, value] of options.append?.values(importer.stored) ?? []) setValue(connection, seq, key, value);
   const { parent } = source.header;
   // The call that started an agent may have been written after the agent was first imported.
   if (existing?.kind === "subagent" && existing.parent_call_id === null && parent?.toolCallId !== undefined) {

@@ -4,11 +4,14 @@ import type { Validate } from "../entry/load-validation.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
+import { MAIN_LEAF } from "../port/records.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
+import type { StoredSourceEntry } from "../port/source-append.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import { findEntryRow, findEntrySeq, parsePayload } from "../tree/entry-rows.js";
 import { EntryWriter, type WriteTarget } from "../tree/entry-writer.js";
+import { findLeaf } from "../tree/leaves.js";
 import { EMPTY_PATH, type PathState, readPathState } from "../tree/path-state.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { isContinuation, removeReference, toStorable } from "./repair.js";
@@ -47,6 +50,9 @@ export class SessionImporter {
   #foreignAdded = 0;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
   #last: PathState = EMPTY_PATH;
+  /** The payload that was written or found last. */
+  #lastPayload: EntryPayload | undefined;
+  readonly #stored: StoredSourceEntry[] = [];
 
   constructor(connection: Connection, target: WriteTarget, options: ImportOptions, validate: Validate, isNew: boolean) {
     this.#connection = connection;
@@ -58,14 +64,21 @@ export class SessionImporter {
     this.#annotations = new AnnotationWriter(connection, target, isNew);
   }
 
+  /** The entries of the part of a source; only with `options.append`. */
+  get stored(): readonly StoredSourceEntry[] {
+    return this.#stored;
+  }
+
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
+    this.#last = this.#startOf();
     for (const record of source.records()) {
       this.#importRecord(record);
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
     // A file that shares no entry with the session of its id is another conversation with the same id.
-    if (!this.#isNew && this.#known === 0 && this.#added > 0) throw new DifferentSessionError(this.#firstId ?? "");
+    if (!this.#isNew && this.#known === 0 && this.#added > 0 && this.#options.append === undefined)
+      throw new DifferentSessionError(this.#firstId ?? "");
     this.#writer.flushTotals();
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
@@ -73,10 +86,21 @@ export class SessionImporter {
     return this.#toResult();
   }
 
+  /** Where entries without a known parent go: at first, below the part before this one. */
+  #startOf(): PathState {
+    const { append } = this.#options;
+    if (append === undefined) return EMPTY_PATH;
+    const target = this.#target.seq;
+    const seq =
+      append.after === null ? findLeaf(this.#connection, target, MAIN_LEAF)?.seq : findEntrySeq(this.#connection, target, append.after);
+    return seq === undefined || seq === null ? EMPTY_PATH : readPathState(this.#connection, seq);
+  }
+
   #importRecord(record: SourceRecord): void {
     switch (record.kind) {
       case "entry":
         this.#last = this.#importEntry(record);
+        this.#keep(record);
         return;
       case "problem":
         this.#report(record.problem);
@@ -88,6 +112,12 @@ export class SessionImporter {
         this.#annotations.add(record);
         return;
     }
+  }
+
+  #keep({ line, id }: SourceEntry): void {
+    const [stored, payload] = [this.#last.entryId, this.#lastPayload];
+    if (this.#options.append === undefined || stored === null || payload === undefined) return;
+    this.#stored.push({ line, sourceId: id, id: stored, payload });
   }
 
   #importEntry(record: SourceEntry): PathState {
@@ -152,6 +182,7 @@ export class SessionImporter {
       this.#firstId ??= state.entryId;
     }
     if (!isKnown && validated.payload.type === "foreign") this.#foreignAdded += 1;
+    this.#lastPayload = validated.payload;
     return state;
   }
 
@@ -162,7 +193,8 @@ export class SessionImporter {
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
     if (again !== undefined) return again;
     if (this.#isContinued(record.id, validated)) return this.#appendContinuation(record, parent, validated);
-    if (!this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
+    const isPart = this.#options.append !== undefined;
+    if (!isPart && !this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#addProblem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
     return this.#append(parent, { ...validated, id });

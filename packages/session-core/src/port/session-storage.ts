@@ -26,6 +26,7 @@ import type {
   ValueKey,
   ValueRange,
 } from "./records.js";
+import type { SourceAppend } from "./source-append.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
 /** The session that is created if there is none, and its first writes. */
@@ -227,6 +228,8 @@ export interface ImportOptions {
   readonly path: string;
   /** Called after every few hundred records with the number of records read so far. */
   readonly onRecords?: ((records: number) => void) | undefined;
+  /** The source is a part of a transcript that is still written. */
+  readonly append?: SourceAppend | undefined;
 }
 
 /** The result of importing one session of a source. */

@@ -132,7 +132,7 @@ describe("importing a folder", () => {
     const folder = tempFolder();
     fileOf([{ ...header("new"), version: 99 }], "a.jsonl", folder);
     fileOf([header("bad id"), said("a", null)], "b.jsonl", folder);
-    fileOf([header("large"), said("a", null), { type: "value", key: "k", value: "x".repeat(70_000) }], "c.jsonl", folder);
+    fileOf([header("large"), said("a", null), { type: "value", key: "k", value: "x".repeat(17_000_000) }], "c.jsonl", folder);
     fileOf([header("good"), said("a", null)], "d.jsonl", folder);
     const store = await openedStore();
     const { sessions, failed } = await importPath(store, folder);

@@ -56,7 +56,7 @@ class EarlierFileLines implements EarlierLines {
 }
 
 // A result never starts a branch: it belongs to its call, also after reports of hooks.
-const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
+export const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
 
 /** The parsed lines of at most this much of a file are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;

@@ -54,6 +54,22 @@ export class RecordReader {
     return record !== undefined && this.#isOfChain(record) ? this.#readRecord(node, record) : [];
   }
 
+  /** The entry of a reply that was read before its last line came. */
+  readAgain(node: NodeIndex): readonly SourceRecord[] {
+    const record = this.#file.records[node];
+    const object = record && this.#reader.takeObject(record);
+    if (record === undefined || object === undefined) return [];
+    const [payload] = this.#payloads.create(node, object).payloads;
+    const createdAtMs = parseTime(object.timestamp) ?? this.#lastTimeMs;
+    const parentId = this.#parentId(record, object, this.#placement.parentOf(node));
+    return [{ kind: "entry", line: record.line, id: this.#idFor(node, record), parentId, createdAtMs, payload }];
+  }
+
+  /** The id of the entry that was read last; null: none was. */
+  get lastId(): EntryId | null {
+    return this.#lastIdOf(this.#placement.lastPlaced);
+  }
+
   /** The leaf, if it is not the entry read last, and the title. */
   *ending(): Generator<SourceRecord, void, void> {
     const leaf = this.#placement.current;
