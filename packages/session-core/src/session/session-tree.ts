@@ -66,7 +66,7 @@ export class SessionTree {
    * ends. Cost: a climb (logarithmic) for each newer tip that is on another branch. @throws {EntryNotFoundError}
    *
    * @example
-   * await session.moveLeaf(await session.tree.tipBelow(sibling.id));
+   * await session.moveLeaf(await session.tree.tipBelow(session.leafId));
    */
   async tipBelow(id: EntryId): Promise<EntryId> {
     checkArgument("id", id, ID);

@@ -70,7 +70,7 @@ export class Store {
    *
    * @throws {InvalidEntryError} the session has to be created, and the id or a property is not valid.
    * @example
-   * const session = await store.openOrCreateSession(threadId, { metadata: { owner: "u7" } });
+   * const session = await store.openOrCreateSession("thread-1", { metadata: { owner: "u7" } });
    */
   async openOrCreateSession(
     id: SessionId,
@@ -188,7 +188,7 @@ export class Store {
    *
    * @throws {SessionNotFoundError | UnserializableValueError}
    * @example
-   * await store.setMetadata(id, { owner: "u7", draft: undefined });
+   * await store.setMetadata(session.id, { owner: "u7", draft: undefined });
    */
   async setMetadata(id: SessionId, patch: Readonly<Record<string, unknown>>): Promise<void> {
     checkArgument("id", id, ID);

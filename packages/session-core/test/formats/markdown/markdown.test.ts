@@ -24,6 +24,14 @@ describe("a branch as a Markdown document", () => {
     );
   });
 
+  test("names a file with its size, and counts it", async () => {
+    const file = { type: "file", mediaType: "application/pdf", data: "aGkh", filename: "plan_b.pdf" } as const;
+    const document = await written(documentOf(path({ type: "message", message: { role: "user", content: [file] } })));
+    expect(document).toContain("*[file: plan\\_b.pdf (application/pdf), 3 bytes]*");
+    expect(document).toContain("1 file");
+    expect(document).not.toContain("aGkh");
+  });
+
   test("takes its title from the first words of the user", async () => {
     const session = { id: "s1", title: null, cwd: null, createdAtMs: 0 };
     const entries = path({ type: "model_change", modelId: "m" }, user("Why is\nthe build red?\n\n```\nlog\n```"));
