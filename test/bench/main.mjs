@@ -11,6 +11,7 @@ import { writeDocuments } from "./document.mjs";
 import * as importing from "./import.mjs";
 import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
+import * as pi from "./pi.mjs";
 import * as picker from "./picker.mjs";
 import * as processes from "./process.mjs";
 import * as reads from "./reads.mjs";
@@ -22,7 +23,23 @@ import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
 import * as writes from "./writes.mjs";
 
-const GROUPS = [append, context, tree, reads, writes, search, importing, size, packing, compaction, tokens, navigator, picker, processes];
+const GROUPS = [
+  append,
+  context,
+  tree,
+  reads,
+  writes,
+  search,
+  importing,
+  size,
+  packing,
+  compaction,
+  tokens,
+  navigator,
+  picker,
+  pi,
+  processes,
+];
 
 const { values: options } = parseArgs({
   options: {

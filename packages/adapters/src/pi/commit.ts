@@ -82,6 +82,7 @@ export class CommitPlan {
         break;
       case "usage":
         this.#usage = addUsage(this.#usage, write.row.usage);
+        this.#requireNoUsage(write.row.id);
         this.#put(usageKey(write.row.id), { row: write.row });
         break;
       case "value":
@@ -98,10 +99,16 @@ export class CommitPlan {
 
   #addEntry(entry: NewEntry, path: ReadonlySet<string>): void {
     const stored = { ...toBoughEntry(entry, this.#context.timestamp), ...this.#context.tails.get(entry.id) };
+    this.#requireNoUsage(entry.id);
     this.batch.push(path.has(entry.id) ? { kind: "entry", entry: stored } : { kind: "entry", entry: stored, parentId: entry.parentId });
     this.#last = [entry.id, 0];
     this.#entries += 1;
     if (entry.type === "message") this.#messages += 1;
+  }
+
+  /** Makes the batch fail if the id is that of a row of usage: ids of entries and of usage are of one set. */
+  #requireNoUsage(id: string): void {
+    this.batch.push({ kind: "value", key: usageKey(id), value: undefined, ifEquals: undefined });
   }
 
   #advance(): Stamp {

@@ -66,3 +66,8 @@ export function usageKey(id: string): string {
 
 /** The prefix of all rows of usage. */
 export const USAGES = usageKey("");
+
+/** The id in the key of a row of usage; undefined for other keys. */
+export function usageIdIn(stored: string): string | undefined {
+  return stored.startsWith(USAGES) ? stored.slice(USAGES.length) : undefined;
+}

@@ -18,7 +18,7 @@ import type {
 } from "@earendil-works/pi-agent-core/harness/session";
 import { CommitPlan } from "./commit.js";
 import { type StoredTail, storedTail } from "./kept-tail.js";
-import { LABELS, LANE_CONFIG, LANE_STATE, TIPS, usageKey } from "./keys.js";
+import { LABELS, LANE_CONFIG, LANE_STATE, TIPS, usageIdIn } from "./keys.js";
 import { PiEntries } from "./reader.js";
 import { readTotals, type Totals } from "./totals.js";
 import { PiValues } from "./values.js";
@@ -107,6 +107,8 @@ export class BoughPiStorage implements Storage {
         const rows = new Map((await this.session.write(plan.batch)).map(({ id, seq }) => [id, seq] as const));
         return await this.#finish(plan, timestamp, rows);
       } catch (error) {
+        const used = error instanceof ValueChangedError ? usageIdIn(error.key) : undefined;
+        if (used !== undefined) throw duplicate(used);
         if (!isConflict(error) || attempt === ATTEMPTS) throw toPiError(error, "Missing parent entry");
         await this.session.refresh();
         this.#totals = await readTotals(this.session);
@@ -124,16 +126,16 @@ export class BoughPiStorage implements Storage {
     return { firstSeq: seqs[0] ?? this.#totals.last + 1, seqs, timestamp, stats };
   }
 
-  /** Throws if an id exists: ids of entries and of usage are of one set. */
+  /** Throws if an id is given twice or is that of an entry. The batch itself demands that it is not that of a row of usage. */
   async #requireNewIds(writes: readonly Write[]): Promise<void> {
     const ids = writes.flatMap((write) => (write.kind === "entry" ? [write.entry.id] : write.kind === "usage" ? [write.row.id] : []));
+    if (ids.length === 0) return;
     const seen = new Set<string>();
     for (const id of ids) {
-      const isUsage = seen.has(id) || (await this.session.values.get(usageKey(id))) !== undefined;
-      if (isUsage) throw duplicate(id);
+      if (seen.has(id)) throw duplicate(id);
       seen.add(id);
     }
-    for (const id of ids.length === 0 ? [] : (await this.session.entriesById(ids)).keys()) throw duplicate(id);
+    for (const id of (await this.session.entriesById(ids)).keys()) throw duplicate(id);
   }
 
   /** Which of the entries whose labels are set exist. */
