@@ -30,7 +30,9 @@ const messages = fc.oneof(
 const update: fc.Arbitrary<Update> = fc.oneof(
   messages.map((messages) => ({ messages })),
   fc.array(fc.jsonValue(), { maxLength: 5 }).map((items) => ({ items })),
-  fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), content), { maxKeys: 4 }).map((files) => ({ files })),
+  fc
+    .dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "2", "1")), fc.oneof(fc.jsonValue(), content), { maxKeys: 6 })
+    .map((files) => ({ files })),
   // MemorySaver cannot read a write that is nothing but bytes.
   fc.oneof(fc.jsonValue(), fc.record({ bytes: fc.uint8Array(), none: fc.constant(undefined) })).map((data) => ({ data })),
 );

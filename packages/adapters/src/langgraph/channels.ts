@@ -1,10 +1,10 @@
 import { type Entry, type EntryId, type EntryInput, EntryNotFoundError, type Session } from "@bough/session-core";
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { applyChange, type Element, type List, type ListBase, planList } from "./lists.js";
+import { applySplices, type Base, type Part, type Parts, planParts, type Splice, textOfPart, textOfParts } from "./parts.js";
 import { RecentlyUsed } from "./recently-used.js";
-import { pack, packElements, unpack, unpackElements } from "./serialized.js";
+import { pack, packParts, unpack, unpackText } from "./serialized.js";
 import { restored } from "./shared.js";
-import { checkpointEntryId, checkpointOf, type ListChange, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
+import { checkpointEntryId, checkpointOf, type StoredChange, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
 
 /** A checkpoint with the id of its entry. */
 export interface FoundCheckpoint {
@@ -12,29 +12,29 @@ export interface FoundCheckpoint {
   readonly stored: StoredCheckpoint;
 }
 
-/** What stores the value of a channel at a checkpoint: the value, the entries of its messages, and the list that it then is. */
+/** What stores the value of a channel at a checkpoint: the value, the entries of its messages, and the parts that it then has. */
 interface PlannedValue {
   readonly value: StoredValue;
   readonly entries: readonly EntryInput[];
-  readonly list?: List;
+  readonly parts?: Parts;
 }
 
-/** A stored change whose elements are ready for use: messages by the id of their entry. */
-interface Change extends Pick<ListChange, "base" | "start" | "remove" | "weight"> {
-  readonly insert: readonly (EntryId | Element)[];
+/** A stored change whose parts are ready for use: messages by the id of their entry. */
+interface Change extends Pick<StoredChange, "kind" | "base" | "weight"> {
+  readonly splices: readonly Splice<EntryId | Part>[];
 }
 
-/** What was read and written last, over all threads: 16 Mi characters of lists, of their changes, and of messages. */
+/** What was read and written last, over all threads: 16 Mi characters each of values, of their changes, and of messages. */
 export class ChannelCache {
-  readonly lists = new RecentlyUsed<List>(MOST_CHARACTERS, ({ elements }) => charactersOf(elements));
-  readonly changes = new RecentlyUsed<Change>(MOST_CHARACTERS, ({ insert }) => charactersOf(insert));
-  readonly messages = new RecentlyUsed<Element>(MOST_CHARACTERS, ({ text }) => text.length + 100);
+  readonly values = new RecentlyUsed<Parts>(MOST_CHARACTERS, ({ parts }) => charactersOf(parts));
+  readonly changes = new RecentlyUsed<Change>(MOST_CHARACTERS, ({ splices }) => charactersOf(splices.flatMap(({ insert }) => insert)));
+  readonly messages = new RecentlyUsed<Part>(MOST_CHARACTERS, ({ text }) => text.length + 100);
 }
 
 const MOST_CHARACTERS = 2 ** 24;
 
-function charactersOf(elements: readonly (EntryId | Element)[]): number {
-  return elements.reduce((sum, element) => sum + 20 + (typeof element === "string" ? 0 : element.text.length), 100);
+function charactersOf(parts: readonly (EntryId | Part)[]): number {
+  return parts.reduce((sum, part) => sum + 20 + (typeof part === "string" ? 0 : part.text.length), 100);
 }
 
 /** The checkpoints of one thread and the values of their channels. */
@@ -69,19 +69,18 @@ export class Channels {
   /** The values of all channels at a checkpoint. */
   async values({ entryId, stored }: FoundCheckpoint): Promise<Record<string, unknown>> {
     const values: [channel: string, value: unknown][] = [];
-    for (const [channel, at] of Object.entries(stored.at)) {
-      const list = at !== entryId && this.#cache.lists.get(this.#key(at, channel));
-      if (list) {
-        values.push([channel, await this.#unpackList(list)]);
-        continue;
-      }
-      const holder = at === entryId ? stored : await this.checkpoint(at);
-      const value = holder?.values[channel];
-      if (value === undefined) throw new EntryNotFoundError(this.#session.id, at);
-      const isList = "list" in value;
-      values.push([channel, isList ? await this.#unpackList(await this.#list(at, channel, value.list)) : await unpack(this.#serde, value)]);
-    }
+    for (const [channel, at] of Object.entries(stored.at)) values.push([channel, await this.#value(entryId, stored, at, channel)]);
     return Object.fromEntries(values);
+  }
+
+  async #value(entryId: EntryId, stored: StoredCheckpoint, at: EntryId, channel: string): Promise<unknown> {
+    const cached = this.#cache.values.get(this.#key(at, channel));
+    if (cached !== undefined) return unpackText(this.#serde, textOfParts(cached));
+    const holder = at === entryId ? stored : await this.checkpoint(at);
+    const value = holder?.values[channel];
+    if (value === undefined) throw new EntryNotFoundError(this.#session.id, at);
+    if (!("kind" in value)) return unpack(this.#serde, value);
+    return unpackText(this.#serde, textOfParts(await this.#apply(at, channel, this.#toChange(at, channel, value))));
   }
 
   /**
@@ -95,86 +94,85 @@ export class Channels {
     above: (FoundCheckpoint & { readonly isForeign: boolean }) | undefined,
     newId: () => EntryId,
   ): Promise<PlannedValue> {
-    const texts = Array.isArray(value) ? await packElements(this.#serde, value) : undefined;
-    if (texts === undefined || texts.length === 0) return { value: await pack(this.#serde, value), entries: [] };
+    const packed = await packParts(this.#serde, value);
+    if (packed === undefined) return { value: await pack(this.#serde, value), entries: [] };
     const at = above?.stored.at[channel];
-    const list = at === undefined ? undefined : await this.#list(at, channel);
-    const base: ListBase | undefined = list && at && above ? { at, list, isForeign: above.isForeign } : undefined;
-    const plan = planList(base, texts, newId);
-    return { value: { list: plan.change }, entries: plan.entries, list: plan.list };
+    const before = at === undefined ? undefined : await this.#parts(at, channel);
+    const base: Base | undefined = before && at && above ? { at, value: before, isForeign: above.isForeign } : undefined;
+    const plan = planParts(packed.kind, base, packed.texts, newId);
+    return { value: plan.change, entries: plan.entries, parts: plan.value };
   }
 
-  /** Remembers a list that has been written. */
-  remember(entryId: EntryId, channel: string, list: List): void {
-    this.#cache.lists.set(this.#key(entryId, channel), list);
+  /** Remembers a value that has been written. */
+  remember(entryId: EntryId, channel: string, value: Parts): void {
+    this.#cache.values.set(this.#key(entryId, channel), value);
   }
 
-  /** The list that a checkpoint stores for a channel; undefined if it stores another kind of value. */
-  async #list(at: EntryId, channel: string): Promise<List | undefined>;
-  async #list(at: EntryId, channel: string, stored: ListChange): Promise<List>;
-  async #list(at: EntryId, channel: string, stored?: ListChange): Promise<List | undefined> {
-    const cached = this.#cache.lists.get(this.#key(at, channel));
+  /** The value that a checkpoint stores for a channel; undefined if it is not stored in parts. */
+  async #parts(at: EntryId, channel: string): Promise<Parts | undefined> {
+    const cached = this.#cache.values.get(this.#key(at, channel));
     if (cached !== undefined) return cached;
-    const newest = stored === undefined ? await this.#change(at, channel) : this.#toChange(at, channel, stored);
-    if (newest === undefined) return undefined;
-    const list = { elements: await this.#elements(newest, channel), weight: newest.weight };
-    this.#cache.lists.set(this.#key(at, channel), list);
-    return list;
+    const change = await this.#change(at, channel);
+    return change && this.#apply(at, channel, change);
   }
 
-  /** Reads the changes up to the last one without a base, then the messages of the resulting list. */
-  async #elements(newest: Change, channel: string): Promise<readonly Element[]> {
+  /** Reads the changes up to the last one without a base, then the messages of the resulting value. */
+  async #apply(at: EntryId, channel: string, newest: Change): Promise<Parts> {
     const changes = [newest];
-    let base: List | undefined;
-    for (let next = newest.base; next !== null && base === undefined; ) {
-      base = this.#cache.lists.get(this.#key(next, channel));
+    let base: Parts | undefined;
+    for (let next = newest.base; next !== null; ) {
+      base = this.#cache.values.get(this.#key(next, channel));
       if (base !== undefined) break;
       const change = await this.#change(next, channel);
       if (change === undefined) throw new EntryNotFoundError(this.#session.id, next);
       changes.push(change);
       next = change.base;
     }
-    const start: readonly (EntryId | Element)[] = base?.elements ?? [];
-    return this.#withMessages(changes.reduceRight((list, change) => applyChange(list, change, change.insert), start));
+    const start: readonly (EntryId | Part)[] = base?.parts ?? [];
+    const given = changes.reduceRight((parts, { splices }) => applySplices(parts, splices), start);
+    const value = { kind: newest.kind, parts: await this.#withMessages(given), weight: newest.weight };
+    this.remember(at, channel, value);
+    return value;
   }
 
-  /** The change that a checkpoint stores for a channel; undefined if it stores another kind of value. */
+  /** The change that a checkpoint stores for a channel; undefined if it stores the value otherwise. */
   async #change(at: EntryId, channel: string): Promise<Change | undefined> {
     const cached = this.#cache.changes.get(this.#key(at, channel));
     if (cached !== undefined) return cached;
     const value = (await this.checkpoint(at))?.values[channel];
-    return value !== undefined && "list" in value ? this.#toChange(at, channel, value.list) : undefined;
+    return value !== undefined && "kind" in value ? this.#toChange(at, channel, value) : undefined;
   }
 
-  #toChange(at: EntryId, channel: string, stored: ListChange): Change {
-    const insert = stored.insert.map((element) => (typeof element === "string" ? element : { text: JSON.stringify(element[0]) }));
-    const change = { ...stored, insert };
+  #toChange(at: EntryId, channel: string, { kind, base, weight, splices }: StoredChange): Change {
+    const change: Change = {
+      kind,
+      base,
+      weight,
+      splices: splices.map(([start, remove, insert]) => ({
+        start,
+        remove,
+        insert: insert.map((part) => (typeof part === "string" ? part : { text: textOfPart(kind, part) })),
+      })),
+    };
     this.#cache.changes.set(this.#key(at, channel), change);
     return change;
   }
 
-  /** Reads the messages of those elements that are only ids of entries. */
-  async #withMessages(given: readonly (EntryId | Element)[]): Promise<readonly Element[]> {
-    const ids = given.filter((element) => typeof element === "string");
+  /** Reads the messages of those parts that are only ids of entries. */
+  async #withMessages(given: readonly (EntryId | Part)[]): Promise<readonly Part[]> {
+    const ids = given.filter((part) => typeof part === "string");
     const found = new Map(ids.map((id) => [id, this.#cache.messages.get(this.#key(id, ""))]));
     const missing = ids.filter((id) => found.get(id) === undefined);
     for (const [id, entry] of await this.#session.entriesById(missing)) {
-      const element = toElement(entry);
-      found.set(id, element);
-      this.#cache.messages.set(this.#key(id, ""), element);
+      const part = toPart(entry);
+      found.set(id, part);
+      this.#cache.messages.set(this.#key(id, ""), part);
     }
-    return given.map((element) => {
-      const message = typeof element === "string" ? found.get(element) : element;
-      if (message === undefined) throw new EntryNotFoundError(this.#session.id, String(element));
+    return given.map((part) => {
+      const message = typeof part === "string" ? found.get(part) : part;
+      if (message === undefined) throw new EntryNotFoundError(this.#session.id, String(part));
       return message;
     });
-  }
-
-  async #unpackList({ elements }: List): Promise<unknown> {
-    return unpackElements(
-      this.#serde,
-      elements.map(({ text }) => text),
-    );
   }
 
   #key(entryId: EntryId, channel: string): string {
@@ -182,8 +180,8 @@ export class Channels {
   }
 }
 
-/** The element whose message an entry stores. */
-function toElement(entry: Entry): Element {
+/** The part whose message an entry stores. */
+function toPart(entry: Entry): Part {
   const holder: object | null = entry.type === "message" ? entry.message : entry.type === "context_edit" ? entry.replacement : null;
   const langchain: unknown = holder === null ? undefined : Reflect.get(holder, "langchain");
   const target = entry.type === "context_edit" ? entry.targetId : entry.id;

@@ -10,7 +10,7 @@ import {
 import type { ChannelVersions, Checkpoint, CheckpointMetadata, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { Channels, FoundCheckpoint } from "./channels.js";
 import { UNORDERED } from "./history.js";
-import type { List } from "./lists.js";
+import type { Parts } from "./parts.js";
 import { pack } from "./serialized.js";
 import { checkpointEntryId, checkpointType, digest, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
 
@@ -51,12 +51,12 @@ export async function putCheckpoint(session: Session, serde: SerializerProtocol,
   for (let version = 1; ; version += 1) {
     const entryId = checkpointEntryId(ns, put.checkpoint.id, version);
     const existing = await channels.checkpoint(entryId);
-    const { data, entries, lists } = await plan(serde, channels, put, above, entryId);
+    const { data, entries, inParts } = await plan(serde, channels, put, above, entryId);
     if (existing !== undefined && JSON.stringify(existing) === JSON.stringify(data)) return;
     if (existing !== undefined) continue;
     const planned = { ns, id: put.checkpoint.id, parentId: above?.entryId ?? null };
     await write(session, planned, [...entries, { type: "custom", customType: checkpointType(ns), id: entryId, data }]);
-    for (const [channel, list] of lists) channels.remember(entryId, channel, list);
+    for (const [channel, value] of inParts) channels.remember(entryId, channel, value);
     return;
   }
 }
@@ -97,11 +97,11 @@ async function findAbove(channels: Channels, { ns, parent, metadata }: PutCheckp
   return caller && { ...caller, isForeign: true };
 }
 
-/** What a checkpoint writes: the entries of its new messages, its own data, and the lists that can be read afterwards. */
+/** What a checkpoint writes: the entries of its new messages, its own data, and the values that can be read in parts afterwards. */
 interface Plan {
   readonly entries: readonly EntryInput[];
   readonly data: StoredCheckpoint;
-  readonly lists: readonly (readonly [channel: string, list: List])[];
+  readonly inParts: readonly (readonly [channel: string, value: Parts])[];
 }
 
 /** Plans the messages and the checkpoint for the entry `entryId`. */
@@ -114,7 +114,7 @@ async function plan(
 ): Promise<Plan> {
   const { channel_values, ...rest } = checkpoint;
   const entries: EntryInput[] = [];
-  const lists: [channel: string, list: List][] = [];
+  const inParts: [channel: string, value: Parts][] = [];
   const values: [channel: string, value: StoredValue][] = [];
   const at: [channel: string, entryId: EntryId][] = [];
   let written = 0;
@@ -127,7 +127,7 @@ async function plan(
     const planned = await channels.plan(channel, value, above, newId);
     values.push([channel, planned.value]);
     entries.push(...planned.entries);
-    if (planned.list !== undefined) lists.push([channel, planned.list]);
+    if (planned.parts !== undefined) inParts.push([channel, planned.parts]);
   }
   const data: StoredCheckpoint = {
     format: 1,
@@ -139,7 +139,7 @@ async function plan(
     at: Object.fromEntries(at),
     values: Object.fromEntries(values),
   };
-  return { data, entries, lists };
+  return { data, entries, inParts };
 }
 
 /** The leaf follows the checkpoints of the graph, so that the session is read as the conversation; those of subgraphs are branches. */

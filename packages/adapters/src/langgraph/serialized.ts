@@ -1,5 +1,5 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { Packed } from "./stored-checkpoint.js";
+import type { Packed, PartsKind } from "./stored-checkpoint.js";
 
 /** Serializes a value for a payload. */
 export async function pack(serde: SerializerProtocol, value: unknown): Promise<Packed> {
@@ -15,20 +15,54 @@ export async function unpack(serde: SerializerProtocol, packed: Packed): Promise
   return serde.loadsTyped(packed.type, new Uint8Array(Buffer.from(packed.base64, "base64")));
 }
 
-/** The JSON texts of the elements of an array; undefined if the serializer does not write each of them as JSON. */
-export async function packElements(serde: SerializerProtocol, values: readonly unknown[]): Promise<readonly string[] | undefined> {
+/** The texts of the parts of a value. */
+export interface PackedParts {
+  readonly kind: PartsKind;
+  readonly texts: readonly string[];
+}
+
+/** Shorter objects are stored as a whole: a change of theirs would be as long. */
+const SHORTEST_OBJECT = 500;
+
+/** Serializes the parts of an array or of a large object; undefined if a value has none, or one that is not serialized as JSON. */
+export async function packParts(serde: SerializerProtocol, value: unknown): Promise<PackedParts | undefined> {
+  if (Array.isArray(value)) {
+    const texts = value.length === 0 ? undefined : await packEach(serde, value);
+    return texts && { kind: "list", texts };
+  }
+  if (!isPlainObject(value)) return undefined;
+  const keys = Object.keys(value);
+  const packed = await packEach(serde, Object.values(value));
+  const texts = packed?.map((text, at) => `${JSON.stringify(keys[at])}:${text}`);
+  if (texts === undefined || texts.reduce((sum, { length }) => sum + length, 0) < SHORTEST_OBJECT) return undefined;
+  return { kind: "members", texts };
+}
+
+async function packEach(serde: SerializerProtocol, values: readonly unknown[]): Promise<readonly string[] | undefined> {
   const texts: string[] = [];
   for (const value of values) {
     const [type, bytes] = await serde.dumpsTyped(value);
-    if (type !== "json") return undefined;
-    texts.push(textOf(bytes));
+    // A function has no JSON: in an array it is null, and in an object its member is left out.
+    if (type !== "json" || bytes.length === 0) return undefined;
+    texts.push(canonical(textOf(bytes)));
   }
   return texts;
 }
 
-/** The array whose elements have these JSON texts. */
-export async function unpackElements(serde: SerializerProtocol, texts: readonly string[]): Promise<unknown> {
-  return serde.loadsTyped("json", `[${texts.join(",")}]`);
+/** The text as it is when it has been parsed and written again: JavaScript moves members whose name is a whole number to the front. */
+function canonical(text: string): string {
+  return /"\d+":/.test(text) ? JSON.stringify(JSON.parse(text)) : text;
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || "toJSON" in value) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The value of a JSON text. */
+export async function unpackText(serde: SerializerProtocol, text: string): Promise<unknown> {
+  return serde.loadsTyped("json", text);
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -12,22 +12,31 @@ const SUBGRAPH = "langgraph.subgraph";
 /** A value as LangGraph's serializer wrote it: JSON as JSON, any other type as base64. */
 export type Packed = { readonly type: string; readonly json: unknown } | { readonly type: string; readonly base64: string };
 
-/** An element of a stored list: the id of the entry that has the message, or the element itself as JSON, in an array of one. */
-export type StoredElement = EntryId | readonly [json: unknown];
+/**
+ * What the value of a channel consists of: the elements of a list, or the members of an object. An object of one member stands for a
+ * member.
+ */
+export type PartsKind = "list" | "members";
 
-/** A list as a change of another one: after `start` elements, `remove` are replaced by `insert`. */
-export interface ListChange {
-  /** The checkpoint entry that has the list before the change; null: it is empty. */
+/** A part of a stored value: the id of the entry that has the message, or the part itself as JSON, in an array of one. */
+export type StoredPart = EntryId | readonly [json: unknown];
+
+/** After `start` parts of the value before, `remove` parts are replaced by `insert`. */
+export type StoredSplice = readonly [start: number, remove: number, insert: readonly StoredPart[]];
+
+/** A value in parts as a change of an earlier one. */
+export interface StoredChange {
+  readonly kind: PartsKind;
+  /** The checkpoint entry that has the value before the change; null: it has no parts. */
   readonly base: EntryId | null;
-  readonly start: number;
-  readonly remove: number;
-  readonly insert: readonly StoredElement[];
+  /** Ascending, and none overlaps another. */
+  readonly splices: readonly StoredSplice[];
   /** The size of all changes since the last one without a base, in characters. */
   readonly weight: number;
 }
 
-/** The value of a channel: as it was serialized, or as the change of a list. */
-export type StoredValue = Packed | { readonly list: ListChange };
+/** The value of a channel: as it was serialized, or as a change. */
+export type StoredValue = Packed | StoredChange;
 
 /** A checkpoint as it is stored. */
 export interface StoredCheckpoint {
