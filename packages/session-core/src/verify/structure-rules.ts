@@ -1,24 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { quoted } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, rawQuery } from "../storage/query.js";
-
-interface BrokenRow {
-  readonly session_id: string | null;
-  readonly entry_id: string | null;
-  readonly detail: string | null;
-}
-
-interface Rule {
-  readonly rule: Violation["rule"];
-  /** Describes a violation; completes the sentence "Entry X of session Y: …". */
-  readonly describe: (row: BrokenRow) => string;
-  /** The first format version with what the rule is about. Default 1. */
-  readonly since?: number;
-  /** Selects the rows that break the rule, as session_id, entry_id and detail. `within` restricts it to one session. */
-  readonly broken: (within: RawBuilder<unknown>) => RawBuilder<BrokenRow>;
-}
+import { DERIVED_RULES } from "./derived-rules.js";
+import type { BrokenRow, Rule } from "./rule.js";
 
 // The integrity rules of the structure, each as a query for the rows that break it.
 const RULES: readonly Rule[] = [
@@ -118,7 +104,7 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "damaged-value",
-    describe: ({ detail }) => `its value ${JSON.stringify(quoted(detail ?? ""))} is missing, or no JSON of its size`,
+    describe: ({ detail }) => `its value ${JSON.stringify(quoted(String(detail ?? "")))} is missing, or no JSON of its size`,
     since: 5,
     broken: (within) => sql`
       SELECT session.id AS session_id, NULL AS entry_id, value.key AS detail
@@ -159,7 +145,7 @@ const RULES: readonly Rule[] = [
 /** Finds violations of the rules of structure. Reads rows and indexes, no payloads. */
 export function* findStructureViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
-  for (const { rule, describe, broken, since = 1 } of RULES) {
+  for (const { rule, describe, broken, since = 1 } of [...RULES, ...DERIVED_RULES]) {
     if (connection.version < since) continue;
     for (const violation of connection.all(
       dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),

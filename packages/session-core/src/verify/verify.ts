@@ -1,3 +1,4 @@
+import type { EntryPayload } from "../entry/entry.js";
 import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import { PayloadDamagedError } from "../errors/store-errors.js";
@@ -5,17 +6,20 @@ import type { SessionId } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
 import { extractText } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
+import { toStoredCustomType } from "../storage/custom-types.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import type { TypedPayloadRow } from "../tree/entry-rows.js";
 import { findBlockViolations } from "./block-rules.js";
+import { findMetadataViolations } from "./derived-rules.js";
 import { findStructureViolations } from "./structure-rules.js";
 
 /** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
 export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
   if (sessionId === undefined) yield* findFileViolations(connection);
   yield* findStructureViolations(connection, sessionId);
+  yield* findMetadataViolations(connection, sessionId);
   const damaged = yield* findBlockViolations(connection, sessionId);
   yield* findPayloadViolations(connection, sessionId, damaged);
 }
@@ -36,6 +40,7 @@ type CheckedRow = TypedPayloadRow & {
   readonly id: string;
   readonly session_id: string;
   readonly payload_bytes: number;
+  readonly custom_type: string | null;
   /** 1 if the entry should be in the search index. */
   readonly due: 0 | 1;
   readonly indexed: 0 | 1;
@@ -44,7 +49,7 @@ type CheckedRow = TypedPayloadRow & {
 // Session by session, so that each block is opened once.
 const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, CheckedRow>(({ sql, p }) =>
   rawQuery(sql<CheckedRow>`
-    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, session.id AS session_id,
+    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
     FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
@@ -90,16 +95,25 @@ function findViolation(connection: Connection, row: CheckedRow): Pick<Violation,
   try {
     const json = payloadText(connection, completeRow(connection, row));
     // Not `parsePayload`, which converts invalid blocks to foreign ones.
-    validateEntry({ type: row.type, ...JSON.parse(json) });
+    const { payload } = validateEntry({ type: row.type, ...JSON.parse(json) });
     const bytes = Buffer.byteLength(json);
     if (bytes !== row.payload_bytes)
       return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${row.payload_bytes}.` };
+    if (customTypeOf(payload) !== row.custom_type)
+      return { rule: "wrong-custom-type", message: `${subject}: its custom type is not that of its payload.` };
     return isLost(row, json) ? { rule: "search-index", message: `${subject} is not in the search index.` } : undefined;
   } catch (error) {
     if (error instanceof PayloadDamagedError) return { rule: "missing-payload", message: `${subject} has no payload.` };
     if (!isOfPayload(error)) throw error;
     return { rule: "invalid-payload", message: `${subject}: ${error.message}` };
   }
+}
+
+function customTypeOf(payload: EntryPayload): string | null {
+  // As SQLite stores it.
+  return payload.type === "custom" || payload.type === "custom_message"
+    ? (toStoredCustomType(payload.customType)?.toWellFormed() ?? null)
+    : null;
 }
 
 // An entry without a word is not in the index.

@@ -20,6 +20,7 @@ const SOURCE = join(import.meta.dirname, "..", "..", "src");
 /** Statements that walk a table of the store, or all entries of a session, by their start, and why they may. */
 const WALKS: readonly (readonly [start: string, why: string])[] = [
   ["SELECT coalesce(sum(row_count), 0) AS entries", "measures the whole store for `bough pack` and `bough doctor`; one row a session"],
+  ["SELECT id, seq, metadata_json FROM session WHERE (? IS NULL", "verify reads everything"],
   ["SELECT seq FROM session WHERE ? IS NULL OR id = ?", "verify reads everything"],
   ['select "seq", coalesce(title, first_text)', "a title is compared in JavaScript, if no id matches what a person typed"],
   [
@@ -29,11 +30,7 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ['delete from "entry_text" where "rowid" in', "deletes all entries of a session"],
   ['update "store_state" set "deleted_seq"', "max() reads the last entry of the session"],
   ['delete from "session"', "deletes all that a session has"],
-  ['INSERT INTO "entry" (', "copies all entries of a session into a fork"],
-  ['INSERT INTO "entry_token_count" (', "copies all entries of a session into a fork"],
-  ['INSERT INTO "entry_waypoint" (', "copies all entries of a session into a fork"],
-  ['INSERT INTO "file_operation" (', "copies all entries of a session into a fork"],
-  ['INSERT INTO "payload" (', "copies all entries of a session into a fork"],
+  ['INSERT INTO "', "copies all entries of a session into a fork of its whole tree"],
   ["SELECT min(seq) AS seq FROM entry", "min() reads the first entry of the session"],
   ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
   ["SELECT kind, sum(entries) AS count FROM kind_count WHERE TRUE", "totals of the whole store: a row for each kind of a session"],

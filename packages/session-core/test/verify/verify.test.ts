@@ -63,6 +63,16 @@ const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entr
   ["a large value that is gone", "DELETE FROM large_value", "damaged-value", null],
   ["a large value that is no JSON", "UPDATE large_value SET json = 'x' || substr(json, 2)", "damaged-value", null],
   ["a large value of another size", "UPDATE large_value SET json = '1'", "damaged-value", null],
+  ["a tip that is not known", `DELETE FROM tip WHERE entry_seq = ${of("u5")}`, "wrong-tip", "u5"],
+  ["a tip that has children", `INSERT INTO tip VALUES (1, ${of("a1")})`, "wrong-tip", "a1"],
+  ["a tip that is no entry", "INSERT INTO tip VALUES (1, 999)", "wrong-tip", null],
+  ["a branch point that is not known", "DELETE FROM branch_point", "wrong-tip", "u1"],
+  ["a branch point with one child", `INSERT INTO branch_point VALUES (1, ${of("a1")})`, "wrong-tip", "a1"],
+  ["a wrong count of a kind", "UPDATE kind_count SET entries = 9 WHERE session_seq = 1 AND kind = 2", "wrong-count", null],
+  ["a kind that is not counted", "DELETE FROM kind_count WHERE session_seq = 1 AND kind = 7", "wrong-count", null],
+  ["a custom type of what has none", change("u2", "custom_type = 'note'"), "wrong-custom-type", "u2"],
+  ["a member of metadata that is not known", "UPDATE session SET metadata_json = '{\"a\":1}' WHERE seq = 1", "wrong-metadata", null],
+  ["a member that is not in the metadata", "INSERT INTO session_metadata VALUES ('a', '1', 1)", "wrong-metadata", null],
   ["an entry that is gone", `DELETE FROM entry WHERE seq = ${of("u2")}`, "wrong-count", null],
 ];
 
