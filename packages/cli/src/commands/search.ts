@@ -12,6 +12,7 @@ import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
+import { PRINTED_CHARS, printAnswer } from "./recall-output.js";
 
 interface SearchOptions extends CommonOptions {
   readonly session?: string;
@@ -24,19 +25,46 @@ interface SearchOptions extends CommonOptions {
   readonly limit: number;
   readonly all?: boolean;
   readonly private?: boolean;
+  readonly exact?: boolean;
+  readonly passages?: boolean;
+  readonly tool?: string;
+  readonly around?: number;
+  readonly summaries?: boolean;
 }
 
-/** `bough search`: prints entries and titles that contain all the words, best match first. */
+/** `bough search`: prints entries and titles that contain all the words, or most of them, best match first. */
 export const runSearch: Command<SearchOptions> = async ({ io, out, args, options }) => {
   const request = buildRequest(io, args.join(" "), options);
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
+    const usesRecall = options.passages === true || options.summaries === true || (options.tool ?? options.around) !== undefined;
+    if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
     await printHits(out, store, page, io.now());
   });
 };
+
+/** Prints hits as a model gets them: the lines where the words stand close together, with their numbers. */
+async function searchByRecall(out: Printer, store: Store, request: SearchRequest, options: SearchOptions): Promise<void> {
+  const { recallSearch } = await import("@bough/compaction");
+  const { query, sessionId, path, types, cwd, sinceMs, untilMs, includePrivate } = request;
+  const { tool, around = 0, summaries = false, role } = options;
+  const target = sessionId === undefined ? store : await store.openSession(sessionId);
+  const limit = Math.min(options.all === true ? MOST_PASSAGES : options.limit, MOST_PASSAGES);
+  const roles = checkChoices("--role", role, MESSAGE_ROLES)?.slice();
+  const filter = { types, cwd, sinceMs, untilMs };
+  const answer = await recallSearch(
+    target,
+    { query, path, tool, around, summaries, limit, roles },
+    { filter, includePrivate, maxChars: PRINTED_CHARS },
+  );
+  await printAnswer(out, answer, options.json === true);
+}
+
+/** The most hits with passages. */
+const MOST_PASSAGES = 50;
 
 function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequest {
   return {
@@ -47,6 +75,7 @@ function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequ
     cwd: options.directory === undefined ? undefined : resolve(io.cwd, options.directory),
     sinceMs: parseTimeOption("--since", options.since, io.now()),
     untilMs: parseTimeOption("--until", options.until, io.now()),
+    relax: options.exact !== true,
     includePrivate: options.private === true,
     limit: options.limit,
   };
@@ -87,8 +116,10 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
   return { hits, total: first.total, matched: first.matched, next };
 }
 
-async function printHits(out: Printer, store: Store, { hits, total, next }: SearchPage, now: number): Promise<void> {
-  if (total === 0) return out.line('No matches. All words must occur in one entry; word* is a prefix, "some words" a phrase.');
+async function printHits(out: Printer, store: Store, { hits, total, next, matched }: SearchPage, now: number): Promise<void> {
+  if (total === 0) return out.line('No matches. The words must occur in one entry; word* is a prefix, "some words" a phrase.');
+  if (matched.kind === "some") out.line(styled("dim", `No entry has all ${matched.of} words; these have at least ${matched.words}.`));
+  if (matched.kind === "spelling") out.line(styled("dim", `No entry has "${matched.typed}"; these have "${matched.found.join('", "')}".`));
   let heading: string | undefined;
   for (const hit of hits) {
     if (hit.sessionId !== heading) await printHeading(out, store, hit.sessionId);

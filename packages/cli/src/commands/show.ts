@@ -1,4 +1,5 @@
 import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
+import { UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { bytes, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
@@ -8,17 +9,48 @@ import { fieldLine, fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { rowText } from "../tree/row-text.js";
-import type { Command } from "./command.js";
+import type { Command, CommonOptions } from "./command.js";
+import { PRINTED_CHARS, printAnswer } from "./recall-output.js";
 
-/** `bough show`: prints one entry in full, or the data of a session. */
-export const runShow: Command = async ({ io, out, args: [name, entryName], options }) => {
+interface ShowOptions extends CommonOptions {
+  readonly lines?: string;
+  readonly grep?: string;
+  readonly around?: number;
+  readonly file?: string;
+}
+
+/** `bough show`: prints entries in full or in part, the state of a file, or the data of a session. */
+export const runShow: Command<ShowOptions> = async ({ io, out, args: [name, ...given], options }) => {
+  const entries = given.filter((one) => one !== undefined);
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, name, "store");
+    const { file, lines, grep, around } = options;
+    const [entryName] = entries;
+    if (file !== undefined) return showFile(out, chosen.session, file, entryName, options);
+    if (entries.length > 1 || (entryName !== undefined && (lines ?? grep ?? around) !== undefined))
+      return showEntries(out, chosen.session, entries, options);
     if (entryName !== undefined) return showEntry(out, chosen.session, entryName, options.json === true);
+    if ((lines ?? grep ?? around) !== undefined)
+      throw new UsageError("--lines, --grep and --around need an entry: bough show SESSION ENTRY.");
     return showSession(out, store, chosen, options.json === true);
   });
 };
+
+async function showEntries(out: Printer, session: Session, entries: readonly string[], options: ShowOptions): Promise<void> {
+  const { recallRead } = await import("@bough/compaction");
+  const { lines, grep, around = 0, json = false } = options;
+  // A person has named these entries, so private ones are shown, with a mark.
+  const limits = { maxChars: PRINTED_CHARS, includePrivate: true };
+  const { text, data } = await recallRead(session, { entries: [...entries], lines, grep, around }, limits);
+  await printAnswer(out, { text, data: { entries: data.entries, text, next: data.next } }, json);
+}
+
+async function showFile(out: Printer, session: Session, path: string, at: string | undefined, options: ShowOptions): Promise<void> {
+  const { recallFile } = await import("@bough/compaction");
+  const answer = await recallFile(session, { path, at, lines: options.lines }, { maxChars: PRINTED_CHARS });
+  await printAnswer(out, answer, options.json === true);
+}
 
 async function showEntry(out: Printer, session: Session, name: string, json: boolean): Promise<void> {
   const entry = await session.entry(await session.resolve(name));

@@ -94,20 +94,26 @@ function defineTree(registry: CommandRegistry): void {
 function defineShow(registry: CommandRegistry): void {
   defineCommand(
     registry,
-    "show [session] [entry]",
+    "show [session] [entry...]",
     {
       group: GROUP,
-      summary: "Print an entry in full, or the data of a session",
-      more: DEFAULT_SESSION,
+      summary: "Print entries in full, or the data of a session",
+      more: `${DEFAULT_SESSION} --lines and --grep print parts of an entry with line numbers. --file prints a file as the tool calls up to the leaf, or to ENTRY, left it, and says what they do not show.`,
       examples: [
         ["bough show", "the newest session of this directory"],
         ["bough show parser @leaf", "the entry at the leaf"],
         ["bough show parser ~2", "two entries above the leaf"],
+        ["bough show parser 0c4f --grep error", "the lines with a word, numbered"],
+        ["bough show parser --file src/lexer.ts", "the last known text of a file"],
       ],
-      json: "of an entry { sessionId, label, entry: Entry }; of a session { session: SessionRecord, leaves, branchPoints, tips, labels, children }",
+      json: "of an entry { sessionId, label, entry: Entry }; of a session { session: SessionRecord, leaves, branchPoints, tips, labels, children }; of several, or with --lines, --grep or --around { entries: [{ entryId, type, role, createdAtMs, isPrivate, lines }], text, next }; with --file { path, state, content, entryIds, next }",
     },
     async () => (await import("../commands/show.js")).runShow,
-  );
+  )
+    .option("--lines <range>", "only these lines of each entry: A-B, A- or A")
+    .option("--grep <pattern>", "only lines that match this regular expression, whatever their case")
+    .option("--around <n>", "also n entries before and after, at most 50", parsePositive)
+    .option("--file <path>", "the state of a file: its path, or the end of its path");
 }
 
 function defineContext(registry: CommandRegistry): void {
@@ -176,18 +182,24 @@ function defineCheckpoints(registry: CommandRegistry): void {
 function defineSearch(registry: CommandRegistry): void {
   defineCommand(
     registry,
-    "search <query...>",
+    "search [query...]",
     {
       group: GROUP,
       summary: "Find entries and titles that contain all the words",
-      more: 'Case and accents are ignored. "several words" in quotes is a phrase; word* is a prefix.',
+      more:
+        'Case and accents are ignored. "several words" in quotes is a phrase; word* is a prefix. If no entry has all the words: most of ' +
+        "them, then one spelling mistake, then some; the output says which. Without words, but with another condition: the newest first. " +
+        "Commands that were kept out of the conversation are found only with --private, because agents run this command too. " +
+        "--passages, --tool, --around and --summaries print what the recall tools of a model print, at most 50 hits.",
       examples: [
         ["bough search lexer tabs", "both words in one entry"],
         ["bough search '\"out of memory\"'", "a phrase"],
         ["bough search parser --role user --since 2w", "messages of the user of the last two weeks"],
         ["bough search error --path src/lexer.ts", "entries with tool calls on that file"],
+        ["bough search timeout --passages --around 1", "lines with numbers, and the entries around them"],
+        ["bough search --tool bash --session parser", "the newest calls of a tool"],
       ],
-      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, isPrivate, snippet, matches: [start, end][] }], total, matched, next }",
+      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, isPrivate, snippet, matches: [start, end][] }], total, matched, next }; with --passages and the like { hits: [{ sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate, matched, lines, passages: [{ line, text }], around }], titles, total, matched, next, isIncomplete }",
     },
     async () => (await import("../commands/search.js")).runSearch,
   )
@@ -198,6 +210,11 @@ function defineSearch(registry: CommandRegistry): void {
     .option("--directory <path>", "sessions recorded in this directory")
     .option("--since <time>", "created at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
     .option("--until <time>", "created before")
+    .option("--exact", "only entries with all the words")
+    .option("--passages", "print the lines where the words stand close together, with their numbers")
+    .option("--tool <name>", "calls of this tool and their results")
+    .option("--around <n>", "also the beginnings of n entries before and after each hit, at most 5", parsePositive)
+    .option("--summaries", "with --passages and the like: include summaries")
     .option("--private", "also commands kept out of the conversation, marked (default: left out)")
     .option("--limit <n>", "print at most this many hits", parsePositive, 20)
     .option("--all", "print every hit");

@@ -11,6 +11,8 @@ import { choosePassages, type Passage } from "./passages.js";
 export interface RecallSearchOptions extends RecallOptions {
   /** Only entries with these orders of arrival; default: all of the session or store. */
   readonly seqs?: readonly number[] | undefined;
+  /** Further conditions, as of `Store.search`. `types` may name summaries. */
+  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs"> | undefined;
   /** What is said about a hit in its first line, such as the summary that covers it. */
   readonly placeOf?: ((entryId: string) => string | null) | undefined;
 }
@@ -76,7 +78,7 @@ export async function recallSearch(
   const skip = asked.next ?? 0;
   // One more, to know whether there are more.
   const found = await collectHits(source, buildRequest(asked, options), asked.tool, skip + asked.limit + 1);
-  const titles = skip === 0 ? await findTitles(source, asked) : [];
+  const titles = skip === 0 ? await findTitles(source, asked, options) : [];
   return write(source, asked, options, { ...found, hits: found.hits.slice(skip) }, titles);
 }
 
@@ -89,17 +91,22 @@ const WITHOUT_SUMMARIES = ENTRY_TYPES.filter((type) => !SUMMARIES.includes(type)
 const TITLES = 5;
 
 /** Sessions of a store whose title has all the words. */
-async function findTitles(source: EntrySource, { query, roles, tool, path }: Asked): Promise<RecallSearchResult["titles"]> {
-  if (!source.isStore || query.trim() === "" || [roles, tool, path].some((one) => one !== undefined)) return [];
-  const { hits } = await source.search({ query, limit: TITLES, snippets: false });
+async function findTitles(
+  source: EntrySource,
+  { query, roles, tool, path }: Asked,
+  { filter }: RecallSearchOptions,
+): Promise<RecallSearchResult["titles"]> {
+  if (filter?.types !== undefined || !source.isStore || query.trim() === "" || [roles, tool, path].some((one) => one !== undefined))
+    return [];
+  const { hits } = await source.search({ ...filter, query, limit: TITLES, snippets: false });
   return hits.flatMap(({ type, sessionId, sessionTitle }) => (type === "title" ? [{ sessionId, title: sessionTitle ?? "" }] : []));
 }
 
-function buildRequest(asked: Asked, { seqs, includePrivate }: RecallSearchOptions): SearchRequest {
+function buildRequest(asked: Asked, { seqs, filter, includePrivate }: RecallSearchOptions): SearchRequest {
   const { query, path, tool } = asked;
   const roles = asked.roles ?? (tool === undefined ? undefined : (["assistant", "toolResult"] as const));
   const types = asked.summaries || roles !== undefined || seqs !== undefined ? undefined : WITHOUT_SUMMARIES;
-  return { query, roles, types, path, seqs, includePrivate, snippets: false };
+  return { ...filter, query, roles, types: filter?.types ?? types, path, seqs, includePrivate, snippets: false };
 }
 
 /** The most passages of one hit. */
