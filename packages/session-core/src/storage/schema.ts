@@ -128,7 +128,7 @@ interface LabelTable {
   created_at_ms: number;
 }
 
-export interface ValueTable {
+interface ValueTable {
   session_seq: SessionSeq;
   key: string;
   value_json: string;

@@ -94,6 +94,27 @@ describe("a conditional write of a value", () => {
     expect(await session.values.get("n")).toBe(3);
   });
 
+  test("recognizes any value that was stored, members in any order, and no other one", async () => {
+    const store = await openedStore();
+    const { session } = await grow("", { store });
+    const json = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom(JSON.parse('{"__proto__":{"a":1},"constructor":null,"":[]}'), -0, 1e-7, "", [[]], { 2: 1, 1: 2, a: 0 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(json, json, async (value, other) => {
+        const text = (one: unknown) => JSON.stringify(sorted(one));
+        await session.values.set("k", value);
+        const attempt = session.values.set("k", other, { ifEquals: reversed(value) });
+        await expect(attempt).resolves.toBeUndefined();
+        const again = session.values.set("k", 1, { ifEquals: value });
+        if (text(value) === text(other)) await expect(again).resolves.toBeUndefined();
+        else await expect(again).rejects.toMatchObject({ code: "VALUE_CHANGED" });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test("shows a long present value cut, on one line", async () => {
     const { session } = await grow("");
     await session.values.set("k", `line\n${"x".repeat(5000)}`);
@@ -323,3 +344,14 @@ describe("one value of many sessions", () => {
     expect([...(await store.valuesOf("k", ids)).keys()]).toEqual(["s1100"]);
   });
 });
+
+/** The same JSON value with the members of every object in an order that `compare` gives. */
+function ordered(value: unknown, compare: (one: string, other: string) => number): unknown {
+  if (Array.isArray(value)) return value.map((member: unknown) => ordered(member, compare));
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).sort(([one], [other]) => compare(one, other));
+  return Object.fromEntries(members.map(([name, member]) => [name, ordered(member, compare)]));
+}
+
+const sorted = (value: unknown) => ordered(value, (one, other) => (one < other ? -1 : 1));
+const reversed = (value: unknown) => ordered(value, (one, other) => (one < other ? 1 : -1));

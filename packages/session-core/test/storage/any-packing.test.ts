@@ -124,7 +124,7 @@ class Twin {
     if (act.do === "label") return void (await session.labels.set(at, `label ${act.of}`));
     this.#created += 1;
     const id = `${act.do}${this.#created}`;
-    if (act.do === "fork") await this.store.forkSession(session.id, { at, id });
+    if (act.do === "fork") await this.store.forkSession(session.id, { at, id, tree: act.of % 2 === 1 });
     else await this.#importCopy(session, id, folder);
     this.#models.set(id, await modelOf(await this.#handle(id), 1_000 * this.#created));
   }
