@@ -121,6 +121,18 @@ describe.each(VERSIONS)("a store of version %i", (version) => {
     }
   });
 
+  test("gives entries by their custom type, also read-only and where its payloads are packed", async () => {
+    const path = oldStore(version);
+    for (const mode of ["read-only", "create"] as const) {
+      const session = await (await openedStore({ path, mode })).openSession("nasty");
+      const custom = (await session.list()).filter((entry) => entry.type === "custom");
+      const customType = String(custom[0]?.customType);
+      expect(await session.list({ customType })).toEqual(custom);
+      expect((await session.tree.outline({ types: ["custom"] })).map((row) => row.customType)).toEqual([customType]);
+      expect((await session.scan({ customType })).items).toEqual(custom);
+    }
+  });
+
   test("gives sessions by members of their metadata, also read-only", async () => {
     const path = oldStore(version);
     const metadata = JSON.stringify({ owner: 'u"7\n', n: 1, on: true, none: null, list: [1] });
