@@ -104,16 +104,24 @@ export class AnnotationWriter {
     this.#superseded.add(entry).add(continuedEntryId("", entry));
   }
 
+  #isAt(seq: EntrySeq, id: EntryId | null | undefined): boolean {
+    return typeof id === "string" && findEntrySeq(this.#connection, this.#target.seq, id) === seq;
+  }
+
   #isSuperseded(seq: EntrySeq): boolean {
     const id = readPathState(this.#connection, seq).entryId ?? "";
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
 
-  /** Sets the main leaf as in the source. In an existing session it moves only to descendants of its position. */
-  applyLeaf(last: PathState, hasNewEntries: boolean): void {
+  /**
+   * Sets the main leaf as in the source. In an existing session it moves only to descendants of its position, or from `known`, where
+   * an earlier part of the source put it.
+   */
+  applyLeaf(last: PathState, hasNewEntries: boolean, known?: EntryId | null): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const current = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
-    const canMove = hasNewEntries && (current === null || this.#isSuperseded(current) || isOnPath(this.#connection, current, goal));
+    const isFree = current === null || this.#isSuperseded(current) || this.#isAt(current, known);
+    const canMove = hasNewEntries && (isFree || isOnPath(this.#connection, current, goal));
     if (this.#isNew || canMove) setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
   }
 }

@@ -3,7 +3,7 @@ import type { Validate } from "../entry/load-validation.js";
 import type { SessionId } from "../ids/ids.js";
 import type { NewSession } from "../port/records.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
-import { findSessionRow, insertNewSession, linkToCall } from "../sessions/session-rows.js";
+import { findSessionRow, insertNewSession, linkToCall, setSessionOrigin } from "../sessions/session-rows.js";
 import { findValue, setValue } from "../sessions/values.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import { checkpointRarely, checkpointUsually } from "../storage/checkpoint.js";
@@ -63,6 +63,10 @@ function importInto(
   const { seq } =
     existing ?? insertNewSession(connection, toNewSession(sessionId, source.header), { ...options, id: source.header.sessionId });
   const target = { id: sessionId, seq, fileTools };
+  const { cwd, createdAtMs } = source.header;
+  // The first lines of a transcript may have neither.
+  if (existing?.entry_count === 0 && options.append !== undefined && createdAtMs !== undefined)
+    setSessionOrigin(connection, seq, existing.cwd ?? cwd ?? null, createdAtMs);
   // A session without entries cannot differ.
   const isNew = existing === undefined || existing.entry_count === 0;
   const importer = new SessionImporter(connection, target, options, validate, isNew);

@@ -82,7 +82,7 @@ export class SessionImporter {
     this.#writer.flushTotals();
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
-    this.#annotations.applyLeaf(this.#last, this.#added > 0);
+    this.#annotations.applyLeaf(this.#last, this.#added > 0, this.#options.append?.leaf);
     return this.#toResult();
   }
 

@@ -19,6 +19,8 @@ export interface StoredSourceEntry {
 export interface SourceAppend {
   /** The entry before this part, in the store: entries whose parent is missing go below it. null: none. */
   readonly after: EntryId | null;
+  /** Where the parts before put the leaf `main`. While it is there, it follows the source also to another branch. */
+  readonly leaf?: EntryId | null | undefined;
   /** Called before anything is written, with a function that reads values of the session. If it throws, nothing is written. */
   begin(value: (key: string) => unknown): void;
   /** The values to set after the entries were written; a value that is undefined is removed. */

@@ -203,6 +203,15 @@ export function linkToCall(
   connection.run(setParent, { session, parent: sessionId, entry: entryId, call: toolCallId });
 }
 
+const setOrigin = query<{ session: SessionSeq; cwd: string | null; at: number }>(({ db, p }) =>
+  db.updateTable("session").set({ cwd: p.cwd, created_at_ms: p.at }).where("seq", "=", p.session),
+);
+
+/** Sets folder and time of a session whose first lines did not have them. Call it inside `write`. */
+export function setSessionOrigin(connection: Connection, session: SessionSeq, cwd: string | null, createdAtMs: number): void {
+  connection.run(setOrigin, { session, cwd, at: createdAtMs });
+}
+
 const setArchived = query<{ session: SessionSeq; at: number | null }>(({ db, p }) =>
   db.updateTable("session").set({ archived_at_ms: p.at }).where("seq", "=", p.session),
 );

@@ -96,16 +96,17 @@ export class TranscriptReader {
    * Reads the entries of the lines that no longer wait.
    *
    * @param everything also of those that wait. A reply that goes on after that is read again, with all its lines.
+   * @param lines up to this line, which an earlier reader has read.
    * @param starter the transcript whose calls started the agents. Default: this one.
    * @param meta what the program says of the agent.
    */
-  read({ everything = false, starter = this.#file, meta }: ReadOptions = {}): ReadLines {
+  read({ everything = false, lines, starter = this.#file, meta }: ReadOptions = {}): ReadLines {
     const from = this.#next;
     const records = new Map<number, SourceRecord[]>();
     const home = this.#homeChain;
     for (const node of this.#grown) this.#collect(records, this.#readers[this.#chainAt(node)]?.readAgain(node), this.#chainAt(node));
     this.#grown.clear();
-    while (this.#next < this.lines && (everything || this.#canRead(this.#next, home))) {
+    while (lines === undefined ? this.#next < this.lines && (everything || this.#canRead(this.#next, home)) : this.#next < lines) {
       for (const [chain, { records: count }] of this.#file.chains.entries())
         if (chain === home || count > 0) this.#collect(records, this.#readerOf(chain).read(this.#next), chain);
       this.#next += 1;
@@ -182,6 +183,7 @@ export class TranscriptReader {
 /** Options of `TranscriptReader.read`. */
 export interface ReadOptions {
   readonly everything?: boolean | undefined;
+  readonly lines?: number | undefined;
   readonly starter?: SessionFile | undefined;
   readonly meta?: JsonObject | undefined;
 }

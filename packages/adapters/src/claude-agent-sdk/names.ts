@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
+import type { SessionRecord } from "@bough/session-core";
+
+/** What the metadata of a session says of its transcript. Listings find sessions by these members. */
+export interface TranscriptMetadata {
+  readonly claudeProject: string;
+  readonly claudeSession: string;
+  /** null: the conversation. */
+  readonly claudeSubpath: string | null;
+}
+
+export function metadataOf({ projectKey, sessionId, subpath }: SessionKey): TranscriptMetadata & Record<string, string | null> {
+  return { claudeProject: projectKey, claudeSession: sessionId, claudeSubpath: subpath ?? null };
+}
+
+/** The name of an agent in the subpath of its transcript: `x7` of `subagents/agent-x7`; undefined: the conversation. */
+export function agentOf({ subpath }: SessionKey): string | undefined {
+  return subpath === undefined ? undefined : (subpath.split("/").at(-1) ?? "").replace(/^agent-/, "");
+}
+
+/** Whether a session of the store may be that of this transcript: it is, or no transcript is known of it, as after `bough import`. */
+export function belongsTo({ metadata }: Pick<SessionRecord, "metadata">, key: SessionKey): boolean {
+  const { claudeProject, claudeSession, claudeSubpath } = metadataOf(key);
+  if (metadata["claudeProject"] === undefined) return true;
+  return (
+    metadata["claudeProject"] === claudeProject &&
+    metadata["claudeSession"] === claudeSession &&
+    metadata["claudeSubpath"] === claudeSubpath
+  );
+}
+
+const USABLE = /^[!-~]{1,100}$/;
+
+/** The session id of a conversation: its name, as `bough import` gives it. */
+export function conversationIdOf({ sessionId }: SessionKey): string {
+  return USABLE.test(sessionId) ? sessionId : createHash("sha256").update(sessionId).digest("hex").slice(0, 16);
+}
+
+/** The id of a conversation whose name another project has taken. */
+export function otherIdOf(id: string, { projectKey, subpath }: SessionKey): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([projectKey, subpath ?? null]))
+    .digest("hex")
+    .slice(0, 8);
+  return `${id}~${digest}`;
+}

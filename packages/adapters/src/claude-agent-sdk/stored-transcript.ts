@@ -1,0 +1,103 @@
+import type { Entry, Session } from "@bough/session-core";
+import type { StoredSourceEntry } from "@bough/session-core/internals";
+import { isJson, type Json } from "./json.js";
+import { LineDeltas, type StoredLine } from "./line-delta.js";
+
+/** The state of a stored transcript. A writer that finds another `version` than it has read must read again. */
+export interface TranscriptState {
+  readonly version: number;
+  /** The lines whose entries are written, in `parts` values. */
+  readonly lines: number;
+  readonly parts: number;
+  /** The entry that was written last. */
+  readonly after: string | null;
+  /** Where the transcript put the leaf. */
+  readonly leaf: string | null;
+  /** Entries that the store has under another id than the transcript. */
+  readonly renamed: Readonly<Record<string, string>>;
+}
+
+export const EMPTY_STATE: TranscriptState = { version: 0, lines: 0, parts: 0, after: null, leaf: null, renamed: {} };
+
+/** The keys of the values of a session that hold its transcript. */
+export const STATE = "claude.transcript";
+export const WAITING = "claude.transcript.waiting";
+/** Lines that are no part of the transcript file, each with its place among the lines. */
+export const EXTRA = "claude.transcript.extra";
+export const SUMMARY = "claude.summary";
+const PARTS = "claude.lines/";
+
+export const partKey = (part: number) => `${PARTS}${String(part).padStart(8, "0")}`;
+
+/** A transcript as it is stored. */
+export interface ReadTranscript {
+  readonly state: TranscriptState;
+  /** All lines of the file. */
+  readonly lines: readonly Json[];
+  /** How many of them, at the end, wait for their entries. */
+  readonly waiting: number;
+  readonly extra: readonly ExtraLine[];
+  /** Goes on where the stored lines end. */
+  readonly deltas: LineDeltas;
+}
+
+export type ExtraLine = readonly [at: number, line: Json];
+
+/** Reads the transcript of a session. Cost: the lines and entries of the session. */
+export async function readTranscript(session: Session): Promise<ReadTranscript | undefined> {
+  // In one read, so that another process that writes meanwhile is seen wholly or not at all.
+  const values = new Map((await session.values.list("claude.")).map(({ key, value }) => [key, value]));
+  const state = values.get(STATE);
+  if (!isState(state)) return undefined;
+  const entries = new Map<string, Entry>();
+  for await (const entry of session.entries()) entries.set(entry.id, entry);
+  const deltas = new LineDeltas();
+  const lines: Json[] = [];
+  for (let part = 0; part < state.parts; part += 1) {
+    for (const line of storedLines(values.get(partKey(part)))) lines.push(deltas.decode(line, (id) => entries.get(id)));
+  }
+  const waiting = objects(values.get(WAITING));
+  return { state, lines: [...lines, ...waiting], waiting: waiting.length, extra: extraLines(values.get(EXTRA)), deltas };
+}
+
+/** The lines with those that are no part of the file, in the order in which they were appended. */
+export function withExtra({ lines, extra }: Pick<ReadTranscript, "lines" | "extra">): readonly Json[] {
+  if (extra.length === 0) return lines;
+  const all: Json[] = [];
+  let next = 0;
+  for (let at = 0; at <= lines.length; at += 1) {
+    for (let more = extra[next]; more !== undefined && more[0] <= at; more = extra[++next]) all.push(more[1]);
+    const line = lines[at];
+    if (line !== undefined) all.push(line);
+  }
+  return all;
+}
+
+/** Writes lines as what their entries do not have. `owners`: for each, the line of the record in whose entries it is. */
+export function encodeLines(
+  lines: readonly Json[],
+  owners: readonly number[],
+  entries: readonly StoredSourceEntry[],
+  deltas: LineDeltas,
+): readonly StoredLine[] {
+  const ofLine = new Map<number, StoredSourceEntry[]>();
+  for (const entry of entries) ofLine.set(entry.line, [...(ofLine.get(entry.line) ?? []), entry]);
+  return lines.map((line, at) => deltas.encode(line, ofLine.get(owners[at] ?? 0) ?? []));
+}
+
+function isState(value: unknown): value is TranscriptState {
+  return isJson(value) && typeof value["version"] === "number" && typeof value["parts"] === "number" && isJson(value["renamed"]);
+}
+
+function storedLines(value: unknown): readonly StoredLine[] {
+  return objects(value).filter((line): line is Json & StoredLine => "l" in line);
+}
+
+function objects(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.filter(isJson) : [];
+}
+
+function extraLines(value: unknown): readonly ExtraLine[] {
+  const pairs: readonly unknown[] = Array.isArray(value) ? value : [];
+  return pairs.flatMap((pair) => (Array.isArray(pair) && isJson(pair[1]) ? [[Number(pair[0]), pair[1]] as const] : []));
+}
