@@ -27,10 +27,9 @@ export class PiEntries {
   async branch(query: StorageBranchScan): Promise<PiEntry[]> {
     const selection = new BranchSelection(query);
     const found: Entry[] = [];
-    if (selection.isDone) return [];
     for await (const entry of branchEntries(this.#session, query, await this.#cursorOn(query))) {
-      if (selection.takes(this.#node(entry, "customType" in entry ? entry.customType : null))) found.push(entry);
       if (selection.isDone) break;
+      if (selection.takes(this.#node(entry, "customType" in entry ? entry.customType : null))) found.push(entry);
     }
     return this.#toPi(found);
   }
