@@ -1,3 +1,10 @@
-// The supported API for agents on the AI SDK (package `ai`, version 6 or 7): `@bough/session-core/ai-sdk`. Types alone are
-// taken from `ai`; nothing of it is loaded.
-export { type AiSdkMessage, type AiSdkPrompt, toAiSdk } from "./context/converters/ai-sdk.js";
+// The supported API for agents on the AI SDK (package `ai`, version 6 or 7): `@bough/session-core/ai-sdk`. Of `ai` only types are
+// used; nothing of it is loaded.
+
+export { fromAiSdk } from "./ai-sdk/from-ai-sdk.js";
+export { type RecordOptions, recordResult, recordSteps, recordStream, type StepRecorder } from "./ai-sdk/record.js";
+export type { AiSdkStep, AiSdkStreamPart } from "./ai-sdk/step.js";
+export { resultEntriesOf, stepEntries } from "./ai-sdk/step-entries.js";
+export { type StepRead, StepReader } from "./ai-sdk/step-reader.js";
+export { toAiSdk } from "./context/converters/ai-sdk.js";
+export type { AiSdkMessage, AiSdkPrompt } from "./context/converters/ai-sdk-messages.js";

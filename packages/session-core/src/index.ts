@@ -9,20 +9,22 @@ export type {
   SessionContext,
 } from "./context/context.js";
 // What providers take
-export {
-  type AiSdkAssistantPart,
-  type AiSdkFilePart,
-  type AiSdkImagePart,
-  type AiSdkMessage,
-  type AiSdkPrompt,
-  type AiSdkReasoningPart,
-  type AiSdkResultPart,
-  type AiSdkTextPart,
-  type AiSdkToolCallPart,
-  type AiSdkToolOutput,
-  type AiSdkToolResultPart,
-  toAiSdk,
-} from "./context/converters/ai-sdk.js";
+export { toAiSdk } from "./context/converters/ai-sdk.js";
+export type {
+  AiSdkAssistantPart,
+  AiSdkFilePart,
+  AiSdkImagePart,
+  AiSdkJson,
+  AiSdkMessage,
+  AiSdkPrompt,
+  AiSdkProviderOptions,
+  AiSdkReasoningPart,
+  AiSdkResultPart,
+  AiSdkTextPart,
+  AiSdkToolCallPart,
+  AiSdkToolOutput,
+  AiSdkToolResultPart,
+} from "./context/converters/ai-sdk-messages.js";
 export { toAnthropic } from "./context/converters/anthropic.js";
 export type {
   AnthropicAssistantBlock,

@@ -1,9 +1,26 @@
 import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
+import { isObject } from "../../entry/json.js";
+import type { ProviderOptions } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
+import type {
+  AiSdkAssistantPart,
+  AiSdkFilePart,
+  AiSdkImagePart,
+  AiSdkJson,
+  AiSdkMessage,
+  AiSdkPrompt,
+  AiSdkProviderOptions,
+  AiSdkReasoningPart,
+  AiSdkResultPart,
+  AiSdkTextPart,
+  AiSdkToolOutput,
+  AiSdkToolResultPart,
+} from "./ai-sdk-messages.js";
 import {
   type ContentPart,
-  imagesOf,
+  type ProjectedCall,
+  type ProjectedFile,
   type ProjectedReply,
   type ProjectedResult,
   type ProjectedThinking,
@@ -13,80 +30,12 @@ import {
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 
-/** Text of a message. */
-export interface AiSdkTextPart {
-  readonly type: "text";
-  readonly text: string;
-}
-
-/** An image of a user message; `image` is base64. */
-export interface AiSdkImagePart {
-  readonly type: "image";
-  readonly image: string;
-  readonly mediaType: string;
-}
-
-/** An image that a model made; `data` is base64. */
-export interface AiSdkFilePart {
-  readonly type: "file";
-  readonly data: string;
-  readonly mediaType: string;
-}
-
-/** Thinking, with the data that its provider needs to accept it again. */
-export interface AiSdkReasoningPart {
-  readonly type: "reasoning";
-  readonly text: string;
-  readonly providerOptions?: { readonly anthropic: { readonly signature: string } | { readonly redactedData: string } };
-}
-
-/** A tool call. */
-export interface AiSdkToolCallPart {
-  readonly type: "tool-call";
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
-/** A part of a result with images; `data` is base64. */
-export type AiSdkResultPart =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image-data"; readonly data: string; readonly mediaType: string };
-
-/** The output of a tool call. */
-export type AiSdkToolOutput =
-  | { readonly type: "text"; readonly value: string }
-  | { readonly type: "error-text"; readonly value: string }
-  | { readonly type: "content"; readonly value: AiSdkResultPart[] };
-
-/** The result of a tool call. */
-export interface AiSdkToolResultPart {
-  readonly type: "tool-result";
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly output: AiSdkToolOutput;
-}
-
-/** A part of an assistant message. */
-export type AiSdkAssistantPart = AiSdkTextPart | AiSdkFilePart | AiSdkReasoningPart | AiSdkToolCallPart;
-
-/** The subset of the AI SDK's `ModelMessage` (version 6) that a context needs. */
-export type AiSdkMessage =
-  | { readonly role: "user"; readonly content: (AiSdkTextPart | AiSdkImagePart)[] }
-  | { readonly role: "assistant"; readonly content: AiSdkAssistantPart[] }
-  | { readonly role: "tool"; readonly content: AiSdkToolResultPart[] };
-
-/** The options of `generateText` and `streamText` that come from a context; spread them into the options. */
-export interface AiSdkPrompt {
-  readonly system?: string;
-  readonly messages: AiSdkMessage[];
-}
-
 /**
- * A context as `system` and `messages` of the AI SDK (version 6).
+ * A context as `system` and `messages` of the AI SDK (version 6 and 7).
  *
- * Thinking of Anthropic's models keeps its signature, because their API requires it in a tool loop with thinking; of other
- * providers only the text is kept. A result with images has the type `content`, which has no error flag.
+ * Provider options are given back: Google's thought signatures, OpenAI's ids and encrypted reasoning, Anthropic's signatures. They
+ * have the name of their provider, and each provider reads only its own. Files are sent as such, JSON outputs as JSON, and
+ * what only a page shows (sources, data parts) is left out. A result with images or files has no error flag.
  *
  * @example
  * await generateText({ model, ...toAiSdk(context) });
@@ -96,27 +45,66 @@ export function toAiSdk(context: SessionContext): AiSdkPrompt {
   const system = systemText(context);
   const messages: AiSdkMessage[] = [];
   for (const message of projectMessages(context.messages)) {
-    if (message.role === "user") messages.push({ role: "user", content: message.parts.map(toUserPart) });
-    else messages.push(...toReplyMessages(message));
+    if (message.role === "assistant") messages.push(...toReplyMessages(message));
+    else messages.push(...toUserMessages(message.parts));
   }
   return system === undefined ? { messages } : { system, messages };
 }
 
-function toUserPart(part: ContentPart): AiSdkTextPart | AiSdkImagePart {
-  const known = toTextOrImage(part);
-  return known.type === "text" ? toTextPart(known) : { type: "image", image: known.data, mediaType: known.mediaType };
+function toUserMessages(parts: readonly ContentPart[]): readonly AiSdkMessage[] {
+  const sent = parts.filter((part) => !isOnlyShown(part));
+  return sent.length === 0 ? [] : [{ role: "user", content: sent.map(toUserPart) }];
 }
 
-function toTextPart({ text }: { readonly text: string }): AiSdkTextPart {
-  return { type: "text", text };
+/** Whether a part is for a page only: the AI SDK does not send these either. */
+function isOnlyShown(part: ContentPart): boolean {
+  return part.type === "foreign" && /^(data-|source)/.test(part.originalType);
+}
+
+function toUserPart(part: ContentPart): AiSdkTextPart | AiSdkImagePart | AiSdkFilePart {
+  if (part.type === "file") return toFilePart(part);
+  const known = toTextOrImage(part);
+  return known.type === "text" ? toTextPart(known) : { type: "image", image: known.data, mediaType: known.mediaType, ...optionsOf(known) };
+}
+
+function toTextPart(part: { readonly text: string; readonly providerOptions?: ProviderOptions }): AiSdkTextPart {
+  return { type: "text", text: part.text, ...optionsOf(part) };
+}
+
+function toFilePart(file: ProjectedFile): AiSdkFilePart {
+  const { mediaType, data, url, filename } = file;
+  return {
+    type: "file",
+    data: data ?? new URL(url ?? ""),
+    mediaType,
+    ...(filename === undefined ? {} : { filename }),
+    ...optionsOf(file),
+  };
+}
+
+/** The provider options of a part. Payloads are JSON, so the members of the options are. */
+function optionsOf({ providerOptions }: { readonly providerOptions?: ProviderOptions }): { providerOptions?: AiSdkProviderOptions } {
+  return providerOptions !== undefined && isSdkOptions(providerOptions) ? { providerOptions } : {};
+}
+
+function isSdkOptions(options: ProviderOptions): options is AiSdkProviderOptions {
+  return Object.values(options).every(isObject);
 }
 
 function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
-  const content = answer.parts.flatMap((part) => toReplyPart(part, answer.provider));
+  const inReply = new Set(answer.parts.flatMap((part) => (part.type === "call" && part.providerExecuted === true ? [part.id] : [])));
+  const content = answer.parts.flatMap((part) => [...toReplyPart(part, answer.provider), ...ownResult(part, answer, inReply)]);
   // An interrupted reply; Anthropic rejects one that ends with thinking.
   if (content.every((part) => part.type === "reasoning")) return [];
+  const results = answer.results.filter(({ callId }) => !inReply.has(callId));
   const reply: AiSdkMessage = { role: "assistant", content };
-  return answer.results.length === 0 ? [reply] : [reply, { role: "tool", content: answer.results.map(toResultPart) }];
+  return results.length === 0 ? [reply] : [reply, { role: "tool", content: results.map(toResultPart) }];
+}
+
+/** The result of a call that the provider ran, which stands behind the call in the same message. */
+function ownResult(part: ReplyPart, { results }: ProjectedReply, inReply: ReadonlySet<string>): readonly AiSdkToolResultPart[] {
+  if (part.type !== "call" || !inReply.has(part.id)) return [];
+  return results.filter(({ callId }) => callId === part.id).map(toResultPart);
 }
 
 function toReplyPart(part: ReplyPart, provider: string | undefined): readonly AiSdkAssistantPart[] {
@@ -124,37 +112,75 @@ function toReplyPart(part: ReplyPart, provider: string | undefined): readonly Ai
     case "text":
       return [toTextPart(part)];
     case "image":
-      return [{ type: "file", data: part.data, mediaType: part.mediaType }];
+      return [{ type: "file", data: part.data, mediaType: part.mediaType, ...optionsOf(part) }];
     case "thinking":
       return toReasoning(part, provider);
     case "call":
-      return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input }];
+      return [toCallPart(part)];
     case "file":
+      return [toFilePart(part)];
     case "foreign":
       return [];
   }
 }
 
+function toCallPart(call: ProjectedCall): AiSdkAssistantPart {
+  const { id: toolCallId, name: toolName, input, providerExecuted } = call;
+  return {
+    type: "tool-call",
+    toolCallId,
+    toolName,
+    input,
+    ...(providerExecuted === true ? { providerExecuted } : {}),
+    ...optionsOf(call),
+  };
+}
+
 function toReasoning(part: ProjectedThinking, provider: string | undefined): readonly AiSdkReasoningPart[] {
+  const options = optionsOf(part).providerOptions;
   const signed = provider === "anthropic" ? part.signature : undefined;
-  if (part.redacted) {
-    return signed === undefined ? [] : [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signed } } }];
+  if (signed !== undefined) {
+    const own = part.redacted ? { redactedData: signed } : { signature: signed };
+    const providerOptions = { ...options, anthropic: { ...options?.["anthropic"], ...own } };
+    return [{ type: "reasoning", text: part.redacted ? "" : part.thinking, providerOptions }];
   }
-  if (signed !== undefined) return [{ type: "reasoning", text: part.thinking, providerOptions: { anthropic: { signature: signed } } }];
-  return part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking.toWellFormed() }];
+  if (options !== undefined) return [{ type: "reasoning", text: part.thinking, providerOptions: options }];
+  return part.redacted || part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking.toWellFormed() }];
 }
 
 function toResultPart(result: ProjectedResult): AiSdkToolResultPart {
-  return { type: "tool-result", toolCallId: result.callId, toolName: result.toolName, output: toOutput(result) };
+  const { callId: toolCallId, toolName } = result;
+  return { type: "tool-result", toolCallId, toolName, output: toOutput(result), ...optionsOf(result) };
 }
 
-function toOutput(result: ProjectedResult): AiSdkToolOutput {
-  if (imagesOf(result.parts).length === 0) return { type: result.isError ? "error-text" : "text", value: plainText(result.parts) };
-  const value = result.parts
-    .map(toTextOrImage)
-    .map(
-      (part): AiSdkResultPart =>
-        part.type === "text" ? toTextPart(part) : { type: "image-data", data: part.data, mediaType: part.mediaType },
-    );
-  return { type: "content", value };
+function toOutput({ parts, isError, outputType, denied }: ProjectedResult): AiSdkToolOutput {
+  const isText = parts.every(({ type }) => type === "text" || type === "foreign");
+  if (!isText) return { type: "content", value: parts.map(toOutputPart) };
+  const value = plainText(parts);
+  if (denied === true) return { type: "execution-denied", reason: value };
+  const json = outputType === "json" ? parseJson(value) : undefined;
+  if (json !== undefined) return { type: isError ? "error-json" : "json", value: json };
+  return { type: isError ? "error-text" : "text", value };
+}
+
+/** undefined: compaction has shortened the text, so that it is no JSON any more. */
+function parseJson(text: string): AiSdkJson | undefined {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function toOutputPart(part: ContentPart): AiSdkResultPart {
+  if (part.type !== "file") {
+    const known = toTextOrImage(part);
+    return known.type === "text"
+      ? { type: "text", text: known.text }
+      : { type: "image-data", data: known.data, mediaType: known.mediaType };
+  }
+  const { data, mediaType, filename } = part;
+  if (data === undefined) return { type: "file-url", url: part.url ?? "" };
+  return { type: "file-data", data, mediaType, ...(filename === undefined ? {} : { filename }) };
 }

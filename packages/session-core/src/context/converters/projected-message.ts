@@ -51,6 +51,8 @@ export interface ProjectedCall extends PartOptions {
   readonly id: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** The provider ran the tool itself. */
+  readonly providerExecuted?: boolean;
 }
 
 /** A block of a type that Bough does not know. */
@@ -67,11 +69,15 @@ export type ContentPart = ProjectedText | ProjectedImage | ProjectedFile | Proje
 export type ReplyPart = ContentPart | ProjectedThinking | ProjectedCall;
 
 /** The result of a tool call. `parts` is never empty. */
-export interface ProjectedResult {
+export interface ProjectedResult extends PartOptions {
   readonly callId: string;
   readonly toolName: string;
   readonly isError: boolean;
   readonly parts: readonly ContentPart[];
+  /** The text of `parts` is JSON, unless it was shortened. */
+  readonly outputType?: "json";
+  /** The user denied the call. */
+  readonly denied?: boolean;
 }
 
 /** A user message: user input, a custom message, a command, or a summary. */

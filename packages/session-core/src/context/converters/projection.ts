@@ -86,7 +86,9 @@ function projectReply(
 }
 
 function projectCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {
-  return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments), ...optionsOf(block) };
+  const own = block["providerExecuted"] === true ? { providerExecuted: true } : {};
+  const options = optionsOf(block);
+  return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments), ...own, ...options };
 }
 
 // Stored arguments are not validated again, and other programs stored texts and null.
@@ -100,7 +102,11 @@ function projectResult(call: ProjectedCall, result: ToolResultMessage | undefine
   if (result === undefined) return { ...shared, isError: true, parts: projectText(NO_RESULT) };
   const parts = projectContent(result.content);
   const stand = projectText(result.isError ? EMPTY_FAILURE : EMPTY_RESULT);
-  return { ...shared, isError: result.isError, parts: parts.length === 0 ? stand : parts };
+  return { ...shared, isError: result.isError, parts: parts.length === 0 ? stand : parts, ...marksOf(result), ...optionsOf(result) };
+}
+
+function marksOf({ outputType, denied }: ToolResultMessage): Pick<ProjectedResult, "outputType" | "denied"> {
+  return { ...(outputType === "json" ? { outputType } : {}), ...(denied === true ? { denied } : {}) };
 }
 
 /** The system text without lone surrogates; undefined if it is missing or blank. */

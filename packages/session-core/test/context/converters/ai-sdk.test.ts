@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AiSdkMessage, toAiSdk } from "../../../src/context/converters/ai-sdk.js";
+import { toAiSdk } from "../../../src/context/converters/ai-sdk.js";
+import type { AiSdkMessage } from "../../../src/context/converters/ai-sdk-messages.js";
 import { anyContext, assistant, call, contextOf, countCalls, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
 describe("a context as AI SDK model messages", () => {
