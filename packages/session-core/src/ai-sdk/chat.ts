@@ -1,0 +1,139 @@
+import type { UIMessage } from "ai";
+import * as rules from "../arguments/rules.js";
+import type { EntryInput } from "../entry/entry.js";
+import { isObject } from "../entry/json.js";
+import { InvalidArgumentError } from "../errors/bough-error.js";
+import { type EntryId, newEntryId } from "../ids/ids.js";
+import type { NewSession } from "../port/records.js";
+import type { Session } from "../session/session.js";
+import type { Store } from "../store/store.js";
+import { fromUiMessages } from "./from-ui-messages.js";
+
+/** A request of a chat page, stored. */
+export interface ReceivedChat {
+  readonly session: Session;
+  /** The id for the answer: give it to `recordSteps` and to `toUIMessageStreamResponse`. */
+  readonly answerId: EntryId;
+}
+
+const STORE = rules.withMethods("a store", "openOrCreateSession");
+
+/**
+ * Stores what a chat page sends (`useChat` with `DefaultChatTransport`): the session has the id of the chat and is created by the
+ * first request. A new message goes below what the page shows; an edited message and a regenerated answer become siblings of
+ * the old ones, so that nothing is overwritten. Only the newest message of the request is stored, and only if it is a user's.
+ *
+ * @param session What a new session gets, for example `{ metadata: { owner } }`. Check the owner of an existing one yourself.
+ * @throws {InvalidArgumentError} the body is not a request of a chat page.
+ * @throws {EntryNotFoundError} `messageId` names no entry of the session.
+ * @example
+ * const { session, answerId } = await receiveChat(store, await request.json());
+ * const result = streamText({ model, ...toAiSdk(await session.context()), ...recordSteps(session, { id: answerId }) });
+ * return result.toUIMessageStreamResponse({ generateMessageId: () => answerId, consumeSseStream: consumeStream });
+ */
+export async function receiveChat(store: Store, body: unknown, session: Omit<NewSession, "id"> = {}): Promise<ReceivedChat> {
+  rules.checkArgument("store", store, STORE);
+  const request = readRequest(body);
+  const opened = await store.openOrCreateSession(request.id, session);
+  if (request.trigger === "regenerate-message") await goToQuestion(opened, request);
+  else await storeMessage(opened, request);
+  return { session: opened, answerId: newEntryId() };
+}
+
+/** The answer is regenerated: the leaf goes to the entry before it. */
+async function goToQuestion(session: Session, { messageId, messages }: ChatRequest): Promise<void> {
+  const question = messages.findLast(({ role }) => role === "user");
+  const target = messageId === undefined ? question?.id : (await session.entry(messageId)).parentId;
+  if (target === undefined) throw new InvalidArgumentError("body.messages", "messages with one of the user", "without one");
+  await session.moveLeaf(target);
+}
+
+async function storeMessage(session: Session, { messageId, messages }: ChatRequest): Promise<void> {
+  const message = messages.at(-1);
+  if (message?.role !== "user")
+    throw new InvalidArgumentError(
+      "body.messages",
+      "messages that end with one of the user",
+      `a list that ends with ${message?.role ?? "nothing"}`,
+    );
+  const [entry] = fromUiMessages([message]);
+  if (entry === undefined) return;
+  if (messageId === undefined) return appendBelow(session, messages.at(-2)?.id, entry);
+  // The old message keeps its id, and the new one becomes its sibling.
+  await session.moveLeaf((await session.entry(messageId)).parentId);
+  await session.append({ ...entry, id: newEntryId() });
+}
+
+/** The page may show another branch than the leaf: then the message goes to the end of what it shows. */
+async function appendBelow(session: Session, shownId: string | undefined, entry: EntryInput): Promise<void> {
+  if (shownId !== undefined && session.leafId !== null) {
+    const path = await session.tree.path(session.leafId);
+    const isKnown = (await session.entriesById([shownId])).has(shownId);
+    if (isKnown && !path.some(({ id }) => id === shownId)) await session.moveLeaf(await session.tree.tipBelow(shownId));
+  }
+  await session.append(entry);
+}
+
+/** The versions of a message: itself and its siblings, oldest first. */
+export interface MessageVersions {
+  readonly ids: readonly EntryId[];
+  /** Position of the message among `ids`, from 0: "2 / 3" is `index + 1` and `ids.length`. */
+  readonly index: number;
+}
+
+/**
+ * The versions of each message that has more than one, by the id of the message, for a switcher "2 / 3" on a page. Costs one
+ * indexed read for each message.
+ *
+ * @throws {EntryNotFoundError} an id names no entry of the session.
+ * @example
+ * const versions = await messageVersions(session, messages.map(({ id }) => id));
+ */
+export async function messageVersions(session: Session, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, MessageVersions>> {
+  const found = new Map<EntryId, MessageVersions>();
+  for (const id of ids) {
+    const siblings = (await session.tree.children((await session.entry(id)).parentId)).map((row) => row.id);
+    if (siblings.length > 1) found.set(id, { ids: siblings, index: siblings.indexOf(id) });
+  }
+  return found;
+}
+
+/**
+ * Shows another version of a message: moves the leaf to the newest entry below it.
+ *
+ * @throws {EntryNotFoundError} `id` names no entry of the session.
+ * @example
+ * await showVersion(session, versions.get(id).ids[0]);
+ * const messages = toUiMessages(await session.path());
+ */
+export async function showVersion(session: Session, id: EntryId): Promise<void> {
+  await session.moveLeaf(await session.tree.tipBelow(id));
+}
+
+interface ChatRequest {
+  readonly id: string;
+  readonly trigger: "submit-message" | "regenerate-message";
+  readonly messageId: string | undefined;
+  readonly messages: readonly UIMessage[];
+}
+
+/** The members of a request. `message` alone, as a page may send it to save bytes, is taken for `messages`. */
+function readRequest(body: unknown): ChatRequest {
+  if (!isObject(body)) throw new InvalidArgumentError("body", "the JSON object that a chat page sends", typeof body);
+  const { id, messages, message, messageId, trigger = "submit-message" } = body;
+  if (typeof id !== "string") throw new InvalidArgumentError("body.id", "the id of the chat", typeof id);
+  if (trigger !== "submit-message" && trigger !== "regenerate-message")
+    throw new InvalidArgumentError("body.trigger", "submit-message or regenerate-message", typeof trigger);
+  if (messageId !== undefined && messageId !== null && typeof messageId !== "string")
+    throw new InvalidArgumentError("body.messageId", "the id of a message", typeof messageId);
+  const given: readonly unknown[] = Array.isArray(messages) ? messages : message === undefined ? [] : [message];
+  if (!given.every(isUiMessage)) throw new InvalidArgumentError("body.messages", "UI messages with id, role and parts", "something else");
+  return { id, trigger, messageId: messageId ?? undefined, messages: given };
+}
+
+function isUiMessage(value: unknown): value is UIMessage {
+  if (!isObject(value) || typeof value["id"] !== "string" || !Array.isArray(value["parts"])) return false;
+  return value["parts"].every(
+    (part) => isObject(part) && typeof part["type"] === "string" && (part["type"] !== "text" || typeof part["text"] === "string"),
+  );
+}
