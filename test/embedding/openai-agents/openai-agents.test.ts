@@ -50,6 +50,11 @@ describe("items come back as they were given", () => {
     ],
     ["an image by its id", { role: "user", content: [{ type: "input_image", image: { id: "file-1" } }] }],
     ["a file", { role: "user", content: [{ type: "input_file", file: { url: "https://example.org/a.pdf" }, filename: "a.pdf" }] }],
+    [
+      "a file as a data URL",
+      { role: "user", content: [{ type: "input_file", file: "data:application/pdf;base64,JVBERi0=", filename: "a.pdf" }] },
+    ],
+    ["audio", { role: "user", content: [{ type: "audio", audio: "data:audio/wav;base64,UklGRg==", transcript: "hello" }] }],
     ["instructions", { role: "system", content: "Answer in one line." }],
     ["a reply with an id", { ...assistantMessage("The lexer counts a tab as one column.", { id: "msg_1" }) }],
     ["a refusal", { type: "message", role: "assistant", status: "completed", content: [{ type: "refusal", refusal: "No." }] }],
@@ -89,6 +94,24 @@ describe("items come back as they were given", () => {
     const session = new BoughSession(store, { id: "items" });
     await session.addItems([item]);
     expect(await new BoughSession(store, { id: "items" }).getItems()).toEqual([item]);
+  });
+
+  test("images and files are blocks that every program can show", async () => {
+    const session = new BoughSession(store);
+    const content = [
+      { type: "input_image", image: "data:image/png;base64,iVBORw0KGgo=" },
+      { type: "input_file", file: "data:application/pdf;base64,JVBERi0=", filename: "a.pdf" },
+    ];
+    await session.addItems([{ role: "user", content } as AgentInputItem]);
+    const [entry] = await (await session.open()).path();
+    expect(entry).toMatchObject({
+      message: {
+        content: [
+          { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" },
+          { type: "file", mediaType: "application/pdf", data: "JVBERi0=", filename: "a.pdf" },
+        ],
+      },
+    });
   });
 
   test("the caller's objects are neither kept nor changed", async () => {

@@ -4,6 +4,7 @@ import {
   type ContentBlock,
   type Entry,
   type EntryInput,
+  type FileBlock,
   type ImageBlock,
   type Message,
   type TextBlock,
@@ -17,6 +18,8 @@ import type { AgentInputItem } from "@openai/agents-core";
 
 type Json = Record<string, unknown>;
 type Block = ContentBlock | AssistantBlock;
+/** A block that shows a part of an item. */
+type Shown = TextBlock | ImageBlock | FileBlock;
 
 /** What an entry keeps of its item: the item without its texts; or the whole item, if the message does not hold them unchanged. */
 type Kept = { readonly rest: Json } | { readonly item: unknown };
@@ -82,11 +85,7 @@ function splitMessage(role: "user" | "assistant" | "system", { content, ...rest 
 }
 
 /** A reply has blocks also where its item has a text; instructions have a text only. */
-function messageOf(
-  role: "user" | "assistant" | "system",
-  content: string | (TextBlock | ImageBlock)[],
-  blocks: (TextBlock | ImageBlock)[],
-): Message {
+function messageOf(role: "user" | "assistant" | "system", content: string | Shown[], blocks: Shown[]): Message {
   if (role === "assistant") return { role, content: blocks };
   return role === "system" ? { role, content: textOf(blocks) } : { role, content };
 }
@@ -174,22 +173,33 @@ function userItem(text: string): unknown {
 }
 
 const TEXT_MEMBERS = ["text", "refusal", "transcript"] as const;
-const IMAGE_URL = /^data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/;
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/;
+/** The members of a part that hold content as a data URL. */
+const DATA_MEMBERS = ["image", "file", "audio"] as const;
 
 function textMemberOf(part: unknown): (typeof TEXT_MEMBERS)[number] | undefined {
   return isRecord(part) ? TEXT_MEMBERS.find((member) => typeof part[member] === "string") : undefined;
 }
 
-/** The type and the base64 data of a part that holds an image as a data URL. */
-function imageOf(part: unknown): { readonly mimeType: string; readonly data: string } | undefined {
-  const [, mimeType, data] = isRecord(part) && typeof part["image"] === "string" ? (IMAGE_URL.exec(part["image"]) ?? []) : [];
-  return mimeType === undefined || data === undefined ? undefined : { mimeType, data };
+/** The content of a part that has it as a data URL. */
+function dataOf(part: unknown): { readonly member: string; readonly mediaType: string; readonly data: string } | undefined {
+  if (!isRecord(part)) return undefined;
+  for (const member of DATA_MEMBERS) {
+    const given = part[member];
+    const [, mediaType, data] = typeof given === "string" ? (DATA_URL.exec(given) ?? []) : [];
+    if (mediaType !== undefined && data !== undefined) return { member, mediaType, data };
+  }
+  return undefined;
 }
 
 /** The block of a message that shows a part. */
-function blockOfPart(part: unknown): TextBlock | ImageBlock {
-  const image = imageOf(part);
-  return image === undefined ? { type: "text", text: textOfPart(part) } : { type: "image", ...image };
+function blockOfPart(part: unknown): Shown {
+  const content = dataOf(part);
+  if (content === undefined) return { type: "text", text: textOfPart(part) };
+  const { mediaType, data } = content;
+  if (mediaType.startsWith("image/")) return { type: "image", mimeType: mediaType, data };
+  const filename = isRecord(part) && typeof part["filename"] === "string" ? { filename: part["filename"] } : {};
+  return { type: "file", mediaType, data, ...filename };
 }
 
 function textOfPart(part: unknown): string {
@@ -200,14 +210,18 @@ function textOfPart(part: unknown): string {
 
 /** The part without what its block holds. An empty text marks the member that the block fills. */
 function emptied(part: unknown): unknown {
-  const member = imageOf(part) === undefined ? textMemberOf(part) : "image";
+  const member = dataOf(part)?.member ?? textMemberOf(part);
   return member !== undefined && isRecord(part) ? { ...part, [member]: "" } : part;
 }
 
 /** The reverse of `emptied`. */
 function filled(part: unknown, block: Block | undefined): unknown {
   if (!isRecord(part) || block === undefined) return part;
-  if (block.type === "image") return part["image"] === "" ? { ...part, image: `data:${block.mimeType};base64,${block.data}` } : part;
+  if (block.type === "image" || block.type === "file") {
+    const member = DATA_MEMBERS.find((name) => part[name] === "");
+    const mediaType = block.type === "image" ? block.mimeType : block.mediaType;
+    return member === undefined ? part : { ...part, [member]: `data:${mediaType};base64,${block.data ?? ""}` };
+  }
   const member = textMemberOf(part);
   return member !== undefined && block.type === "text" ? { ...part, [member]: block.text } : part;
 }
