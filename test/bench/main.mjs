@@ -15,6 +15,7 @@ import * as pi from "./pi.mjs";
 import * as picker from "./picker.mjs";
 import * as processes from "./process.mjs";
 import * as reads from "./reads.mjs";
+import * as recall from "./recall.mjs";
 import { HEADINGS, machine, Report, rowLine, tableLine } from "./report.mjs";
 import * as search from "./search.mjs";
 import * as size from "./size.mjs";
@@ -30,6 +31,7 @@ const GROUPS = [
   reads,
   writes,
   search,
+  recall,
   importing,
   size,
   packing,

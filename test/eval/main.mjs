@@ -8,10 +8,12 @@
 // Without a model the built-in extract writes them. Then the exam: questions that a reader of the extract alone should answer.
 import { parseArgs } from "node:util";
 import { openAiCompatibleSummarizer } from "@bough/compaction";
+import { openStore } from "@bough/session-core";
 import { evaluate } from "./evaluate.mjs";
 import { holdExam, openExams } from "./exam.mjs";
+import { holdRecallExam, openRecallExams } from "./recall-exam.mjs";
 import { openSessions } from "./sessions.mjs";
-import { EXAM_HEADINGS, examRow, HEADINGS, rowOf, table, totals } from "./table.mjs";
+import { EXAM_HEADINGS, examRow, HEADINGS, RECALL_HEADINGS, recallRow, rowOf, table, totals } from "./table.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -61,8 +63,17 @@ try {
 } finally {
   await store.close();
 }
+// A store of its own: its sessions are compacted completely.
+const hidden = await openStore({ path: ":memory:" });
+const recall = [];
+try {
+  for (const exam of (await openRecallExams(hidden, say)).filter((one) => one.title.includes(options.only)))
+    recall.push(await holdRecallExam(exam));
+} finally {
+  await hidden.close();
+}
 
-if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams }, null, 2));
+if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams, recall }, null, 2));
 else {
   if (!options.exam) {
     print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
@@ -70,5 +81,7 @@ else {
   }
   print("Exam of the built-in extract: questions that its text alone answers.\n");
   print(table([EXAM_HEADINGS, ...exams.map(examRow)]));
+  print("\nExam of recall: questions that one call answers, with the words of the question.\n");
+  print(table([RECALL_HEADINGS, ...recall.map(recallRow)]));
   if (options.missed) for (const { title, missed } of exams) for (const question of missed) print(`not answered, ${title}: ${question}`);
 }

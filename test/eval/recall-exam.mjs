@@ -2,7 +2,7 @@
 // fixed, so that versions can be compared: it searches once for the words of the question, without words that carry no meaning, and the
 // question is answered when its pattern matches a line of the answer. A model chooses better words than the question has; this is the
 // least that one call gives.
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { recallRead, searchHidden } from "@bough/compaction";
@@ -10,6 +10,9 @@ import { importPath, openStore } from "@bough/session-core";
 import { EXPORT_SESSION } from "./exam/export-session.mjs";
 import { INIT_SESSION } from "./exam/init-session.mjs";
 import { THEME_SESSION } from "./exam/theme-session.mjs";
+import { RECALL_HEADINGS, recallRow, table } from "./table.mjs";
+
+const DOCUMENT = fileURLToPath(new URL("../../docs/recall-exam.md", import.meta.url));
 
 const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 
@@ -89,9 +92,19 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await store.close();
   }
   if (process.argv.includes("--json")) process.stdout.write(`${JSON.stringify({ exams }, null, 2)}\n`);
-  else
-    for (const { missed, ...exam } of exams) {
-      console.log(exam);
-      if (process.argv.includes("--missed")) for (const question of missed) console.log(`  not answered: ${question}`);
-    }
+  else process.stdout.write(`${table([RECALL_HEADINGS, ...exams.map(recallRow)])}\n`);
+  if (process.argv.includes("--missed")) {
+    for (const { title, missed } of exams) for (const question of missed) process.stdout.write(`not answered, ${title}: ${question}\n`);
+  }
+  if (process.argv.includes("--document")) writeFileSync(DOCUMENT, toDocument(exams));
+}
+
+function toDocument(exams) {
+  const row = (cells) => `| ${cells.join(" | ")} |`;
+  const rows = [
+    row(RECALL_HEADINGS),
+    `| --- |${" --: |".repeat(RECALL_HEADINGS.length - 1)}`,
+    ...exams.map((exam) => row(recallRow(exam))),
+  ];
+  return `# The exam of recall\n\nWritten by \`node test/eval/recall-exam.mjs --document\`; [recall](recall.md#the-exam) says what is measured.\n\n${rows.join("\n")}\n`;
 }

@@ -8,6 +8,21 @@ export const HEADINGS = ["session", "entries", "tokens before", "after", ...KIND
 /** Over the columns of `examRow`. */
 export const EXAM_HEADINGS = ["session", "answered", "questions", "characters", "tokens"];
 
+/** Over the columns of `recallRow`. */
+export const RECALL_HEADINGS = [
+  "session",
+  "questions",
+  "answered by one call",
+  "by reading three hits too",
+  "characters of an answer",
+  "at most",
+];
+
+/** The cells of one exam of recall. */
+export function recallRow({ title, questions, answered, afterReading, meanChars, mostChars }) {
+  return [title, ...[questions, answered, answered + afterReading, meanChars, mostChars].map(String)];
+}
+
 /** The cells of one exam. */
 export function examRow({ title, answered, questions, chars, tokens }) {
   return [title, ...[answered, questions, chars, tokens].map(String)];

@@ -24,7 +24,9 @@ describe("bough search", () => {
     const here = await zoo();
     expect((await here.run(["search", "secretzebra", "--exact"])).out).toContain("No matches.");
     expect((await here.run(["search", "secretzebra", "--private"])).out).toMatch(/bash1.*private/);
-    expect((await here.run(["search", "secretzebra", "--passages", "--private"])).out).toMatch(/\[bash1\].*private\n1: \$ echo secretzebra/);
+    expect((await here.run(["search", "secretzebra", "--passages", "--private"])).out).toMatch(
+      /\[bash1\].*private\n1: \$ echo secretzebra/,
+    );
   });
 
   test("says that no entry has all the words, and --exact finds none", async () => {

@@ -26,6 +26,8 @@ export interface Found {
 const PAGE = 200;
 /** The most entries whose payload is read for a filter. */
 const MOST_FILTERED = 2_000;
+/** A query of more words is long. */
+const LONG = 3;
 const ALL_WORDS: SearchMatch = { kind: "all" };
 
 /**
@@ -103,7 +105,9 @@ class HitCollector {
 
   /** Searches for entries with at least so many of the words, from most to least, until there are enough hits. */
   async collectFewer(request: SearchRequest, most: number, least: number, correction?: Correction): Promise<void> {
-    for (let atLeast = most; atLeast >= least && !this.isDone; atLeast -= 1) await this.collect({ ...request, atLeast }, correction);
+    // Of a long query not every number: each search looks up every word.
+    const step = most > LONG ? 2 : 1;
+    for (let atLeast = most; atLeast >= least && !this.isDone; atLeast -= step) await this.collect({ ...request, atLeast }, correction);
   }
 
   async #add(found: FoundHit): Promise<void> {

@@ -66,17 +66,27 @@ function toNeighbor(entry: Entry, distance: number): Neighbor & { readonly isPri
   return { distance, entryId: entry.id, speaker: formatSpeaker(entry), preview: previewOf(entry), isPrivate: isPrivate(entry) };
 }
 
-/** The entries after an entry: on the session's current path if it is on it, else up to the next branch point. */
-export async function readFollowing(session: Session, id: string, count: number): Promise<readonly Entry[]> {
-  const { leafId } = session;
-  if (leafId !== null && (await session.tree.commonAncestor(id, leafId)) === id)
-    return (await session.scan({ leafId, stopAt: id, order: "down", limit: count })).items;
+/**
+ * The entries after an entry: on the session's current path if it is on it, else up to the next branch point. Cost: the entries, not
+ * the length of the path.
+ */
+export async function readFollowing(session: Session, id: string, count: number, leafId = session.leafId): Promise<readonly Entry[]> {
   const found: Entry[] = [];
-  for (let at = id; found.length < count; ) {
-    const [child, ...siblings] = await session.tree.children(at);
-    if (child === undefined || siblings.length > 0) break;
-    found.push(await session.entry(child.id));
-    at = child.id;
+  for (let at = id; found.length < count && at !== leafId; ) {
+    const child = await findNext(session, at, leafId);
+    if (child === undefined) break;
+    found.push(await session.entry(child));
+    at = child;
   }
   return found;
+}
+
+/** The child on the path of the leaf; of an entry that is not on it, the only child. */
+async function findNext(session: Session, id: string, leafId: string | null): Promise<string | undefined> {
+  const children = await session.tree.children(id);
+  if (children.length < 2) return children[0]?.id;
+  for (const child of children) {
+    if (leafId !== null && (await session.tree.commonAncestor(child.id, leafId)) === child.id) return child.id;
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Entry, EntryId, FileOperation, Session, ToolCallBlock } from "@bough/session-core";
 import { textOf } from "@bough/session-core";
 import { cleanText, findCommand, findContent, findTextEdits } from "@bough/session-core/internals";
+import { readFollowing } from "./entry-source.js";
 import { formatTime } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallFileInput, type RecallOptions, recallFileInput } from "./inputs.js";
 import { takeLines } from "./line-window.js";
@@ -198,8 +199,7 @@ class Replay {
 
   async #findResult(entryId: EntryId, toolCallId: string): Promise<string | null> {
     // The results of a batch of calls are the next entries of the path.
-    const next = await this.#session.scan({ leafId: this.#leafId, stopAt: entryId, order: "down", limit: 40, types: ["message"] });
-    for (const entry of next.items) {
+    for (const entry of await readFollowing(this.#session, entryId, 40, this.#leafId)) {
       if (entry.type !== "message" || entry.message.role !== "toolResult" || entry.message.toolCallId !== toolCallId) continue;
       return textOf(entry.message.content);
     }

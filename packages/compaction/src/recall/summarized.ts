@@ -27,6 +27,7 @@ export class SummarizedPath {
   readonly parts: readonly SummarizedPart[];
   readonly coverage: PathCoverage;
   readonly #path: readonly OutlineRow[];
+  #hidden: readonly OutlineRow[] | undefined;
   readonly #summaryOf: ReadonlyMap<EntryId, EntryId>;
 
   constructor(path: readonly OutlineRow[], parts: readonly SummarizedPart[], coverage: PathCoverage) {
@@ -38,6 +39,11 @@ export class SummarizedPath {
 
   /** The entries that the context no longer contains unchanged. Summaries are among them where another summary covers them. */
   listHidden(): readonly OutlineRow[] {
+    this.#hidden ??= this.#findHidden();
+    return this.#hidden;
+  }
+
+  #findHidden(): readonly OutlineRow[] {
     const branches = this.parts.flatMap(({ summary, rows }) => (summary.type === "branch_summary" ? rows : []));
     const rows = new Map([...this.#path, ...branches].map((row) => [row.id, row]));
     return [...rows.values()].filter(({ id }) => this.findSummaryOf(id) !== null);
@@ -63,9 +69,20 @@ export class SummarizedPath {
  */
 export async function readSummarizedPath(session: Session, leafId: EntryId | null = session.leafId): Promise<SummarizedPath> {
   const index = await readRowIndex(session);
+  const known = summarizedPaths.get(session);
+  if (known !== undefined && index.continues(leafId, known.leafId)) return known.summarized;
+  const summarized = await readMarks(session, leafId, index);
+  summarizedPaths.set(session, { leafId, summarized });
+  return summarized;
+}
+
+/** What was read last of each session. Entries after it that are neither summaries nor edits change nothing in it. */
+const summarizedPaths = new WeakMap<Session, { readonly leafId: EntryId | null; readonly summarized: SummarizedPath }>();
+
+async function readMarks(session: Session, leafId: EntryId | null, index: RowIndex): Promise<SummarizedPath> {
   const path = index.pathTo(leafId);
   if (leafId === null || path.length === 0) return new SummarizedPath([], [], computeCoverage([], []));
-  const { items } = await session.scan({ leafId, order: "down", types: ["compaction", "branch_summary", "context_edit"] });
+  const { items } = await session.scan({ leafId, order: "down", types: MARKS });
   const coverage = computeCoverage(
     path.map(({ id }) => id),
     items,
@@ -117,6 +134,9 @@ function mapEntriesToSummaries(
   return summaryOf;
 }
 
+/** The types of entries that cover or edit others. */
+const MARKS: readonly Entry["type"][] = ["compaction", "branch_summary", "context_edit"];
+
 /** Rows read at once. */
 const PAGE = 5_000;
 
@@ -150,6 +170,16 @@ class RowIndex {
     const path: OutlineRow[] = [];
     for (let row = id === null ? undefined : this.#byId.get(id); row !== undefined; row = this.#parentOf(row)) path.push(row);
     return path.reverse();
+  }
+
+  /** Whether the path of `id` is that of `known` and entries after it that cover or edit nothing. */
+  continues(id: EntryId | null, known: EntryId | null): boolean {
+    let row = id === null ? undefined : this.#byId.get(id);
+    while (row !== undefined && row.id !== known) {
+      if (MARKS.includes(row.type)) return false;
+      row = this.#parentOf(row);
+    }
+    return (row?.id ?? null) === known;
   }
 
   #parentOf({ parentSeq }: OutlineRow): OutlineRow | undefined {

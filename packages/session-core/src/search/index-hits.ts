@@ -57,13 +57,14 @@ function rowConditions(connection: Connection, matching: Matching, request: Sear
   return conditions;
 }
 
-// Each term is looked up in the index once; the rows that enough of them contain are a temporary list.
+// Each term is looked up in the index once; the rows that enough of them contain are a temporary list. For
+// the plus sign see `numberConditions`.
 function containsSome({ terms, atLeast }: Matching, request: SearchRequest): RawBuilder<boolean> {
   const bounds = request.sessionId === undefined ? sql<boolean>`TRUE` : ownRows(request.sessionId);
   const lookUps = terms.map(
     (term) => sql`SELECT rowid AS hit FROM entry_text WHERE entry_text MATCH ${termExpression(term)} AND ${bounds}`,
   );
-  return sql`entry_text.rowid IN (SELECT hit FROM (${sql.join(lookUps, sql` UNION ALL `)}) GROUP BY hit HAVING count(*) >= ${atLeast})`;
+  return sql`+entry_text.rowid IN (SELECT hit FROM (${sql.join(lookUps, sql` UNION ALL `)}) GROUP BY hit HAVING count(*) >= ${atLeast})`;
 }
 
 // The index is ordered by row number, so the first and last entry of the session bound the scan.

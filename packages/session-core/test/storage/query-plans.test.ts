@@ -44,6 +44,37 @@ test("a search within a session starts at the index of words, and asks for the e
   expect(plan).not.toMatch(/SCAN entry_text VIRTUAL TABLE INDEX \d+:=/);
 });
 
+describe("what SQLite does for a search", () => {
+  test.each<[string, (session: Session, store: Store) => Promise<unknown>]>([
+    ["of the whole store", (_session, store) => store.search({ query: "u3 nothing" })],
+    ["with private entries", (_session, store) => store.search({ query: "u3", includePrivate: true })],
+    ["for some of the words", (session) => session.search({ query: "u3 a3", atLeast: 1 })],
+    ["with a spelling mistake", (_session, store) => store.search({ query: "sayd", relax: true })],
+    ["in named entries", (session) => session.search({ query: "u3", seqs: [3, 4, 5] })],
+  ])("%s: looks words up, and asks the index of words for no single row", async (_what, act) => {
+    const plan = await plansOf(async (session, store) => {
+      await store.catchUpSearch();
+      await act(session, store);
+    });
+    expect(plan).toContain("SCAN entry_text VIRTUAL TABLE");
+    expect(plan).not.toMatch(/SCAN entry_text VIRTUAL TABLE INDEX \d+:=/);
+    expect(plan).not.toMatch(/^SCAN private_entry/m);
+  });
+
+  test("looks private entries up by row number", async () => {
+    const plan = await plansOf((session) => session.search({ query: "u3" }));
+    expect(plan).toMatch(/USING ROWID SEARCH ON TABLE private_entry FOR IN-OPERATOR/);
+  });
+
+  test("without words reads the entries of one session by its index, the newest first", async () => {
+    const plan = await plansOf((session) => session.search({ query: "", roles: ["user"] }));
+    expect(plan).toMatch(/SEARCH session USING .*\(id=\?\)/);
+    expect(plan).toMatch(/SEARCH entry USING (COVERING )?INDEX sqlite_autoindex_entry_1 \(session_seq=\?\)/);
+    expect(plan).not.toMatch(WHOLE_TABLE);
+    expect(plan).not.toMatch(/USE TEMP B-TREE FOR ORDER BY/);
+  });
+});
+
 describe("what SQLite does for", () => {
   test.each<[string, (session: Session, store: Store) => Promise<unknown>]>([
     ["a context", (session) => session.context()],

@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("recall-exam.mjs", import.meta.url));
+const REAL = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
+
+interface Held {
+  readonly title: string;
+  readonly answered: number;
+  readonly missed: readonly string[];
+  readonly mostChars: number;
+}
+
+test("the exam of recall: one call with the words of the question answers no fewer than it did, within its budget", () => {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, "--json"], { encoding: "utf8" });
+  expect(status, stderr).toBe(0);
+  const { exams }: { readonly exams: readonly Held[] } = JSON.parse(stdout);
+  const least = new Map([
+    ["pi/large-session", 26],
+    ["claude/30530d66", 10],
+    ["own/export", 8],
+  ]);
+  for (const [title, count] of least) {
+    const exam = exams.find((one) => one.title === title);
+    if (title !== "own/export" && !existsSync(REAL)) expect(stderr).toContain(`EXAM NOT HELD: recall of ${title}`);
+    else expect(exam?.answered, `${title} without ${exam?.missed.join(" ")}`).toBeGreaterThanOrEqual(count);
+  }
+  for (const { mostChars } of exams) expect(mostChars).toBeLessThanOrEqual(13_000);
+});
