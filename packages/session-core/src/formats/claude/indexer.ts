@@ -94,7 +94,7 @@ export class Indexer {
   add(line: SourceLine, record: JsonObject): void {
     this.#object = record;
     const uuid = stringAt(record, "uuid");
-    if (uuid === undefined || uuid === "") this.#addSide(line, record);
+    if (uuid === undefined || uuid === "" || isMark(record)) this.#addSide(line, record);
     else this.#addNode(uuid, line, record);
   }
 
@@ -228,6 +228,11 @@ export class Indexer {
       },
     };
   }
+}
+
+// The Agent SDK gives the titles and tags that it appends a uuid, but no place in the tree.
+function isMark({ type, parentUuid }: JsonObject): boolean {
+  return parentUuid === undefined && (type === "custom-title" || type === "ai-title" || type === "tag");
 }
 
 function hasSameContent(written: JsonObject | undefined, record: JsonObject): boolean {

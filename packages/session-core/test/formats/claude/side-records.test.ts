@@ -19,6 +19,11 @@ describe("the title of a session", () => {
     expect(session.entries).toHaveLength(2);
   });
 
+  test("may have a uuid, as the Agent SDK writes it", () => {
+    const session = importLines([...turn, { ...custom("mine"), uuid: "t1", timestamp: "2026-01-01T00:00:00.000Z" }]);
+    expect([session.header.title, session.entries.length]).toEqual(["mine", 2]);
+  });
+
   test("is not a summary of another session, which is kept as it is", () => {
     const session = importLines([...turn, summary("other", "not-here")]);
     expect(session.header.title).toBe(undefined);
