@@ -27,8 +27,6 @@ export { findContextWindow, tokenizerOf } from "./tokens/known-models.js";
 export { roughCounter } from "./tokens/token-counter.js";
 
 // Replies and errors of providers
-export { CONNECTION_ENDED } from "./summarizers/reply.js";
-export { readFinishStep } from "./ai-sdk/finish-step.js";
 export { type FailureParts, readFailureParts } from "./summarizers/parse-failure.js";
 export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
 
