@@ -46,6 +46,18 @@ const COSTS = [
   ],
   [/fresh process|beyond node/, "Loading the library and SQLite; the session itself takes a millisecond."],
   [/^counting/, "Text without any break is the worst case of the tokenizer; it is cut into pieces, so the cost stays linear."],
+  [
+    /^LangGraph thread: file/,
+    "Most of the file is what LangGraph says about its checkpoints: three for a turn, with versions of channels and pending writes, which hold the messages a second time.",
+  ],
+  [
+    /^LangGraph thread: a turn/,
+    "A turn is six transactions on both sides. The graph reads the newest checkpoint at the beginning of each turn, which makes LangChain create every message; the rest is comparing each message with its stored text.",
+  ],
+  [
+    /^LangGraph thread: newest/,
+    "The messages are read one by one from their entries, and their texts are joined before LangChain reads them.",
+  ],
   [/^search/, "The index answers in a millisecond; the rest is reading the texts of the hits for their snippets."],
 ];
 

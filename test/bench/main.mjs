@@ -9,6 +9,7 @@ import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
 import { writeDocuments } from "./document.mjs";
 import * as importing from "./import.mjs";
+import * as langgraph from "./langgraph.mjs";
 import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
 import * as pi from "./pi.mjs";
@@ -39,6 +40,7 @@ const GROUPS = [
   tokens,
   navigator,
   picker,
+  langgraph,
   pi,
   processes,
 ];
