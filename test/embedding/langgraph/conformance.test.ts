@@ -24,3 +24,12 @@ const initializer: CheckpointSaverTestInitializer<BoughSaver> = {
 
 specTest(initializer);
 deltaChannelHistoryTests(initializer);
+
+let finished = 0;
+vitest.afterEach(({ task }) => {
+  if (task.mode === "run") finished += 1;
+});
+
+vitest.test("all 726 specs of the suite have run, none was skipped", () => {
+  vitest.expect(finished).toBe(726);
+});

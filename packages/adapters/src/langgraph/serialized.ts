@@ -44,14 +44,9 @@ async function packEach(serde: SerializerProtocol, values: readonly unknown[]): 
     const [type, bytes] = await serde.dumpsTyped(value);
     // A function has no JSON: in an array it is null, and in an object its member is left out.
     if (type !== "json" || bytes.length === 0) return undefined;
-    texts.push(canonical(textOf(bytes)));
+    texts.push(textOf(bytes));
   }
   return texts;
-}
-
-/** The text as it is when it has been parsed and written again: JavaScript moves members whose name is a whole number to the front. */
-function canonical(text: string): string {
-  return /"\d+":/.test(text) ? JSON.stringify(JSON.parse(text)) : text;
 }
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
