@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import * as append from "./append.mjs";
+import * as claudeTranscripts from "./claude-transcripts.mjs";
 import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
 import { writeDocuments } from "./document.mjs";
@@ -42,6 +43,7 @@ const GROUPS = [
   picker,
   langgraph,
   pi,
+  claudeTranscripts,
   processes,
 ];
 
