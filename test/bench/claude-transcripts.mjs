@@ -15,12 +15,12 @@ export async function run({ report, stores, sizes, rounds }) {
     await withStore({ path: stores.path("claude"), durability: "normal" }, async (store) => {
       const ours = new BoughSessionStore(store);
       const bare = bareLines(stores.path("bare-claude"));
-      const written = { ours: size, bare: size };
+      const batches = { ours: batchesFrom(size), bare: batchesFrom(size) };
       for (let from = 0; from < size; from += 500) await ours.append(KEY, linesFrom(from, Math.min(500, size - from)));
       bare.append(linesFrom(0, size));
       const appends = {
-        ours: { run: () => ours.append(KEY, linesFrom((written.ours += BATCH) - BATCH, BATCH)) },
-        bare: { run: async () => bare.append(linesFrom((written.bare += BATCH) - BATCH, BATCH)) },
+        ours: { run: () => ours.append(KEY, batches.ours.next().value) },
+        bare: { run: async () => bare.append(batches.bare.next().value) },
       };
       const appended = await alternate(appends, { rounds: rounds(40), warmUp: 3 });
       report.ratio(`claude transcripts: append ${BATCH} lines`, size, median(appended.ours), median(appended.bare), null);
@@ -47,6 +47,10 @@ function bareLines(path) {
 /** A turn is a question, a call, its result and an answer. */
 function linesFrom(from, count) {
   return Array.from({ length: count }, (_, at) => line(from + at));
+}
+
+function* batchesFrom(first) {
+  for (let from = first; ; from += BATCH) yield linesFrom(from, BATCH);
 }
 
 const uuid = (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
