@@ -246,6 +246,16 @@ describe("several writers of one thread", () => {
     expect(ends).toEqual(ends.map(() => ["Question h0", "Answer 1"]));
   });
 
+  test("checkpoints put at once below different parents each lie below their own", async () => {
+    const store = await opened();
+    const saver = new BoughSaver(store);
+    const first = await saver.put(thread("t"), checkpointOf([0]), meta, { list: 1 });
+    const other = await saver.put(first, checkpointOf([0, 1]), meta, { list: 1 });
+    const parents = Array.from({ length: 20 }, (_one, at) => (at % 2 === 0 ? first : other));
+    await Promise.all(parents.map((parent, at) => saver.put(parent, checkpointOf([0, at]), meta, { list: 1 })));
+    await expectSoundTree(store);
+  });
+
   test("four processes: every turn that one acknowledged is in the history, and the store is sound", async () => {
     const path = storePath();
     const names = ["w0", "w1", "w2", "w3"];
