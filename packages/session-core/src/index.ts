@@ -16,6 +16,7 @@ export type {
   AiSdkImagePart,
   AiSdkJson,
   AiSdkMessage,
+  AiSdkPart,
   AiSdkPrompt,
   AiSdkProviderOptions,
   AiSdkReasoningPart,

@@ -22,7 +22,7 @@ export type PartsKind = "list" | "members";
 export type StoredPart = EntryId | readonly [json: unknown];
 
 /** After `start` parts of the value before, `remove` parts are replaced by `insert`. */
-export type StoredSplice = readonly [start: number, remove: number, insert: readonly StoredPart[]];
+type StoredSplice = readonly [start: number, remove: number, insert: readonly StoredPart[]];
 
 /** A value in parts as a change of an earlier one. */
 export interface StoredChange {

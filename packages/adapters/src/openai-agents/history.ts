@@ -4,7 +4,7 @@ import type { AgentInputItem } from "@openai/agents-core";
 import { entryOf, itemsOf } from "./items.js";
 
 /** An item of the history, the entry that holds it, and its place among the items of that entry. */
-export interface HistoryItem {
+interface HistoryItem {
   readonly entry: Entry;
   readonly place: number;
   readonly item: AgentInputItem;

@@ -15,7 +15,7 @@ export interface McpClient {
 }
 
 /** What decides where config files are. */
-export type ClientIo = Pick<Io, "env" | "home"> & { readonly platform: NodeJS.Platform };
+type ClientIo = Pick<Io, "env" | "home"> & { readonly platform: NodeJS.Platform };
 
 /** The program that the client starts, and its arguments. */
 export interface StartLine {

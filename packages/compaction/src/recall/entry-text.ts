@@ -22,11 +22,6 @@ export function formatBody(entry: Entry, includePrivate = false): string {
   return cleanText(formatContent(entry)).replace(HEAD, "> ").trimEnd();
 }
 
-/** An entry as a model reads it: its head and its body. */
-export function formatEntry(entry: Entry, includePrivate = false): string {
-  return `${formatHead(entry)}\n${formatBody(entry, includePrivate)}`.trimEnd();
-}
-
 /** Who speaks: the role of a message, the tool of a result, the type of another entry. */
 export function formatSpeaker(entry: Entry): string {
   if (entry.type !== "message") return entry.type.replaceAll("_", " ");

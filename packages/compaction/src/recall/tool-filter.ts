@@ -2,7 +2,7 @@ import type { Entry, SearchHit } from "@bough/session-core";
 import type { EntrySource } from "./entry-source.js";
 
 /** Whether an entry calls a tool, or is its result. */
-export function usesTool(entry: Entry, tool: string): boolean {
+function usesTool(entry: Entry, tool: string): boolean {
   if (entry.type !== "message") return false;
   const isNamed = (name: string | undefined) => name?.toLowerCase() === tool.toLowerCase();
   const { message } = entry;

@@ -21,10 +21,10 @@ export interface ForeignResult {
 }
 
 /** How `content` of a stored result is to be read: as text (the default), as JSON, or `details`: a page shows `details` instead. */
-export type OutputType = "json" | "details";
+type OutputType = "json" | "details";
 
 /** What the model reads of a result of a tool that has no `toModelOutput`. */
-export function defaultOutput(value: unknown): ModelOutput {
+function defaultOutput(value: unknown): ModelOutput {
   return typeof value === "string" ? { type: "text", value } : { type: "json", value: JSON.parse(JSON.stringify(value ?? null)) };
 }
 

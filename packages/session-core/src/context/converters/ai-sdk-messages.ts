@@ -9,7 +9,7 @@ export interface AiSdkProviderOptions {
 }
 
 /** What every part may have. */
-interface AiSdkPart {
+export interface AiSdkPart {
   readonly providerOptions?: AiSdkProviderOptions;
 }
 

@@ -194,11 +194,6 @@ export function plainText(parts: readonly ContentPart[]): string {
     .join("\n");
 }
 
-/** The images among the parts. */
-export function imagesOf(parts: readonly ContentPart[]): readonly ProjectedImage[] {
-  return parts.filter((part) => part.type === "image");
-}
-
 /** The data URL of an image or a file, the form that OpenAI accepts. */
 export function toDataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
   return `data:${mediaType};base64,${data}`;
