@@ -175,7 +175,7 @@ export type { SessionLabels, SessionTokenCounts } from "./session/session-groups
 export type { SessionTree } from "./session/session-tree.js";
 export type { SessionValues, SetValueOptions } from "./session/session-values.js";
 export type { ImportProblem } from "./source/source-session.js";
-export type { Durability } from "./storage/open-database.js";
+export type { Durability } from "./storage/connection-options.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export type { PackedStore, PackOptions } from "./store/pack-store.js";

@@ -125,6 +125,10 @@ describe("bough mcp", () => {
     expect(await call(client, "get_tree", { session: "nothing" })).toBe(
       "error: No session nothing in this store. list_sessions lists them.",
     );
+    expect(await call(client, "search_sessions", { qurey: "tabs" })).toBe('error: There is no "qurey". Did you mean query? Nothing was read.');
+    expect(await call(client, "list_sessions", { everything: true })).toBe(
+      'error: There is no "everything". There are cwd, include, limit, cursor. Nothing was read.',
+    );
     expect(await call(client, "get_tree", { session: "tabs", max_chars: 1 })).toMatch(/^error: max_chars: /);
     expect(await call(client, "read_entries", { session: "tabs", entries: ["\u001b[2Jx"] })).not.toContain("\u001b");
     expect(await call(client, "delete_everything")).toMatch(/^error: There is no tool delete_everything\. There are search_sessions, /);
@@ -182,6 +186,16 @@ describe("bough mcp --install", () => {
     expect(stdout).toContain('"bough": {');
     expect(stdout).toContain("--yes");
     expect(() => readFileSync(join(home, ".cursor/mcp.json"))).toThrow("ENOENT");
+  });
+
+  test("the entry names the store of BOUGH_STORE, because a client does not start the server with it", () => {
+    const { stdout } = spawnSync(process.execPath, [bough, "mcp", "--install", "cursor"], {
+      encoding: "utf8",
+      env: { PATH: "/usr/bin", HOME: home, BOUGH_STORE: path },
+      input: "",
+    });
+    expect(stdout).toContain(`"--store",\n          ${JSON.stringify(path)}`);
+    expect(install("cursor").stdout).not.toContain("--store");
   });
 
   test("the entry that is written starts a server", async () => {

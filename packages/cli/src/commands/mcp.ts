@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { openStore } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { MCP_CLIENTS } from "../mcp/clients.js";
@@ -27,7 +26,9 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
   if (client === undefined)
     throw new UsageError(`--install ${name}: there is no such client. Choose from ${MCP_CLIENTS.map((one) => one.name).join(", ")}.`);
   const { prepareInstallation } = await import("../mcp/install.js");
-  const args = options.store === undefined ? ["mcp"] : ["mcp", "--store", resolve(io.cwd, options.store)];
+  // A client does not start the server with the environment of this shell, so a store that BOUGH_STORE names is written as well.
+  const { path, isDefault } = resolveStorePath(io, options.store);
+  const args = isDefault ? ["mcp"] : ["mcp", "--store", path];
   const { file, text, found, write } = await prepareInstallation(io, client, args);
   if (found === "same") return out.line(`${client.title} has this server already, in ${file}.`);
   out.line(styled("bold", `${client.title}: ${file}`));

@@ -1,4 +1,5 @@
 import type { Session, Store } from "@bough/session-core";
+import { findNearest } from "@bough/compaction/internals";
 import { cleanText, pairStart } from "@bough/session-core/internals";
 import { z } from "zod";
 
@@ -24,17 +25,28 @@ export function defineTool<T>(
   schema: z.ZodType<T>,
   answer: (store: Store, input: T) => Promise<string>,
 ): McpTool {
+  const inputSchema = z.toJSONSchema(schema, { io: "input" });
+  const members = Object.keys(inputSchema.properties ?? {});
   return {
     ...about,
-    inputSchema: z.toJSONSchema(schema, { io: "input" }),
+    inputSchema,
     answer: async (store, input) => {
       const parsed = schema.safeParse(withoutNulls(input));
       if (parsed.success) return answer(store, parsed.data);
-      const [issue] = parsed.error.issues;
-      const where = issue === undefined || issue.path.length === 0 ? "The input" : issue.path.join(".");
-      throw new InvalidInputError(`${where}: ${issue?.message ?? "is not valid"}. Nothing was read.`);
+      throw new InvalidInputError(`${describeIssue(parsed.error, members)} Nothing was read.`);
     },
   };
+}
+
+/** The first thing wrong with an input. A member of an unknown name is answered with the nearest one, or with all there are. */
+function describeIssue({ issues: [issue] }: z.ZodError, members: readonly string[]): string {
+  if (issue?.code === "unrecognized_keys") {
+    const name = issue.keys[0] ?? "";
+    const nearest = findNearest(name, members);
+    return `There is no ${JSON.stringify(cutText(name, 60))}. ${nearest === undefined ? `There are ${members.join(", ")}.` : `Did you mean ${nearest}?`}`;
+  }
+  const where = issue === undefined || issue.path.length === 0 ? "The input" : issue.path.join(".");
+  return `${where}: ${issue?.message ?? "is not valid"}.`;
 }
 
 function withoutNulls(input: unknown): unknown {

@@ -179,7 +179,7 @@ async function describeHit(
     `[${entryId}]${where} ${formatSpeaker(entry)}`,
     formatTime(createdAtMs),
     place,
-    `${lines} lines`,
+    `${lines} ${lines === 1 ? "line" : "lines"}`,
     isPrivate(entry) ? "private" : null,
   ];
   const text = [

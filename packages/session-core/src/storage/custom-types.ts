@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
-import type { OnProgress } from "./migrations/0004-payloads-apart.js";
+import type { OnProgress } from "./connection-options.js";
 import { type EntrySeq, toEntrySeq } from "./schema.js";
 
 /** The kinds of entries that have a custom type, as `entry.kind` stores them: custom_message and custom. */

@@ -1,11 +1,12 @@
 import { randomInt } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import { ForeignFileError, NewerStoreError } from "../errors/store-errors.js";
+import type { OnProgress } from "./connection-options.js";
 import { APPLICATION_ID } from "./file-header.js";
 import { initial } from "./migrations/0001-initial.js";
 import { entryTokenCount } from "./migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.js";
-import { type OnProgress, payloadsApart } from "./migrations/0004-payloads-apart.js";
+import { payloadsApart } from "./migrations/0004-payloads-apart.js";
 import { readsByIndex } from "./migrations/0005-reads-by-index.js";
 import { privateEntries } from "./migrations/0006-private-entries.js";
 

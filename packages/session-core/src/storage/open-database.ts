@@ -3,29 +3,12 @@ import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.js";
 import { checkpointUsually } from "./checkpoint.js";
+import type { ConnectionOptions } from "./connection-options.js";
 import { openSqlite } from "./driver.js";
 import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore } from "./file-header.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
-import type { OnProgress } from "./migrations/0004-payloads-apart.js";
 import { isSqliteError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
-
-/** `full`: acknowledged writes survive a power loss. `normal`: after a power loss the most recent transactions may be missing; the file stays consistent. */
-export type Durability = "full" | "normal";
-
-/** How to open a store file. */
-export interface ConnectionOptions {
-  readonly path: string;
-  /** `create` creates a missing file and its folder; the others throw `StoreNotFoundError`. */
-  readonly mode: "create" | "read-write" | "read-only";
-  readonly durability: Durability;
-  /** How long a write waits for the lock of another process, in milliseconds. */
-  readonly busyTimeoutMs: number;
-  /** Maximum size of the file in bytes; a larger write throws `StoreFullError`. */
-  readonly maxBytes?: number | undefined;
-  /** Called while a store of an older version is upgraded, with the number of copied entries and of all entries. */
-  readonly onUpgrade?: OnProgress | undefined;
-}
 
 /** An open and migrated database, and its file; undefined for a database in memory. */
 export interface OpenedDatabase {

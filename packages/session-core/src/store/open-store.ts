@@ -12,7 +12,7 @@ import {
   ruleOf,
   TEXT,
 } from "../arguments/rules.js";
-import type { Durability } from "../storage/open-database.js";
+import type { Durability } from "../storage/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { SqliteStorage } from "./sqlite-storage.js";
 import { Store } from "./store.js";

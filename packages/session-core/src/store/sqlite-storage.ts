@@ -13,7 +13,7 @@ import { setMetadata } from "../sessions/session-metadata.js";
 import * as sessions from "../sessions/session-rows.js";
 import type { SourceSession } from "../source/source-session.js";
 import { Connection } from "../storage/connection.js";
-import type { ConnectionOptions } from "../storage/open-database.js";
+import type { ConnectionOptions } from "../storage/connection-options.js";
 import { rowLimit } from "../storage/query.js";
 import { retryWhileBusy } from "../storage/write-lock.js";
 import type { FileTools } from "../tools/known-tools.js";

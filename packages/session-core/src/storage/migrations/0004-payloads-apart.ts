@@ -1,8 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { type BlockEntry, divideIntoBlocks, encodeBlock } from "../block.js";
-
-/** Reports how many of all entries have been copied. */
-export type OnProgress = (done: number, total: number) => void;
+import type { OnProgress } from "../connection-options.js";
 
 // `entry.kind` is a number instead of the texts of type and role, which took 16 bytes of each row. The lists repeat those of
 // entry/kinds.ts, because a released migration never changes; a test compares them.

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
+import type { OnProgress } from "../connection-options.js";
 import { customTypesFrom } from "../custom-types.js";
 import { metadataRows } from "../metadata-rows.js";
-import type { OnProgress } from "./0004-payloads-apart.js";
 
 /**
  * A number for what session lists filter by: 1 for a subagent, 2 more if archived, 4 more without entries. 0 is what lists contain
