@@ -125,7 +125,9 @@ describe("bough mcp", () => {
     expect(await call(client, "get_tree", { session: "nothing" })).toBe(
       "error: No session nothing in this store. list_sessions lists them.",
     );
-    expect(await call(client, "search_sessions", { qurey: "tabs" })).toBe('error: There is no "qurey". Did you mean query? Nothing was read.');
+    expect(await call(client, "search_sessions", { qurey: "tabs" })).toBe(
+      'error: There is no "qurey". Did you mean query? Nothing was read.',
+    );
     expect(await call(client, "list_sessions", { everything: true })).toBe(
       'error: There is no "everything". There are cwd, include, limit, cursor. Nothing was read.',
     );

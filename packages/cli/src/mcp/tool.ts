@@ -1,5 +1,5 @@
-import type { Session, Store } from "@bough/session-core";
 import { findNearest } from "@bough/compaction/internals";
+import type { Session, Store } from "@bough/session-core";
 import { cleanText, pairStart } from "@bough/session-core/internals";
 import { z } from "zod";
 
