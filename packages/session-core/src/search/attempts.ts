@@ -43,7 +43,8 @@ export function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: reado
   const term = terms[attempt.at];
   if (term === undefined) return { kind: "all" };
   const typed = foldText(term.words);
-  const found = new Set(term.misspelt?.inIndex.map(foldText));
+  // Only words of the hits: the index has those of private entries too.
+  const found = new Set<string>();
   for (const { snippet } of hits) {
     for (const [word] of foldText(snippet).matchAll(new RegExp(termPattern(term), "gu"))) found.add(word);
   }

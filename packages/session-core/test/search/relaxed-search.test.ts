@@ -51,6 +51,15 @@ describe("a relaxed search", () => {
     expect(await found(store, { query, relax: true })).toEqual({ ids: "e0", matched: { kind: "spelling", typed: query, found: [word] } });
   });
 
+  test("does not name a word that only an entry has which the user kept private, or another session", async () => {
+    const { store, session } = await said("the zebre runs");
+    const command = { role: "bashExecution", command: "echo zebra", output: "zebra", excludeFromContext: true } as const;
+    await session.append({ type: "message", message: command });
+    await (await store.createSession()).append(userMessage("a zebro elsewhere"));
+    const matched = { kind: "spelling", typed: "zebrq", found: ["zebre"] };
+    expect(await found(store, { query: "zebrq", relax: true, sessionId: session.id })).toEqual({ ids: "e0", matched });
+  });
+
   test("goes on, page by page, with the attempt that found something", async () => {
     const { store, session } = await said(...Array.from({ length: 7 }, (_, at) => `the lexer number ${at}`));
     await store.catchUpSearch(3);
