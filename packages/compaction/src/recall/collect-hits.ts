@@ -42,7 +42,8 @@ export async function collectHits(source: EntrySource, request: SearchRequest, t
   const half = Math.floor(words / 2);
   const start = first.matched.kind === "some" ? first.matched.words - 1 : words - 1;
   await collector.collectFewer(request, start, half + 1);
-  const correction = first.matched.kind === "all" && first.total > 0 ? null : await correctWord(source, request);
+  const isCorrect = first.matched.kind === "all" && first.total > 0;
+  const correction = isCorrect || collector.isDone ? null : await correctWord(source, request);
   const corrected = correction === null ? request : { ...request, query: correction.query };
   if (correction !== null) await collector.collectFewer(corrected, words, half + 1, correction);
   await collector.collectFewer(corrected, Math.min(start, half), 1, correction ?? undefined);
