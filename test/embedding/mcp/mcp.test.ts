@@ -1,32 +1,19 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bough, call, connectTo, environment } from "./client.js";
 
-const bough = join(import.meta.dirname, "../../../packages/cli/dist/bough.js");
 const folder = mkdtempSync(join(tmpdir(), "bough-mcp-"));
 const path = join(folder, "sessions.db");
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-const env = { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_CACHE_HOME: folder };
-
-async function connect(...args: string[]): Promise<Client> {
-  const client = new Client({ name: "test", version: "0" });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [bough, "mcp", ...args], env, stderr: "pipe" }));
-  return client;
-}
-
-/** The text of an answer; for an error "error: " and its text. */
-async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> {
-  const { content, isError } = CallToolResultSchema.parse(await client.callTool({ name, arguments: args }));
-  const [block] = content;
-  const text = block?.type === "text" ? block.text : "";
-  return isError === true ? `error: ${text}` : text;
+function connect(...args: string[]): Promise<Client> {
+  return connectTo({ command: process.execPath, args: [bough, "mcp", ...args] }, folder);
 }
 
 describe("bough mcp", () => {
@@ -166,93 +153,39 @@ test("without a store each call says so, and works once there is one", async () 
   }
 });
 
-describe("bough mcp --install", () => {
-  let home: string;
-  beforeEach(() => {
-    home = mkdtempSync(join(folder, "home-"));
-  });
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
-
-  function install(...args: string[]) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bough, "mcp", "--install", ...args], {
-      encoding: "utf8",
-      env: { PATH: "/usr/bin", HOME: home, XDG_CONFIG_HOME: join(home, ".config") },
-      input: "",
-    });
-    return { status, stdout, stderr };
-  }
-
-  test("without a terminal it prints the entry and writes nothing", () => {
-    const { status, stdout } = install("cursor");
-    expect(status).toBe(0);
-    expect(stdout).toContain('"bough": {');
-    expect(stdout).toContain("--yes");
-    expect(() => readFileSync(join(home, ".cursor/mcp.json"))).toThrow("ENOENT");
-  });
-
-  test("the entry names the store of BOUGH_STORE, because a client does not start the server with it", () => {
-    const { stdout } = spawnSync(process.execPath, [bough, "mcp", "--install", "cursor"], {
-      encoding: "utf8",
-      env: { PATH: "/usr/bin", HOME: home, BOUGH_STORE: path },
-      input: "",
-    });
-    expect(stdout).toContain(`"--store",\n          ${JSON.stringify(path)}`);
-    expect(install("cursor").stdout).not.toContain("--store");
-  });
-
-  test("the entry that is written starts a server", async () => {
-    expect(install("cursor", "--yes", "--store", path).status).toBe(0);
-    const { mcpServers } = JSON.parse(readFileSync(join(home, ".cursor/mcp.json"), "utf8")) as {
-      mcpServers: { bough: { command: string; args: string[] } };
-    };
-    const client = new Client({ name: "test", version: "0" });
-    await client.connect(new StdioClientTransport({ ...mcpServers.bough, env, stderr: "pipe" }));
-    expect(await call(client, "list_sessions")).toContain("tabs");
+test("a store that was replaced is read anew, one that was deleted is named", async () => {
+  const at = join(folder, "served.db");
+  const make = async (to: string, id: string) => {
+    const store = await openStore({ path: to });
+    await (await store.createSession({ id })).append(userMessage("hello"));
+    await store.close();
+  };
+  await make(at, "old");
+  await make(`${at}.new`, "restored");
+  const client = await connect("--store", at);
+  try {
+    expect(await call(client, "list_sessions")).toContain("old");
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${at}${end}`, { force: true });
+    expect(await call(client, "list_sessions")).toMatch(/^error: No store at .*served\.db/);
+    renameSync(`${at}.new`, at);
+    const answers = await Promise.all([call(client, "list_sessions"), call(client, "list_sessions")]);
+    for (const answer of answers) expect(answer).toContain("restored");
+  } finally {
     await client.close();
-  });
+  }
+});
 
-  test("a JSON config keeps its comments, its other servers, its permissions and its symbolic link", () => {
-    mkdirSync(join(home, "dotfiles"));
-    const real = join(home, "dotfiles/claude.json");
-    writeFileSync(real, '{\n  // mine\n  "mcpServers": { "other": { "command": "x" } },\n  "oauth": "secret"\n}\n', { mode: 0o600 });
-    symlinkSync(real, join(home, ".claude.json"));
-    expect(install("claude", "--yes").status).toBe(0);
-    const text = readFileSync(real, "utf8");
-    expect(text).toContain("// mine");
-    expect(JSON.parse(text.replace("// mine", ""))).toMatchObject({ mcpServers: { other: { command: "x" } }, oauth: "secret" });
-    expect(text).toContain('"bough"');
-    expect(install("claude", "--yes").stdout).toContain("has this server already");
-    expect(readFileSync(real, "utf8")).toBe(text);
-    expect(spawnSync("stat", ["-c", "%a %F", real, join(home, ".claude.json")], { encoding: "utf8" }).stdout).toBe(
-      "600 regular file\n777 symbolic link\n",
-    );
+test("a client that reads no more ends the server", async () => {
+  const server = spawn(process.execPath, [bough, "mcp", "--store", path], { env: environment(folder), stdio: "pipe" });
+  const ended = once(server, "exit");
+  let complaints = "";
+  server.stderr.on("data", (piece: Buffer) => {
+    complaints += piece.toString();
   });
-
-  test("a TOML config gets the entry at its end", () => {
-    mkdirSync(join(home, ".codex"));
-    const file = join(home, ".codex/config.toml");
-    writeFileSync(file, '# mine\nmodel = "gpt"\n');
-    expect(install("codex", "--yes").status).toBe(0);
-    expect(readFileSync(file, "utf8")).toMatch(/^# mine\nmodel = "gpt"\n\n\[mcp_servers\.bough\]\ncommand = /);
-    expect(install("codex", "--yes").stdout).toContain("has this server already");
-  });
-
-  test.each([
-    ["cursor", ".cursor/mcp.json", '{ "mcpServers": '],
-    ["codex", ".codex/config.toml", "model = "],
-  ])("a damaged config of %s is named and not changed", (client, name, text) => {
-    mkdirSync(join(home, name, ".."), { recursive: true });
-    writeFileSync(join(home, name), text);
-    const { status, stderr } = install(client, "--yes");
-    expect(status).toBe(67);
-    expect(stderr).toContain(`${name} is damaged`);
-    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
-    expect(readFileSync(join(home, name), "utf8")).toBe(text);
-  });
-
-  test("an unknown client is answered with those there are", () => {
-    const { status, stderr } = install("netscape");
-    expect(status).toBe(2);
-    expect(stderr).toContain("Choose from claude, claude-desktop, codex, cursor, gemini, opencode, vscode.");
-  });
+  server.stdin.on("error", () => undefined);
+  server.stdout.destroy();
+  for (let id = 0; id < 50; id += 1) server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`);
+  // Its input stays open.
+  expect(await ended).toEqual([0, null]);
+  expect(complaints).toBe("");
 });

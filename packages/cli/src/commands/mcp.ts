@@ -16,9 +16,9 @@ interface McpOptions extends CommonOptions {
 export const runMcp: Command<McpOptions> = async (invocation) => {
   const { io, options } = invocation;
   if (options.install !== undefined) return install(invocation, options.install);
-  const { serveMcp } = await import("../mcp/server.js");
+  const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
   const { path } = resolveStorePath(io, options.store);
-  await serveMcp(() => openStore({ path, mode: "read-only" }), io.pipes);
+  await serveMcp(new ServedStore(path, (from) => openStore({ path: from, mode: "read-only" })), io.pipes);
 };
 
 async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {

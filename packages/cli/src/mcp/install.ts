@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml } from "smol-toml";
 import { ClientConfigError } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import type { McpClient, StartLine } from "./clients.js";
@@ -25,7 +26,8 @@ export interface Installation {
 /**
  * Reads the config of a client and prepares the entry.
  *
- * @throws {ClientConfigError} the file cannot be read or is damaged. Nothing was written.
+ * @throws {ClientConfigError} the file cannot be read or is damaged; from `write` also: it cannot take the entry, or its folder cannot be
+ * made. Nothing was written.
  */
 export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
   const file = client.file({ env: io.env, home: io.home, platform: platform() });
@@ -40,8 +42,9 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
     text: config.alone(client.path, entry),
     found: present === undefined ? "nothing" : isDeepStrictEqual(structuredClone(present), entry) ? "same" : "other",
     write: async () => {
-      await mkdir(dirname(file), { recursive: true });
-      await writeNewFile(io, file, once(config.with(client.path, entry)), before !== undefined);
+      const text = addEntry(file, config, client.path, entry);
+      await makeFolder(dirname(file));
+      await writeNewFile(io, file, once(text), before !== undefined);
     },
   };
 }
@@ -70,53 +73,102 @@ async function readConfig(file: string): Promise<string | undefined> {
     return await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new ClientConfigError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}. Nothing was written.`, {
-      cause: error,
-    });
+    throw new ClientConfigError(`Cannot read ${file}: ${errorLine(error)}. Nothing was written.`, { cause: error });
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new ClientConfigError(`Cannot make the folder ${folder}: ${errorLine(error)}. Nothing was written.`, { cause: error });
   }
 }
 
 /** A parsed config: its value, its text with an entry, and an entry alone. */
 interface Config {
   readonly value: unknown;
+  /** The value of a text in the format of the config. */
+  parse(text: string): unknown;
   with(path: readonly string[], entry: unknown): string;
   alone(path: readonly string[], entry: unknown): string;
 }
 
+/**
+ * The text of a config with an entry. The text is parsed again before it is used, because some files cannot take an entry by an insertion:
+ * a member of them twice, or an inline table of TOML.
+ */
+function addEntry(file: string, config: Config, path: readonly string[], entry: unknown): string {
+  const parents = path.slice(0, -1);
+  const parent = parents.reduce<unknown>(memberOf, config.value);
+  if (hasMember(config.value, parents) && !isObject(parent)) throw unchanged(file, `${parents.join(".")} in it is not an object`);
+  const text = config.with(path, entry);
+  if (isDeepStrictEqual(readOrNull(config, text), structuredClone(withMember(config.value, path, entry)))) return text;
+  throw unchanged(file, `the way in which it is written leaves no place for ${path.join(".")}`);
+}
+
+function readOrNull(config: Config, text: string): unknown {
+  try {
+    return structuredClone(config.parse(text));
+  } catch (error) {
+    if (error instanceof ClientConfigError) return null;
+    throw error;
+  }
+}
+
+function unchanged(file: string, why: string): ClientConfigError {
+  return new ClientConfigError(`${file} was not changed: ${why}.`);
+}
+
+/** What a text editor of Windows puts before the text. */
+const BYTE_ORDER_MARK = "\uFEFF";
+
 function jsonConfig(file: string, before: string | undefined): Config {
-  const errors: ParseError[] = [];
-  const text = before === undefined || before.trim() === "" ? "{}\n" : before;
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
-  const [error] = errors;
-  if (error !== undefined) throw damaged(file, `${printParseErrorCode(error.error)} at offset ${error.offset}`);
-  if (!isObject(value)) throw damaged(file, "it is not an object");
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: "\n" };
+  const mark = before?.startsWith(BYTE_ORDER_MARK) === true ? BYTE_ORDER_MARK : "";
+  const given = (before ?? "").slice(mark.length);
+  const text = given.trim() === "" ? "{}\n" : given;
+  const formattingOptions = { insertSpaces: !/^\t/m.test(text), tabSize: 2, eol: lineBreakOf(text) };
   return {
-    value,
-    with: (path, entry) => applyEdits(text, modify(text, [...path], entry, { formattingOptions })),
+    value: readJson(file, text),
+    parse: (after) => readJson(file, after.slice(mark.length)),
+    with: (path, entry) => mark + applyEdits(text, modify(text, [...path], entry, { formattingOptions })),
     alone: (path, entry) => JSON.stringify(nested(path, entry), null, 2),
   };
 }
 
+function readJson(file: string, text: string): unknown {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error !== undefined) throw damaged(file, `${printParseErrorCode(error.error)} at offset ${error.offset}`);
+  if (!isObject(value)) throw damaged(file, "it is not an object");
+  return value;
+}
+
 /** A TOML config gets its entry at its end, because a TOML writer would drop the comments of the file. */
-function tomlConfig(file: string, before: string | undefined): Config {
-  const value = readToml(file, before ?? "");
+function tomlConfig(file: string, before = ""): Config {
+  const value = readToml(file, before);
   const alone = (path: readonly string[], entry: unknown) => stringifyToml(nested(path, entry)).trim();
   return {
     value,
+    parse: (after) => readToml(file, after),
     with: (path, entry) => {
-      if (path.reduce<unknown>(memberOf, value) !== undefined)
-        throw new ClientConfigError(`${file} has another entry ${path.join(".")}. Replace it by hand; nothing was written.`);
-      const start = before === undefined || before === "" ? "" : `${before.trimEnd()}\n\n`;
-      return `${start}${alone(path, entry)}\n`;
+      if (hasMember(value, path)) throw unchanged(file, `it has another entry ${path.join(".")}`);
+      const start = before === "" ? "" : `${before.trimEnd()}\n\n`;
+      const lineBreak = lineBreakOf(before);
+      return `${start}${alone(path, entry)}\n`.replace(/\r?\n/g, lineBreak);
     },
     alone,
   };
 }
 
+function lineBreakOf(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
+}
+
 function readToml(file: string, text: string): unknown {
   try {
-    return parseToml(text);
+    return parseToml(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
     throw damaged(file, error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error));
   }
@@ -133,6 +185,17 @@ function nested(path: readonly string[], entry: unknown): Record<string, unknown
 
 function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function hasMember(value: unknown, path: readonly string[]): boolean {
+  return path.reduce<unknown>(memberOf, value) !== undefined;
+}
+
+/** An object with the entry at its place; the objects that lead there are made if there are none. */
+function withMember(value: unknown, path: readonly string[], entry: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return entry;
+  return { ...(isObject(value) ? value : {}), [name]: withMember(memberOf(value, name), rest, entry) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { BoughError, type Store } from "@bough/session-core";
+import { BoughError } from "@bough/session-core";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -6,6 +6,7 @@ import { errorLine } from "../format/error-text.js";
 import type { Pipes } from "../terminal/io.js";
 import { VERSION } from "../version.js";
 import { RECALL_TOOLS } from "./recall-tools.js";
+import type { ServedStore } from "./served-store.js";
 import { SESSION_TOOLS } from "./session-tools.js";
 import { clean, InvalidInputError, type McpTool } from "./tool.js";
 
@@ -15,36 +16,34 @@ const INSTRUCTIONS =
   "Sessions of coding agents, kept as trees: what was said, done and decided before, on every branch. Look here before you ask the user again or repeat work. Start with search_sessions; its answers carry the ids that read_entries takes. Everything is read-only.";
 
 /**
- * Serves the tools over the pipes until the client closes its end. The store is opened by the first call, so that the handshake does not
- * wait for it.
+ * Serves the tools over the pipes until the client closes one of its ends. The store is opened by the first call, so that the handshake
+ * does not wait for it.
  */
-export async function serveMcp(open: () => Promise<Store>, pipes: Pipes): Promise<void> {
+export async function serveMcp(store: ServedStore, pipes: Pipes): Promise<void> {
   const server = new Server(
     { name: "bough", title: "Bough", version: VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  let store: Promise<Store> | undefined;
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: TOOLS.map(describeTool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined) return failure(`There is no tool ${params.name}. There are ${TOOLS.map(({ name }) => name).join(", ")}.`);
     try {
-      store ??= open();
-      return success(await tool.answer(await store, params.arguments));
+      return success(await store.use((opened) => tool.answer(opened, params.arguments)));
     } catch (error) {
-      // A store that could not be opened is tried again by the next call.
-      if (await isRejected(store)) store = undefined;
       return failure(explain(error));
     }
   });
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
     pipes.input.once("end", resolve).once("close", resolve);
+    // A client that reads no more gets no answers. Each answer that waits for the pipe adds a listener.
+    pipes.output.setMaxListeners(0).once("close", resolve).on("error", resolve);
   });
   await server.connect(new StdioServerTransport(pipes.input, pipes.output));
   await closed;
   await server.close();
-  await (await store?.catch(() => undefined))?.close();
+  await store.close();
 }
 
 function describeTool({ name, title, description, inputSchema }: McpTool) {
@@ -79,13 +78,4 @@ function explain(error: unknown): string {
   if (!(error instanceof BoughError)) return `Unexpected error: ${errorLine(error)}`;
   const hint = HINTS.get(error.code);
   return hint === undefined ? error.message : `${error.message} ${hint}`;
-}
-
-async function isRejected(promise: Promise<unknown> | undefined): Promise<boolean> {
-  return promise === undefined
-    ? false
-    : promise.then(
-        () => false,
-        () => true,
-      );
 }
