@@ -11,8 +11,9 @@ const MESSAGES = rules.list(rules.record({ role: rules.TEXT }), "an array of mes
 
 /**
  * Messages of the AI SDK (`ModelMessage[]`) as entries to append: an entry for each message, and one for each tool result. Provider
- * options, files and JSON outputs are kept; `toAiSdk` of the stored entries gives the same messages. A model message has no usage,
- * stop reason or model: to record a running agent use `recordSteps`. Pure.
+ * options of parts, files and JSON outputs are kept; `toAiSdk` of the stored entries gives the same messages, with texts as parts,
+ * without blank texts, and with a result for each call. Options of a whole message, such as a cache mark, are stored, but not sent
+ * again. A model message has no usage, stop reason or model: to record a running agent use `recordSteps`. Pure.
  *
  * @throws {InvalidArgumentError} `messages` is not an array of messages.
  * @example
@@ -60,15 +61,17 @@ function userBlock(part: UserPart): ContentBlock {
 
 /** The type of an image that comes without one: that of its data URL, or what the first bytes say. */
 function imageType(image: unknown): string | undefined {
-  if (image instanceof URL || (typeof image === "string" && /^https?:/.test(image))) return "image/*";
-  if (typeof image !== "string" || image.startsWith("data:")) return typeof image === "string" ? undefined : "image/png";
+  const text = image instanceof URL ? image.href : image;
+  if (typeof text !== "string") return "image/png";
+  if (text.startsWith("data:")) return undefined;
+  if (/^https?:/.test(text)) return "image/*";
   const known = [
     ["iVBOR", "image/png"],
     ["/9j/", "image/jpeg"],
     ["R0lG", "image/gif"],
     ["UklG", "image/webp"],
   ] as const;
-  return known.find(([start]) => image.startsWith(start))?.[1] ?? "image/png";
+  return known.find(([start]) => text.startsWith(start))?.[1] ?? "image/png";
 }
 
 type AssistantContent = Extract<ModelMessage, { role: "assistant" }>["content"];

@@ -2,7 +2,7 @@ import type { ProviderMetadata } from "ai";
 import { assistantMessage, toolResult } from "../entry/builders.js";
 import type { EntryInput } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
-import type { AssistantMessage, ToolCallBlock, Usage } from "../entry/message.js";
+import type { AssistantBlock, AssistantMessage, ToolCallBlock, Usage } from "../entry/message.js";
 import { normalizeUsage } from "../entry/usage.js";
 import { type AiSdkStreamPart, isStreamPart, type StepPart, type StreamPart } from "./step.js";
 import { callsOf, messageOf, providerOf, replyBlocks, resultEntries } from "./step-entries.js";
@@ -59,13 +59,16 @@ export class StepReader {
 
   #takeKnown(part: StreamPart): void {
     switch (part.type) {
+      case "text-start":
+      case "reasoning-start":
+        this.#start(part);
+        return;
       case "text-delta":
         this.#grow("text", part.id, part.text, part.providerMetadata);
         return;
       case "text-end":
         this.#grow("text", part.id, "", part.providerMetadata);
         return;
-      case "reasoning-start":
       case "reasoning-end":
         this.#grow("reasoning", part.id, "", part.providerMetadata);
         return;
@@ -115,7 +118,7 @@ export class StepReader {
     const stopReason = this.#stopReason ?? "error";
     const content = replyBlocks(this.#parts);
     const isCut = stopReason === "error" || stopReason === "aborted";
-    const kept = isCut ? content.filter((block) => !(block.type === "toolCall" && this.#invalidCalls.has(block.id))) : content;
+    const kept = isCut ? content.filter((block) => this.#isComplete(block)) : content;
     return {
       content: kept,
       calls: callsOf(kept),
@@ -125,6 +128,11 @@ export class StepReader {
       stopReason,
       error: this.#stopReason === undefined ? CONNECTION_ENDED : this.#error,
     };
+  }
+
+  /** Whether a block of an interrupted step has what a request needs of it. */
+  #isComplete(block: AssistantBlock): boolean {
+    return block.type === "toolCall" ? !this.#invalidCalls.has(block.id) : block.type !== "text" || block.text !== "";
   }
 
   /**
@@ -151,6 +159,12 @@ export class StepReader {
   /** The entries of the results that were received. */
   results(): EntryInput[] {
     return resultEntries(this.#parts);
+  }
+
+  /** Some providers say what they need back where a part begins. */
+  #start({ type, id, providerMetadata }: Extract<StreamPart, { type: "text-start" | "reasoning-start" }>): void {
+    const kind = type === "text-start" ? "text" : "reasoning";
+    if (providerMetadata !== undefined) this.#begin(kind, `${kind} ${id}`).providerMetadata = providerMetadata;
   }
 
   /** Adds to a part. What a provider says of a part may come after the next one has begun. */

@@ -45,6 +45,7 @@ export function isStepPart(part: { readonly type: string }): part is StepPart {
 }
 
 const STREAM_PARTS = new Set<string>([
+  "text-start",
   "text-delta",
   "text-end",
   "reasoning-start",

@@ -82,14 +82,15 @@ function contentBlock(part: OutputPart): ContentBlock {
     case "text":
       return textBlock(part.text, part.providerOptions);
     case "media":
-    case "image-data":
       return fileBlock(part.data, part.mediaType);
+    case "image-data":
+      return fileBlock(part.data, part.mediaType, { metadata: part.providerOptions });
     case "file-data":
-      return fileBlock(part.data, part.mediaType, { filename: part.filename });
+      return fileBlock(part.data, part.mediaType, { filename: part.filename, metadata: part.providerOptions });
     case "file-url":
-      return fileBlock(part.url, part.mediaType);
+      return fileBlock(part.url, part.mediaType, { metadata: part.providerOptions });
     case "image-url":
-      return fileBlock(part.url, "image/*");
+      return fileBlock(part.url, "image/*", { metadata: part.providerOptions });
     default:
       return shownBlock(part);
   }

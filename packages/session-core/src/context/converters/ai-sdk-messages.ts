@@ -50,11 +50,14 @@ export interface AiSdkToolCallPart extends AiSdkPart {
 }
 
 /** A part of a result with images or files; `data` is base64. */
-export type AiSdkResultPart =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image-data"; readonly data: string; readonly mediaType: string }
-  | { readonly type: "file-data"; readonly data: string; readonly mediaType: string; readonly filename?: string }
-  | { readonly type: "file-url"; readonly url: string };
+export type AiSdkResultPart = AiSdkPart &
+  (
+    | { readonly type: "text"; readonly text: string }
+    | { readonly type: "image-data"; readonly data: string; readonly mediaType: string }
+    | { readonly type: "image-url"; readonly url: string }
+    | { readonly type: "file-data"; readonly data: string; readonly mediaType: string; readonly filename?: string }
+    | { readonly type: "file-url"; readonly url: string }
+  );
 
 /** The output of a tool call. */
 export type AiSdkToolOutput =

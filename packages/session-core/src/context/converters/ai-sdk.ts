@@ -174,13 +174,14 @@ function parseJson(text: string): AiSdkJson | undefined {
 }
 
 function toOutputPart(part: ContentPart): AiSdkResultPart {
-  if (part.type !== "file") {
-    const known = toTextOrImage(part);
-    return known.type === "text"
-      ? { type: "text", text: known.text }
-      : { type: "image-data", data: known.data, mediaType: known.mediaType };
-  }
-  const { data, mediaType, filename } = part;
-  if (data === undefined) return { type: "file-url", url: part.url ?? "" };
+  if (part.type === "file") return { ...toOutputFile(part), ...optionsOf(part) };
+  const known = toTextOrImage(part);
+  const options = optionsOf(known);
+  if (known.type === "text") return { type: "text", text: known.text, ...options };
+  return { type: "image-data", data: known.data, mediaType: known.mediaType, ...options };
+}
+
+function toOutputFile({ data, url = "", mediaType, filename }: ProjectedFile): AiSdkResultPart {
+  if (data === undefined) return { type: mediaType.startsWith("image/") ? "image-url" : "file-url", url };
   return { type: "file-data", data, mediaType, ...(filename === undefined ? {} : { filename }) };
 }
