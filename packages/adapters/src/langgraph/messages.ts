@@ -1,4 +1,12 @@
-import { type EntryId, type EntryInput, InvalidEntryError, type Message, normalizeUsage, type Usage } from "@bough/session-core";
+import {
+  type EntryId,
+  type EntryInput,
+  InvalidEntryError,
+  type Message,
+  normalizeUsage,
+  stopReasonOf,
+  type Usage,
+} from "@bough/session-core";
 import { toCallBlock, toContent, toPlainText, toReplyBlocks } from "./content-blocks.js";
 import { classOf, contentOf, isMessage, isObject, type Members, text } from "./langchain-json.js";
 import { type Shared, sharedWith } from "./shared.js";
@@ -61,7 +69,7 @@ function toReply(content: unknown, kwargs: Members): Message {
     provider: text(response["model_provider"]),
     model: text(response["model_name"]) ?? text(response["model"]),
     usage: usageOf(kwargs["usage_metadata"]),
-    stopReason: stopReasonOf(response),
+    stopReason: readStopReason(response),
   };
 }
 
@@ -77,20 +85,7 @@ function usageOf(given: unknown): Usage | undefined {
   }
 }
 
-const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
-  ["stop", "stop"],
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["STOP", "stop"],
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["MAX_TOKENS", "length"],
-  ["tool_calls", "toolUse"],
-  ["tool_use", "toolUse"],
-  ["content_filter", "contentFilter"],
-]);
-
-function stopReasonOf(response: Members): string | undefined {
-  const reason = response["finish_reason"] ?? response["stop_reason"] ?? response["finishReason"];
-  return STOP_REASONS.get(reason) ?? text(reason);
+function readStopReason(response: Members): string | undefined {
+  const reason = text(response["finish_reason"] ?? response["stop_reason"] ?? response["finishReason"]);
+  return reason === undefined ? undefined : stopReasonOf(reason);
 }

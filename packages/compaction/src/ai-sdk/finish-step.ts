@@ -1,6 +1,7 @@
 import type { Usage } from "@bough/session-core";
-import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from "ai";
+import type { FinishReason, TextStreamPart, ToolSet } from "ai";
 import { readRequestId } from "../summarizers/http.js";
+import { readReplyUsage } from "../summarizers/reply-data.js";
 
 /** What the end of a reply in a stream of the AI SDK (its part `finish-step`) reports. */
 interface FinishedStep {
@@ -18,7 +19,7 @@ export function readFinishStep(step: Extract<TextStreamPart<ToolSet>, { type: "f
   return {
     model: response.modelId,
     requestId: readRequestId(response.headers) ?? response.id,
-    usage: readUsage(usage),
+    usage: readReplyUsage(usage),
     end: readEnd(step.finishReason, step.rawFinishReason),
   };
 }
@@ -28,13 +29,4 @@ function readEnd(reason: FinishReason, raw: string | undefined): FinishedStep["e
   if (raw === "model_context_window_exceeded") return "overflow";
   // A provider whose connection ended early reports "other" without a reason of the server's.
   return reason === "other" && raw === undefined ? undefined : reason;
-}
-
-/** `input` is without the tokens read from or written to the provider's cache. undefined: nothing was reported. */
-function readUsage({ inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage): Usage | undefined {
-  const { cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, noCacheTokens } = inputTokenDetails;
-  const uncached = inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cacheRead ?? 0) - (cacheWrite ?? 0));
-  const figures = { input: noCacheTokens ?? uncached, output: outputTokens, cacheRead, cacheWrite, totalTokens };
-  const known = Object.entries(figures).filter(([, tokens]) => typeof tokens === "number" && tokens >= 0);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
 }

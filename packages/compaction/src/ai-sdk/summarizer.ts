@@ -1,10 +1,11 @@
 import { toAiSdk, type Usage } from "@bough/session-core";
 import { raceAbort, rules } from "@bough/session-core/internals";
-import type { FinishReason, LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
+import type { LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "../summarizers/call-failure.js";
 import { CONNECTION_ENDED, type ModelReply, type ReplyEnd, skipThinking, validateReply } from "../summarizers/reply.js";
+import { readReplyEnd } from "../summarizers/reply-data.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "../summarizers/summarizer.js";
 import { readFinishStep } from "./finish-step.js";
 import { loadAiSdk } from "./load.js";
@@ -90,15 +91,6 @@ function buildPrompt({ tools }: AiSdkSummarizerOptions, { system, prompt, contex
   return { ...live, messages: [...live.messages, task], ...(tools === undefined ? {} : { tools, toolChoice: "none" as const }) };
 }
 
-const ENDS: Readonly<Record<FinishReason, ReplyEnd>> = {
-  stop: "stop",
-  length: "length",
-  "tool-calls": "tool-calls",
-  "content-filter": "content-filter",
-  error: "unknown",
-  other: "unknown",
-};
-
 /** Collects the parts of one reply. */
 class StreamedReply {
   readonly #pieces: string[] = [];
@@ -131,7 +123,7 @@ class StreamedReply {
     this.requestId = requestId;
     this.usage = usage;
     if (end === "overflow") throw new SummarizerCallError("overflow", part.rawFinishReason ?? end);
-    if (end !== undefined) this.#end = ENDS[end];
+    if (end !== undefined) this.#end = readReplyEnd(end);
   }
 
   /** The whole reply. @throws {SummarizerCallError} the connection ended before the reply did. */

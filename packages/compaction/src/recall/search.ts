@@ -60,7 +60,8 @@ export interface RecallAnswer<T> {
 /**
  * Finds entries of a session, or of all sessions of a store, best first. Each hit has the passages where the words stand close together,
  * with line numbers for `recallRead`. If too few entries have all the words, others follow: with most of them, with one spelling mistake if
- * nothing else was found, with some; the answer says which. Left out are summaries unless asked for, and what the user kept out of the conversation unless `includePrivate` is set.
+ * nothing else was found, with some; the answer says which. Left out are summaries unless asked for, and what the user kept out of the
+ * conversation unless `includePrivate` is set.
  *
  * Cost: the search, and the payloads of the hits; with `tool` the payloads of up to 2,000 entries.
  *

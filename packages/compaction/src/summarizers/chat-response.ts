@@ -1,8 +1,9 @@
-import { InvalidEntryError, normalizeUsage, type Usage } from "@bough/session-core";
+import type { Usage } from "@bough/session-core";
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
 import { CONNECTION_ENDED, type ModelReply, type ReplyEnd } from "./reply.js";
+import { readReplyEnd, readReplyUsage } from "./reply-data.js";
 
 const usage = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
@@ -35,15 +36,6 @@ function textOfParts(parts: readonly { readonly type: string; readonly text?: st
   return parts.flatMap((part) => (part.type === "text" ? [part.text ?? ""] : [])).join("");
 }
 
-const ENDS: Readonly<Record<string, ReplyEnd>> = {
-  stop: "stop",
-  length: "length",
-  max_tokens: "length",
-  tool_calls: "tool-calls",
-  function_call: "tool-calls",
-  content_filter: "content-filter",
-};
-
 /** Collects the chunks of one response. */
 export class ChatResponse {
   readonly #pieces: string[] = [];
@@ -63,7 +55,7 @@ export class ChatResponse {
     if (!chunk.success) throw new SummarizerCallError("network", "the server's response is not a chat completion");
     const { error, choices } = chunk.data;
     if (error !== undefined && error !== null) throw toCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
-    this.usage = toUsage(chunk.data.usage) ?? this.usage;
+    this.usage = readReplyUsage(chunk.data.usage) ?? this.usage;
     this.model = chunk.data.model ?? this.model;
     return choices
       .slice(0, 1)
@@ -77,7 +69,7 @@ export class ChatResponse {
     if ((part?.refusal ?? "") !== "") this.#refuses = true;
     // z.ai reports an overflow as the finish reason.
     if (finish_reason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", finish_reason);
-    if (typeof finish_reason === "string" && finish_reason !== "") this.#end = ENDS[finish_reason] ?? "unknown";
+    if (typeof finish_reason === "string" && finish_reason !== "") this.#end = readReplyEnd(finish_reason);
     const piece = part?.content ?? "";
     this.#pieces.push(piece);
     return piece;
@@ -101,16 +93,5 @@ function parsed(json: string): unknown {
   } catch {
     // Not JSON; the schema rejects it.
     return undefined;
-  }
-}
-
-function toUsage(given: z.output<typeof usage>): Usage | undefined {
-  if (given === null || given === undefined) return undefined;
-  try {
-    return normalizeUsage(given);
-  } catch (error) {
-    // A summary is worth more than the count of its tokens.
-    if (error instanceof InvalidEntryError) return undefined;
-    throw error;
   }
 }
