@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as adapter from "@bough/adapters/pi";
 import * as core from "@bough/session-core";
 import * as pi from "@earendil-works/pi-agent-core";
+import { transformSync } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { says, scriptedModel } from "./faux.js";
 
@@ -21,15 +22,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs an example unchanged, with these variables. */
-async function run(example: string | undefined, given: object): Promise<void> {
-  const code = (example ?? "").replace(/^import (\{[^}]*\}) from "[^"]+";/gm, "const $1 = given;");
-  const variables = Object.keys(given).filter((name) => ["session", "models", "model"].includes(name));
+/** Runs an example unchanged, and returns the function that it exports, if it does. */
+async function run(example: string | undefined): Promise<unknown> {
+  const { code } = transformSync(example ?? "", { loader: "ts" });
+  const body = code.replace(/^import (\{[^}]*\}) from "[^"]+";/gm, "const $1 = given;").replace(/^export (async function)/m, "return $1");
   const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
     ...code: string[]
-  ) => (...given: unknown[]) => Promise<void>;
-  const all = { ...pi, ...core, ...adapter, ...given };
-  await new AsyncFunction("given", `const { ${variables.join(", ")} } = given;\n${code}`)(all);
+  ) => (...given: unknown[]) => Promise<unknown>;
+  return new AsyncFunction("given", body)({ ...pi, ...core, ...adapter });
 }
 
 /** Roles of the messages of the newest session, system messages left out. */
@@ -40,7 +40,7 @@ async function roles(store: core.Store): Promise<readonly unknown[]> {
 }
 
 test("the first example of docs/embedding/pi.md runs unchanged, and the message is in the store", async () => {
-  await run(examples[0], {});
+  await run(examples[0]);
   const store = await core.openStore({ path: "sessions.db" });
   expect(await roles(store)).toEqual(["user"]);
   await store.close();
@@ -49,7 +49,8 @@ test("the first example of docs/embedding/pi.md runs unchanged, and the message 
 test("the example with pi's agent runs unchanged, and the answer is in the store", async () => {
   const store = await core.openStore({ path: "sessions.db" });
   const repo = new adapter.BoughSessionRepo(store);
-  await run(examples[1], { session: await repo.create(), ...scriptedModel([says("Eight columns.")]) });
+  const ask = (await run(examples[1])) as (question: string, options: object) => Promise<unknown>;
+  await ask("How wide is a tab?", { session: await repo.create(), ...scriptedModel([says("Eight columns.")]) });
   expect(await roles(store)).toEqual(["user", "assistant"]);
   await repo.close(pi.BACKGROUND_CONTEXT);
   await store.close();
