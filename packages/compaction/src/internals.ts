@@ -32,4 +32,3 @@ export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js"
 
 // Texts
 export { withoutSecrets } from "./text/redact.js";
-export { findNearest } from "./text/nearest-name.js";

@@ -50,6 +50,7 @@ export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/q
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
+export { findNearest } from "./text/nearest-name.js";
 export { cleanText, shortLine } from "./text/one-line.js";
 // Tools of agents: kinds, arguments, files
 export {

@@ -282,3 +282,13 @@ test("two handles that append and pop at once lose nothing", async () => {
   expect(left).toHaveLength(16);
   expect(new Set([...left, ...popped].map((item) => JSON.stringify(item))).size).toBe(20);
 });
+
+test("a setting of another name is refused, and so is what is not a store", () => {
+  const make =
+    (options: unknown, at: unknown = store) =>
+    () =>
+      new BoughSession(at as Store, options as { id: string });
+  expect(make({ sessionId: "support-7" })).toThrow('options.sessionId must be given as id; it is the text "support-7".');
+  expect(make({ id: "support-7", titel: "Tabs" })).toThrow("options.titel must be spelled title;");
+  expect(make({}, null)).toThrow("store must be a store, as openStore() resolves to; it is null.");
+});

@@ -7,6 +7,7 @@ import {
   type SessionRecord,
   type Store,
 } from "@bough/session-core";
+import { requireStore } from "../store-argument.js";
 import { isJson } from "./json.js";
 import { agentOf, belongsTo, conversationIdOf, metadataOf, otherIdOf } from "./names.js";
 import { readTranscript, SUMMARY, withExtra } from "./stored-transcript.js";
@@ -40,7 +41,7 @@ export class BoughSessionStore implements SessionStore {
   readonly #touched = new Map<string, SessionKey>();
 
   constructor(store: Store) {
-    this.#store = store;
+    this.#store = requireStore(store);
   }
 
   /** Appends lines of a transcript. A line with the uuid and content of an earlier one is not appended again. */

@@ -9,6 +9,7 @@ import type {
   PendingWrite,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import { requireStore } from "../store-argument.js";
 import { ChannelCache, Channels, type FoundCheckpoint } from "./channels.js";
 import { latestCheckpoint, putCheckpoint } from "./checkpoint-writer.js";
 import { CheckpointUnreadableError } from "./errors.js";
@@ -33,7 +34,7 @@ export class BoughSaver extends BaseCheckpointSaver {
   /** `serde`: how values are serialized; default: LangGraph's JSON. The store is not closed by the checkpointer. */
   constructor(store: Store, serde?: SerializerProtocol) {
     super(serde);
-    this.#threads = new Threads(store);
+    this.#threads = new Threads(requireStore(store));
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

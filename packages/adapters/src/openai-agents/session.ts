@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type EntryInput, LeafMovedError, type Session, type Store, type Write } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import type {
   AgentInputItem,
   CallModelInputFilter,
@@ -13,6 +14,7 @@ import type {
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents-core";
 import { loadFramework } from "../peer.js";
+import { requireStore } from "../store-argument.js";
 import { readHistory, rewrite } from "./history.js";
 import { entryOf } from "./items.js";
 import { RunItems } from "./run-items.js";
@@ -45,6 +47,15 @@ export interface BoughSessionOptions {
   readonly compactor?: ((session: Session) => TurnCompactor) | undefined;
 }
 
+const OPTIONS = rules.options({
+  id: rules.optional(rules.TEXT),
+  leaf: rules.optional(rules.TEXT),
+  title: rules.optional(rules.TEXT),
+  compactor: rules.optional(rules.CALLBACK),
+  // The name of the SDK's own sessions. Ignored, it would begin a new session with each run.
+  sessionId: rules.ruleOf("given as id", (value) => value === undefined),
+});
+
 /** How often a change is tried again after another process moved the leaf. */
 const MAX_TRIES = 20;
 
@@ -75,8 +86,10 @@ export class BoughSession
   #compactor: TurnCompactor | undefined;
   readonly #run = new RunItems();
 
+  /** @throws {InvalidArgumentError} an option is of the wrong type, or misspelled. */
   constructor(store: Store, options: BoughSessionOptions = {}) {
-    this.#store = store;
+    rules.checkArgument("options", options, OPTIONS);
+    this.#store = requireStore(store);
     this.#options = options;
   }
 

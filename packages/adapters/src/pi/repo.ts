@@ -15,6 +15,7 @@ import type {
   SessionMetadata,
   SessionRepo,
 } from "@earendil-works/pi-agent-core/harness/session";
+import { requireStore } from "../store-argument.js";
 import { forkWrites, planFork } from "./fork.js";
 import { StorageBackedSession } from "./pi.js";
 import { BoughPiStorage, type PiStorageOptions } from "./storage.js";
@@ -56,7 +57,7 @@ export class BoughSessionRepo implements SessionRepo<SessionMetadata, PiCreateOp
   readonly #reserved = new Set<string>();
 
   constructor(store: Store, options: PiStorageOptions = {}) {
-    this.#store = store;
+    this.#store = requireStore(store);
     this.#options = options;
   }
 

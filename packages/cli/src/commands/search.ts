@@ -58,7 +58,7 @@ async function searchByRecall(out: Printer, store: Store, request: SearchRequest
   const answer = await recallSearch(
     target,
     { query, path, tool, around, summaries, limit, roles },
-    { filter, includePrivate, maxChars: PRINTED_CHARS },
+    { filter, includePrivate, maxChars: PRINTED_CHARS, howToContinue: `--limit prints up to ${MOST_PASSAGES}` },
   );
   await printAnswer(out, answer, options.json === true);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { findNearest } from "@bough/compaction/internals";
+import { findNearest } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";

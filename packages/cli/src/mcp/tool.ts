@@ -1,6 +1,5 @@
-import { findNearest } from "@bough/compaction/internals";
 import type { Session, Store } from "@bough/session-core";
-import { cleanText, pairStart } from "@bough/session-core/internals";
+import { cleanText, findNearest, pairStart } from "@bough/session-core/internals";
 import { z } from "zod";
 
 /** A tool of the server. Its answer is text for a model. */

@@ -48,6 +48,7 @@ describe("bough search", () => {
     const here = await zoo();
     const found = await here.json("search", "--tool", "write", "--session", "zoo");
     expect(found).toMatchObject({ hits: [{ entryId: "res1" }, { entryId: "call1" }], next: null });
+    expect((await here.run(["search", "--tool", "write", "--limit", "1"])).out).toContain("There are more: --limit prints up to 50.");
     expect(await here.run(["search"])).toMatchObject({ exit: 45, out: "" });
   });
 });

@@ -15,6 +15,8 @@ export interface RecallSearchOptions extends RecallOptions {
   readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs"> | undefined;
   /** What is said about a hit in its first line, such as the summary that covers it. */
   readonly placeOf?: ((entryId: string) => string | null) | undefined;
+  /** How the reader of the text gets the further hits. Default: by the same call with the input `next`. */
+  readonly howToContinue?: string | undefined;
 }
 
 /** An entry that was found. */
@@ -140,7 +142,7 @@ async function write(
   const next = taken < found.hits.length ? (asked.next ?? 0) + taken : null;
   const { matched, total, isIncomplete } = found;
   const result: RecallSearchResult = { hits, titles, total, matched, next, isIncomplete };
-  return { text: [...parts, explainEnd(result, asked)].filter((part) => part !== "").join("\n\n"), data: result };
+  return { text: [...parts, explainEnd(result, asked, options.howToContinue)].filter((part) => part !== "").join("\n\n"), data: result };
 }
 
 function explainMatch(matched: SearchMatch): string {
@@ -149,14 +151,18 @@ function explainMatch(matched: SearchMatch): string {
   return "";
 }
 
-function explainEnd({ hits, titles, total, next, isIncomplete }: RecallSearchResult, asked: Asked): string {
+function explainEnd(
+  { hits, titles, total, next, isIncomplete }: RecallSearchResult,
+  asked: Asked,
+  howToContinue = `the same with next ${next} continues`,
+): string {
   if (isIncomplete) return "Too many entries have these words to look at all; use rarer ones.";
   if (hits.length + titles.length === 0) {
     if ((asked.next ?? 0) > 0) return "There are no more hits.";
     return asked.query === "" ? "No entry meets these conditions." : "No entry has any of these words.";
   }
   if (next === null) return "";
-  return `${total === null ? "There are more" : `${total} match`}: the same with next ${next} continues.`;
+  return `${total === null ? "There are more" : `${total} match`}: ${howToContinue}.`;
 }
 
 async function describeHit(

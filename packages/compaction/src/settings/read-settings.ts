@@ -1,7 +1,6 @@
-import { rules } from "@bough/session-core/internals";
+import { findNearest, rules } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
-import { findNearest } from "../text/nearest-name.js";
 import { PRESETS, type PresetName } from "./presets.js";
 import { type CompactionSettings, type SettingsInput, settingsJsonSchema, settingsSchema } from "./settings.js";
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "../errors/bough-error.js";
+import { findNearest } from "../text/nearest-name.js";
 
 // Public methods check their arguments first, so that a wrong argument from untyped code throws an InvalidArgumentError, not
 // a TypeError from a function below or an SqliteError. A check costs less than a microsecond: `typeof` and a few comparisons.
@@ -60,6 +61,28 @@ export function record(members: Readonly<Record<string, Rule>>, wanted = "an obj
     }
     return undefined;
   };
+}
+
+/**
+ * Options: an object whose named members match. A member whose name is almost one of these is a spelling mistake, which would
+ * otherwise be ignored; members of quite different names are ignored.
+ */
+export function options(members: Readonly<Record<string, Rule>>, wanted?: string): Rule {
+  const named = record(members, wanted);
+  const names = Object.keys(members);
+  return (given, argument) => {
+    const misfit = isRecord(given) ? findMisspelled(given, argument, names) : undefined;
+    return misfit ?? named(given, argument);
+  };
+}
+
+function findMisspelled(given: Readonly<Record<string, unknown>>, argument: string, names: readonly string[]): Mismatch | undefined {
+  for (const name of Object.keys(given)) {
+    if (names.includes(name) || given[name] === undefined) continue;
+    const nearest = findNearest(name.slice(0, 40), names);
+    if (nearest !== undefined) return { argument: `${argument}.${name}`, wanted: `spelled ${nearest}`, given: given[name] };
+  }
+  return undefined;
 }
 
 /** An object whose members all match; a member that is undefined counts as left out. */

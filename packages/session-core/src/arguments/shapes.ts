@@ -13,6 +13,7 @@ import {
   OBJECT,
   oneOf,
   optional,
+  options,
   type Rule,
   record,
   ruleOf,
@@ -100,7 +101,7 @@ const WRITE_OPTIONS = { onConflict: optional(oneOf("error", "follow", "branch"))
 /** Options of a batch of writes. */
 export const WRITE = record(WRITE_OPTIONS);
 /** Options of an append. */
-export const APPEND = record({ ...WRITE_OPTIONS, parentId: optional(nullable(ID)) });
+export const APPEND = options({ ...WRITE_OPTIONS, parentId: optional(nullable(ID)) });
 /** Options of a context. */
 export const CONTEXT = record({ leafId: optional(nullable(ID)), danglingCalls: optional(oneOf("close", "drop")) });
 /** Token counts by entry. */
@@ -150,7 +151,7 @@ const OPTIONAL_LEAF = optional(nullable(TEXT));
 /** Options of a walk along a path. */
 export const WALK = record({ leafId: OPTIONAL_LEAF, stopAt: optional(TEXT) });
 /** Options of a page of a path. */
-export const SCAN = record({
+export const SCAN = options({
   leafId: OPTIONAL_LEAF,
   stopAt: optional(TEXT),
   order: optional(oneOf("up", "down")),
@@ -161,7 +162,7 @@ export const SCAN = record({
   cursor: optional(CURSOR),
 });
 /** Which entries of all branches to read. */
-export const LISTING = record({
+export const LISTING = options({
   order: optional(oneOf("oldest", "newest")),
   afterSeq: optional(NUMBER),
   beforeSeq: optional(NUMBER),
@@ -177,7 +178,7 @@ export const TITLE_SOURCE = oneOf("user", "auto");
 const KINDS = ["conversation", "subagent"] as const;
 const FLAG_OR_ALL = ruleOf("true, false or all", (value) => typeof value === "boolean" || value === "all");
 /** The fields of a new session. */
-export const NEW_SESSION = record({
+export const NEW_SESSION = options({
   id: optional(ID),
   title: optional(TEXT),
   titleSource: optional(TITLE_SOURCE),
@@ -191,7 +192,7 @@ const SCALAR = ruleOf("a text, a finite number, true, false or null", (value) =>
   typeof value === "number" ? Number.isFinite(value) : value === null || typeof value === "string" || typeof value === "boolean",
 );
 /** Which sessions to list. */
-export const FILTER = record({
+export const FILTER = options({
   cwd: optional(TEXT),
   kind: optional(oneOf(...KINDS, "all")),
   archived: optional(FLAG_OR_ALL),
@@ -205,7 +206,7 @@ const SESSION_IDS = list(ID, "an array of ids");
 /** Sessions, by id or by what they are listed by. */
 export const SESSIONS: Rule = (value, at) => (Array.isArray(value) ? SESSION_IDS(value, at) : FILTER(value, at));
 /** Options of a fork. */
-export const FORK = record({
+export const FORK = options({
   at: optional(ID),
   title: optional(TEXT),
   id: optional(ID),
@@ -218,11 +219,11 @@ export const FORK = record({
 /** Options of packing a store. */
 export const PACK = record({ scope: optional(oneOf("old", "all")), onProgress: optional(CALLBACK), signal: optional(SIGNAL) });
 /** Options of opening a session. */
-export const OPEN = record({ leaf: optional(TEXT) });
+export const OPEN = options({ leaf: optional(TEXT) });
 /** Options of creating a session. */
 export const CREATE = record({ writes: optional(WRITES) });
 /** Options of opening a session that may have to be created. */
-export const OPEN_OR_CREATE = record({ leaf: optional(TEXT), writes: optional(WRITES) });
+export const OPEN_OR_CREATE = options({ leaf: optional(TEXT), writes: optional(WRITES) });
 
 /** Also true for a Map of another realm, such as a worker or a test runner. */
 function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {

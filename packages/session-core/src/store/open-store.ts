@@ -7,6 +7,7 @@ import {
   OBJECT,
   oneOf,
   optional,
+  options as optionsOf,
   type Rule,
   record,
   ruleOf,
@@ -55,7 +56,7 @@ const FILE_TOOLS: Rule = (given, at) => {
 /** SQLite stores the timeout in 32 bits. */
 const MOST_WAIT_MS = 2 ** 31 - 1;
 
-const OPTIONS = record(
+const OPTIONS = optionsOf(
   {
     path: FILE,
     mode: optional(oneOf("create", "read-write", "read-only")),

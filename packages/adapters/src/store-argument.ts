@@ -1,0 +1,10 @@
+import type { Store } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
+
+const STORE = rules.withMethods("a store, as openStore() resolves to", "openOrCreateSession", "openSession");
+
+/** Checks the store that an adapter was given, also in untyped code. @throws {InvalidArgumentError} it is something else. */
+export function requireStore(store: Store): Store {
+  rules.checkArgument("store", store, STORE);
+  return store;
+}

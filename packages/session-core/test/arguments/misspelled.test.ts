@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { openStore, userMessage } from "../../src/index.js";
+
+// What untyped code may pass. A misspelled option would otherwise be ignored: a filter would list every session.
+const untyped = <T>(value: unknown): T => value as T;
+
+test("a misspelled option is refused, with the name that it almost is", async () => {
+  await expect(openStore(untyped({ path: ":memory:", mod: "read-only" }))).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: 'The argument options.mod must be spelled mode; it is the text "read-only". Nothing was done.',
+  });
+  const store = await openStore({ path: ":memory:" });
+  await expect(store.createSession(untyped({ tilte: "Tabs" }))).rejects.toThrow("tilte must be spelled title;");
+  await expect(store.listSessions(untyped({ metdata: { owner: "u7" } }))).rejects.toThrow("metdata must be spelled metadata;");
+  const session = await store.createSession();
+  await expect(session.append(userMessage("a"), untyped({ parentID: "x" }))).rejects.toThrow("parentID must be spelled parentId;");
+  expect((await session.path()).length).toBe(0);
+  await store.close();
+});
+
+test("an option of quite another name is ignored, and so is a misspelled one that is undefined", async () => {
+  const store = await openStore(untyped({ path: ":memory:", verboseLogging: true, mod: undefined }));
+  expect((await store.listSessions(untyped({ somethingElse: 1 }))).items).toEqual([]);
+  await store.close();
+});
