@@ -265,6 +265,7 @@ export interface Violation {
     | "wrong-waypoint" // the waypoint of an entry is missing or leads to the wrong entry
     | "wrong-tip" // an entry is missing among the tips or branch points, or wrongly among them
     | "wrong-custom-type" // custom_type differs from the payload
+    | "wrong-private" // private_entry differs from the payload
     | "wrong-metadata" // the members by which a session is found differ from its metadata
     | "leaf-off-session"
     | "wrong-count" // the count of entries, of messages or of payload rows differs from those of the session

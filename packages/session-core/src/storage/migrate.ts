@@ -8,7 +8,6 @@ import { entryTokenCount } from "./migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.js";
 import { payloadsApart } from "./migrations/0004-payloads-apart.js";
 import { readsByIndex } from "./migrations/0005-reads-by-index.js";
-import { privateEntries } from "./migrations/0006-private-entries.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {
@@ -19,14 +18,7 @@ interface Migration {
 }
 
 /** Every step, in order. The `user_version` of a file is the number of steps that were applied to it. */
-export const MIGRATIONS: readonly Migration[] = [
-  initial,
-  entryTokenCount,
-  ancestorsAndActivity,
-  payloadsApart,
-  readsByIndex,
-  privateEntries,
-];
+export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity, payloadsApart, readsByIndex];
 
 /** The format version that this program writes: the number of migrations. */
 export const SUPPORTED_VERSION = MIGRATIONS.length;

@@ -1,8 +1,9 @@
 import type { Database } from "better-sqlite3";
-import { CUSTOM_KINDS, customTypesFrom } from "./custom-types.js";
+import { CUSTOM_KINDS, customTypeOf } from "./custom-types.js";
 import { readVersion } from "./migrate.js";
 import { columnsFrom } from "./migrations/0004-payloads-apart.js";
 import { BRANCH_POINTS, KIND_COUNTS, LISTING, TIPS } from "./migrations/0005-reads-by-index.js";
+import { payloadsFrom } from "./old-payloads.js";
 
 // A file of an older version that is open read-only is not migrated. Temporary views with the names of the tables hide the tables
 // of the file, so that no query depends on the version. They are in memory; the file does not change.
@@ -43,7 +44,7 @@ const VIEWS: readonly OldView[] = [
   { from: 4, until: 5, view: "session", select: `SELECT *, ${LISTING} AS listing FROM main.session` },
   { from: 4, until: 5, view: "entry", select: ENTRY_OF_4 },
   // Which commands are private is not known without their payloads: all of them count as private.
-  { until: 6, view: "private_entry", select: "SELECT seq AS entry_seq FROM entry WHERE role = 'bashExecution'" },
+  { until: 5, view: "private_entry", select: "SELECT seq AS entry_seq FROM entry WHERE role = 'bashExecution'" },
   { until: 5, view: "tip", select: TIPS },
   { until: 5, view: "branch_point", select: BRANCH_POINTS },
   { until: 5, view: "kind_count", select: KIND_COUNTS },
@@ -95,5 +96,8 @@ function viewsFor(version: number): readonly OldView[] {
 function collectCustomTypes(file: Database): void {
   file.exec("CREATE TEMP TABLE custom_type_of_entry (entry_seq INTEGER PRIMARY KEY, custom_type TEXT NOT NULL)");
   const insert = file.prepare("INSERT INTO temp.custom_type_of_entry VALUES (?, ?)");
-  for (const { seq, customType } of customTypesFrom(file)) insert.run(seq, customType);
+  for (const { seq, json } of payloadsFrom(file, CUSTOM_KINDS)) {
+    const customType = customTypeOf(json);
+    if (customType !== null) insert.run(seq, customType);
+  }
 }

@@ -1,4 +1,5 @@
 import type { EntryPayload } from "../entry/entry.js";
+import { isPrivate } from "../entry/text.js";
 import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import { PayloadDamagedError } from "../errors/store-errors.js";
@@ -41,6 +42,7 @@ type CheckedRow = TypedPayloadRow & {
   readonly session_id: string;
   readonly payload_bytes: number;
   readonly custom_type: string | null;
+  readonly is_private: 0 | 1;
   /** 1 if the entry should be in the search index. */
   readonly due: 0 | 1;
   readonly indexed: 0 | 1;
@@ -51,6 +53,7 @@ const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, Chec
   rawQuery(sql<CheckedRow>`
     SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
+      EXISTS (SELECT 1 FROM private_entry WHERE private_entry.entry_seq = entry.seq) AS is_private,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
     FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
     WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after}
@@ -101,6 +104,9 @@ function findViolation(connection: Connection, row: CheckedRow): Pick<Violation,
       return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${row.payload_bytes}.` };
     if (customTypeOf(payload) !== row.custom_type)
       return { rule: "wrong-custom-type", message: `${subject}: its custom type is not that of its payload.` };
+    // Read-only, a file of an older version takes every command as private.
+    if (connection.version >= 5 && isPrivate(payload) !== (row.is_private === 1))
+      return { rule: "wrong-private", message: `${subject}: whether searches leave it out is not what its payload says.` };
     return isLost(row, json) ? { rule: "search-index", message: `${subject} is not in the search index.` } : undefined;
   } catch (error) {
     if (error instanceof PayloadDamagedError) return { rule: "missing-payload", message: `${subject} has no payload.` };

@@ -2,12 +2,10 @@ import { expect, test } from "vitest";
 import { SUPPORTED_VERSION } from "../../src/storage/migrate.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
+import { takeBackTo4 } from "../world/old-stores.js";
 import { raw, storePath } from "../world/stores.js";
 
-/** The version before private entries were listed. */
-const BEFORE = 5;
-
-/** A store of that version with private and other commands; `packed`: their payloads are in a block. */
+/** A store of version 4, which did not list private entries, with private and other commands; `packed`: their payloads are in a block. */
 async function storeOfBefore(packed: boolean): Promise<string> {
   const path = storePath();
   const store = await openStore({ path });
@@ -19,7 +17,7 @@ async function storeOfBefore(packed: boolean): Promise<string> {
   if (packed) await store.pack();
   await store.catchUpSearch();
   await store.close();
-  raw(path, (file) => file.exec(`DROP TABLE private_entry; PRAGMA user_version = ${BEFORE}`));
+  takeBackTo4(path);
   return path;
 }
 

@@ -9,6 +9,8 @@ async function damaged(sql: string): Promise<string> {
   const path = storePath();
   const store = await openStore({ path });
   const { session } = await grow("s1 m1 u1 a1 u2 @u1 h1 u3 k1 r1:k1 c1:u3 u4 x1:u3 u5", { store, session: { id: "damaged" } });
+  const secret = { role: "bashExecution", command: "env", output: "", excludeFromContext: true } as const;
+  await session.append({ type: "message", message: secret, id: "b1" }, { parentId: "u3" });
   await session.values.set("large", "x".repeat(70_000));
   await grow("u1 a1", { store, session: { id: "whole" } });
   await store.catchUpSearch();
@@ -71,6 +73,8 @@ const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entr
   ["a wrong count of a kind", "UPDATE kind_count SET entries = 9 WHERE session_seq = 1 AND kind = 2", "wrong-count", null],
   ["a kind that is not counted", "DELETE FROM kind_count WHERE session_seq = 1 AND kind = 7", "wrong-count", null],
   ["a custom type of what has none", change("u2", "custom_type = 'note'"), "wrong-custom-type", "u2"],
+  ["an entry that searches leave out, although it is not private", `INSERT INTO private_entry VALUES (${of("u2")})`, "wrong-private", "u2"],
+  ["a private entry that searches find", `DELETE FROM private_entry WHERE entry_seq = ${of("b1")}`, "wrong-private", "b1"],
   ["a member of metadata that is not known", "UPDATE session SET metadata_json = '{\"a\":1}' WHERE seq = 1", "wrong-metadata", null],
   ["a member that is not in the metadata", "INSERT INTO session_metadata VALUES ('a', '1', 1)", "wrong-metadata", null],
   ["an entry that is gone", `DELETE FROM entry WHERE seq = ${of("u2")}`, "wrong-count", null],

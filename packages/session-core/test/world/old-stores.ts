@@ -42,6 +42,19 @@ export function oldStore(version: 1 | 2 | 3 | 4): string {
   return path;
 }
 
+const ADDED_BY_5 = ["tip", "branch_point", "kind_count", "session_metadata", "large_value", "private_entry"];
+
+/** Makes a closed store of version 5 one of version 4, packed or not, whose session list has no index. */
+export function takeBackTo4(path: string): void {
+  raw(path, (file) => {
+    file.exec("DROP INDEX entry_custom_type; ALTER TABLE entry DROP COLUMN custom_type; ALTER TABLE value DROP COLUMN large_bytes");
+    for (const index of ["activity", "cwd", "parent"]) file.exec(`DROP INDEX session_by_${index}`);
+    file.exec("ALTER TABLE session DROP COLUMN listing");
+    for (const table of ADDED_BY_5) file.exec(`DROP TABLE ${table}`);
+    file.pragma("user_version = 4");
+  });
+}
+
 /** Everything that the fixture's JSON says about a session, read by this version. */
 export async function readAll(store: Store, session: Session) {
   const { title, entryCount, activeAtMs, payloadBytes } = await session.record();

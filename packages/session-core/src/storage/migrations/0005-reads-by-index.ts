@@ -1,7 +1,8 @@
 import type { Database } from "better-sqlite3";
 import type { OnProgress } from "../connection-options.js";
-import { customTypesFrom } from "../custom-types.js";
+import { CUSTOM_KINDS, customTypeOf } from "../custom-types.js";
 import { metadataRows } from "../metadata-rows.js";
+import { payloadsFrom } from "../old-payloads.js";
 
 /**
  * A number for what session lists filter by: 1 for a subagent, 2 more if archived, 4 more without entries. 0 is what lists contain
@@ -75,13 +76,19 @@ const LARGE_VALUES = [
    ) STRICT`,
 ];
 
+const PRIVATE_ENTRIES = [
+  `CREATE TABLE private_entry (
+     entry_seq INTEGER PRIMARY KEY REFERENCES entry (seq) ON DELETE CASCADE -- a command with excludeFromContext: searches leave it out
+   ) STRICT`,
+];
+
 /** Columns and tables by which reads of the tree, of session lists and of values read what they return. */
 export const readsByIndex = {
   name: "0005-reads-by-index",
   run(file: Database, onProgress?: OnProgress): void {
-    for (const statement of [...SESSION_LISTS, ...TREE_ENDS, ...CUSTOM_TYPES, ...LARGE_VALUES]) file.exec(statement);
+    for (const statement of [...SESSION_LISTS, ...TREE_ENDS, ...CUSTOM_TYPES, ...LARGE_VALUES, ...PRIVATE_ENTRIES]) file.exec(statement);
     fillMetadata(file);
-    fillCustomTypes(file, onProgress);
+    fillFromPayloads(file, onProgress);
   },
 };
 
@@ -95,7 +102,29 @@ function fillMetadata(file: Database): void {
   }
 }
 
-function fillCustomTypes(file: Database, onProgress?: OnProgress): void {
-  const set = file.prepare("UPDATE entry SET custom_type = ? WHERE seq = ?");
-  for (const { seq, customType } of customTypesFrom(file, onProgress)) set.run(customType, seq);
+/** `bashExecution`, the kind of commands that a user ran. */
+const COMMAND = 5;
+
+function fillFromPayloads(file: Database, onProgress?: OnProgress): void {
+  const setType = file.prepare("UPDATE entry SET custom_type = ? WHERE seq = ?");
+  const insertPrivate = file.prepare("INSERT INTO private_entry VALUES (?)");
+  for (const { seq, kind, json } of payloadsFrom(file, `${COMMAND}, ${CUSTOM_KINDS}`, onProgress)) {
+    const customType = kind === COMMAND ? null : customTypeOf(json);
+    if (customType !== null) setType.run(customType, seq);
+    if (kind === COMMAND && isPrivate(json)) insertPrivate.run(seq);
+  }
+}
+
+/** A payload that cannot be read counts as private: `verify` reports it, and no search may show it. */
+function isPrivate(json: string | undefined): boolean {
+  if (json === undefined) return true;
+  // Most commands are not private; a text without this name needs no parsing.
+  if (!json.includes("excludeFromContext")) return false;
+  try {
+    const payload: { readonly message?: { readonly excludeFromContext?: unknown } | null } = JSON.parse(json);
+    return payload.message?.excludeFromContext === true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return true;
+    throw error;
+  }
 }
