@@ -115,7 +115,7 @@ class Replay {
   async describe(name: string): Promise<string> {
     const last = this.entryIds.at(-1);
     const time = last === undefined ? "" : `, ${formatTime((await this.#session.entry(last)).createdAtMs)}`;
-    const from = this.entryIds.length === 0 ? "" : ` (from ${this.entryIds.join(", ")}${time})`;
+    const from = this.entryIds.length === 0 ? "" : ` (from ${nameSome(this.entryIds)}${time})`;
     if (last !== undefined) await this.#noteCommands(last, name);
     switch (this.state) {
       case "known":
@@ -226,6 +226,15 @@ class Replay {
       naming.length === 0 ? "none of them names it" : `${naming.slice(0, 5).join(", ")} ${naming.length === 1 ? "names" : "name"} it`;
     this.notes.push(`${count} shell commands ran since and may have changed it; ${named}.`);
   }
+}
+
+/** The most ids in the line about a file. */
+const NAMED = 10;
+
+/** Ids for a line: if there are many, the first one and the last ones. */
+function nameSome(ids: readonly EntryId[]): string {
+  if (ids.length <= NAMED) return ids.join(", ");
+  return `${ids[0]}, ${ids.length - NAMED} more, ${ids.slice(1 - NAMED).join(", ")}`;
 }
 
 function listScripts(entry: Entry): readonly string[] {

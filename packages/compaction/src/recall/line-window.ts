@@ -14,21 +14,26 @@ export interface LineWindow {
 const MOST_MATCHES = 100;
 /** A longer line is tested and shown up to here, in UTF-16 code units. */
 const LONGEST_LINE = 2_000;
-/** A pattern that takes longer is refused: some patterns take exponential time. */
-const TIMEOUT_MS = 500;
+/** A pattern that takes longer, in all the entries of an answer, is refused: some patterns take exponential time. */
+const TIMEOUT_MS = 1_000;
+
+/** The time that a pattern may still take. Shared by the entries of an answer. */
+export class PatternTime {
+  leftMs = TIMEOUT_MS;
+}
 
 /**
  * The lines of a window with their numbers; the text itself if no window is given.
  *
  * @throws {RecallInputError} the pattern is no regular expression, or takes too long.
  */
-export function takeLines(text: string, { lines, grep }: LineWindow): string {
+export function takeLines(text: string, { lines, grep }: LineWindow, time = new PatternTime()): string {
   if (lines === undefined && grep === undefined) return text;
   const all = text.split("\n");
   const [from, to] = parseRange(lines, all.length);
   const numbered = all.slice(from - 1, to).map((line, at) => ({ number: from + at, line: takeStart(line, LONGEST_LINE) }));
   if (numbered.length === 0) return `(it has ${all.length} lines)`;
-  const shown = grep === undefined ? numbered : selectMatching(numbered, grep);
+  const shown = grep === undefined ? numbered : selectMatching(numbered, grep, time);
   if (shown.length === 0) return "(no line matches)";
   const more = shown.length > MOST_MATCHES && grep !== undefined ? `\n(${shown.length - MOST_MATCHES} more lines match)` : "";
   const kept = grep === undefined ? shown : shown.slice(0, MOST_MATCHES);
@@ -42,25 +47,27 @@ function parseRange(lines: string | undefined, count: number): readonly [from: n
   return [from, last === "" ? count : Number(last)];
 }
 
-function selectMatching<T extends { readonly line: string }>(lines: readonly T[], pattern: string): readonly T[] {
+function selectMatching<T extends { readonly line: string }>(lines: readonly T[], pattern: string, time: PatternTime): readonly T[] {
   const matching = new Set(
     findMatching(
       lines.map(({ line }) => line),
       pattern,
+      time,
     ),
   );
   return lines.filter((_, at) => matching.has(at));
 }
 
 /** The indexes of the lines that match. A script with a timeout can be interrupted inside a pattern, other code cannot. */
-function findMatching(lines: readonly string[], pattern: string): readonly number[] {
+function findMatching(lines: readonly string[], pattern: string, time: PatternTime): readonly number[] {
   const found: number[] = [];
+  const startMs = performance.now();
   try {
     const expression = new RegExp(pattern, "iu");
     const test = () => {
       for (const [at, line] of lines.entries()) if (expression.test(line)) found.push(at);
     };
-    runInNewContext("test()", { test }, { timeout: TIMEOUT_MS });
+    runInNewContext("test()", { test }, { timeout: Math.max(1, Math.floor(time.leftMs)) });
     return found;
   } catch (error) {
     if (error instanceof SyntaxError) throw new RecallInputError(`grep is no regular expression: ${error.message}`);
@@ -68,5 +75,7 @@ function findMatching(lines: readonly string[], pattern: string): readonly numbe
     if (typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
       throw new RecallInputError("grep takes too long; use a simpler pattern");
     throw error;
+  } finally {
+    time.leftMs -= performance.now() - startMs;
   }
 }

@@ -20,8 +20,8 @@ const BEFORE = 1;
 const AFTER = 2;
 /** A text of at most this length is shown whole, in UTF-16 code units. */
 const WHOLE = 600;
-/** Matches that are looked at; of words that are more common than this, the first ones. */
-const MOST_MATCHES = 2_000;
+/** The most places of one word that are looked at; of a word that is more common, the first ones. */
+const MOST_MATCHES = 1_000;
 
 /** A run of matches. */
 interface Run {
@@ -36,7 +36,7 @@ interface Run {
  */
 export function choosePassages(text: string, finder: QueryFinder | null, most: number): readonly Passage[] {
   const lines = text.split("\n");
-  const matches = finder === null ? [] : finder.find(text).slice(0, MOST_MATCHES);
+  const matches = finder === null ? [] : finder.find(text, MOST_MATCHES);
   if (matches.length > 0 && text.length <= WHOLE) return [{ line: 1, text }];
   if (matches.length === 0) return [cutLines(lines, 0, Math.min(lines.length, 2) - 1, null)];
   const starts = lineStarts(lines);

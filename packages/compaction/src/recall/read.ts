@@ -3,7 +3,7 @@ import { isPrivate, pairStart } from "@bough/session-core/internals";
 import { readFollowing } from "./entry-source.js";
 import { formatBody, formatHead } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallOptions, type RecallReadInput, recallReadInput } from "./inputs.js";
-import { type LineWindow, takeLines } from "./line-window.js";
+import { type LineWindow, PatternTime, takeLines } from "./line-window.js";
 import type { RecallAnswer } from "./search.js";
 
 /** An entry of an answer. */
@@ -64,6 +64,7 @@ const PAGE = 50;
 class Reading {
   readonly entries: ReadEntry[] = [];
   readonly #window: LineWindow;
+  readonly #patternTime = new PatternTime();
   readonly #includePrivate: boolean;
   /** Text after this offset need not be read. */
   readonly #endChar: number;
@@ -121,7 +122,7 @@ class Reading {
       const { id, type, createdAtMs } = entry;
       const role = entry.type === "message" ? entry.message.role : null;
       this.entries.push({ entryId: id, type, role, createdAtMs, isPrivate: isPrivate(entry), lines });
-      this.#text += `${this.#text === "" ? "" : "\n\n"}${`${formatHead(entry)}\n${takeLines(body, this.#window)}`.trimEnd()}`;
+      this.#text += `${this.#text === "" ? "" : "\n\n"}${`${formatHead(entry)}\n${takeLines(body, this.#window, this.#patternTime)}`.trimEnd()}`;
     }
   }
 }

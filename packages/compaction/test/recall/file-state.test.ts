@@ -70,6 +70,16 @@ describe("the state in which a file was left", () => {
     expect(text).toContain("[k2] edits a text that is not in the known one.");
   });
 
+  test("of many edits names the first entry and the last ones", async () => {
+    const session = await started();
+    await run(session, "write", { path: "a.ts", content: "v0;" });
+    for (let at = 0; at < 30; at += 1) await run(session, "edit", { path: "a.ts", oldText: `v${at};`, newText: `v${at + 1};` });
+    const { text, data } = await recallFile(session, { path: "a.ts" });
+    expect(data.content).toBe("v30;");
+    expect(data.entryIds).toHaveLength(31);
+    expect(text).toContain(`(from ${data.entryIds[0]}, 21 more, ${data.entryIds[22]}, `);
+  });
+
   test("names the shell commands that may have changed it", async () => {
     const session = await started();
     await run(session, "write", { path: "src/a.ts", content: "one" });

@@ -25,6 +25,11 @@ describe("the passages of an entry", () => {
     expect(choosePassages("one\ntwo lexer\nthree", find("lexer"), 3)).toEqual([{ line: 1, text: "one\ntwo lexer\nthree" }]);
   });
 
+  test("show a rare word below very many common ones", () => {
+    const lines = Array.from({ length: 5_000 }, (_, at) => (at === 4_000 ? "the needle" : "error again"));
+    expect(choosePassages(lines.join("\n"), find("error needle"), 3).some(({ text }) => text.includes("needle"))).toBe(true);
+  });
+
   test("show the words also where a line is as long as a file", () => {
     const [only] = choosePassages(`${"x ".repeat(50_000)}needle${" y".repeat(50_000)}`, find("needle"), 3);
     expect(only?.text).toContain("needle");

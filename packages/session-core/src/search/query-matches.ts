@@ -15,8 +15,8 @@ export interface QueryMatch {
 export interface QueryFinder {
   /** How many terms the query has. */
   readonly terms: number;
-  /** Every place of each term, in order. */
-  readonly find: (text: string) => readonly QueryMatch[];
+  /** The places of the terms, in order; of each term at most the first `most`. */
+  readonly find: (text: string, most: number) => readonly QueryMatch[];
 }
 
 /** `matched`: what the page of the search says; words with a spelling mistake are found too. */
@@ -26,12 +26,19 @@ export function createQueryFinder(query: string, matched: SearchMatch): QueryFin
     const isMisspelt = matched.kind === "spelling" && matched.typed === term.words;
     return new RegExp(termPattern(isMisspelt ? { ...term, misspelt: { inIndex: [] } } : term), "gu");
   });
-  const find = (text: string) => {
+  const find = (text: string, most: number) => {
     const folded = foldText(text);
-    const found = patterns.flatMap((pattern, term) =>
-      [...folded.matchAll(pattern)].map((match): QueryMatch => ({ start: match.index, end: match.index + match[0].length, term })),
-    );
+    const found = patterns.flatMap((pattern, term) => findTerm(folded, pattern, term, most));
     return found.sort((a, b) => a.start - b.start || b.end - a.end);
   };
   return { terms: terms.length, find };
+}
+
+function findTerm(text: string, pattern: RegExp, term: number, most: number): readonly QueryMatch[] {
+  const found: QueryMatch[] = [];
+  for (const match of text.matchAll(pattern)) {
+    if (found.length >= most) break;
+    found.push({ start: match.index, end: match.index + match[0].length, term });
+  }
+  return found;
 }
