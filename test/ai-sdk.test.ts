@@ -76,7 +76,10 @@ describe.each(["ai", "ai-7"])("with the AI SDK as %s", (ai) => {
       const child = spawn(process.execPath, ["program.mjs", server.baseURL], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
       let printed = "";
       for await (const piece of child.stdout) printed += String(piece);
-      expect(JSON.parse(printed)).toEqual({ text: "A short summary.", tools: ["recall_search", "recall_describe", "recall_expand"] });
+      expect(JSON.parse(printed)).toEqual({
+        text: "A short summary.",
+        tools: ["recall_search", "recall_describe", "recall_expand", "recall_file"],
+      });
     } finally {
       await server.close();
     }

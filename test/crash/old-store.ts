@@ -91,3 +91,10 @@ export async function readOld(path: string) {
     await store.close();
   }
 }
+
+/** The version of the stores that are made now. */
+export async function versionOfNewStore(): Promise<number> {
+  const path = storePath();
+  await (await openStore({ path })).close();
+  return raw(path, (file) => Number(file.pragma("user_version", { simple: true })));
+}
