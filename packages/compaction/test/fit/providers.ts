@@ -53,7 +53,7 @@ function sdkProblems(messages: ReturnType<typeof toAiSdk>["messages"]): readonly
   const problems: string[] = [];
   let due: string[] = [];
   for (const [at, message] of messages.entries()) {
-    const answers = message.role === "tool" ? message.content.map(({ toolCallId }) => toolCallId) : [];
+    const answers = message.role === "tool" ? message.content.flatMap((part) => ("toolCallId" in part ? [part.toolCallId] : [])) : [];
     if (answers.join() !== due.join()) problems.push(`sdk ${at}: results ${answers} for calls ${due}`);
     due = message.role === "assistant" ? message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [];
   }

@@ -7,12 +7,13 @@ import { type EntryId, newEntryId } from "../ids/ids.js";
 import type { NewSession } from "../port/records.js";
 import type { Session } from "../session/session.js";
 import type { Store } from "../store/store.js";
+import { continueAnswer } from "./continue-answer.js";
 import { fromUiMessages } from "./from-ui-messages.js";
 
 /** A request of a chat page, stored. */
 export interface ReceivedChat {
   readonly session: Session;
-  /** The id for the answer: give it to `recordSteps` and to `toUIMessageStreamResponse`. */
+  /** The id for the answer, that of an answer which goes on: give it to `recordSteps` and to `toUIMessageStreamResponse`. */
   readonly answerId: EntryId;
 }
 
@@ -21,7 +22,9 @@ const STORE = rules.withMethods("a store", "openOrCreateSession");
 /**
  * Stores what a chat page sends (`useChat` with `DefaultChatTransport`): the session has the id of the chat and is created by the
  * first request. A new message goes below what the page shows; an edited message and a regenerated answer become siblings of
- * the old ones, so that nothing is overwritten. Only the newest message of the request is stored, and only if it is a user's.
+ * the old ones, so that nothing is overwritten. Only the newest message of the request is stored, and only if it is a user's. If it is
+ * the newest answer, what the page added to it is stored: outputs of tools that run on the page, and answers to approvals. The
+ * answer then goes on under its id.
  *
  * @param session What a new session gets, for example `{ metadata: { owner } }`. Check the owner of an existing one yourself.
  * @throws {InvalidArgumentError} the body is not a request of a chat page.
@@ -36,7 +39,14 @@ export async function receiveChat(store: Store, body: unknown, session: Omit<New
   const request = readRequest(body);
   const opened = await store.openOrCreateSession(request.id, session);
   if (request.trigger === "regenerate-message") await goToQuestion(opened, request);
-  else await storeMessage(opened, request);
+  else {
+    const last = request.messages.at(-1);
+    if (last?.role === "assistant") {
+      await continueAnswer(opened, last);
+      return { session: opened, answerId: last.id };
+    }
+    await storeMessage(opened, request);
+  }
   return { session: opened, answerId: newEntryId() };
 }
 

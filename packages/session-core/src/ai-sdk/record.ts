@@ -9,7 +9,10 @@ import { StepReader } from "./step-reader.js";
 
 /** How steps are recorded. */
 export interface RecordOptions {
-  /** The id of the first entry, for example the one that a page has for the answer. Default: a new id. */
+  /**
+   * The id of the first entry, for example the one that a page has for the answer. Default: a new id. If the session has an entry of
+   * this id, the call goes on with that answer, and its entries get new ids.
+   */
   readonly id?: EntryId | undefined;
   /** The model that is asked: names the model of a first step that is cut off. The steps themselves name theirs. */
   readonly model?: string | { readonly provider: string; readonly modelId: string } | undefined;
@@ -151,8 +154,9 @@ class Recording {
   async #write(entries: readonly EntryInput[]): Promise<readonly EntryId[]> {
     this.throwFailure();
     if (entries.length === 0) return [];
-    const { id, onStored } = this.#options;
-    const named = entries.map((entry, at) => (at === 0 && this.#isFirst && id !== undefined ? { ...entry, id } : entry));
+    const { onStored } = this.#options;
+    const id = this.#isFirst ? await this.#firstId() : undefined;
+    const named = entries.map((entry, at) => (at === 0 && id !== undefined ? { ...entry, id } : entry));
     const written = await this.#session.write(
       named.map((entry) => ({ kind: "entry", entry })),
       { onConflict: "branch" },
@@ -161,6 +165,11 @@ class Recording {
     const ids = written.map((entry) => entry.id);
     onStored?.(ids);
     return ids;
+  }
+
+  async #firstId(): Promise<EntryId | undefined> {
+    const { id } = this.#options;
+    return id === undefined || (await this.#session.entriesById([id])).has(id) ? undefined : id;
   }
 
   throwFailure(): void {

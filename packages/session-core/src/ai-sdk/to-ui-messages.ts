@@ -13,6 +13,7 @@ import type {
   ToolResultMessage,
 } from "../entry/message.js";
 import { textOf } from "../entry/text.js";
+import { withApprovalAnswers } from "./approvals.js";
 import { thinkingMetadata } from "./blocks.js";
 
 /** A part of a UI message, with any tools and data. */
@@ -27,12 +28,13 @@ const ENTRIES = rules.list(rules.record({ type: rules.TEXT }), "an array of entr
  * their tools, are one message; its id is that of its first entry. Entries that are no messages (compactions, branch summaries,
  * edits, data of the host) are left out: a page shows what was said. What `fromUiMessages` stored comes back as it was. Pure.
  *
- * @throws {InvalidArgumentError} `entries` is not an array of entries.
+ * @throws {InvalidArgumentError} `path` is not an array of entries.
  * @example
  * const messages = toUiMessages(await session.path());
  */
-export function toUiMessages(entries: readonly Entry[]): UIMessage[] {
-  rules.checkArgument("entries", entries, ENTRIES);
+export function toUiMessages(path: readonly Entry[]): UIMessage[] {
+  rules.checkArgument("path", path, ENTRIES);
+  const entries = withApprovalAnswers(path);
   const results = resultsOf(entries);
   const groups: { readonly id: string; readonly messages: Message[] }[] = [];
   for (const entry of entries) {

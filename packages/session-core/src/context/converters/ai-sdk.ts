@@ -4,6 +4,7 @@ import { isObject } from "../../entry/json.js";
 import type { ProviderOptions } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
 import type {
+  AiSdkApprovalResponsePart,
   AiSdkAssistantPart,
   AiSdkFilePart,
   AiSdkImagePart,
@@ -35,7 +36,8 @@ import { projectMessages, systemText } from "./projection.js";
  *
  * Provider options are given back: Google's thought signatures, OpenAI's ids and encrypted reasoning, Anthropic's signatures. They
  * have the name of their provider, and each provider reads only its own. Files are sent as such, JSON outputs as JSON, and
- * what only a page shows (sources, data parts) is left out. A result with images or files has no error flag.
+ * what only a page shows (sources, data parts) is left out. A result with images or files has no error flag. A call at the end that
+ * was approved and has not run is sent with its approval, so that the SDK runs it.
  *
  * @example
  * await generateText({ model, ...toAiSdk(context) });
@@ -44,9 +46,10 @@ export function toAiSdk(context: SessionContext): AiSdkPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
   const messages: AiSdkMessage[] = [];
-  for (const message of projectMessages(context.messages)) {
-    if (message.role === "assistant") messages.push(...toReplyMessages(message));
-    else messages.push(...toUserMessages(message.parts));
+  const projected = projectMessages(context.messages);
+  for (const [at, message] of projected.entries()) {
+    if (message.role === "user") messages.push(...toUserMessages(message.parts));
+    else messages.push(...toReplyMessages(at === projected.length - 1 ? message : withoutApprovals(message)));
   }
   return system === undefined ? { messages } : { system, messages };
 }
@@ -91,14 +94,39 @@ function isSdkOptions(options: ProviderOptions): options is AiSdkProviderOptions
   return Object.values(options).every(isObject);
 }
 
+/** The SDK runs approved calls of the last reply only. */
+function withoutApprovals(answer: ProjectedReply): ProjectedReply {
+  return { ...answer, parts: answer.parts.map((part) => (part.type === "call" ? { ...part, approved: undefined } : part)) };
+}
+
 function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
-  const inReply = new Set(answer.parts.flatMap((part) => (part.type === "call" && part.providerExecuted === true ? [part.id] : [])));
-  const content = answer.parts.flatMap((part) => [...toReplyPart(part, answer.provider), ...ownResult(part, answer, inReply)]);
+  const calls = answer.parts.filter((part) => part.type === "call");
+  const inReply = new Set(calls.filter(({ providerExecuted }) => providerExecuted === true).map(({ id }) => id));
+  const approved = new Map(calls.flatMap(({ id, approved: given }) => (given === undefined ? [] : [[id, given] as const])));
+  const own = answer.parts.flatMap((part) => [...toReplyPart(part, answer.provider), ...ownResult(part, answer, inReply)]);
   // An interrupted reply; Anthropic rejects one that ends with thinking.
-  if (content.every((part) => part.type === "reasoning")) return [];
-  const results = answer.results.filter(({ callId }) => !inReply.has(callId));
-  const reply: AiSdkMessage = { role: "assistant", content };
-  return results.length === 0 ? [reply] : [reply, { role: "tool", content: results.map(toResultPart) }];
+  if (own.every((part) => part.type === "reasoning")) return [];
+  const requests = [...approved].map(([toolCallId, { id, signature }]) => ({
+    type: "tool-approval-request" as const,
+    approvalId: id,
+    toolCallId,
+    ...(signature === undefined ? {} : { signature }),
+  }));
+  const results = answer.results
+    .filter(({ callId }) => !inReply.has(callId))
+    .map((result) => approvalOf(result, approved) ?? toResultPart(result));
+  const reply: AiSdkMessage = { role: "assistant", content: [...own, ...requests] };
+  return results.length === 0 ? [reply] : [reply, { role: "tool", content: results }];
+}
+
+type Approved = ReadonlyMap<string, NonNullable<ProjectedCall["approved"]>>;
+
+/** The approval in the place of the result of a call that has not run. */
+function approvalOf({ callId }: ProjectedResult, approved: Approved): AiSdkApprovalResponsePart | undefined {
+  const given = approved.get(callId);
+  if (given === undefined) return undefined;
+  const { id: approvalId, reason } = given;
+  return { type: "tool-approval-response", approvalId, approved: true, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** The result of a call that the provider ran, which stands behind the call in the same message. */

@@ -53,6 +53,8 @@ export interface ProjectedCall extends PartOptions {
   readonly input: Readonly<Record<string, unknown>>;
   /** The provider ran the tool itself. */
   readonly providerExecuted?: boolean;
+  /** A person approved the call, and it has not run yet. */
+  readonly approved?: { readonly id: string; readonly signature?: string; readonly reason?: string } | undefined;
 }
 
 /** A block of a type that Bough does not know. */

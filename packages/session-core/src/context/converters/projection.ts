@@ -78,11 +78,24 @@ function projectReply(
       parts.push(...projectReplyBlock(block));
       continue;
     }
-    const call = projectCall(block, drawId);
+    const result = results[answers.length];
+    const call = { ...projectCall(block, drawId), ...(hasRun(result) ? {} : approvedMember(block)) };
     parts.push(call);
-    answers.push(projectResult(call, results[answers.length]));
+    answers.push(projectResult(call, result));
   }
   return parts.length === 0 ? [] : [{ role: "assistant", provider: message.provider, parts, results: answers }];
+}
+
+function hasRun(result: ToolResultMessage | undefined): boolean {
+  return result !== undefined && result["synthetic"] !== true;
+}
+
+function approvedMember({ approval }: ToolCallBlock): Pick<ProjectedCall, "approved"> {
+  if (!isObject(approval) || approval["approved"] !== true || typeof approval["id"] !== "string") return {};
+  const { id, signature, reason } = approval;
+  return {
+    approved: { id, ...(typeof signature === "string" ? { signature } : {}), ...(typeof reason === "string" ? { reason } : {}) },
+  };
 }
 
 function projectCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {

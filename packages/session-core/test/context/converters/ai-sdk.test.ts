@@ -83,7 +83,7 @@ function pairedCalls(messages: readonly AiSdkMessage[]): number {
     if (message.role !== "assistant") return;
     const calls = message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
     const next = messages[at + 1];
-    const results = next?.role === "tool" ? next.content.map((part) => part.toolCallId) : [];
+    const results = next?.role === "tool" ? next.content.flatMap((part) => (part.type === "tool-result" ? [part.toolCallId] : [])) : [];
     expect(results).toEqual(calls);
     ids.push(...calls);
   });
