@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symli
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openModelServer } from "../packages/compaction/test/model/model-server.js";
+import { openModelServer, toolCall } from "../packages/compaction/test/model/model-server.js";
 
 // The AI SDK is an optional peer in two versions: the package as it is published, in a project with 6, with 7, and without.
 const root = join(import.meta.dirname, "..");
@@ -66,20 +66,66 @@ console.log(JSON.stringify({ text, tools: Object.keys(tools) }));
 await store.close();
 `;
 
+const LOOP = `
+import { isDeepStrictEqual } from "node:util";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { openStore, userMessage } from "@bough/session-core";
+import { fromUiMessages, recordSteps, recordStream, toAiSdk, toUiMessages } from "@bough/session-core/ai-sdk";
+import { generateText, stepCountIs, streamText, tool, validateUIMessages } from "ai";
+import { z } from "zod";
+const model = createOpenAICompatible({ name: "local", baseURL: process.argv[2] ?? "", includeUsage: true })("m1");
+const bash = tool({ inputSchema: z.looseObject({}), execute: async () => "3 lines" });
+const options = { model, tools: { bash }, stopWhen: stepCountIs(3) };
+const store = await openStore({ path: ":memory:" });
+const session = await store.createSession();
+const ask = async (text) => { await session.append(userMessage(text)); return { ...options, ...toAiSdk(await session.context()) }; };
+const recorder = recordSteps(session);
+await generateText({ ...(await ask("one")), ...recorder });
+await recorder.done();
+const streamed = recordSteps(session);
+await streamText({ ...(await ask("two")), ...streamed }).consumeStream();
+await streamed.done();
+for await (const _ of recordStream(session, streamText(await ask("three")).fullStream));
+const path = await session.path();
+const page = await validateUIMessages({ messages: toUiMessages(path) });
+const copy = await store.createSession();
+await copy.write(fromUiMessages(page).map((entry) => ({ kind: "entry", entry })));
+const texts = path.flatMap(({ message }) => message.role === "assistant" ? message.content.map((block) => block.text ?? block.name) : [message.role]);
+const usage = path.every(({ message }) => message.role !== "assistant" || message.content[0].type !== "text" || message.usage.output > 0);
+const same = isDeepStrictEqual(toUiMessages(await copy.path()), page);
+console.log(JSON.stringify({ texts, usage, same }));
+await store.close();
+`;
+
+/** What a program prints that talks to the server. */
+async function printedBy(program: string, baseURL: string): Promise<unknown> {
+  writeFileSync(join(folder, "program.mjs"), program);
+  const child = spawn(process.execPath, ["program.mjs", baseURL], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  for await (const piece of child.stdout) printed += String(piece);
+  return JSON.parse(printed);
+}
+
 describe.each(["ai", "ai-7"])("with the AI SDK as %s", (ai) => {
   test("a model streams a summary, and the recall tools are tools of the SDK", async () => {
     withSdk(ai);
     const server = await openModelServer();
     try {
-      writeFileSync(join(folder, "program.mjs"), PROGRAM);
       server.reply("A short summary.");
-      const child = spawn(process.execPath, ["program.mjs", server.baseURL], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
-      let printed = "";
-      for await (const piece of child.stdout) printed += String(piece);
-      expect(JSON.parse(printed)).toEqual({
-        text: "A short summary.",
-        tools: ["recall_search", "recall_describe", "recall_expand", "recall_file"],
-      });
+      const tools = ["recall_search", "recall_describe", "recall_expand", "recall_file"];
+      expect(await printedBy(PROGRAM, server.baseURL)).toEqual({ text: "A short summary.", tools });
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("calls are recorded, and a page of the SDK takes the messages and gives them back", async () => {
+    withSdk(ai);
+    const server = await openModelServer();
+    try {
+      server.reply(toolCall(), "One.", toolCall(), "Two.", "Three.");
+      const said = ["user", "bash", "toolResult", "One.", "user", "bash", "toolResult", "Two.", "user", "Three."];
+      expect(await printedBy(LOOP, server.baseURL)).toEqual({ texts: said, usage: true, same: true });
     } finally {
       await server.close();
     }

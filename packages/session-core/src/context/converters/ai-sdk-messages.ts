@@ -77,7 +77,7 @@ export interface AiSdkToolResultPart extends AiSdkPart {
 }
 
 /** A call that needs an approval, which the SDK then runs. */
-export interface AiSdkApprovalRequestPart {
+interface AiSdkApprovalRequestPart {
   readonly type: "tool-approval-request";
   readonly approvalId: string;
   readonly toolCallId: string;
