@@ -76,22 +76,6 @@ export interface AiSdkToolResultPart extends AiSdkPart {
   readonly output: AiSdkToolOutput;
 }
 
-/** A call that needs an approval, which the SDK then runs. */
-interface AiSdkApprovalRequestPart {
-  readonly type: "tool-approval-request";
-  readonly approvalId: string;
-  readonly toolCallId: string;
-  readonly signature?: string;
-}
-
-/** That a call was approved. */
-export interface AiSdkApprovalResponsePart {
-  readonly type: "tool-approval-response";
-  readonly approvalId: string;
-  readonly approved: boolean;
-  readonly reason?: string;
-}
-
 /** A part of an assistant message. */
 export type AiSdkAssistantPart =
   | AiSdkTextPart
@@ -99,13 +83,19 @@ export type AiSdkAssistantPart =
   | AiSdkReasoningPart
   | AiSdkToolCallPart
   | AiSdkToolResultPart
-  | AiSdkApprovalRequestPart;
+  | { readonly type: "tool-approval-request"; readonly approvalId: string; readonly toolCallId: string; readonly signature?: string };
 
 /** A message, which fits the AI SDK's `ModelMessage`. */
 export type AiSdkMessage =
   | { readonly role: "user"; readonly content: (AiSdkTextPart | AiSdkImagePart | AiSdkFilePart)[] }
   | { readonly role: "assistant"; readonly content: AiSdkAssistantPart[] }
-  | { readonly role: "tool"; readonly content: (AiSdkToolResultPart | AiSdkApprovalResponsePart)[] };
+  | {
+      readonly role: "tool";
+      readonly content: (
+        | AiSdkToolResultPart
+        | { readonly type: "tool-approval-response"; readonly approvalId: string; readonly approved: boolean; readonly reason?: string }
+      )[];
+    };
 
 /** The options of `generateText` and `streamText` that come from a context; spread them into the options. */
 export interface AiSdkPrompt {

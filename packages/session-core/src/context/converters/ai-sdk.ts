@@ -4,7 +4,6 @@ import { isObject } from "../../entry/json.js";
 import type { ProviderOptions } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
 import type {
-  AiSdkApprovalResponsePart,
   AiSdkAssistantPart,
   AiSdkFilePart,
   AiSdkImagePart,
@@ -119,10 +118,11 @@ function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
   return results.length === 0 ? [reply] : [reply, { role: "tool", content: results }];
 }
 
+type ApprovalResponse = Extract<Extract<AiSdkMessage, { role: "tool" }>["content"][number], { type: "tool-approval-response" }>;
 type Approved = ReadonlyMap<string, NonNullable<ProjectedCall["approved"]>>;
 
 /** The approval in the place of the result of a call that has not run. */
-function approvalOf({ callId }: ProjectedResult, approved: Approved): AiSdkApprovalResponsePart | undefined {
+function approvalOf({ callId }: ProjectedResult, approved: Approved): ApprovalResponse | undefined {
   const given = approved.get(callId);
   if (given === undefined) return undefined;
   const { id: approvalId, reason } = given;
