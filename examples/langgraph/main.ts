@@ -19,7 +19,9 @@ const store = await openStore({ path: process.argv[2] ?? ":memory:" });
 const graph = new StateGraph(MessagesAnnotation)
   .addNode("agent", () => ({ messages: script.splice(0, 1) }))
   .addNode("tools", (state) => ({
-    messages: calls(state).map(({ id, name }) => new ToolMessage({ tool_call_id: id ?? "", name, content: "column += 1; // also for a tab" })),
+    messages: calls(state).map(
+      ({ id, name }) => new ToolMessage({ tool_call_id: id ?? "", name, content: "column += 1; // also for a tab" }),
+    ),
   }))
   .addEdge(START, "agent")
   .addConditionalEdges("agent", (state) => (calls(state).length > 0 ? "tools" : END))
