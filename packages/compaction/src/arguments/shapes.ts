@@ -7,6 +7,15 @@ const { withMethods, list, nullable, oneOf, optional, record, ruleOf } = rules;
 
 /** A session handle. */
 export const SESSION = withMethods("a session", "append", "context", "walk");
+/** A session handle or a store. */
+export const SEARCHABLE = withMethods("a session or a store", "search");
+/** `RecallOptions`, and what a search in a part of a session also has. */
+export const RECALL = rules.options({
+  maxChars: optional(ruleOf("a whole number of at least 200", (value) => Number.isSafeInteger(value) && Number(value) >= 200)),
+  includePrivate: optional(FLAG),
+  seqs: optional(list(NUMBER)),
+  placeOf: optional(CALLBACK),
+});
 /** A compactor. */
 export const COMPACTOR_HANDLE = withMethods("a compactor", "prepareRequest");
 /** A token counter. */

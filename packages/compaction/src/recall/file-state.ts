@@ -1,6 +1,7 @@
 import type { Entry, EntryId, FileOperation, Session, ToolCallBlock } from "@bough/session-core";
 import { textOf } from "@bough/session-core";
-import { cleanText, findCommand, findContent, findTextEdits } from "@bough/session-core/internals";
+import { cleanText, findCommand, findContent, findTextEdits, rules } from "@bough/session-core/internals";
+import { RECALL, SESSION } from "../arguments/shapes.js";
 import { readFollowing } from "./entry-source.js";
 import { formatTime } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallFileInput, type RecallOptions, recallFileInput } from "./inputs.js";
@@ -38,6 +39,8 @@ export async function recallFile(
   input: RecallFileInput,
   options: Pick<RecallOptions, "maxChars"> = {},
 ): Promise<RecallAnswer<RecallFileResult>> {
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("options", options, RECALL);
   const { path, at, lines, offset } = parseInput(recallFileInput, input);
   const leafId = at === undefined ? session.leafId : await session.resolve(at);
   const operations = leafId === null ? [] : await session.fileOperations({ toId: leafId });

@@ -1,5 +1,7 @@
 import type { Session } from "@bough/session-core";
-import type { RecallOptions, RecallSearchInput } from "./inputs.js";
+import { rules } from "@bough/session-core/internals";
+import { RECALL, SESSION } from "../arguments/shapes.js";
+import { parseInput, type RecallOptions, type RecallSearchInput, recallSearchInput } from "./inputs.js";
 import { type RecallAnswer, type RecallSearchResult, recallSearch } from "./search.js";
 import { readSummarizedPath } from "./summarized.js";
 
@@ -20,16 +22,19 @@ export async function searchHidden(
   input: RecallSearchInput,
   options: RecallOptions = {},
 ): Promise<RecallAnswer<RecallSearchResult>> {
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("options", options, RECALL);
+  const { summaries, next = 0 } = parseInput(recallSearchInput, input);
   const summarized = await readSummarizedPath(session);
   const rows = summarized.listHidden();
   const isSummary = (type: string) => type === "compaction" || type === "branch_summary";
-  const seqs = rows.filter(({ type }) => input.summaries === true || !isSummary(type)).map(({ seq }) => seq);
+  const seqs = rows.filter(({ type }) => summaries || !isSummary(type)).map(({ seq }) => seq);
   const placeOf = (id: string) => {
     const summaryId = summarized.findSummaryOf(id);
     return summaryId === "edit" ? "taken out of your context" : `in summary ${summaryId}`;
   };
   const answer = await recallSearch(session, input, { ...options, seqs, placeOf });
   if (summarized.isEmpty) return { ...answer, text: ALL_IN_CONTEXT };
-  const isEmpty = answer.data.hits.length === 0 && !answer.data.isIncomplete && (input.next ?? 0) === 0;
+  const isEmpty = answer.data.hits.length === 0 && !answer.data.isIncomplete && next === 0;
   return isEmpty ? { ...answer, text: NOTHING } : answer;
 }

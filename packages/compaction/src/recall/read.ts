@@ -1,5 +1,6 @@
 import type { Entry, EntryId, EntryType, MessageRole, Session } from "@bough/session-core";
-import { isPrivate, pairStart } from "@bough/session-core/internals";
+import { isPrivate, pairStart, rules } from "@bough/session-core/internals";
+import { RECALL, SESSION } from "../arguments/shapes.js";
 import { readFollowing } from "./entry-source.js";
 import { formatBody, formatHead } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallOptions, type RecallReadInput, recallReadInput } from "./inputs.js";
@@ -40,6 +41,8 @@ export async function recallRead(
   input: RecallReadInput,
   options: RecallOptions = {},
 ): Promise<RecallAnswer<RecallReadResult>> {
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("options", options, RECALL);
   const asked = parseInput(recallReadInput, input);
   const { maxChars = MAX_CHARS, includePrivate = false } = options;
   const reading = new Reading(asked, includePrivate, asked.offset + maxChars);

@@ -1,6 +1,7 @@
 import type { EntryType, MessageRole, SearchMatch, SearchRequest, Session, Store } from "@bough/session-core";
-import { cleanText, createQueryFinder, ENTRY_TYPES, isPrivate, shortLine } from "@bough/session-core/internals";
+import { cleanText, createQueryFinder, ENTRY_TYPES, isPrivate, rules, shortLine } from "@bough/session-core/internals";
 import type { z } from "zod";
+import { RECALL, SEARCHABLE } from "../arguments/shapes.js";
 import { collectHits, type Found, type FoundHit } from "./collect-hits.js";
 import { EntrySource, type Neighbor } from "./entry-source.js";
 import { formatBody, formatSpeaker, formatTime } from "./entry-text.js";
@@ -76,6 +77,8 @@ export async function recallSearch(
   input: RecallSearchInput,
   options: RecallSearchOptions = {},
 ): Promise<RecallAnswer<RecallSearchResult>> {
+  rules.checkArgument("target", target, SEARCHABLE);
+  rules.checkArgument("options", options, RECALL);
   const asked = parseInput(recallSearchInput, input);
   const source = new EntrySource(target, options.includePrivate === true);
   const skip = asked.next ?? 0;

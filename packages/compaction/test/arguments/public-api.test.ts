@@ -136,6 +136,26 @@ const CALLS: Readonly<Record<string, Call>> = {
   "listCheckpoints leafId": ({ session }, leafId) => compaction.listCheckpoints(session, leafId),
   "recallTools session": (_, session) => compaction.recallTools(session),
   ...members("recallTools", ({ session }, options) => compaction.recallTools(session, options), {}, ["maxChars"]),
+  "recallSearch target": (_, target) => compaction.recallSearch(target, { query: "x" }),
+  "recallSearch input": ({ session }, input) => compaction.recallSearch(session, input),
+  ...members("recallSearch", ({ session }, options) => compaction.recallSearch(session, { query: "x" }, options), {}, [
+    "maxChars",
+    "includePrivate",
+    "seqs",
+    "placeOf",
+  ]),
+  "searchHidden session": (_, session) => compaction.searchHidden(session, { query: "x" }),
+  "searchHidden input": ({ session }, input) => compaction.searchHidden(session, input),
+  ...members("searchHidden", ({ session }, options) => compaction.searchHidden(session, { query: "x" }, options), {}, ["maxChars"]),
+  "recallRead session": (_, session) => compaction.recallRead(session, { from: "u1" }),
+  "recallRead input": ({ session }, input) => compaction.recallRead(session, input),
+  ...members("recallRead", ({ session }, options) => compaction.recallRead(session, { from: "u1" }, options), {}, [
+    "maxChars",
+    "includePrivate",
+  ]),
+  "recallFile session": (_, session) => compaction.recallFile(session, { path: "a.ts" }),
+  "recallFile input": ({ session }, input) => compaction.recallFile(session, input),
+  ...members("recallFile", ({ session }, options) => compaction.recallFile(session, { path: "a.ts" }, options), {}, ["maxChars"]),
   "recallTools input": async ({ session }, input) => {
     for (const { execute } of compaction.recallTools(session).definitions) await execute(input);
   },
