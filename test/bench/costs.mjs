@@ -2,7 +2,7 @@
 const COSTS = [
   [
     /^append.*p50/,
-    "SQLite does the same work on both sides. An append also validates the entry, makes its preview, computes its path state and file operations, checks after the commit that the path still leads to the same file (8 to 27 µs), and awaits two promises: 30 µs in all, for each message of a model.",
+    "SQLite does the same work on both sides. An append also validates the entry, makes its preview, computes its path state and file operations, checks after the commit that the path still leads to the same file (8 to 27 µs), and awaits two promises: 30 µs in all, for each message of a model. The tables of tips, branch points and counts, which make reads of the tree independent of its size, are written on both sides.",
   ],
   [/^append below/, "The row of the parent is found by its id, and its path state is read: 3 to 8 µs. The handle knows those of its leaf."],
   [/^append.*p99/, "It depends on whose run a checkpoint of the journal falls into."],
@@ -57,6 +57,21 @@ const COSTS = [
   [
     /^LangGraph thread: newest/,
     "The messages are read one by one from their entries, and their texts are joined before LangChain reads them.",
+  ],
+  [
+    /^bough mcp/,
+    "Half of it is Node and the code of the protocol; opening the store and the first answer take the rest. A client starts the server once.",
+  ],
+  [
+    /^recall/,
+    "The index finds the hits; the rest is reading their payloads, cutting them into lines and finding the places where the words stand close together.",
+  ],
+  [/^openOrCreate|^value|^fork of|^the same of its path/, "Each is one transaction; the rest is checking the arguments and the leaf."],
+  [/^pi:/, "pi numbers every entry and value itself; each is mapped to a row of the store and back."],
+  [/^claude transcripts/, "Each line is parsed, placed in the tree and compared with the line before it of its type."],
+  [
+    /^(children|siblings|tip|branch points|latest|50 entries|20 |leaves|statistics of|an entry by|file operations|page of)/,
+    "Checking the arguments, a promise, and an object for each row.",
   ],
   [/^search/, "The index answers in a millisecond; the rest is reading the texts of the hits for their snippets."],
 ];

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -188,4 +188,29 @@ test("a client that reads no more ends the server", async () => {
   // Its input stays open.
   expect(await ended).toEqual([0, null]);
   expect(complaints).toBe("");
+});
+
+test("calls that came before the end of the input are answered", () => {
+  const messages = [
+    {
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "0" } },
+    },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/call", params: { name: "list_sessions", arguments: {} } },
+    { id: 3, method: "tools/call", params: { name: "search_sessions", arguments: { query: "parser" } } },
+  ];
+  const input = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+  const { status, stdout } = spawnSync(process.execPath, [bough, "mcp", "--store", path], {
+    encoding: "utf8",
+    env: environment(folder),
+    input,
+  });
+  expect(status).toBe(0);
+  const ids = stdout
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { id: number }).id);
+  expect(ids.sort()).toEqual([1, 2, 3]);
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { BoughError } from "@bough/session-core";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -25,14 +26,12 @@ export async function serveMcp(store: ServedStore, pipes: Pipes): Promise<void> 
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: TOOLS.map(describeTool) }));
+  const answering = new Set<Promise<unknown>>();
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = TOOLS.find(({ name }) => name === params.name);
-    if (tool === undefined) return failure(`There is no tool ${params.name}. There are ${TOOLS.map(({ name }) => name).join(", ")}.`);
-    try {
-      return success(await store.use((opened) => tool.answer(opened, params.arguments)));
-    } catch (error) {
-      return failure(explain(error));
-    }
+    const answer = answerCall(store, params);
+    answering.add(answer);
+    await answer.finally(() => answering.delete(answer));
+    return answer;
   });
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
@@ -42,8 +41,23 @@ export async function serveMcp(store: ServedStore, pipes: Pipes): Promise<void> 
   });
   await server.connect(new StdioServerTransport(pipes.input, pipes.output));
   await closed;
+  // Calls that came with the end of the input are answered: the protocol handles and sends them in later turns of the event loop.
+  await nextTurn();
+  await Promise.allSettled(answering);
+  await nextTurn();
   await server.close();
   await store.close();
+}
+
+/** Answers a call. Does not throw: an error is an answer. */
+async function answerCall(store: ServedStore, call: { readonly name: string; readonly arguments?: unknown }): Promise<CallToolResult> {
+  const tool = TOOLS.find(({ name }) => name === call.name);
+  if (tool === undefined) return failure(`There is no tool ${call.name}. There are ${TOOLS.map(({ name }) => name).join(", ")}.`);
+  try {
+    return success(await store.use((opened) => tool.answer(opened, call.arguments)));
+  } catch (error) {
+    return failure(explain(error));
+  }
 }
 
 function describeTool({ name, title, description, inputSchema }: McpTool) {
