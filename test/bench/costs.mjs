@@ -17,7 +17,7 @@ const COSTS = [
   [/^move to a branch/, "The two branches are longer than what stays in rows, so that their older halves are decompressed."],
   [
     /^store against JSONL, packed/,
-    "Of the JSONL's size, blocks take 0.2, skeletons 0.15 (two thirds of them previews and ids), the search index 0.16, other indexes 0.06. 35 tables and indexes take a page of 2 kB each, which is much of a store of a megabyte and nothing of a large one.",
+    "Of the JSONL's size, blocks take 0.2, skeletons 0.15 (two thirds of them previews and ids), the search index 0.16, other indexes 0.06. 43 tables and indexes take a page of 2 kB each, which is much of a store of a megabyte and nothing of a large one.",
   ],
   [
     /^store against JSONL, before packing/,
