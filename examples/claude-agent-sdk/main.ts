@@ -5,7 +5,7 @@ import { BoughSessionStore } from "@bough/adapters/claude-agent-sdk";
 import { openStore } from "@bough/session-core";
 
 const sessionId = "11111111-2222-4333-8444-555555555555";
-const dir = "/work/parser";
+const dir = "/home/ada/parser";
 const uuid = (number: number) => `00000000-0000-4000-8000-00000000000${number}`;
 const line = (number: number, type: string, message: object) => ({
   ...{
@@ -28,13 +28,13 @@ const reply = (number: number, id: string, block: object, stop_reason: string | 
     stop_reason,
     usage: { input_tokens: 900, output_tokens: 40 },
   });
-const input = { file_path: "/work/parser/lexer.ts" };
+const input = { file_path: "/home/ada/parser/lexer.ts" };
 
 const store = await openStore({ path: ":memory:" });
 const sessionStore = new BoughSessionStore(store);
 
 // What the SDK appends while an agent runs: a reply arrives in several lines.
-const key = { projectKey: "-work-parser", sessionId };
+const key = { projectKey: "-home-ada-parser", sessionId };
 await sessionStore.append(key, [line(1, "user", { role: "user", content: "Why does the parser fail on tabs?" })]);
 await sessionStore.append(key, [reply(2, "m1", { type: "text", text: "I look at the lexer." })]);
 await sessionStore.append(key, [reply(3, "m1", { type: "tool_use", id: "c1", name: "Read", input }, "tool_use")]);

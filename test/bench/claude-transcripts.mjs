@@ -57,7 +57,14 @@ const uuid = (number) => `00000000-0000-4000-8000-${String(number).padStart(12, 
 
 function line(number) {
   const parentUuid = number === 0 ? null : uuid(number - 1);
-  const head = { parentUuid, isSidechain: false, userType: "external", cwd: "/work/parser", sessionId: KEY.sessionId, version: "2.1.44" };
+  const head = {
+    parentUuid,
+    isSidechain: false,
+    userType: "external",
+    cwd: "/home/ada/parser",
+    sessionId: KEY.sessionId,
+    version: "2.1.44",
+  };
   const rest = { uuid: uuid(number), timestamp: new Date(1_767_225_600_000 + number * 1000).toISOString() };
   const [type, content] = contentOf(number);
   const reply = { id: `msg_${number}`, model: "claude-x", stop_reason: null, usage: { input_tokens: 900 + number, output_tokens: 40 } };
@@ -70,7 +77,7 @@ function contentOf(number) {
     case 0:
       return ["user", words];
     case 1:
-      return ["assistant", [{ type: "tool_use", id: `c${number}`, name: "Read", input: { file_path: `/work/parser/${number}.ts` } }]];
+      return ["assistant", [{ type: "tool_use", id: `c${number}`, name: "Read", input: { file_path: `/home/ada/parser/${number}.ts` } }]];
     case 2:
       return ["user", [{ type: "tool_result", tool_use_id: `c${number - 1}`, content: words.repeat(4) }]];
     default:

@@ -32,3 +32,5 @@ export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js"
 
 // Texts
 export { withoutSecrets } from "./text/redact.js";
+// Inputs of tools
+export { removeNulls } from "./recall/inputs.js";

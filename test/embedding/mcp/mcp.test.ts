@@ -21,7 +21,7 @@ describe("bough mcp", () => {
   let client: Client;
   beforeAll(async () => {
     store = await openStore({ path });
-    const session = await store.createSession({ id: "tabs", title: "Tabs in the parser", cwd: "/work/parser" });
+    const session = await store.createSession({ id: "tabs", title: "Tabs in the parser", cwd: "/home/ada/parser" });
     const question = await session.append(userMessage("Why does the parser fail on tabs?"));
     const call = {
       type: "toolCall" as const,

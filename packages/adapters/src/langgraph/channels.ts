@@ -1,7 +1,6 @@
 import { type Entry, type EntryId, type EntryInput, EntryNotFoundError, type Session } from "@bough/session-core";
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { applySplices, type Base, type Part, type Parts, planParts, type Splice, textOfPart, textOfParts } from "./parts.js";
-import { RecentlyUsed } from "./recently-used.js";
 import { pack, packParts, unpack, unpackText } from "./serialized.js";
 import { restored } from "./shared.js";
 import { checkpointEntryId, checkpointOf, type StoredChange, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
@@ -186,4 +185,43 @@ function toPart(entry: Entry): Part {
   const langchain: unknown = holder === null ? undefined : Reflect.get(holder, "langchain");
   const target = entry.type === "context_edit" ? entry.targetId : entry.id;
   return { text: JSON.stringify(restored(holder, langchain)), entry: entry.id, target };
+}
+
+/** Keeps the values that were used last, up to a total size. Values must not change. */
+class RecentlyUsed<V> {
+  readonly #most: number;
+  readonly #sizeOf: (value: V) => number;
+  readonly #values = new Map<string, { readonly value: V; readonly size: number }>();
+  #size = 0;
+
+  constructor(most: number, sizeOf: (value: V) => number) {
+    this.#most = most;
+    this.#sizeOf = sizeOf;
+  }
+
+  get(key: string): V | undefined {
+    const found = this.#values.get(key);
+    if (found === undefined) return undefined;
+    // The order of a Map is that of insertion: the first key is the one that was not used for the longest time.
+    this.#values.delete(key);
+    this.#values.set(key, found);
+    return found.value;
+  }
+
+  /** Stores a value; the one that was stored last is kept even if it is larger than the limit. */
+  set(key: string, value: V): void {
+    this.delete(key);
+    const size = this.#sizeOf(value);
+    this.#values.set(key, { value, size });
+    this.#size += size;
+    for (const oldest of this.#values.keys()) {
+      if (this.#size <= this.#most || oldest === key) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    this.#size -= this.#values.get(key)?.size ?? 0;
+    this.#values.delete(key);
+  }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BoughError } from "@bough/session-core";
+import { cleanText } from "@bough/session-core/internals";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -9,7 +10,7 @@ import { VERSION } from "../version.js";
 import { RECALL_TOOLS } from "./recall-tools.js";
 import type { ServedStore } from "./served-store.js";
 import { SESSION_TOOLS } from "./session-tools.js";
-import { clean, InvalidInputError, type McpTool } from "./tool.js";
+import { InvalidInputError, type McpTool } from "./tool.js";
 
 const TOOLS: readonly McpTool[] = [...RECALL_TOOLS, ...SESSION_TOOLS];
 
@@ -75,7 +76,7 @@ function success(text: string): CallToolResult {
 }
 
 function failure(text: string): CallToolResult {
-  return { content: [{ type: "text", text: clean(text) }], isError: true };
+  return { content: [{ type: "text", text: cleanText(text) }], isError: true };
 }
 
 /** What a model can do about an error. The hints of the library speak of its functions. */

@@ -1,5 +1,5 @@
 import type { OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { isPrivate } from "@bough/session-core/internals";
+import { cleanText, isPrivate } from "@bough/session-core/internals";
 import { z } from "zod";
 import { counted } from "../format/numbers.js";
 import { sessionTitle } from "../session/choose-session.js";
@@ -7,7 +7,7 @@ import { readOutline } from "../session/paging.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { paintLine } from "../terminal/line.js";
 import { printTree } from "../tree/print-tree.js";
-import { clean, cutLines, cutText, defineTool, INPUT, type McpTool, minute, openNamed } from "./tool.js";
+import { cutLines, cutText, defineTool, INPUT, type McpTool, minute, openNamed } from "./tool.js";
 
 // The tools that show what there is: the sessions of the store, the branches of one, the files that it touched.
 
@@ -33,7 +33,7 @@ const listSessions = defineTool(
       kind: include === "subagents" || include === "all" ? "all" : "conversation",
       archived: include === "archived" || include === "all" ? "all" : false,
     });
-    if (items.length === 0) return cwd === undefined ? "The store has no sessions." : `No session was recorded in ${clean(cwd)}.`;
+    if (items.length === 0) return cwd === undefined ? "The store has no sessions." : `No session was recorded in ${cleanText(cwd)}.`;
     const more = next === null ? [] : [`More: list_sessions with cursor "${next}".`];
     return [...items.map(sessionLine), ...more].join("\n");
   },
@@ -44,7 +44,7 @@ function sessionLine(record: SessionRecord): string {
     (mark) => mark !== "",
   );
   const parts = [record.id, minute(record.activeAtMs), counted(record.messageCount, "message"), ...marks, record.cwd ?? "no directory"];
-  return clean(`${parts.join("  ")}\n  ${cutText(sessionTitle(record), 200)}`);
+  return cleanText(`${parts.join("  ")}\n  ${cutText(sessionTitle(record), 200)}`);
 }
 
 const treeInput = z.strictObject({
@@ -75,7 +75,7 @@ const getTree = defineTool(
     const { lines } = printTree(tree, { width: TREE_WIDTH, filter, full: false, glyphs: glyphsFor({}) });
     const heading = `${session.id}: ${counted(rows.length, "entry", "entries")}, ${counted((await session.tree.tips()).length, "branch", "branches")}`;
     const texts = [...lines].map((line) => paintLine(line, false));
-    return clean([heading, cutLines(texts, max_chars, "(N more lines: ask with a larger max_chars, or show: user.)")].join("\n"));
+    return cleanText([heading, cutLines(texts, max_chars, "(N more lines: ask with a larger max_chars, or show: user.)")].join("\n"));
   },
 );
 
@@ -107,8 +107,9 @@ const filesTouched = defineTool(
   async (store, { session: name, entry, path, max_chars }) => {
     const session = await openNamed(store, name);
     const files = await summarizeFiles(session, await session.resolve(entry), path);
-    if (files.length === 0) return path === undefined ? "No tool call of this path touched a file." : `No file ends with ${clean(path)}.`;
-    return clean(cutLines(files, max_chars, "(N more files: ask with path, or a larger max_chars.)"));
+    if (files.length === 0)
+      return path === undefined ? "No tool call of this path touched a file." : `No file ends with ${cleanText(path)}.`;
+    return cleanText(cutLines(files, max_chars, "(N more files: ask with path, or a larger max_chars.)"));
   },
 );
 

@@ -1,5 +1,6 @@
+import { removeNulls } from "@bough/compaction/internals";
 import type { Session, Store } from "@bough/session-core";
-import { cleanText, findNearest, pairStart } from "@bough/session-core/internals";
+import { findNearest, pairStart } from "@bough/session-core/internals";
 import { z } from "zod";
 
 /** A tool of the server. Its answer is text for a model. */
@@ -30,7 +31,7 @@ export function defineTool<T>(
     ...about,
     inputSchema,
     answer: async (store, input) => {
-      const parsed = schema.safeParse(withoutNulls(input));
+      const parsed = schema.safeParse(removeNulls(input));
       if (parsed.success) return answer(store, parsed.data);
       throw new InvalidInputError(`${describeIssue(parsed.error, members)} Nothing was read.`);
     },
@@ -48,11 +49,6 @@ function describeIssue({ issues: [issue] }: z.ZodError, members: readonly string
   return `${where}: ${issue?.message ?? "is not valid"}.`;
 }
 
-function withoutNulls(input: unknown): unknown {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
-}
-
 /** Input members that several tools have. */
 export const INPUT = {
   session: z.string().min(1).max(300).describe("Id of a session, its beginning, or its title."),
@@ -62,11 +58,6 @@ export const INPUT = {
 /** Opens the session that a model named. @throws {SessionNotFoundError | AmbiguousNameError} */
 export async function openNamed(store: Store, name: string): Promise<Session> {
   return store.openSession((await store.resolveSession(name)).id);
-}
-
-/** Text of a session for a model: without control characters, so that it cannot change a terminal that prints the answer. */
-export function clean(text: string): string {
-  return cleanText(text);
 }
 
 /** The beginning of lines that fit, and what to do for the rest. The number of lines that were left out replaces `N`. */

@@ -5,8 +5,9 @@ import { COMPACTOR_HANDLE } from "../arguments/shapes.js";
 import type { Compactor } from "../run/compactor.js";
 import type { RequestInput } from "../run/options.js";
 import type { PreparedRequest } from "../run/prepare-request.js";
+import { toolTokens } from "../tokens/message-tokens.js";
 import { roughCounter, type TokenCounter } from "../tokens/token-counter.js";
-import { aiSdkToolTokens } from "./tool-tokens.js";
+import { loadAiSdk } from "./load.js";
 
 /** Options of `prepareStep`: those of `compactor.prepareRequest`, and the tools. */
 export interface PrepareStepOptions extends RequestInput {
@@ -41,7 +42,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
   const { tools, counter = roughCounter, onRequest, ...input } = options;
   let counted: Promise<number> | undefined;
   return async () => {
-    if (tools !== undefined && input.toolTokens === undefined) counted ??= aiSdkToolTokens(tools, counter);
+    if (tools !== undefined && input.toolTokens === undefined) counted ??= countToolTokens(tools, counter);
     const request = await compactor.prepareRequest({ ...input, toolTokens: input.toolTokens ?? (await counted) });
     onRequest?.(request);
     return toStep(request);
@@ -52,4 +53,15 @@ function toStep({ context, continuePrompt }: PreparedRequest): PreparedStep {
   const { messages, ...system } = toAiSdk(context);
   const wish: readonly ModelMessage[] = continuePrompt === null ? [] : [{ role: "user", content: continuePrompt }];
   return { ...system, messages: [...messages, ...wish] };
+}
+
+/** The tokens of the definitions of AI SDK tools: name, description and the JSON schema of the input. */
+async function countToolTokens(tools: ToolSet, counter: TokenCounter): Promise<number> {
+  const { asSchema } = await loadAiSdk();
+  const definitions = Object.entries(tools).map(async ([name, { description, inputSchema }]) => ({
+    name,
+    description,
+    parameters: await asSchema(inputSchema).jsonSchema,
+  }));
+  return toolTokens(counter, await Promise.all(definitions));
 }

@@ -1,7 +1,6 @@
-import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "@bough/session-core";
+import type { Entry, SearchHit, SearchMatch, SearchPage, SearchRequest } from "@bough/session-core";
 import { createQueryFinder } from "@bough/session-core/internals";
 import type { EntrySource } from "./entry-source.js";
-import { isOfTool } from "./tool-filter.js";
 
 /** A hit, and the words by which it was found. */
 export interface FoundHit {
@@ -120,4 +119,19 @@ class HitCollector {
     this.#filtered += 1;
     if (this.#tool === undefined || (await isOfTool(this.#source, hit, this.#tool))) this.hits.push(found);
   }
+}
+
+/** Whether an entry calls a tool, or is its result. */
+function usesTool(entry: Entry, tool: string): boolean {
+  if (entry.type !== "message") return false;
+  const isNamed = (name: string | undefined) => name?.toLowerCase() === tool.toLowerCase();
+  const { message } = entry;
+  if (message.role === "toolResult") return isNamed(message.toolName);
+  return message.role === "assistant" && message.content.some((block) => block.type === "toolCall" && isNamed(block.name));
+}
+
+/** Whether a hit calls a tool, or is its result. Cost: its payload. */
+async function isOfTool(source: EntrySource, { sessionId, entryId }: SearchHit, tool: string): Promise<boolean> {
+  const entry = entryId === null ? undefined : await source.find(sessionId, entryId);
+  return entry !== undefined && usesTool(entry, tool);
 }

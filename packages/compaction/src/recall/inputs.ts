@@ -91,7 +91,8 @@ export function parseInput<T>(schema: z.ZodType<T>, input: unknown): T {
   throw new RecallInputError([...(issue?.path ?? []), issue?.message ?? ""].join(" "));
 }
 
-function removeNulls(input: unknown): unknown {
+/** An input without its members that are null: some models send null for what they leave out. */
+export function removeNulls(input: unknown): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }

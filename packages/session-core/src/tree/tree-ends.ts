@@ -5,6 +5,9 @@ import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 const insertTip = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
   db.insertInto("tip").values({ session_seq: p.session, entry_seq: p.entry }),
 );
+const moveTip = query<{ session: SessionSeq; entry: EntrySeq; to: EntrySeq }>(({ db, p }) =>
+  db.updateTable("tip").set({ entry_seq: p.to }).where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
 const deleteTip = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
   db.deleteFrom("tip").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
 );
@@ -48,12 +51,16 @@ export class TreeEnds {
   /** Writes what was collected. Call it inside `write`, after the entries. */
   flush(connection: Connection): void {
     const session = this.#session;
+    const tips = [...this.#hasChildren].flatMap(([entry, hasChildren]) => (hasChildren ? [] : [entry]));
     for (const [entry, children] of this.#parents) {
-      const wasTip = connection.run(deleteTip, { session, entry }) > 0;
+      // Usually a new entry takes the place of its parent: one statement.
+      const to = tips.at(-1);
+      const wasTip = connection.run(to === undefined ? deleteTip : moveTip, { session, entry, to: to ?? entry }) > 0;
+      if (wasTip) tips.pop();
       if (!wasTip || children > 1) this.#branchPoints.add(entry);
     }
     for (const entry of this.#branchPoints) connection.run(insertBranchPoint, { session, entry });
-    for (const [entry, hasChildren] of this.#hasChildren) if (!hasChildren) connection.run(insertTip, { session, entry });
+    for (const entry of tips) connection.run(insertTip, { session, entry });
     this.#parents.clear();
     this.#branchPoints.clear();
     this.#hasChildren.clear();
