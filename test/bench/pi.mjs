@@ -1,4 +1,10 @@
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { BoughPiStorage } from "@bough/adapters/pi";
+import { importPath, openStore } from "@bough/session-core";
+import { BACKGROUND_CONTEXT as HERE } from "@earendil-works/pi-agent-core/harness/context";
+import { NodeExecutionEnv } from "@earendil-works/pi-agent-core/harness/env/nodejs";
+import { JsonlSessionRepo } from "@earendil-works/pi-agent-core/harness/session";
 import {
   generateStorageBenchmarkSeedTransactions,
   STORAGE_BENCHMARK_DATASETS,
@@ -7,6 +13,7 @@ import {
 } from "@earendil-works/pi-agent-core/harness/session/testing";
 import { openBare } from "./baseline.mjs";
 import { alternate, median, timed } from "./measure.mjs";
+import { CWD, writeCompactedPiFile } from "./session-files.mjs";
 import { withStore } from "./stores.mjs";
 
 export const title = "pi";
@@ -14,13 +21,68 @@ export const title = "pi";
 /** The most that the newest fifty entries may take, in a session of any size. */
 const LATEST_MS = 1;
 
+const OPENING = "pi: open a compacted session and build its context";
+
+/** pi reads a whole file into memory. */
+const MOST_OPENED = 100_000;
+
 /** The scenarios that pi-agent-core exports for its storages, through the adapter and through a table made for them. */
 export async function run({ report, stores, sizes, rounds }) {
+  for (const size of sizes.filter((entries) => entries <= MOST_OPENED)) {
+    await opening(report, stores, size, rounds(10));
+    stores.clear();
+  }
   for (const dataset of STORAGE_BENCHMARK_DATASETS.filter(({ entryCount }) => sizes.includes(entryCount))) {
     await reading(report, stores, dataset, rounds(40));
     stores.clear();
   }
   for (const scenario of STORAGE_WRITE_BENCHMARK_SCENARIOS) await writing(report, stores, scenario, rounds(40));
+}
+
+/** Opens a compacted session, builds the context that a model gets, and closes it again: pi with its file, Bough with its store. */
+async function opening(report, stores, size, rounds) {
+  const [sessionsRoot, path] = [stores.path("pi-sessions"), stores.path("opened.db")];
+  const repo = () => new JsonlSessionRepo({ fileSystem: new NodeExecutionEnv({ cwd: sessionsRoot }), sessionsRoot });
+  const { metadata, file } = await seedPiFile(repo(), sessionsRoot, size);
+  const store = await openStore({ path });
+  const imported = await importPath(store, file);
+  await store.close();
+  const sessionId = imported.sessions[0].sessionId;
+  const ours = () => openBoughContext(path, sessionId);
+  const baseline = () => openPiContext(repo(), metadata);
+  const counts = [await ours(), await baseline()];
+  // Bough adds a result to a call that has none yet.
+  if (counts[1] < 200 || Math.abs(counts[0] - counts[1]) > 1) throw new Error(`contexts of ${counts.join(" and ")} messages`);
+  const times = await alternate({ ours: { run: ours }, baseline: { run: baseline } }, { rounds, warmUp: 1 });
+  report.ratio(OPENING, size, median(times.ours), median(times.baseline), null, "the baseline is JsonlSessionRepo of pi-agent-core 0.87");
+}
+
+async function seedPiFile(repo, sessionsRoot, size) {
+  mkdirSync(sessionsRoot);
+  await (await repo.create({ cwd: CWD }, HERE)).close(HERE);
+  const [directory] = readdirSync(sessionsRoot);
+  const file = join(sessionsRoot, directory, "session.jsonl");
+  const sessionId = writeCompactedPiFile(file, size);
+  const named = join(sessionsRoot, directory, `2026-01-05T00-00-00-000Z_${sessionId}.jsonl`);
+  renameSync(file, named);
+  const metadata = (await repo.list({ cwd: CWD }, HERE)).find(({ id }) => id === sessionId);
+  return { metadata, file: named };
+}
+
+async function openBoughContext(path, sessionId) {
+  const store = await openStore({ path });
+  const { messages } = await (await store.openSession(sessionId)).context();
+  await store.close();
+  return messages.length;
+}
+
+async function openPiContext(repo, metadata) {
+  const session = await repo.open(metadata, HERE);
+  const start = await (await session.branch("main", HERE)).getTipId(HERE);
+  // As pi's runtime does, whose function is not exported: the summary, the messages that it retains, and all that come after.
+  const [compaction, ...later] = (await session.scanBranch({ start, stopAtType: "compaction", order: "newestFirst" }, HERE)).reverse();
+  await session.close(HERE);
+  return 1 + compaction.retainedTail.length + later.length;
 }
 
 async function reading(report, stores, dataset, rounds) {

@@ -6,7 +6,7 @@ import { Random } from "./random.mjs";
 import { messages } from "./world.mjs";
 
 const START_MS = Date.UTC(2026, 0, 5);
-const CWD = "/home/dev/project";
+export const CWD = "/home/dev/project";
 
 /** Writes lines until the file has `bytes`; returns how many. */
 function writeLines(path, bytes, lines) {
@@ -41,17 +41,45 @@ export function writePiFile(path, bytes) {
   return writeLines(path, bytes, piLines(new Random(51)));
 }
 
-function* piLines(random) {
+/** The messages of a compacted session that come after its compaction. */
+const AFTER_COMPACTION = 200;
+
+/** A session file of pi, version 3, with `count` messages and a compaction before the last of them; returns the id of the session. */
+export function writeCompactedPiFile(path, count) {
+  const lines = [...take(piLines(new Random(55), count - AFTER_COMPACTION), count + 2)];
+  writeLines(path, Number.POSITIVE_INFINITY, lines);
+  return lines[0].id;
+}
+
+function* take(values, count) {
+  let taken = 0;
+  for (const value of values) {
+    yield value;
+    taken += 1;
+    if (taken === count) return;
+  }
+}
+
+/** `compactAfter`: the number of messages before a compaction that keeps the last of them. */
+function* piLines(random, compactAfter = Number.POSITIVE_INFINITY) {
   yield { type: "session", version: 3, id: random.uuid(), timestamp: new Date(START_MS).toISOString(), cwd: CWD };
   let parentId = null;
   let atMs = START_MS;
+  let count = 0;
   for (const message of messages(52)) {
     const id = random.id(8);
     atMs += 4000;
-    yield { type: "message", id, parentId, timestamp: new Date(atMs).toISOString(), message: { ...message, timestamp: atMs } };
+    const timestamp = new Date(atMs).toISOString();
+    yield { type: "message", id, parentId, timestamp, message: { ...message, timestamp: atMs } };
     parentId = id;
+    count += 1;
+    if (count !== compactAfter) continue;
+    parentId = random.id(8);
+    yield { type: "compaction", id: parentId, parentId: id, timestamp, summary: SUMMARY, firstKeptEntryId: id, tokensBefore: 150_000 };
   }
 }
+
+const SUMMARY = "## Goal\nFinish the parser.\n\n## Progress\nThe lexer is done.";
 
 /** A session file of Claude Code of about `bytes`: a line for each block of a reply, results repeated next to the message. */
 export function writeClaudeFile(path, bytes) {
