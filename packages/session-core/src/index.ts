@@ -165,7 +165,16 @@ export type {
   ValueKey,
   ValueRange,
 } from "./port/records.js";
-export type { ImportedSession, PathRange, SearchHit, SearchMatch, SearchPage, SearchRequest, Violation } from "./port/session-storage.js";
+export type {
+  ImportedSession,
+  LeafKept,
+  PathRange,
+  SearchHit,
+  SearchMatch,
+  SearchPage,
+  SearchRequest,
+  Violation,
+} from "./port/session-storage.js";
 export type { OnConflict, Write } from "./port/writes.js";
 export { buildSessionContext } from "./session/build-context.js";
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";

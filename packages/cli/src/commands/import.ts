@@ -14,8 +14,10 @@ import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { readOutline } from "../session/paging.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { shortIds } from "../tree/print-tree.js";
 import { type Command, type CommonOptions, type Invocation, requireArgument } from "./command.js";
 import { type Progress, startProgress } from "./progress.js";
 import { shortSessionId } from "./sessions.js";
@@ -162,6 +164,7 @@ export async function printReport(out: Printer, store: Store, report: ImportRepo
   if (options.json === true) return out.json(reportToJson(report, options.storeFile));
   await printSessions(out, store, report.sessions, options);
   printNewIds(out, report.sessions);
+  await printKeptLeaves(out, store, report.sessions);
   printProblems(out, report, options.verbose === true);
   printTotals(out, report, options.storeFile);
 }
@@ -200,6 +203,19 @@ function printNewIds(out: Printer, sessions: readonly ImportedFileSession[]): vo
   for (const { claimedId, sessionId, path } of sessions) {
     if (claimedId === sessionId) continue;
     out.line(`${path} has the id ${claimedId} of a different session in the store; it was imported as ${sessionId}.`);
+  }
+}
+
+/** Says which leaves did not follow the import, and how to move them to the new end. */
+async function printKeptLeaves(out: Printer, store: Store, sessions: readonly ImportedFileSession[]): Promise<void> {
+  for (const { sessionId, leafKept } of sessions) {
+    if (leafKept === null) continue;
+    const { leafId, endId, reason } = leafKept;
+    const short = shortIds([leafId ?? "", endId ?? ""], await readOutline(await store.openSession(sessionId)));
+    const at = leafId === null ? "before the first entry" : `at ${short.get(leafId) ?? leafId}`;
+    const why = reason === "placed" ? "where you placed it" : "which is on another branch than the new entries";
+    const end = endId === null ? "--start" : (short.get(endId) ?? endId);
+    out.line(`The leaf stays ${at}, ${why}. New end: `, styled("bold", `bough go ${await shortSessionId(store, sessionId)} ${end}`));
   }
 }
 

@@ -50,6 +50,20 @@ describe("bough import", () => {
     expect((await here.run(["tree", "hello there"])).exit).toBe(0);
   });
 
+  test("leaves the leaf where a person placed it, says so, and names the command that goes to the new end", async () => {
+    const here = world();
+    const lines = ["aaaa1111", "bbbb2222", "cccc3333"].map((id, at, all) => message(id, all[at - 1] ?? null, `Message ${at}`));
+    await here.run(["import", piFile(here, "one.jsonl", ...lines)]);
+    await here.run(["go", "pi-session-1", "aaaa"]);
+    const { out } = await here.run(["import", piFile(here, "one.jsonl", ...lines, message("dddd4444", "cccc3333", "Message 3"))]);
+    expect(out).toContain("The leaf stays at aaaa, where you placed it. New end: bough go pi-sessi dddd\n");
+    expect((await here.run(["undo", "pi-session-1"])).out).toContain("cccc3333");
+    expect((await here.run(["undo", "pi-session-1", "--redo"])).out).toContain("aaaa1111");
+    expect((await here.run(["go", "pi-session-1", "dddd"])).out).toContain("dddd4444");
+    const { out: again } = await here.run(["import", piFile(here, "one.jsonl", ...lines, message("dddd4444", "cccc3333", "Message 3"))]);
+    expect(again).not.toContain("The leaf stays");
+  });
+
   test.each([[["import", ""]], [["tree", ""]], [["backup", ""]]])("of an empty name is a mistake of the command line: %s", async (args) => {
     const here = world();
     await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "Hello"))]);

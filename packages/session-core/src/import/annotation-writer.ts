@@ -1,5 +1,6 @@
 import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
+import type { LeafKept } from "../port/session-storage.js";
 import { findLabel, setLabel } from "../sessions/labels.js";
 import { renameSession, requireSessionRow, toLeafName } from "../sessions/session-rows.js";
 import { findValue, setValue } from "../sessions/values.js";
@@ -9,8 +10,9 @@ import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "../tree/ancestry.js";
 import { findEntrySeq } from "../tree/entry-rows.js";
 import type { WriteTarget } from "../tree/entry-writer.js";
-import { findLeaf, setLeaf } from "../tree/leaves.js";
+import { findLeaf, hasLeafMoves, setLeaf } from "../tree/leaves.js";
 import { type PathState, readPathState } from "../tree/path-state.js";
+import { isTip } from "../tree/tree-ends.js";
 
 /** A record about the session that is not an entry. */
 type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
@@ -30,6 +32,8 @@ export class AnnotationWriter {
   readonly #connection: Connection;
   readonly #target: WriteTarget;
   readonly #isNew: boolean;
+  /** Whether a user placed the main leaf: an import does not move it. */
+  readonly #isPlaced: boolean;
   readonly #superseded = new Set<EntryId>();
   /** The last label record of each entry; earlier ones are ignored. */
   readonly #labels = new Map<EntryId, LabelAnnotation>();
@@ -40,6 +44,18 @@ export class AnnotationWriter {
     this.#connection = connection;
     this.#target = target;
     this.#isNew = isNew;
+    this.#isPlaced = !isNew && this.#isLeafPlaced();
+  }
+
+  /**
+   * A user placed the leaf if it was ever moved (undone moves count: an undo places it too) and is not at a tip. A leaf at a tip is at
+   * the end of its branch, so it follows the entries that are appended there, however it came to it. Call it before entries are written.
+   */
+  #isLeafPlaced(): boolean {
+    const [connection, { seq: session }] = [this.#connection, this.#target];
+    if (!hasLeafMoves(connection, session, MAIN_LEAF)) return false;
+    const entry = findLeaf(connection, session, MAIN_LEAF)?.seq ?? null;
+    return entry === null || !isTip(connection, session, entry);
   }
 
   add(annotation: Annotation): void {
@@ -115,13 +131,26 @@ export class AnnotationWriter {
 
   /**
    * Sets the main leaf as in the source. In an existing session it moves only to descendants of its position, or from `known`, where
-   * an earlier part of the source put it.
+   * an earlier part of the source put it, and never if a user placed it. Like an append, it records no move, so an undo afterwards
+   * undoes the last move of the user.
+   *
+   * @returns where the leaf stayed; null: it is at the end of the source, or nothing was added.
    */
-  applyLeaf(last: PathState, hasNewEntries: boolean, known?: EntryId | null): void {
+  applyLeaf(last: PathState, hasNewEntries: boolean, known?: EntryId | null): LeafKept | null {
+    if (!this.#isNew && !hasNewEntries) return null;
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const current = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
-    const isFree = current === null || this.#isSuperseded(current) || this.#isAt(current, known);
-    const canMove = hasNewEntries && (isFree || isOnPath(this.#connection, current, goal));
-    if (this.#isNew || canMove) setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
+    if (this.#isNew || this.#canMove(current, goal, known)) {
+      setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
+      return null;
+    }
+    if (current === goal) return null;
+    const [leafId, endId] = [current, goal].map((seq) => readPathState(this.#connection, seq).entryId);
+    return { leafId: leafId ?? null, endId: endId ?? null, reason: this.#isPlaced ? "placed" : "other-branch" };
+  }
+
+  #canMove(current: EntrySeq | null, goal: EntrySeq | null, known: EntryId | null | undefined): boolean {
+    if (this.#isPlaced) return false;
+    return current === null || this.#isSuperseded(current) || this.#isAt(current, known) || isOnPath(this.#connection, current, goal);
   }
 }

@@ -5,7 +5,7 @@ import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
-import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
+import type { ImportedSession, ImportOptions, LeafKept } from "../port/session-storage.js";
 import type { StoredSourceEntry } from "../port/source-append.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
@@ -82,8 +82,7 @@ export class SessionImporter {
     this.#writer.flushTotals();
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
-    this.#annotations.applyLeaf(this.#last, this.#added > 0, this.#options.append?.leaf);
-    return this.#toResult();
+    return this.#toResult(this.#annotations.applyLeaf(this.#last, this.#added > 0, this.#options.append?.leaf));
   }
 
   /** Where entries without a known parent go: at first, below the part before this one. */
@@ -262,7 +261,7 @@ export class SessionImporter {
     if (count <= MOST_OF_A_CODE) this.#problems.push({ ...problem, message: quoted(problem.message, MESSAGE_LENGTH) });
   }
 
-  #toResult(): Omit<ImportedSession, "claimedId"> {
+  #toResult(leafKept: LeafKept | null): Omit<ImportedSession, "claimedId"> {
     return {
       sessionId: this.#target.id,
       outcome: this.#isNew ? "created" : this.#added > 0 ? "extended" : "unchanged",
@@ -272,6 +271,7 @@ export class SessionImporter {
       problems: this.#problems,
       problemCount: [...this.#problemCounts.values()].reduce((sum, count) => sum + count, 0),
       problemCounts: Object.fromEntries(this.#problemCounts),
+      leafKept,
     };
   }
 }

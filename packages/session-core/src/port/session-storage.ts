@@ -232,6 +232,16 @@ export interface ImportOptions {
   readonly append?: SourceAppend | undefined;
 }
 
+/** The leaf `main` of an existing session that did not follow an import to the new end of its source. */
+export interface LeafKept {
+  /** null: before the first entry. */
+  readonly leafId: EntryId | null;
+  /** The new end: where the leaf is in the source. */
+  readonly endId: EntryId | null;
+  /** `placed`: a user moved the leaf there. `other-branch`: the new entries are not below it. */
+  readonly reason: "placed" | "other-branch";
+}
+
 /** The result of importing one session of a source. */
 export interface ImportedSession {
   /** The session in the store. */
@@ -250,6 +260,8 @@ export interface ImportedSession {
   readonly problemCount: number;
   /** The number of problems by code. A code without problems is missing. */
   readonly problemCounts: Readonly<Partial<Record<ImportProblem["code"], number>>>;
+  /** Where the leaf stayed although entries were added; null: it is at the end of the source, or nothing was added. */
+  readonly leafKept: LeafKept | null;
 }
 
 /** A broken integrity rule. The names of rules are stable. */

@@ -203,6 +203,21 @@ const markUndone = query<{ seq: number; resume: EntrySeq | null }>(({ db, p }) =
   db.updateTable("leaf_move").set({ state: "undone", resume_seq: p.resume }).where("seq", "=", p.seq),
 );
 
+const anyMove = query<{ session: SessionSeq; name: string }, { seq: number }>(({ db, p }) =>
+  db
+    .selectFrom("leaf_move")
+    .select("seq")
+    .where("session_seq", "=", p.session)
+    .where("leaf_name", "=", p.name)
+    .where("state", "in", ["done", "undone"])
+    .limit(1),
+);
+
+/** Whether a leaf has a move that can be undone or redone: appends and imports record none. */
+export function hasLeafMoves(connection: Connection, session: SessionSeq, name: string): boolean {
+  return connection.get(anyMove, { session, name }) !== undefined;
+}
+
 /** Undoes the last move. Returns undefined if there is none. Call it inside `write`. */
 export function undoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
   const move = connection.get(lastDone, { session: session.seq, name });

@@ -11,6 +11,15 @@ const moveTip = query<{ session: SessionSeq; entry: EntrySeq; to: EntrySeq }>(({
 const deleteTip = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
   db.deleteFrom("tip").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
 );
+const tipAt = query<{ session: SessionSeq; entry: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("tip").select("entry_seq as seq").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
+
+/** Whether an entry has no children. One lookup. */
+export function isTip(connection: Connection, session: SessionSeq, entry: EntrySeq): boolean {
+  return connection.get(tipAt, { session, entry }) !== undefined;
+}
+
 const insertBranchPoint = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
   db
     .insertInto("branch_point")

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Session } from "../../src/session/session.js";
 import type { ImportProblem, SourceRecord } from "../../src/source/source-session.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { imported, sourceOf } from "../world/sources.js";
@@ -23,6 +24,7 @@ describe("importing a session", () => {
       problems: [],
       problemCount: 0,
       problemCounts: {},
+      leafKept: null,
     });
     const session = await store.openSession("s");
     expect(await treeNames(session)).toBe(">u1 u1>a1 a1>u2 a1>u3");
@@ -63,14 +65,75 @@ describe("importing a session", () => {
     expect(await pathNames(await store.openSession("s"))).toBe("u1 a1 u2 a2");
   });
 
-  test("leaves the leaf where a person has gone meanwhile", async () => {
+  test("leaves the leaf below entries that a person appended meanwhile, and tells where the new end is", async () => {
     const store = await openedStore();
     await imported(store, sourceOf("u1 a1"));
     const session = await store.openSession("s");
     await session.append(entryNamed("u9"));
-    await imported(store, sourceOf("u1 a1 u2"));
+    const result = await imported(store, sourceOf("u1 a1 u2"));
     expect(await session.refresh()).toBe("u9");
     expect(await treeNames(session)).toBe(">u1 u1>a1 a1>u9 a1>u2");
+    expect(result.leafKept).toEqual({ leafId: "u9", endId: "u2", reason: "other-branch" });
+  });
+
+  describe("whose leaf a person has placed", () => {
+    const grown = async (place: (session: Session) => Promise<unknown>) => {
+      const store = await openedStore();
+      await imported(store, sourceOf("u1 a1 u2 a2"));
+      const session = await store.openSession("s");
+      await place(session);
+      const result = await imported(store, sourceOf("u1 a1 u2 a2 u3 a3"));
+      await session.refresh();
+      return { store, session, result };
+    };
+
+    test("does not move it, and every position stays within reach of undo and redo", async () => {
+      const { session, result } = await grown((session) => session.moveLeaf("a1"));
+      expect(session.leafId).toBe("a1");
+      expect(result.leafKept).toEqual({ leafId: "a1", endId: "a3", reason: "placed" });
+      await session.undoMove();
+      expect(session.leafId).toBe("a2");
+      await session.redoMove();
+      expect(session.leafId).toBe("a1");
+      await session.moveLeaf("a3");
+      await session.undoMove();
+      expect(session.leafId).toBe("a1");
+      expect((await session.leafMoves()).map(({ from, to, state }) => `${from}>${to} ${state}`)).toEqual(["a1>a3 undone", "a2>a1 done"]);
+    });
+
+    /** `undo` and `redo`, else the entry to move to. */
+    const move = async (session: Session, ...steps: readonly (string | null)[]) => {
+      for (const step of steps) {
+        if (step === "undo") await session.undoMove();
+        else if (step === "redo") await session.redoMove();
+        else await session.moveLeaf(step);
+      }
+    };
+
+    test.each([
+      ["before the first entry", [null], null],
+      ["by a redo", ["a1", "undo", "redo"], "a1"],
+      ["on the way back by an undo", ["a1", "u1", "undo"], "a1"],
+    ])("does not move it: %s", async (_name, steps, place) => {
+      const { session } = await grown((session) => move(session, ...steps));
+      expect(session.leafId).toBe(place);
+    });
+
+    test("follows it at the old end, however it came there, and an undo leads to the place before", async () => {
+      const { session, result } = await grown((session) => move(session, "a1", "a2"));
+      expect([session.leafId, result.leafKept]).toEqual(["a3", null]);
+      await session.undoMove();
+      expect(session.leafId).toBe("a1");
+      await session.redoMove();
+      expect(session.leafId).toBe("a3");
+    });
+
+    test("stays there at each further import, also after an undo to the old end, which is the end no more", async () => {
+      const { store, session } = await grown((session) => session.moveLeaf("a1"));
+      await session.undoMove();
+      await imported(store, sourceOf("u1 a1 u2 a2 u3 a3 u4"));
+      expect(await session.refresh()).toBe("a2");
+    });
   });
 
   test("replaces no title and no label that a person gave since", async () => {
