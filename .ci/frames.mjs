@@ -1,29 +1,48 @@
-// Writes the screens of README.md: runs the shell in a real terminal (tmux) on the bundled sample,
-// presses keys, and puts in the screens as text.
+// Writes the screens of docs/tour.md and the picture of README.md (docs/tree-light.svg, docs/tree-dark.svg): runs the shell in a real
+// terminal (tmux) on the bundled sample, presses keys, and takes what the terminal shows.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { drawScreen } from "./terminal-picture.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const bough = join(root, "packages/cli/dist/bough.js");
+const PAGE = join(root, "docs/tour.md");
 const START = "<!-- frames: written by node .ci/frames.mjs -->";
 const END = "<!-- end of frames -->";
-const SOCKET = `bough-frames-${process.pid}`;
+const COLUMNS = 100;
 
 /** The caption, the keys (`=text` is typed), and what the screen must show before it is captured. */
 const STEPS = [
   { say: "`bough --session lexer` continues the session at its current position.", until: /28 entries|\d+ branches/ },
   { say: "`/tree` shows all branches; `v` opens the preview.", keys: ["=/tree", "Enter", "v", "Up"], until: /astab|edit src\/lexer\.ts/ },
-  { say: "`/` searches whole texts; hits are shown with their ancestors.", keys: ["v", "=/", "=slower"], until: /\d hits?/ },
+  { say: "`/` searches whole texts and shows the hits.", keys: ["v", "=/", "=slower"], until: /\d hits?/ },
   { say: "Enter moves to an entry, and offers to summarize the branch you leave.", keys: ["Enter", "G", "Enter"], until: /1 No summary/ },
 ];
 
-const tmux = (...args) => execFileSync("tmux", ["-L", SOCKET, ...args], { encoding: "utf8" });
-const screen = () =>
-  tmux("capture-pane", "-t", "0", "-p")
+/** The screen of the picture. */
+const PICTURE = {
+  keys: ["v", "Up"],
+  until: /astab|edit src\/lexer\.ts/,
+  title: "bough tree: a session with two branches, and the preview of an entry",
+};
+
+/** A server of its own for each start: one that was told to end takes a while. */
+let server = 0;
+const tmux = (...args) => execFileSync("tmux", ["-L", `bough-frames-${process.pid}-${server}`, ...args], { encoding: "utf8" });
+const screen = (...options) =>
+  tmux("capture-pane", "-t", "0", "-p", ...options)
     .replace(/[ \t]+$/gm, "")
     .trimEnd();
+
+async function press(keys) {
+  for (const key of keys) {
+    tmux("send-keys", "-t", "0", ...(key.startsWith("=") ? ["-l", key.slice(1)] : [key]));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+}
 
 async function shown(until) {
   for (let look = 0; look < 200; look += 1) {
@@ -37,31 +56,43 @@ async function shown(until) {
   throw new Error(`the screen never showed ${until}:\n${screen()}`);
 }
 
-async function frames(folder) {
-  const bough = join(root, "packages/cli/dist/bough.js");
-  const env = { ...process.env, BOUGH_STORE: join(folder, "sessions.db"), HOME: folder, LANG: "C.UTF-8" };
-  execFileSync(process.execPath, [bough, "import", join(root, "packages/cli/demo/sample.jsonl")], { env });
-  const setting = ["-e", `BOUGH_STORE=${env.BOUGH_STORE}`, "-e", `HOME=${folder}`];
-  const program = ["env", "-u", "CI", "-u", "BOUGH_MODEL", "-u", "BOUGH_BASE_URL", process.execPath, bough, "--session", "lexer"];
-  execFileSync("tmux", ["-L", SOCKET, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "26", ...setting, ...program], { env });
-  const pictures = [];
+function start(folder, rows, ...args) {
+  server += 1;
+  const setting = ["-e", `BOUGH_STORE=${join(folder, "sessions.db")}`, "-e", `HOME=${folder}`, "-e", "COLORTERM="];
+  const program = ["env", "-u", "CI", "-u", "NO_COLOR", "-u", "BOUGH_MODEL", "-u", "BOUGH_BASE_URL", process.execPath, bough, ...args];
+  tmux("-f", "/dev/null", "new-session", "-d", "-x", `${COLUMNS}`, "-y", `${rows}`, ...setting, ...program);
+}
+
+async function takeScreens(folder) {
+  start(folder, 26, "--session", "lexer");
+  const screens = [];
   for (const { say, keys = [], until } of STEPS) {
-    for (const key of keys) {
-      tmux("send-keys", "-t", "0", ...(key.startsWith("=") ? ["-l", key.slice(1)] : [key]));
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
-    pictures.push(`${say}\n\n\`\`\`\`text\n${await shown(until)}\n\`\`\`\``);
+    await press(keys);
+    screens.push(`${say}\n\n\`\`\`\`text\n${await shown(until)}\n\`\`\`\``);
   }
-  return pictures.join("\n\n");
+  tmux("kill-server");
+  return screens.join("\n\n");
+}
+
+async function takePicture(folder) {
+  start(folder, 24, "tree", "lexer", "-i");
+  await shown(/28 entries/);
+  await press(PICTURE.keys);
+  await shown(PICTURE.until);
+  return screen("-e");
 }
 
 const folder = mkdtempSync(join(tmpdir(), "bough-frames-"));
 try {
-  const pictures = await frames(folder);
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const [before, rest] = readme.split(START);
+  const env = { ...process.env, BOUGH_STORE: join(folder, "sessions.db"), HOME: folder };
+  execFileSync(process.execPath, [bough, "import", join(root, "packages/cli/demo/sample.jsonl")], { env });
+  const [before, rest] = readFileSync(PAGE, "utf8").split(START);
   const [, after] = (rest ?? "").split(END);
-  writeFileSync(join(root, "README.md"), `${before}${START}\n\n${pictures}\n\n${END}${after}`);
+  writeFileSync(PAGE, `${before}${START}\n\n${await takeScreens(folder)}\n\n${END}${after}`);
+  const picture = await takePicture(folder);
+  for (const theme of ["light", "dark"]) {
+    writeFileSync(join(root, `docs/tree-${theme}.svg`), drawScreen(picture, theme, { columns: COLUMNS, title: PICTURE.title }));
+  }
 } finally {
   try {
     tmux("kill-server");

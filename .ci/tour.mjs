@@ -1,4 +1,4 @@
-// Writes the tour of README.md: runs its commands on the bundled sample in a temporary store and inserts their output.
+// Writes the commands of docs/tour.md: runs its commands on the bundled sample in a temporary store and inserts their output.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const PAGE = join(root, "docs/tour.md");
 const START = "<!-- tour: written by node .ci/tour.mjs -->";
 const END = "<!-- end of tour -->";
 
@@ -50,10 +51,10 @@ function tour(folder) {
 
 const folder = mkdtempSync(join(tmpdir(), "bough-tour-"));
 try {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const [before, rest] = readme.split(START);
+  const page = readFileSync(PAGE, "utf8");
+  const [before, rest] = page.split(START);
   const [, after] = (rest ?? "").split(END);
-  writeFileSync(join(root, "README.md"), `${before}${START}\n\n${tour(folder)}\n\n${END}${after}`);
+  writeFileSync(PAGE, `${before}${START}\n\n${tour(folder)}\n\n${END}${after}`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

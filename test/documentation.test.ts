@@ -98,6 +98,41 @@ describe("docs/benchmarks.md", () => {
   });
 });
 
+describe("README.md", () => {
+  const page = readFileSync(join(root, "README.md"), "utf8");
+  const pageOf = (name: string) => readFileSync(join(root, "docs", name), "utf8");
+
+  test("quotes the figures of docs/benchmarks.json and docs/recall-exam.md", async () => {
+    const { withFigures } = (await import(join(root, "test/bench/readme.mjs"))) as {
+      withFigures: (readme: string, document: unknown, exam: string) => string;
+    };
+    expect(page).toBe(withFigures(page, JSON.parse(pageOf("benchmarks.json")), pageOf("recall-exam.md")));
+  });
+
+  test("has 180 lines or fewer, and shows its picture in both schemes", () => {
+    expect(page.split("\n").length).toBeLessThanOrEqual(180);
+    for (const theme of ["light", "dark"]) expect(pageOf(`tree-${theme}.svg`)).toMatch(/^<svg /);
+  });
+});
+
+describe("links between the pages", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", ...filesBelow("docs", ".md").map((path) => path.slice(root.length + 1))];
+
+  test.each(pages)("%s links to files that are there", (page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    const targets = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)|(?:src|srcset)="([^"]+)"/g)].map(
+      ([, link, source]) => link ?? source ?? "",
+    );
+    expect(targets.filter((target) => !existsSync(join(root, page, "..", target)))).toEqual([]);
+  });
+
+  test("docs/README.md names every page", () => {
+    const index = readFileSync(join(root, "docs/README.md"), "utf8");
+    const named = pages.filter((page) => page.startsWith("docs/") && !page.startsWith("docs/api/") && page !== "docs/README.md");
+    expect(named.filter((page) => !index.includes(`(${page.slice("docs/".length)}`))).toEqual([]);
+  });
+});
+
 /** Every file below a folder whose name ends so. */
 function filesBelow(folder: string, ending: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
