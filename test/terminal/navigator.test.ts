@@ -97,7 +97,7 @@ describe("The navigator in a terminal", () => {
   it("searches: letters type in the field, and act again behind Enter", async () => {
     const terminal = await opened(await place());
     terminal.type("/descent");
-    await terminal.until(/\/ descent.* 2 hits/);
+    await terminal.until(/\/ descent.* hit \d of 2/);
     expect(terminal.modes().cursorVisible).toBe(true);
     terminal.press("Enter");
     await terminal.until(FOOT);

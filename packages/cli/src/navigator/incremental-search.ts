@@ -1,9 +1,8 @@
 import { BoughError, InvalidQueryError } from "@bough/session-core";
+import { ENTRY_TYPES } from "@bough/session-core/internals";
 import { errorLine } from "../format/error-text.js";
+import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import type { NavigatorDispatch, NavigatorWorld } from "./model.js";
-
-/** Pause after the last key before a query runs, in milliseconds. */
-const PAUSE_MS = 60;
 
 /** Hits of the first page and of the following ones: the first page has to arrive fast. */
 const FIRST_PAGE = 100;
@@ -11,40 +10,45 @@ const NEXT_PAGE = 500;
 
 const MAX_HITS = 5000;
 
-/** Searches the session while the user types. A new query cancels the previous one. */
+/** Entries only, no title. A screen is read by the person whose entries these are, so it has the private ones too. */
+const REQUEST = { relax: true, types: ENTRY_TYPES, includePrivate: true } as const;
+
+interface Query {
+  readonly query: string;
+  readonly queryId: number;
+}
+
+/** Searches the session while the user types. A newer query cancels the running one after its current page. */
 export class IncrementalSearch {
   readonly #world: NavigatorWorld;
   readonly #dispatch: NavigatorDispatch;
-  #timer: NodeJS.Timeout | undefined;
-  #currentId = 0;
+  readonly #queries = new NewestOnly<Query>((query, isWanted) => this.#search(query, isWanted));
 
   constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
     this.#world = world;
     this.#dispatch = dispatch;
   }
 
-  /** Runs a query after a pause; dispatches its hits in pages. */
+  /** Runs a query; dispatches its hits in pages. */
   start(query: string, queryId: number): void {
-    clearTimeout(this.#timer);
-    this.#currentId = queryId;
-    this.#timer = setTimeout(() => void this.#search(query, queryId), PAUSE_MS);
+    this.#queries.start({ query, queryId });
   }
 
   /** Cancels the query. */
   end(): void {
-    clearTimeout(this.#timer);
-    this.#currentId = -1;
+    this.#queries.end();
   }
 
-  async #search(query: string, queryId: number): Promise<void> {
+  async #search({ query, queryId }: Query, isWanted: () => boolean): Promise<void> {
     try {
+      const words = unfinishedQuery(query);
       let cursor: string | undefined;
-      for (let found = 0; found < MAX_HITS && this.#currentId === queryId; ) {
+      for (let found = 0; found < MAX_HITS && isWanted(); ) {
         const limit = found === 0 ? FIRST_PAGE : NEXT_PAGE;
-        // A screen is read by the person whose entries these are, so it has the private ones too.
-        const page = await this.#world.session.search({ query: withPrefixMatch(query), limit, cursor, includePrivate: true });
-        const ids = page.hits.flatMap(({ entryId }) => (entryId === null ? [] : [entryId]));
-        this.#dispatch({ kind: "hits", queryId, ids, total: page.total, isMore: found > 0 });
+        const page = await this.#world.session.search({ ...REQUEST, query: words, limit, cursor });
+        const hits = page.hits.flatMap(({ entryId, snippet, matches }) => (entryId === null ? [] : [{ entryId, snippet, matches }]));
+        const { total, matched } = page;
+        this.#dispatch({ kind: "hits", queryId, hits, total, isMore: found > 0, words: { query: words, matched } });
         found += page.hits.length;
         if (page.next === null || page.hits.length === 0) return;
         cursor = page.next;
@@ -57,11 +61,6 @@ export class IncrementalSearch {
       this.#dispatch({ kind: "badQuery", queryId, problem });
     }
   }
-}
-
-/** The last word may be unfinished, so it matches as a prefix unless it is quoted. */
-function withPrefixMatch(query: string): string {
-  return /[\p{L}\p{N}]$/u.test(query) && (query.match(/"/g)?.length ?? 0) % 2 === 0 ? `${query}*` : query;
 }
 
 function firstSentence(text: string): string {

@@ -19,6 +19,7 @@ export type NavigatorAction =
   | "go"
   | "goWithSummary"
   | "search"
+  | "ancestors"
   | "filterDefault"
   | "filterNoTools"
   | "filterUser"
@@ -52,8 +53,8 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   { action: "first", keys: ["g", "home"], group: "Move", help: "first row" },
   { action: "last", keys: ["G", "end"], group: "Move", help: "last row" },
   { action: "leaf", keys: ["."], group: "Move", help: "current position of the session" },
-  { action: "next", keys: ["n"], group: "Move", help: "next search hit; without a search the next branch point" },
-  { action: "previous", keys: ["p", "N"], group: "Move", help: "previous search hit or branch point" },
+  { action: "next", keys: ["n"], group: "Move", help: "next match, then the next hit; without a search the next branch point" },
+  { action: "previous", keys: ["p", "N"], group: "Move", help: "previous match, hit or branch point" },
   { action: "nextBranch", keys: ["]"], group: "Move", help: "next branch point" },
   { action: "previousBranch", keys: ["["], group: "Move", help: "previous branch point" },
   { action: "foldOrBack", keys: ["ctrl+left", "alt+left"], group: "Fold", help: "fold this segment; if folded, go to the previous one" },
@@ -65,6 +66,7 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   },
   { action: "fold", keys: ["space"], group: "Fold", help: "fold or unfold the rows below" },
   { action: "search", keys: ["/"], group: "Show", help: "search the text of all entries" },
+  { action: "ancestors", keys: ["a"], group: "Show", help: "in a search: the ancestors of hits too, or the hits only" },
   { action: "filterDefault", keys: ["ctrl+d"], group: "Show", help: "default filter: the conversation" },
   { action: "filterNoTools", keys: ["ctrl+t"], group: "Show", help: "without tool calls; again: default" },
   { action: "filterUser", keys: ["ctrl+u"], group: "Show", help: "only user messages" },

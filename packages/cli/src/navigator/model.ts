@@ -1,5 +1,6 @@
 import type { Compactor } from "@bough/compaction";
-import type { EntryId, Label, LeafRecord, OutlineRow, Session, SessionId, Store } from "@bough/session-core";
+import type { EntryId, Label, LeafRecord, OutlineRow, SearchHit, SearchMatch, Session, SessionId, Store } from "@bough/session-core";
+import type { MarkedPlace } from "../preview/marks.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
@@ -78,9 +79,24 @@ export interface Search {
   /** Row numbers; null: no result yet. */
   readonly hits: readonly number[] | null;
   readonly total: number;
+  /** By row number: the text around the first match. Hits by their label have none. */
+  readonly snippets: ReadonlyMap<number, HitSnippet>;
+  /** What `hits` match; null: no result yet. */
+  readonly words: SearchWords | null;
+  /** Whether the ancestors of hits are shown too. */
+  readonly showsAncestors: boolean;
   /** Why the query is invalid; null: it is valid. */
   readonly problem: string | null;
 }
+
+/** The query of a result, and how its hits match it: the arguments of `createQueryFinder`. */
+export interface SearchWords {
+  readonly query: string;
+  readonly matched: SearchMatch;
+}
+
+/** The text around the first match of a hit. */
+export type HitSnippet = Pick<SearchHit, "snippet" | "matches">;
 
 /** The pane with the selected entry in full. */
 export interface Preview {
@@ -90,6 +106,14 @@ export interface Preview {
   readonly entryId: EntryId | null;
   readonly width: number;
   readonly lines: readonly Line[] | null;
+  /** What is marked in the lines; null: nothing. A change requests the lines again. */
+  readonly words: SearchWords | null;
+  /** Where `words` stand in `lines`, in order. */
+  readonly places: readonly MarkedPlace[];
+  /** The number of the current place; -1: none. */
+  readonly place: number;
+  /** The place to go to when the requested lines arrive. `keep`: none, the pane stays where it is. */
+  readonly goesTo: "first" | "last" | "keep";
 }
 
 /** A dialog over the lower part of the screen. `sinceMs` null: the work has not started. */
@@ -127,6 +151,7 @@ export type NavigatorEffect =
       readonly width: number;
       readonly isBranchPoint: boolean;
       readonly label?: string | undefined;
+      readonly words: SearchWords | null;
     }
   | { readonly kind: "search"; readonly query: string; readonly queryId: number }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string }
@@ -155,8 +180,22 @@ export type NavigatorEvent =
       readonly leaves: readonly LeafRecord[];
       readonly leafId: EntryId | null;
     }
-  | { readonly kind: "previewed"; readonly entryId: EntryId; readonly width: number; readonly lines: readonly Line[] }
-  | { readonly kind: "hits"; readonly queryId: number; readonly ids: readonly EntryId[]; readonly total: number; readonly isMore: boolean }
+  | {
+      readonly kind: "previewed";
+      readonly entryId: EntryId;
+      readonly width: number;
+      readonly lines: readonly Line[];
+      readonly words: SearchWords | null;
+      readonly places: readonly MarkedPlace[];
+    }
+  | {
+      readonly kind: "hits";
+      readonly queryId: number;
+      readonly hits: readonly (HitSnippet & { readonly entryId: EntryId })[];
+      readonly total: number;
+      readonly isMore: boolean;
+      readonly words: SearchWords;
+    }
   | { readonly kind: "badQuery"; readonly queryId: number; readonly problem: string }
   | { readonly kind: "finished"; readonly result: NavigatorResult }
   | { readonly kind: "notice"; readonly text: string; readonly isError: boolean }

@@ -70,7 +70,7 @@ export function startNavigator(
     top: 0,
     search: null,
     lastQueryId: 0,
-    preview: { isShown: preview, scroll: 0, entryId: null, width: 0, lines: null },
+    preview: { isShown: preview, scroll: 0, entryId: null, width: 0, lines: null, words: null, places: [], place: -1, goesTo: "keep" },
     showsTimes: false,
     marks: [],
     dialog: { kind: "none" },

@@ -4,7 +4,7 @@ import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
-import { entryPreview } from "../preview/entry.js";
+import { type MarkedPreview, markedPreview } from "../preview/entry.js";
 import { toFileName, writeNewFile } from "../session/write-file.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
@@ -13,6 +13,8 @@ import { CancellableWork } from "./cancellable-work.js";
 import { IncrementalSearch } from "./incremental-search.js";
 import type { NavigatorDispatch, NavigatorEffect, NavigatorEvent, NavigatorWorld } from "./model.js";
 import { SessionWatcher } from "./session-watcher.js";
+
+type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, { kind: Kind }>;
 
 /** The long-running parts of a navigator, which dispatch events by themselves. */
 interface Tasks {
@@ -64,8 +66,8 @@ export class NavigatorPerformer {
       case "rows":
         return dispatch({ kind: "rows", rows: await this.#world.session.tree.rowsAt(effect.seqs) });
       case "preview": {
-        const { entryId, width } = effect;
-        return dispatch({ kind: "previewed", entryId, width, lines: await this.#preview(effect) });
+        const { entryId, width, words } = effect;
+        return dispatch({ kind: "previewed", entryId, width, words, ...(await this.#preview(effect)) });
       }
       case "search":
         return search.start(effect.query, effect.queryId);
@@ -95,12 +97,12 @@ export class NavigatorPerformer {
     }
   }
 
-  async #preview({ entryId, width, isBranchPoint, label }: Extract<NavigatorEffect, { kind: "preview" }>): Promise<readonly Line[]> {
+  async #preview({ entryId, width, isBranchPoint, label, words }: EffectOf<"preview">): Promise<MarkedPreview> {
     const { session, io } = this.#world;
     const glyphs = glyphsFor(io.env);
-    const lines = entryPreview({ entry: await session.entry(entryId), sessionId: session.id, label }, width, glyphs);
-    if (!isBranchPoint) return lines;
-    return [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), [], ...lines];
+    const subject = { entry: await session.entry(entryId), sessionId: session.id, label };
+    const branches = isBranchPoint ? [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), []] : [];
+    return markedPreview(subject, width, glyphs, words, branches);
   }
 
   async #label(entryId: EntryId, label: string): Promise<void> {

@@ -71,15 +71,19 @@ function requestPreview(model: NavigatorModel): NavigatorStep {
   const pane = panesOf(model).preview;
   const entryId = selectedId(model);
   if (pane === undefined || tree === undefined || entryId === undefined) return { model, effects: [] };
+  const isHit = (model.layout?.hitNumber(selected) ?? 0) > 0;
+  const words = isHit ? (model.search?.words ?? null) : null;
   const isSame = preview.entryId === entryId;
   const scroll = isSame ? clampScroll(preview, pane.rows, preview.scroll) : 0;
-  if (isSame && preview.width === pane.columns) return { model: { ...model, preview: { ...preview, scroll } }, effects: [] };
+  const isMarked = preview.words === words;
+  if (isSame && isMarked && preview.width === pane.columns) return { model: { ...model, preview: { ...preview, scroll } }, effects: [] };
   // The old lines stay until the new ones arrive: an empty pane in between would flicker.
-  const next = { ...preview, entryId, width: pane.columns, scroll };
+  const goesTo = words === null ? "keep" : isSame && isMarked ? preview.goesTo : preview.goesTo === "last" ? "last" : "first";
+  const next = { ...preview, entryId, width: pane.columns, words, scroll, goesTo };
   const isBranchPoint = tree.index.isBranchPoint(selected);
   return {
     model: { ...model, preview: next },
-    effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId) }],
+    effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId), words }],
   };
 }
 
@@ -113,13 +117,18 @@ function withLayout(model: NavigatorModel): NavigatorModel {
   const { tree, search, filter } = model;
   if (tree === undefined) return model;
   const hits = search?.hits ?? null;
-  if (hits !== null) return { ...model, layout: newLayout(tree, filter, hits) };
+  if (search !== null && hits !== null) return { ...model, layout: newLayout(tree, filter, hits, search.showsAncestors) };
   const known = model.layouts.get(filter);
-  const layout = known ?? newLayout(tree, filter, null);
+  const layout = known ?? newLayout(tree, filter, null, false);
   const layouts = known === undefined ? new Map([...model.layouts, [filter, layout] as const]) : model.layouts;
   return { ...model, layout, layouts };
 }
 
-function newLayout({ index, labels, leaves, leafId }: NavigatorTree, filter: TreeFilter, hits: readonly number[] | null): Layout {
-  return new Layout(index, { filter, leafId, leaves, labeled: labels, hits: hits ?? undefined });
+function newLayout(
+  { index, labels, leaves, leafId }: NavigatorTree,
+  filter: TreeFilter,
+  hits: readonly number[] | null,
+  showsAncestors: boolean,
+): Layout {
+  return new Layout(index, { filter, leafId, leaves, labeled: labels, hits: hits ?? undefined, hitsOnly: !showsAncestors });
 }

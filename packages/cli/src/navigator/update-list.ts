@@ -16,7 +16,7 @@ import {
   visibleCount,
 } from "./selection.js";
 import { ENTRY_ACTIONS } from "./update-entry.js";
-import { endSearch, openSearch } from "./update-search.js";
+import { endSearch, goToMatch, openSearch, toggleAncestors } from "./update-search.js";
 
 /** The navigator after an action of the list. */
 export function performAction(model: NavigatorModel, action: NavigatorAction): NavigatorStep {
@@ -63,17 +63,10 @@ const jumpTo =
 const jumpToBranchPoint = (direction: 1 | -1) =>
   jumpTo(({ layout, selected, folds }) => layout?.nextBranchPoint(selected, direction, folds) ?? -1, "No further branch point.");
 
-/** Hits inside folds count too. Wraps around at both ends. */
-const jumpToHit = (direction: 1 | -1) =>
-  jumpTo(({ layout, selected }) => {
-    const next = layout?.nextHit(selected, direction) ?? -1;
-    return next < 0 ? (layout?.nextHit(-1, direction) ?? -1) : next;
-  }, "No hits are shown.");
-
 const jumpToHitOrBranchPoint =
   (direction: 1 | -1): Act =>
   (model) =>
-    (model.search?.hits ?? null) === null ? jumpToBranchPoint(direction)(model) : jumpToHit(direction)(model);
+    (model.search?.hits ?? null) === null ? jumpToBranchPoint(direction)(model) : goToMatch(model, direction);
 
 const jumpToLeaf: Act = (model) => {
   const { tree } = model;
@@ -141,6 +134,7 @@ const ACTIONS: Readonly<Record<NavigatorAction, Act>> = {
   nextBranch: jumpToBranchPoint(1),
   previousBranch: jumpToBranchPoint(-1),
   search: openSearch,
+  ancestors: toggleAncestors,
   filterDefault: toggleFilter("default"),
   filterNoTools: toggleFilter("no-tools"),
   filterUser: toggleFilter("user"),

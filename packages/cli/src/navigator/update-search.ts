@@ -1,12 +1,28 @@
 import type { EntryId } from "@bough/session-core";
+import type { MarkedPlace } from "../preview/marks.js";
+import type { Direction } from "../tree/row-order.js";
 import { editField, newField } from "../tui/field.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
-import type { NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Search } from "./model.js";
-import { refreshLayout, refreshLayoutAt, showSelection } from "./selection.js";
+import type { HitSnippet, NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Preview, Search } from "./model.js";
+import { panesOf } from "./panes.js";
+import { clampScroll, refreshLayout, refreshLayoutAt, selectAndReveal, selectedId, showSelection } from "./selection.js";
+
+/** A search before its first result. */
+const NEW_SEARCH: Search = {
+  field: newField(),
+  isTyping: true,
+  queryId: 0,
+  hits: null,
+  total: 0,
+  snippets: new Map(),
+  words: null,
+  showsAncestors: false,
+  problem: null,
+};
 
 /** Opens the search field, with the query of the current search. */
 export function openSearch(model: NavigatorModel): NavigatorStep {
-  const search = model.search ?? { field: newField(), isTyping: true, queryId: 0, hits: null, total: 0, problem: null };
+  const search = model.search ?? NEW_SEARCH;
   return showSelection({ ...model, search: { ...search, isTyping: true } });
 }
 
@@ -35,7 +51,7 @@ function startQuery(before: NavigatorModel, query: string, search: Search): Navi
   const queryId = before.lastQueryId + 1;
   const model = { ...before, lastQueryId: queryId };
   // The hits so far stay until the new ones arrive. An empty query has no hits.
-  if (query === "") return refreshLayout({ ...model, search: { ...search, queryId, hits: null, total: 0, problem: null } });
+  if (query === "") return refreshLayout({ ...model, search: { ...search, queryId, hits: null, words: null, total: 0, problem: null } });
   return { model: { ...model, search: { ...search, queryId, problem: null } }, effects: [{ kind: "search", query, queryId }] };
 }
 
@@ -43,10 +59,18 @@ function startQuery(before: NavigatorModel, query: string, search: Search): Navi
 export function addHits(model: NavigatorModel, event: Extract<NavigatorEvent, { kind: "hits" }>): NavigatorStep {
   const { search, tree } = model;
   if (search === null || tree === undefined || search.queryId !== event.queryId) return withoutEffects(model);
-  const found = rowsOf(tree, event.ids);
+  const found = rowsOf(
+    tree,
+    event.hits.map(({ entryId }) => entryId),
+  );
   const labeled = event.isMore ? [] : rowsWithLabel(tree, search.field.text);
   const hits = [...new Set([...(event.isMore ? (search.hits ?? []) : []), ...found, ...labeled])];
-  const next = { ...model, search: { ...search, hits, total: Math.max(event.total, hits.length), problem: null } };
+  const snippets = new Map<number, HitSnippet>(event.isMore ? search.snippets : []);
+  for (const { entryId, snippet, matches } of event.hits) snippets.set(tree.index.indexOf(entryId), { snippet, matches });
+  // The pages of one query have the same words: the same object, so that the preview is not requested again.
+  const words = event.isMore ? (search.words ?? event.words) : event.words;
+  const total = Math.max(event.total, hits.length);
+  const next = { ...model, search: { ...search, hits, total, snippets, words, problem: null } };
   if (event.isMore || hits.length === 0 || hits.includes(model.selected)) return refreshLayout(next);
   return refreshLayoutAt(next, nearestTo(hits, model.selected));
 }
@@ -80,4 +104,67 @@ export function showQueryProblem(model: NavigatorModel, queryId: number, problem
   return search === null || search.queryId !== queryId
     ? withoutEffects(model)
     : withoutEffects({ ...model, search: { ...search, problem } });
+}
+
+/** Shows the ancestors of hits too, or the hits only. */
+export function toggleAncestors(model: NavigatorModel): NavigatorStep {
+  const { search } = model;
+  if (search === null) return withoutEffects({ ...model, notice: { text: "Without a search all ancestors are shown.", isError: false } });
+  return refreshLayout({ ...model, search: { ...search, showsAncestors: !search.showsAncestors } });
+}
+
+/**
+ * Goes to the next place of the words in the preview. After the last one, and without a preview, it goes to the next hit, also one
+ * inside a fold; after the last hit to the first.
+ */
+export function goToMatch(model: NavigatorModel, direction: Direction): NavigatorStep {
+  const { layout, selected, preview } = model;
+  const place = preview.place + direction;
+  if (hasPlaces(model) && place >= 0 && place < placeCount(preview)) return withoutEffects(showPlace(model, place));
+  const next = layout?.nextHit(selected, direction) ?? -1;
+  const row = next < 0 ? (layout?.nextHit(-1, direction) ?? -1) : next;
+  if (row < 0) return withoutEffects({ ...model, notice: { text: "No hits are shown.", isError: false } });
+  const goesTo = direction === 1 ? "first" : "last";
+  // The only hit: its places again.
+  if (row === selected && hasPlaces(model)) return withoutEffects(showPlace(model, direction === 1 ? 0 : placeCount(preview) - 1));
+  return selectAndReveal({ ...model, preview: { ...preview, goesTo } }, row);
+}
+
+/** Whether the preview shows the selected entry with marked words. */
+export function hasPlaces(model: NavigatorModel): boolean {
+  const { preview } = model;
+  return preview.isShown && preview.goesTo === "keep" && preview.places.length > 0 && preview.entryId === selectedId(model);
+}
+
+/** How many places the preview has. */
+export function placeCount({ places }: Pick<Preview, "places">): number {
+  return (places.at(-1)?.place ?? -1) + 1;
+}
+
+/** The preview with new lines, scrolled to the first or last place if it was requested for that. */
+export function showPreview(model: NavigatorModel, event: Extract<NavigatorEvent, { kind: "previewed" }>): NavigatorStep {
+  const { preview } = model;
+  const { entryId, width, lines, words, places } = event;
+  // Lines that were requested for another selection, width or search.
+  if (preview.entryId !== entryId || preview.width !== width || preview.words !== words) return withoutEffects(model);
+  const count = placeCount({ places });
+  const { goesTo } = preview;
+  const place = goesTo === "first" ? Math.min(0, count - 1) : goesTo === "last" ? count - 1 : Math.min(preview.place, count - 1);
+  const next = { ...model, preview: { ...preview, lines, places, place, goesTo: "keep" as const } };
+  return showSelection(goesTo === "keep" ? next : showPlace(next, place));
+}
+
+/** Makes a place the current one, and scrolls the preview only if the place is not visible. */
+function showPlace(model: NavigatorModel, place: number): NavigatorModel {
+  const { preview } = model;
+  const line = lineOf(preview.places, place);
+  const rows = panesOf(model).preview?.rows ?? 1;
+  // The last row of the pane may hold the note about further lines.
+  const isVisible = line >= preview.scroll && line < preview.scroll + Math.max(rows - 1, 1);
+  const scroll = isVisible || line < 0 ? preview.scroll : clampScroll(preview, rows, line - Math.floor(rows / 3));
+  return { ...model, preview: { ...preview, place, scroll } };
+}
+
+function lineOf(places: readonly MarkedPlace[], place: number): number {
+  return places.find((one) => one.place === place)?.line ?? -1;
 }

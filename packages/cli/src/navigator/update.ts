@@ -5,7 +5,7 @@ import { rebuildLayouts, showSelection } from "./selection.js";
 import { updateDialog } from "./update-dialog.js";
 import { performAction } from "./update-list.js";
 import { openTree, showProgress, updateWhileReading } from "./update-reading.js";
-import { addHits, showQueryProblem, updateSearchField } from "./update-search.js";
+import { addHits, showPreview, showQueryProblem, updateSearchField } from "./update-search.js";
 
 /** The navigator after an event. Pure, except that new rows are appended to the tree's index. */
 export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEvent): NavigatorStep {
@@ -95,11 +95,4 @@ function mergeChanges(model: NavigatorModel, event: Extract<NavigatorEvent, { ki
   // The preview shows labels and branches too: width 0 requests it again.
   const preview = { ...model.preview, width: 0 };
   return rebuildLayouts({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId } });
-}
-
-/** Ignores lines that were requested for another selection or width. */
-function showPreview(model: NavigatorModel, { entryId, width, lines }: Extract<NavigatorEvent, { kind: "previewed" }>): NavigatorStep {
-  const { preview } = model;
-  if (preview.entryId !== entryId || preview.width !== width) return withoutEffects(model);
-  return showSelection({ ...model, preview: { ...preview, lines } });
 }

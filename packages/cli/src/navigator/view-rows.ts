@@ -1,12 +1,14 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
+import type { QueryFinder } from "@bough/session-core/internals";
 import { age, dateTime } from "../format/time.js";
-import { fitLine, fitMiddle, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { padStart, truncate } from "../terminal/width.js";
 import { gutterText, LEVEL_WIDTH } from "../tree/gutter.js";
 import type { VisibleRow } from "../tree/layout.js";
 import { leafNames, rowText } from "../tree/row-text.js";
 import type { FrameLine } from "../tui/screen.js";
+import { dimmed, hitFinder, hitText } from "./hit-text.js";
 import type { NavigatorModel, NavigatorTree } from "./model.js";
 
 /** Minimum width of a row's text, at any depth. */
@@ -25,20 +27,19 @@ interface RowContext {
   readonly model: NavigatorModel;
   readonly tree: NavigatorTree;
   readonly columns: number;
-  /** Words to highlight in hits. */
-  readonly words: readonly string[];
+  /** Finds the words of the search in hits; null: there is no search. */
+  readonly finder: QueryFinder | null;
   readonly leafNames: ReadonlyMap<EntryId, readonly string[]>;
 }
 
 /** Rows of the tree as lines of the list. */
 export function viewRows(model: NavigatorModel, tree: NavigatorTree, rows: readonly VisibleRow[], columns: number): readonly FrameLine[] {
-  const words = model.search === null ? [] : queryWords(model.search.field.text);
-  const context = { model, tree, columns, words, leafNames: leafNames(tree.leaves, tree.leafName) };
+  const context = { model, tree, columns, finder: hitFinder(model.search), leafNames: leafNames(tree.leaves, tree.leafName) };
   return rows.map((row) => viewRow(context, row));
 }
 
 function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
-  const { model, tree, columns, words } = context;
+  const { model, tree, columns, finder } = context;
   const { glyphs } = model;
   // Its text is requested as soon as it is on the screen.
   if (!tree.index.isHeld(visible.at))
@@ -54,7 +55,11 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
     styled("dim", foldSign(visible, model)),
     ...badges(context, row, maxLabelWidth(room)),
   ];
-  const text = visible.isHit ? highlightWords(rowText(row), words) : rowText(row);
+  const snippet = model.search?.snippets.get(visible.at);
+  const isDim = finder !== null && !visible.isHit;
+  const whole = rowText(row);
+  const text =
+    finder !== null && visible.isHit ? hitText(whole, snippet, finder, room - lineWidth(left), glyphs) : isDim ? dimmed(whole) : whole;
   const line = fitMiddle(left, text, suffixes(context, visible, row, maxLabelWidth(room)), room, glyphs.ellipsis);
   return { line: [...line, " ".repeat(Math.max(0, room - lineWidth(line))), ...right], isSelected };
 }
@@ -105,42 +110,4 @@ function estimatedTokens(bytes: number): string {
     : about < 99_500
       ? `~${(about / 1000).toFixed(about < 9950 ? 1 : 0)}k`
       : `~${(about / 1e6).toFixed(1)}M`;
-}
-
-/** The words of a query in lower case, without operators and quotes. */
-function queryWords(query: string): readonly string[] {
-  return (query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word, at, all) => all.indexOf(word) === at);
-}
-
-/** Highlights all occurrences of the words, ignoring case. */
-function highlightWords(line: Line, words: readonly string[]): Line {
-  if (words.length === 0) return line;
-  return line.flatMap((piece) => highlightIn(piece, words));
-}
-
-function highlightIn(piece: string | Span, words: readonly string[]): Line {
-  const text = typeof piece === "string" ? piece : piece.text;
-  const lower = text.toLowerCase();
-  // In some scripts the lower case has another length, so that offsets differ.
-  if (lower.length !== text.length) return [piece];
-  const restyled = (part: string) => (typeof piece === "string" ? part : { ...piece, text: part });
-  const parts: (string | Span)[] = [];
-  let done = 0;
-  for (let at = nextMatch(lower, words, 0); at !== undefined; at = nextMatch(lower, words, done)) {
-    if (at.from > done) parts.push(restyled(text.slice(done, at.from)));
-    // Combining marks after the match belong to its last letter; separated from it they would change the width.
-    done = at.to + (/^[\p{M}\u200d]+/u.exec(text.slice(at.to))?.[0].length ?? 0);
-    parts.push(styled("match", text.slice(at.from, done)));
-  }
-  if (done < text.length) parts.push(restyled(text.slice(done)));
-  return parts;
-}
-
-function nextMatch(lower: string, words: readonly string[], from: number): { readonly from: number; readonly to: number } | undefined {
-  let best: { readonly from: number; readonly to: number } | undefined;
-  for (const word of words) {
-    const at = lower.indexOf(word, from);
-    if (at >= 0 && (best === undefined || at < best.from)) best = { from: at, to: at + word.length };
-  }
-  return best;
 }

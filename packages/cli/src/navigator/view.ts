@@ -1,13 +1,16 @@
+import type { SearchMatch } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
+import { markLine } from "../preview/marks.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { visibleField } from "../tui/field.js";
 import { keyName } from "../tui/key-table.js";
 import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
-import type { NavigatorModel, NavigatorTree, Reading, Search } from "./model.js";
+import type { NavigatorModel, NavigatorTree, Preview, Reading, Search } from "./model.js";
 import { type Panes, panesOf } from "./panes.js";
 import { selectedPosition, visibleCount } from "./selection.js";
+import { hasPlaces, placeCount } from "./update-search.js";
 import { type DialogView, viewDialog } from "./view-dialog.js";
 import { viewRows } from "./view-rows.js";
 
@@ -16,7 +19,7 @@ export function view(model: NavigatorModel): Frame {
   const panes = panesOf(model);
   const body = bodyLines(model, panes);
   const dialog = fitDialog(viewDialog(model, panes.body), panes.body);
-  const search = model.search === null ? undefined : searchLine(model.search, panes.columns, model.layout?.hitNumber(model.selected) ?? 0);
+  const search = model.search === null ? undefined : searchLine(model.search, panes.columns, searchStatus(model, model.search));
   const lines = [
     ...(panes.head > 0 ? [headLine(model, panes.columns)] : []),
     ...linesAboveDialog(model, panes, body, dialog.lines.length),
@@ -90,11 +93,19 @@ function emptyLines(model: NavigatorModel, { index }: NavigatorTree, columns: nu
 function previewLines({ preview, glyphs }: NavigatorModel, { columns, rows }: Size): readonly FrameLine[] {
   const { lines, scroll } = preview;
   if (lines === null) return padLines([plainLine(styled("dim", glyphs.ellipsis))], rows);
-  const shown = lines.slice(scroll, scroll + rows).map((line) => plainLine(...fitLine(line, columns, glyphs.ellipsis)));
+  const shown = lines
+    .slice(scroll, scroll + rows)
+    .map((line, at) => plainLine(...fitLine(markLine(line, marksOfLine(preview, scroll + at)), columns, glyphs.ellipsis)));
   const rest = lines.length - scroll - rows;
   if (rest > 0)
     shown[rows - 1] = plainLine(...fitLine([styled("dim", `${glyphs.ellipsis} ${rest + 1} more lines (J K scroll)`)], columns, ""));
   return padLines(shown, rows);
+}
+
+/** The marks of a line of the preview; that of the current place is distinguished. */
+function marksOfLine({ places, place }: Preview, line: number) {
+  const marks = places.filter((one) => one.line === line);
+  return marks.map((one) => ({ ...one, style: one.place === place ? ("current" as const) : ("match" as const) }));
 }
 
 function padLines(lines: readonly FrameLine[], rows: number): readonly FrameLine[] {
@@ -174,9 +185,8 @@ function hintLine(hints: readonly KeyHint[], columns: number): FrameLine {
 
 const SEARCH_SIGN = "/ ";
 
-/** The search field and the number of hits; `column` is that of the cursor. `hitNumber` 0: the selected row is no hit. */
-function searchLine(search: Search, columns: number, hitNumber: number): { readonly line: FrameLine; readonly column: number } {
-  const status = searchStatus(search, hitNumber);
+/** The search field and the number of hits; `column` is that of the cursor. */
+function searchLine(search: Search, columns: number, status: string): { readonly line: FrameLine; readonly column: number } {
   const right = status === "" ? "" : ` ${safe(status)} `;
   const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([right]), 10);
   const { text, column } = visibleField(search.field, room);
@@ -186,9 +196,18 @@ function searchLine(search: Search, columns: number, hitNumber: number): { reado
   return { line: { line }, column: SEARCH_SIGN.length + column };
 }
 
-function searchStatus({ hits, total, problem }: Search, hitNumber: number): string {
+function searchStatus(model: NavigatorModel, { hits, total, words, problem }: Search): string {
   if (problem !== null) return problem;
-  if (hits === null) return "";
-  if (hits.length < total) return `${hits.length} of ${counted(total, "hit")}`;
-  return hitNumber > 0 ? `${hitNumber} of ${counted(total, "hit")}` : counted(total, "hit");
+  if (hits === null || words === null) return "";
+  const number = model.layout?.hitNumber(model.selected) ?? 0;
+  const loading = hits.length < total ? ` (${count(hits.length)} shown)` : "";
+  if (number === 0) return `${counted(total, "hit")}${loading}${describeMatch(words.matched)}`;
+  const place = hasPlaces(model) ? `match ${model.preview.place + 1} of ${placeCount(model.preview)} ${model.glyphs.dot} ` : "";
+  return `${place}hit ${count(number)} of ${count(total)}${loading}${describeMatch(words.matched)}`;
+}
+
+/** How hits differ from the query; empty if they have all its words. */
+function describeMatch(matched: SearchMatch): string {
+  if (matched.kind === "all") return "";
+  return matched.kind === "spelling" ? `, spelled ${matched.found.join(", ")}` : `, with ${matched.words} of ${matched.of} words`;
 }

@@ -1,8 +1,9 @@
 import type { SessionId, SessionRecord } from "@bough/session-core";
+import { unfinishedQuery } from "../session/typed-search.js";
 import type { Field } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
 import { isSearching, type PickerEvent, type PickerModel, type PickerStep, type Scope, type SessionList, selectedRow } from "./model.js";
-import { type ListedSession, matchSessions, prefixQuery, sortSessions, toListedSession } from "./session-rows.js";
+import { type ListedSession, matchSessions, sortSessions, toListedSession } from "./session-rows.js";
 
 /** A list before its first read. */
 export const UNREAD_LIST: SessionList = { sessions: [], incoming: [], round: 0, state: "unread" };
@@ -110,6 +111,6 @@ export function startSearch(model: PickerModel, field: Field): PickerStep {
   if (query === "") return withoutEffects(next);
   return {
     model: next,
-    effects: [{ kind: "search", query: prefixQuery(field.text.trimStart()), scope, number, delayMs: SEARCH_DELAY_MS }],
+    effects: [{ kind: "search", query: unfinishedQuery(field.text.trimStart()), scope, number, delayMs: SEARCH_DELAY_MS }],
   };
 }

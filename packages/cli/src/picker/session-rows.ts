@@ -190,9 +190,3 @@ export function groupHitsBySession(hits: Iterable<SearchHit>): ReadonlyMap<Sessi
   }
   return groups;
 }
-
-/** The query for a text that is still being typed: its last word is a prefix, unless it is inside a phrase. */
-export function prefixQuery(typed: string): string {
-  const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
-  return !isInPhrase && /[\p{L}\p{N}]$/u.test(typed) ? `${typed}*` : typed;
-}

@@ -1,4 +1,5 @@
-import type { Entry, SessionId, Usage } from "@bough/session-core";
+import type { Entry, SearchMatch, SessionId, Usage } from "@bough/session-core";
+import { createQueryFinder } from "@bough/session-core/internals";
 import { z } from "zod";
 import { entryKind, summaryFiles } from "../format/entry-lines.js";
 import { count, counted, dollars } from "../format/numbers.js";
@@ -7,6 +8,7 @@ import { forceWidth, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { markdownLines } from "./markdown.js";
+import { findPlaces, type MarkedPlace } from "./marks.js";
 import { contentPreview, messagePreview } from "./message.js";
 import { fieldLines, TextBudget } from "./text-budget.js";
 import { jsonBlock } from "./tool-call.js";
@@ -34,6 +36,34 @@ export function entryPreview(subject: PreviewSubject, width: number, glyphs: Gly
   const lines = [...headerLines(subject, width), ...(body.length === 0 ? wrapLine([styled("dim", "(empty)")], width) : body)];
   const command = `bough show ${sessionId ?? "SESSION"} ${entry.id}`;
   return budget.truncate(lines, command).flatMap((line) => forceWidth(line, width));
+}
+
+/** The lines of a preview, and where the words of a search stand in them. */
+export interface MarkedPreview {
+  readonly lines: readonly Line[];
+  readonly places: readonly MarkedPlace[];
+}
+
+/**
+ * The preview of an entry, with the places of the words in its text, but not in its fields. `words` are the arguments of
+ * `createQueryFinder`; null: nothing is marked. `before`: lines that are drawn above, without marks.
+ */
+export function markedPreview(
+  subject: PreviewSubject,
+  width: number,
+  glyphs: Glyphs,
+  words: { readonly query: string; readonly matched: SearchMatch } | null,
+  before: readonly Line[] = [],
+): MarkedPreview {
+  const own = entryPreview(subject, width, glyphs);
+  const lines = [...before, ...own];
+  if (words === null) return { lines, places: [] };
+  // The first empty line ends the fields.
+  const text = Math.max(
+    own.findIndex(({ length }) => length === 0),
+    0,
+  );
+  return { lines, places: findPlaces(lines, before.length + text, createQueryFinder(words.query, words.matched)) };
 }
 
 function headerLines({ entry, label, tokens }: PreviewSubject, width: number): readonly Line[] {

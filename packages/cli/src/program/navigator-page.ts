@@ -86,7 +86,9 @@ diffs, the range of a summary; for a branch point also its branches side by side
 
 Letters are keys of the tree. \`/\` opens the search field, where letters are text. Enter returns from the field to the tree with the
 hits; Esc ends the search. It searches the whole text of all entries with the store's index: words, \`"phrases"\`, file names, and
-labels. Hits are shown with their ancestors.
+labels. The list has the hits only, each below its nearest ancestor that is a hit too; \`a\` adds the other ancestors, dimmed. A row
+begins where the words stand. The preview opens at the first match of the entry and marks all of them: \`n\` and \`p\` go from match
+to match, and from the last one to the next hit.
 
 Changes by other processes appear within half a second; the selected row stays selected.
 

@@ -11,6 +11,7 @@ export type Style =
   | "label"
   | "error"
   | "match"
+  | "current"
   | "leaf"
   | "heading"
   | "code"
@@ -72,6 +73,7 @@ const CODES: Readonly<Record<Style, readonly [on: number | string, off: number |
   label: [33, 39],
   error: [31, 39],
   match: ["1;33", "22;39"],
+  current: ["1;7;33", "22;27;39"],
   leaf: ["1;32", "22;39"],
   heading: ["1;34", "22;39"],
   code: [36, 39],

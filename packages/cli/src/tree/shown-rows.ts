@@ -17,10 +17,13 @@ export interface LayoutOptions {
   readonly showsAllMarks?: boolean | undefined;
   /** Row numbers of search hits: only these rows are shown, and those of their ancestors that the filter shows. */
   readonly hits?: readonly number[] | undefined;
+  /** Of `hits` only the hits themselves: each is drawn below its nearest ancestor that is a hit too. */
+  readonly hitsOnly?: boolean | undefined;
 }
 
 /** By row number: 1 if the row is shown, else 0. Linear. */
 export function shownRows(index: TreeIndex, options: LayoutOptions): Uint8Array {
+  if (options.hits !== undefined && options.hitsOnly === true) return rowsAt(index.size, options.hits);
   const shown = rowsWithBit(index.filterBits, filterBit(options.filter));
   for (const at of markedRows(index, options)) shown[at] = 1;
   if (options.hits === undefined) return shown;
@@ -33,6 +36,12 @@ export function shownRows(index: TreeIndex, options: LayoutOptions): Uint8Array 
 function rowsWithBit(bits: Uint8Array, bit: number): Uint8Array {
   const shown = new Uint8Array(bits.length);
   for (let at = 0; at < shown.length; at += 1) shown[at] = ((bits[at] ?? 0) & bit) === 0 ? 0 : 1;
+  return shown;
+}
+
+function rowsAt(size: number, rows: readonly number[]): Uint8Array {
+  const shown = new Uint8Array(size);
+  for (const at of rows) shown[at] = 1;
   return shown;
 }
 

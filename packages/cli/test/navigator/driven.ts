@@ -74,7 +74,7 @@ export class Driven {
 
   /** The answer to the newest question of the search. */
   hits(...ids: readonly EntryId[]): this {
-    return this.event({ kind: "hits", queryId: this.queryId, ids, total: ids.length, isMore: false });
+    return this.event(hitsEvent(this.queryId, ids, { query: this.model.search?.field.text ?? "" }));
   }
 
   get queryId(): number {
@@ -114,6 +114,21 @@ export class Driven {
   get widest(): number {
     return Math.max(...view(this.model).lines.map(({ line }) => lineWidth(line)));
   }
+}
+
+/** What a query dispatches; the snippet of each hit is the query. `total`: default as many as there are. */
+export function hitsEvent(
+  queryId: number,
+  ids: readonly EntryId[],
+  {
+    query = "a",
+    total = ids.length,
+    isMore = false,
+    snippet = query,
+  }: { query?: string; total?: number; isMore?: boolean; snippet?: string } = {},
+): Extract<NavigatorEvent, { kind: "hits" }> {
+  const hits = ids.map((entryId) => ({ entryId, snippet, matches: [[0, query.length]] as const }));
+  return { kind: "hits", queryId, hits, total, isMore, words: { query, matched: { kind: "all" } } };
 }
 
 function standing(rows: readonly OutlineRow[], { leafId = rows.at(-1)?.id ?? null, labels = {}, leaves }: Marked) {

@@ -42,9 +42,9 @@ describe("News", () => {
   it("drops the preview of a row that is no longer selected", () => {
     const shown = navigator().press("v");
     const { width } = shown.model.preview;
-    shown.press("k").event({ kind: "previewed", entryId: "right2", width, lines: [["late"]] });
+    shown.press("k").event({ kind: "previewed", entryId: "right2", width, lines: [["late"]], words: null, places: [] });
     expect(shown.text).not.toContain("late");
-    shown.event({ kind: "previewed", entryId: "right", width, lines: [["in time"]] });
+    shown.event({ kind: "previewed", entryId: "right", width, lines: [["in time"]], words: null, places: [] });
     expect(shown.text).toContain("in time");
   });
 
@@ -52,7 +52,7 @@ describe("News", () => {
     const shown = navigator().press("v");
     const { width } = shown.model.preview;
     const lines = Array.from({ length: 50 }, (_, at) => [`line ${at}`]);
-    shown.event({ kind: "previewed", entryId: "right2", width, lines }).press("J");
+    shown.event({ kind: "previewed", entryId: "right2", width, lines, words: null, places: [] }).press("J");
     const { scroll } = shown.model.preview;
     expect(scroll).toBeGreaterThan(0);
     shown.wanted();
@@ -68,6 +68,8 @@ describe("News", () => {
         entryId: "right2",
         width: shown.model.preview.width,
         lines: Array.from({ length: count }, (_, at) => [`line ${at}`]),
+        words: null,
+        places: [],
       });
     tell(30);
     for (let times = 0; times < 20; times += 1) shown.press("J");

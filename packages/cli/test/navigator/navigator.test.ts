@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, it } from "vitest";
+import { hitsEvent } from "./driven.js";
 import { opened, selected } from "./opened.js";
 
 /** Two branches below a2; the leaf is the end of the second. */
@@ -93,15 +94,58 @@ describe("search", () => {
     expect(driven.result).toBeUndefined();
   });
 
-  it("searches whole texts, shows the ancestors of hits, and jumps between hits", async () => {
+  it("searches whole texts, shows the hits only, and jumps between them", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("replied");
     await driven.until(({ search }) => search?.hits?.length === 4);
-    expect(driven.text).toContain("4 hits");
+    expect(driven.text).toContain("3/4 of 10 entries");
+    expect(driven.text).toContain("hit 3 of 4");
     driven.press("enter", "g", "n");
-    expect(selected(driven)).toBe("a1");
-    expect(selected(driven.press("n", "n"))).toBe("a5");
+    expect(selected(driven)).toBe("a2");
+    expect(selected(driven.press("n"))).toBe("a5");
     expect(selected(driven.press("p"))).toBe("a2");
+  });
+
+  it("shows the hits only in a session without branches too, and their ancestors on a key", async () => {
+    const { driven } = await opened("u1 a1 u2 a2 u3 call4 res4 a4");
+    driven.press("/").type("replied");
+    await driven.until(({ search }) => search?.hits?.length === 3);
+    const rows = () => driven.text.split("\n").filter((line) => / (?:user|assistant): /.test(line));
+    expect(rows().every((line) => line.includes("replied"))).toBe(true);
+    expect(rows()).toHaveLength(3);
+    expect(driven.text).toContain("3/3 of 8 entries");
+    driven.press("enter", "a");
+    expect(rows()).toHaveLength(7);
+    driven.press("a");
+    expect(rows()).toHaveLength(3);
+  });
+
+  it("begins a row where the words stand, and opens the preview there with all of them marked", async () => {
+    const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `line ${from + at} of the file`).join("\n");
+    const text = `${lines(0, 60)}\n  startThemeWatcher(); return;\n${lines(60, 90)}\nthe watcher() stops\n`;
+    const { driven } = await opened(async (store) => {
+      const session = await store.createSession({ title: "Theme" });
+      await session.append({ ...userMessage("Fix the theme watcher"), id: "u1" });
+      await session.append({ ...assistantMessage(text.replace("startThemeWatcher()", "start(watcher)")), id: "a1" });
+      await session.append({ ...userMessage("Thanks"), id: "u2" });
+      return session;
+    });
+    driven.press("v", "/").type("watcher");
+    await driven.until(({ preview }) => preview.places.length > 0 && preview.entryId === "a1");
+    expect(driven.text).toContain("assistant: …start(watcher); return; line 60 of");
+    expect(driven.text).toContain("match 1 of 2 · hit 2 of 2");
+    expect(driven.text).toContain("  start(watcher); return;");
+    driven.press("enter", "n");
+    expect(driven.text).toContain("the watcher() stops");
+    expect(driven.text).toContain("match 2 of 2 · hit 2 of 2");
+    driven.press("n");
+    await driven.until(({ preview }) => preview.goesTo === "keep" && preview.entryId === "u1");
+    expect(driven.text).toContain("match 1 of 1 · hit 1 of 2");
+    driven.press("p");
+    await driven.until(({ preview }) => preview.goesTo === "keep" && preview.entryId === "a1");
+    expect(driven.text).toContain("match 2 of 2 · hit 2 of 2");
+    driven.press("escape");
+    await driven.until(({ preview }) => preview.places.length === 0);
   });
 
   it("finds labels, and output that a filter hides", async () => {
@@ -132,7 +176,7 @@ describe("search", () => {
   it("shows the hits of the newest query only", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("a");
-    driven.event({ kind: "hits", queryId: 0, ids: ["u1"], total: 1, isMore: false });
+    driven.event(hitsEvent(0, ["u1"]));
     expect(driven.model.search?.hits).toBeNull();
   });
 
@@ -311,7 +355,7 @@ describe("the preview", () => {
   it("drops lines for a row that is no longer selected", async () => {
     const { driven } = await opened(TWO, { size: { columns: 130, rows: 20 }, preview: true });
     driven.press("g");
-    driven.event({ kind: "previewed", entryId: "a5", width: driven.model.preview.width, lines: [["late"]] });
+    driven.event({ kind: "previewed", entryId: "a5", width: driven.model.preview.width, lines: [["late"]], words: null, places: [] });
     expect(driven.text).not.toContain("late");
   });
 

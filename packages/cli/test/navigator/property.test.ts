@@ -72,7 +72,14 @@ function happen(navigator: Driven, one: Happening, ids: readonly string[]): void
       return;
     case "previewed":
       if (preview.entryId !== null)
-        navigator.event({ kind: "previewed", entryId: preview.entryId, width: preview.width, lines: one.lines.map((line) => [line]) });
+        navigator.event({
+          kind: "previewed",
+          entryId: preview.entryId,
+          width: preview.width,
+          lines: one.lines.map((line) => [line]),
+          words: preview.words,
+          places: [],
+        });
       return;
     case "labelled":
       navigator.changed([], { labels: { [ids[one.place] ?? "no such entry"]: one.label } });

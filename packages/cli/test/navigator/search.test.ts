@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { navigator } from "./branches.js";
+import { hitsEvent } from "./driven.js";
 
 beforeAll(loadExactWidths);
 
@@ -49,19 +50,19 @@ describe("The search", () => {
 
   it("drops hits of earlier queries", () => {
     const typed = asked().type("ab");
-    typed.event({ kind: "hits", queryId: typed.queryId - 1, ids: ["ask"], total: 1, isMore: false });
+    typed.event(hitsEvent(typed.queryId - 1, ["ask"]));
     expect(typed.model.search?.hits).toBeNull();
   });
 
   it("drops hits of an earlier search that was ended", () => {
     const first = asked().type("a");
-    const late = { kind: "hits", queryId: first.queryId, ids: ["ask"], total: 1, isMore: false } as const;
+    const late = hitsEvent(first.queryId, ["ask"]);
     expect(first.press("escape", "/").type("z").event(late).model.search?.hits).toBeNull();
   });
 
   it("adds the next page of hits without moving the selection", () => {
     const found = asked().type("a").hits("left");
-    found.event({ kind: "hits", queryId: found.queryId, ids: ["ask"], total: 2, isMore: true });
+    found.event(hitsEvent(found.queryId, ["ask"], { total: 2, isMore: true }));
     expect([found.at, found.model.search?.hits]).toEqual(["left", [2, 0]]);
   });
 
@@ -82,7 +83,7 @@ describe("The search", () => {
     const folded = navigator().press("g", "space", "/").type("left").hits("left", "left2");
     expect(folded.at).toBe("left");
     const later = navigator().press("/").type("left").hits("left", "left2").press("enter", "g", "space", "n");
-    expect(later.at).toBe("left");
+    expect(later.at).toBe("left2");
   });
 
   it("requests the preview of the hit, also if the filter hides it", () => {

@@ -84,7 +84,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
     const navigator = shown(columns, rows).press("v");
     const { width } = navigator.model.preview;
     const lines = Array.from({ length: 50 }, (_, at) => [`line ${at + 1} of the entry`]);
-    expect(within(navigator.event({ kind: "previewed", entryId: "deep2", width, lines }))).toMatchSnapshot();
+    expect(within(navigator.event({ kind: "previewed", entryId: "deep2", width, lines, words: null, places: [] }))).toMatchSnapshot();
   });
 
   it("shows the choices about the branch that is left", () => {
@@ -171,7 +171,9 @@ describe("A row", () => {
     screen.event({ kind: "notice", text: nasty, isError: true });
     expect(screen.lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
     expect(screen.text).toContain("owned");
-    screen.press("v").event({ kind: "previewed", entryId: "one", width: screen.model.preview.width, lines: [[nasty]] });
+    screen
+      .press("v")
+      .event({ kind: "previewed", entryId: "one", width: screen.model.preview.width, lines: [[nasty]], words: null, places: [] });
     screen.press("l");
     expect(screen.lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
   });

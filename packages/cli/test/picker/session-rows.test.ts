@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchSessions, prefixQuery, type SessionRow, sortSessions, toListedSession } from "../../src/picker/session-rows.js";
+import { matchSessions, type SessionRow, sortSessions, toListedSession } from "../../src/picker/session-rows.js";
+import { unfinishedQuery } from "../../src/session/typed-search.js";
 import { record } from "./driven.js";
 
 const shown = (rows: readonly SessionRow[]) =>
@@ -112,9 +113,9 @@ describe("A search by name", () => {
 
 describe("The query while typing", () => {
   it("ends with a prefix, except inside a phrase", () => {
-    expect(prefixQuery("fix pars")).toBe("fix pars*");
-    expect(prefixQuery('"fix pars')).toBe('"fix pars');
-    expect(prefixQuery('"fix parser"')).toBe('"fix parser"');
-    expect(prefixQuery("fix ")).toBe("fix ");
+    expect(unfinishedQuery("fix pars")).toBe("fix pars*");
+    expect(unfinishedQuery('"fix pars')).toBe('"fix pars');
+    expect(unfinishedQuery('"fix parser"')).toBe('"fix parser"');
+    expect(unfinishedQuery("fix ")).toBe("fix ");
   });
 });

@@ -1,0 +1,47 @@
+/**
+ * Runs one piece of work at a time. Of the pieces that arrive while one runs only the newest is kept, and the running one is told
+ * that it is no longer wanted. So a search follows the keys without a timer: each key starts a query at once if none runs.
+ */
+export class NewestOnly<Input> {
+  readonly #work: (input: Input, isWanted: () => boolean) => Promise<void>;
+  #next: { readonly input: Input } | undefined;
+  #isRunning = false;
+  #isOver = false;
+
+  /** `work` must not reject. It looks at `isWanted` between its steps, and ends early if that is false. */
+  constructor(work: (input: Input, isWanted: () => boolean) => Promise<void>) {
+    this.#work = work;
+  }
+
+  /** Runs the work with this input, after the running one has ended. */
+  start(input: Input): void {
+    if (this.#isOver) return;
+    this.#next = { input };
+    if (!this.#isRunning) void this.#runAll();
+  }
+
+  /** Drops what waits, and tells the running work that it is no longer wanted. */
+  end(): void {
+    this.#isOver = true;
+    this.#next = undefined;
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#next !== undefined) {
+      // Keys that arrived together are handled before the first query of them starts.
+      await new Promise(setImmediate);
+      const next: { readonly input: Input } | undefined = this.#next;
+      if (next === undefined) break;
+      this.#next = undefined;
+      await this.#work(next.input, () => this.#next === undefined && !this.#isOver);
+    }
+    this.#isRunning = false;
+  }
+}
+
+/** The query for a text that is still being typed: its last word is a prefix, unless it is inside a phrase. */
+export function unfinishedQuery(typed: string): string {
+  const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
+  return !isInPhrase && /[\p{L}\p{N}]$/u.test(typed) ? `${typed}*` : typed;
+}
