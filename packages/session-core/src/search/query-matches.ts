@@ -1,7 +1,6 @@
 import type { SearchMatch } from "../port/session-storage.js";
-import { foldText } from "./fold.js";
-import { listTerms } from "./search-query.js";
-import { termPattern } from "./term-pattern.js";
+import { readQuery, type SearchTerm, toPlain } from "./search-terms.js";
+import { createMatcher, FoldedText, type TermMatcher } from "./term-matcher.js";
 
 /** A place where a term of a query occurs in a text, in UTF-16 code units. */
 export interface QueryMatch {
@@ -15,30 +14,37 @@ export interface QueryMatch {
 export interface QueryFinder {
   /** How many terms the query has. */
   readonly terms: number;
-  /** The places of the terms, in order; of each term at most the first `most`. */
+  /** The places of the terms, in order; of each term at most the first `most`. They may overlap. */
   readonly find: (text: string, most: number) => readonly QueryMatch[];
 }
 
-/** `matched`: what the page of the search says; words with a spelling mistake are found too. */
+/**
+ * Creates a finder of words and their parts, phrases, literal texts and expressions. `matched`: what the page of the search says; words
+ * with a spelling mistake are found too. An expression that takes longer than 0.25 s for a text finds nothing in it.
+ *
+ * @throws {InvalidQueryError} as a search.
+ * @example
+ * createQueryFinder("kipped", { kind: "all" }).find("src/skipped.ts", 10); // [{ start: 5, end: 11, term: 0 }]
+ */
 export function createQueryFinder(query: string, matched: SearchMatch): QueryFinder {
-  const terms = listTerms(query);
-  const patterns = terms.map((term) => {
-    const isMisspelt = matched.kind === "spelling" && matched.typed === term.words;
-    return new RegExp(termPattern(isMisspelt ? { ...term, misspelt: { inIndex: [] } } : term), "gu");
-  });
+  const matchers = readQuery(query).terms.map((term) => createMatcher(asMatched(term, matched)));
   const find = (text: string, most: number) => {
-    const folded = foldText(text);
-    const found = patterns.flatMap((pattern, term) => findTerm(folded, pattern, term, most));
+    const folded = new FoldedText(text);
+    const found = matchers.flatMap((matcher, term) => findTerm(folded, matcher, term, most));
     return found.sort((a, b) => a.start - b.start || b.end - a.end);
   };
-  return { terms: terms.length, find };
+  return { terms: matchers.length, find };
 }
 
-function findTerm(text: string, pattern: RegExp, term: number, most: number): readonly QueryMatch[] {
+/** The term as it was looked for. */
+function asMatched(term: SearchTerm, matched: SearchMatch): SearchTerm {
+  if (matched.kind === "spelling" && term.kind === "words" && matched.typed === term.words) return { ...term, misspelt: { inIndex: [] } };
+  return matched.kind === "all" ? term : toPlain(term);
+}
+
+function findTerm(text: FoldedText, matcher: TermMatcher, term: number, most: number): readonly QueryMatch[] {
   const found: QueryMatch[] = [];
-  for (const match of text.matchAll(pattern)) {
-    if (found.length >= most) break;
-    found.push({ start: match.index, end: match.index + match[0].length, term });
-  }
+  if (most <= 0) return found;
+  matcher.visit(text, ({ start, end }) => found.push({ start, end, term }) < most);
   return found;
 }

@@ -28,13 +28,33 @@ export function asciiPattern(term: SearchTerm): string {
   return `(?<![a-z0-9])${body}${term.prefix ? "" : "(?![a-z0-9])"}`;
 }
 
+const SYNTAX = /[\\^$.*+?()[\]{}|/]/g;
+/** Makes the character before it an emoji. Not everyone types it. */
+const EMOJI_SELECTOR = "\\ufe0f";
+
+/**
+ * Returns the source of a pattern for folded text that matches the characters of a term anywhere; white space matches any white space.
+ * Its group `start` takes part in a match that begins where a word does, its group `end` in one that ends where a word does.
+ */
+export function anywherePattern(words: string): string {
+  const folded = foldText(words.toWellFormed())
+    .replace(new RegExp(`${ACCENT}|${EMOJI_SELECTOR}`, "gu"), "")
+    .trim();
+  const isWord = (character = "") => new RegExp(`^${WORD}`, "u").test(character);
+  const toPattern = (one: string) => (isWord(one) ? `${one}${ACCENT}*` : `${one.replace(SYNTAX, "\\$&")}${EMOJI_SELECTOR}?`);
+  const pieces = folded.split(/\s+/).map((piece) => [...piece].map(toPattern).join(""));
+  const characters = [...folded];
+  const [start, end] = [characters[0], characters.at(-1)].map((one) => isWord(one) && !isUnspaced(one ?? ""));
+  return `(?:${start ? `(?<!${JOINING}${ACCENT}*)` : ""}(?<start>)|)${pieces.join("\\s+")}(?:${end ? `(?!${ACCENT}*${JOINING})` : ""}(?<end>)|)`;
+}
+
 /** What is between two words of a phrase. An accent after a letter belongs to the word. */
 function gap(before: string, after: string): string {
   return isUnspaced(before) || isUnspaced(after) ? `${SEPARATOR}*` : `${ACCENT}*[^${WORD_CHARACTERS}${ACCENTS}]${SEPARATOR}*`;
 }
 
 /** Returns the words of a term as the index has them: folded, each character of a script without spaces apart. */
-function tokensOf({ words }: SearchTerm): readonly string[] {
+export function tokensOf({ words }: Pick<SearchTerm, "words">): readonly string[] {
   const text = foldText(words.toWellFormed()).replace(new RegExp(ACCENT, "gu"), "");
   return [...text.matchAll(new RegExp(`${WORD}+`, "gu"))].flatMap(([run]) => splitUnspaced(run));
 }
