@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
-import { type Cancellation, type Io, OutputClosedError, type Sink, type Terminal } from "./terminal/io.js";
+import { type Cancellation, type Io, OutputClosedError, type PagerTerminal, type Sink, type Terminal } from "./terminal/io.js";
 import { wantsColor } from "./terminal/line.js";
 import { LineReader, startAnswerDelay } from "./terminal/line-reader.js";
 
@@ -103,6 +103,20 @@ function drawableTerminal(): Terminal | undefined {
   return { stdin, stdout, color: wantsColor(env, true), onEnd, suspend };
 }
 
+/** The terminal of stdout, if a pager can draw on it. */
+function pagerTerminal(): PagerTerminal | undefined {
+  const { stdout, env } = process;
+  if (stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
+  const ignore = () => undefined;
+  return {
+    rows: () => stdout.rows,
+    ignoreInterrupts: () => {
+      process.on("SIGINT", ignore);
+      return () => process.off("SIGINT", ignore);
+    },
+  };
+}
+
 /** The working directory; `/` if it was deleted. */
 function workingDirectory(): string {
   try {
@@ -133,6 +147,7 @@ const io: Io = {
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? (question, takeEarly) => lines.ask(question, takeEarly) : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
+  pagerTerminal: pagerTerminal(),
   pipes: { input: process.stdin, output: process.stdout },
   program: [process.execPath, ...process.argv.slice(1, 2)],
   terminal: drawableTerminal(),

@@ -2,7 +2,8 @@ import { DriverUnusableError } from "@bough/session-core";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
-import { createProgram, insertDefaultCommand, type ParserOutput } from "./program/program.js";
+import { readPagerSetting } from "./program/define.js";
+import { createProgram, insertDefaultCommand, NO_PAGER, type ParserOutput } from "./program/program.js";
 import { type Io, OutputClosedError } from "./terminal/io.js";
 import { styled } from "./terminal/line.js";
 import { Printer } from "./terminal/printer.js";
@@ -14,8 +15,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const output: ParserOutput = { out: "", err: "" };
   try {
     const exit = await parseAndRun(args, io, out, output);
+    if (output.out !== "" && !args.includes(NO_PAGER)) out.page(() => readPagerSetting(io));
     out.document(output.out);
-    await out.flush();
+    await out.end();
     if (output.err !== "") await io.stderr.write(output.err);
     return exit;
   } catch (error) {
@@ -44,6 +46,7 @@ async function reportError(error: unknown, io: Io, out: Printer): Promise<number
   try {
     await out.note(styled("error", "bough: "), text);
     for (const line of stack) await out.note(line);
+    await out.end();
   } catch (outputError) {
     // stderr is closed or full: the exit code is all that can be reported.
     if (!(outputError instanceof OutputClosedError || outputError instanceof OutputFailedError)) throw outputError;

@@ -7,6 +7,8 @@ import { safe } from "../terminal/safe.js";
 export interface CommonOptions {
   readonly store?: string;
   readonly json?: boolean;
+  /** false: `--no-pager`. */
+  readonly pager?: boolean;
 }
 
 /** One call of a command. */

@@ -55,6 +55,6 @@ async function runShown({ io, out }: Invocation, store: string, ...args: readonl
   out.line(styled("dim", `$ bough ${args.join(" ")}`));
   out.line();
   await out.flush();
-  const exit = await io.bough([...args, "--store", store], io);
+  const exit = await io.bough([...args, "--store", store], { ...io, pagerTerminal: undefined });
   if (exit !== EXIT_OK) throw new DemoFailedError(`bough ${args[0] ?? ""} exited with ${exit}; the demo stopped. The store is ${store}.`);
 }

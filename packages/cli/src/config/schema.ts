@@ -65,6 +65,12 @@ export const configSchema = z.strictObject({
     .describe(
       "Permissions of the tools. `off` (default): the tool is not offered to the model; `ask`: you confirm each call; `allow`: calls run without confirmation. Calls on files outside of the working directory always need confirmation.",
     ),
+  pager: z
+    .union([z.boolean(), z.string()])
+    .optional()
+    .describe(
+      "The pager of long output on a terminal; `false` or an empty text: none. `BOUGH_PAGER` overrides it. Default: `$PAGER`, else `less -R`.",
+    ),
   keys: z
     .strictObject({
       navigator: keys.optional().describe("Keys of `/tree`."),

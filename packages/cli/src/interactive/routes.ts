@@ -183,7 +183,15 @@ export async function runCaptured(io: Io, storePath: string, args: readonly stri
       text.push(piece);
     },
   });
-  const silent: Io = { ...io, stdout: sink(out), stderr: sink(err), terminal: undefined, ask: undefined, progressStream: undefined };
+  const silent: Io = {
+    ...io,
+    stdout: sink(out),
+    stderr: sink(err),
+    terminal: undefined,
+    pagerTerminal: undefined,
+    ask: undefined,
+    progressStream: undefined,
+  };
   const exit = await io.bough(["--store", storePath, ...args], silent);
   return { lines: splitLines(out.join("")), notes: splitLines(err.join("")), exit };
 }

@@ -1,7 +1,9 @@
 import type { Command as Commander } from "commander";
 import type { Command, CommonOptions } from "../commands/command.js";
+import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
+import { safe } from "../terminal/safe.js";
 
 /** The program that commands are added to, and what they run with. */
 export interface CommandRegistry {
@@ -22,6 +24,8 @@ interface CommandHelp {
   readonly examples: readonly (readonly [line: string, effect: string])[];
   /** The shape that `--json` prints; undefined: the command has no such option. */
   readonly json?: string;
+  /** Whether output that is longer than the screen goes through a pager. */
+  readonly paged?: boolean;
 }
 
 /** Imports the module of a command. It is called when the command runs, so that a start loads one command only. */
@@ -40,8 +44,22 @@ export function defineCommand<O extends CommonOptions>(
   command.addHelpText("after", renderHelpEnd(help));
   return command.action(async () => {
     const run = await load();
-    await run({ io, out, args: flattenArguments(command.processedArgs), options: command.optsWithGlobals<O>() });
+    const options = command.optsWithGlobals<O>();
+    if (help.paged === true && options.pager !== false) out.page(() => readPagerSetting(io));
+    await run({ io, out, args: flattenArguments(command.processedArgs), options });
   });
+}
+
+/** Reads the setting `pager`. A config file that cannot be read is told and ignored: the command itself does not need it. */
+export async function readPagerSetting(io: Io): Promise<string | boolean | undefined> {
+  const { loadConfig } = await import("../config/config-file.js");
+  try {
+    return (await loadConfig(io)).pager;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    await io.stderr.write(`bough: ${safe(error.message)}\n`);
+    return undefined;
+  }
 }
 
 /** Commander passes a variadic argument as a list. */

@@ -56,6 +56,7 @@ function defineExport(registry: CommandRegistry): void {
     "export [session]",
     {
       group: GROUP,
+      paged: true,
       summary: "Write a session or one of its branches to stdout or a file",
       more: "Without SESSION: the most recently active session of this directory, else of the store.",
       examples: [

@@ -11,6 +11,9 @@ import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
 import { defineReadCommands } from "./read-commands.js";
 
+/** The option that prints long output without a pager. */
+export const NO_PAGER = "--no-pager";
+
 /** Text that commander printed: help, the version, and errors in the command line. */
 export interface ParserOutput {
   out: string;
@@ -26,6 +29,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
     )
     .version(VERSION, "-V, --version", "print the version")
     .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", parsePath)
+    .option(NO_PAGER, "do not page long output (default: $BOUGH_PAGER, $PAGER or less, on a terminal)")
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, subcommandTerm: commandTerm })
@@ -72,6 +76,8 @@ const DEFAULT_COMMAND = "shell";
 
 /** Global options with a value. */
 const OPTIONS_WITH_VALUE = ["--store"];
+/** Global options without a value. */
+const FLAGS = [NO_PAGER];
 const PROGRAM_OPTIONS = ["-h", "--help", "-V", "--version"];
 
 /**
@@ -89,7 +95,7 @@ export function insertDefaultCommand(args: readonly string[]): readonly string[]
 }
 
 function isProgramOption(arg: string): boolean {
-  return OPTIONS_WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
+  return FLAGS.includes(arg) || OPTIONS_WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
 }
 
 function defineShell(registry: CommandRegistry): void {
@@ -163,6 +169,9 @@ XDG_DATA_HOME   directory of the default store, bough/sessions.db (default: ~/.l
 XDG_CACHE_HOME  directory of compiled code, bough/compiled, on Node 22 and later (default: ~/.cache)
 NO_COLOR        no colors
 FORCE_COLOR     colors even if the output is not a terminal; 0: no colors
+BOUGH_PAGER     the pager of long output on a terminal; empty or cat: none
+                (default: the setting "pager", else $PAGER, else less -R)
+LESS            options of less (default: FRX)
 BOUGH_MODEL     the model that writes summaries; unset: summaries are extracts
 BOUGH_BASE_URL  URL of its API, such as http://127.0.0.1:11434/v1
 BOUGH_API_KEY   its API key; it is not sent to another --base-url

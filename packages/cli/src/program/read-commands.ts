@@ -47,6 +47,7 @@ function defineSessions(registry: CommandRegistry): void {
     "sessions",
     {
       group: GROUP,
+      paged: true,
       summary: "List sessions, the most recently active first",
       examples: [
         ["bough sessions", "the newest 50 of all directories"],
@@ -70,6 +71,7 @@ function defineTree(registry: CommandRegistry): void {
     "tree [session]",
     {
       group: GROUP,
+      paged: true,
       summary: "Print a session as a tree",
       more: `${DEFAULT_SESSION} A bullet marks entries on the path of the leaf, an arrow marks the leaf; the branch of the leaf comes first. Long runs without branch points are folded.`,
       examples: [
@@ -97,6 +99,7 @@ function defineShow(registry: CommandRegistry): void {
     "show [session] [entry...]",
     {
       group: GROUP,
+      paged: true,
       summary: "Print entries in full, or the data of a session",
       more: `${DEFAULT_SESSION} --lines and --grep print parts of an entry with line numbers. --file prints a file as the tool calls up to the leaf, or to ENTRY, left it, and says what they do not show.`,
       examples: [
@@ -122,6 +125,7 @@ function defineContext(registry: CommandRegistry): void {
     "context [session]",
     {
       group: GROUP,
+      paged: true,
       summary: "Print the context at the leaf or another entry: the messages that a request sends",
       more: `${DEFAULT_SESSION} Token counts are estimates: about four characters per token, one in Chinese, Japanese and Korean, two in base64; 1,500 per image. With --exact or --window the model's tokenizer counts. --window prints how a request would fit that context window: its size, and what would be removed and why. Nothing is compacted.`,
       examples: [
@@ -159,6 +163,7 @@ function defineCheckpoints(registry: CommandRegistry): void {
     "checkpoints [session] [number]",
     {
       group: GROUP,
+      paged: true,
       summary: "List the summaries of a session, print one, or write them to files",
       more:
         `${DEFAULT_SESSION} Active compactions on the path of the leaf are numbered, oldest first; the list also has ` +
@@ -185,6 +190,7 @@ function defineSearch(registry: CommandRegistry): void {
     "search [query...]",
     {
       group: GROUP,
+      paged: true,
       summary: "Find entries and titles that contain all the words",
       more:
         'Case and accents are ignored. "several words" in quotes is a phrase; word* is a prefix. If no entry has all the words: most of ' +
@@ -226,6 +232,7 @@ function defineStats(registry: CommandRegistry): void {
     "stats [session]",
     {
       group: GROUP,
+      paged: true,
       summary: "Count entries by type, and tokens and cost by model",
       more: "Without SESSION: for the whole store.",
       examples: [

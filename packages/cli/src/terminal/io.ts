@@ -25,6 +25,13 @@ export interface Terminal {
   readonly suspend: (resumed: () => void) => void;
 }
 
+/** The terminal of stdout, for a pager that is started on it. */
+export interface PagerTerminal {
+  readonly rows: () => number;
+  /** From now on SIGINT does not end this process; returns a function that ends that. */
+  readonly ignoreInterrupts: () => () => void;
+}
+
 /** The standard streams, for a protocol that is spoken over them. */
 export interface Pipes {
   readonly input: Readable;
@@ -50,6 +57,8 @@ export interface Io {
   readonly progressStream: NodeJS.WriteStream | undefined;
   /** The terminal for screens; undefined: there is none, or it supports no cursor movement. */
   readonly terminal: Terminal | undefined;
+  /** Where long output is paged; undefined: stdout is no terminal, or a dumb one. */
+  readonly pagerTerminal?: PagerTerminal | undefined;
   /** The standard streams of the process, for a server. Nothing else may read or write them meanwhile. */
   readonly pipes: Pipes;
   /** The command line that starts this program: Node and the script. */

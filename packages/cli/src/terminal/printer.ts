@@ -1,11 +1,15 @@
 import { type Glyphs, glyphsFor } from "./glyphs.js";
 import type { Io } from "./io.js";
 import { type Line, paintLine } from "./line.js";
+import { Pager, type ReadPagerSetting } from "./pager.js";
 import { toPrintedJson } from "./printed-json.js";
 import { safeJson } from "./safe.js";
 
 /** Size from which `pump` writes the buffer, in UTF-16 code units. */
 const BUFFER = 1 << 16;
+
+/** The same with a pager: some screens, so that the first one is shown at once. */
+const PAGED_BUFFER = 1 << 14;
 
 /** Width of the output where there is no terminal. */
 const DEFAULT_WIDTH = 100;
@@ -18,6 +22,7 @@ export class Printer {
   readonly glyphs: Glyphs;
   readonly #io: Io;
   #buffer = "";
+  #pager: Pager | undefined;
 
   constructor(io: Io) {
     this.#io = io;
@@ -44,21 +49,44 @@ export class Printer {
     this.document(`${safeJson(toPrintedJson(value) ?? "null")}\n`);
   }
 
+  /** From now on, output that is longer than the screen goes through a pager, if stdout is a terminal. */
+  page(readSetting: ReadPagerSetting): void {
+    const { pagerTerminal } = this.#io;
+    if (pagerTerminal !== undefined) this.#pager ??= new Pager(this.#io, pagerTerminal, readSetting);
+  }
+
   /** Writes the buffer if it is large. Await it in loops that print many lines. */
   async pump(): Promise<void> {
-    if (this.#buffer.length >= BUFFER) await this.flush();
+    if (this.#buffer.length >= (this.#pager === undefined ? BUFFER : PAGED_BUFFER)) await this.flush();
   }
 
-  /** Writes the buffer. */
+  /** Writes the buffer. With a pager, text that fits the screen stays in the buffer: more may follow. */
   async flush(): Promise<void> {
     const text = this.#buffer;
+    if (text === "" || this.#isHeldBack(text)) return;
     this.#buffer = "";
-    if (text !== "") await this.#io.stdout.write(text);
+    await (this.#pager ?? this.#io.stdout).write(text);
   }
 
-  /** Writes one line to stderr: a choice that was made, progress, a warning. */
-  async note(...line: Line): Promise<void> {
+  #isHeldBack(text: string): boolean {
+    return this.#pager !== undefined && !this.#pager.isRunning && !this.#pager.exceedsScreen(text);
+  }
+
+  /** Writes what is left, and waits until the user has quit the pager. */
+  async end(): Promise<void> {
     await this.flush();
-    await this.#io.stderr.write(`${paintLine(line, this.#io.stderr.color)}\n`);
+    const rest = this.#buffer;
+    this.#buffer = "";
+    if (rest !== "") await this.#io.stdout.write(rest);
+    await this.#pager?.end();
+  }
+
+  /** Writes one line to stderr: a choice that was made, progress, a warning. On a terminal with paged text it is a line of that text. */
+  async note(...line: Line): Promise<void> {
+    const text = `${paintLine(line, this.#io.stderr.color)}\n`;
+    const isPaged = this.#pager !== undefined && (this.#pager.isRunning || this.#buffer !== "");
+    if (isPaged && this.#io.stderr.isTerminal) return this.document(text);
+    await this.flush();
+    await this.#io.stderr.write(text);
   }
 }
