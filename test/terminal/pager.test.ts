@@ -65,7 +65,9 @@ describe("the pager", () => {
        const lines = createInterface({ input: process.stdin });
        lines.once("line", () => { lines.pause(); console.log("reads"); });
        lines.on("line", (line) => { last = line; }).on("close", () => console.log("last: " + last));
-       process.on("SIGINT", () => { console.log("told"); lines.resume(); });`,
+       // A paused input alone does not keep the process alive.
+       const alive = setInterval(() => undefined, 1_000_000);
+       process.on("SIGINT", () => { console.log("told"); clearInterval(alive); lines.resume(); });`,
       process.execPath,
     );
     const terminal = await here.terminal("tree long --full", { rows: 20, env: { PAGER: script } });
