@@ -27,7 +27,11 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 
 /** Variables that change the output of programs; they are set regardless of the developer's environment. */
-const UNSET = ["CI", "NO_COLOR", "FORCE_COLOR", "BOUGH_ASCII", "BOUGH_MODEL", "BOUGH_BASE_URL", "BOUGH_API_KEY"];
+const UNSET = [
+  ...["CI", "NO_COLOR", "FORCE_COLOR", "BOUGH_ASCII", "BOUGH_MODEL", "BOUGH_BASE_URL", "BOUGH_API_KEY"],
+  // Where there is a desktop or tmux, a copy does not go to the terminal.
+  ...["DISPLAY", "WAYLAND_DISPLAY", "TMUX", "SSH_CONNECTION", "SSH_TTY", "WSL_DISTRO_NAME", "TERM_PROGRAM"],
+];
 
 /** The wait for a screen ends before the test's own time limit (vitest.config.ts), so that the failure shows the screen. */
 const LONGEST_WAIT_MS = 200_000;

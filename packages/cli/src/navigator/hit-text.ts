@@ -20,28 +20,32 @@ export function hitText(whole: Line, hit: HitSnippet | undefined, finder: QueryF
   const [role, text] = rest.length > 0 && typeof first === "object" ? [[first], rest] : [[], whole];
   const marks = findMarks(fitLine(text, Math.max(room - textOfLine(role).length, 0), ""), finder);
   if (marks.length > 0) return [...role, ...markLine(text, findMarks(text, finder))];
-  const snippet = hit === undefined ? undefined : snippetFromMatch(hit, glyphs);
+  const snippet = hit === undefined ? undefined : snippetFromMatch(hit, Math.floor(room / 5), glyphs);
   if (snippet === undefined) return whole;
   return [...role, ...(role.length === 0 || textOfLine(role).endsWith(" ") ? [] : [" "]), ...snippet];
 }
 
-/** The part of a snippet from the word of its first match on; undefined: it has no match. */
-export function snippetFromMatch({ snippet, matches }: HitSnippet, glyphs: Glyphs): Line | undefined {
+/** The part of a snippet from at most `before` characters before its first match on; undefined: it has no match. */
+export function snippetFromMatch({ snippet, matches }: HitSnippet, before: number, glyphs: Glyphs): Line | undefined {
   const [first] = matches;
   if (first === undefined) return undefined;
-  const start = wordStart(snippet, first[0]);
+  const start = cutStart(snippet, first[0], before);
   const marks = matches.map(([from, to]): Mark => ({ start: from - start, end: to - start }));
   const line = markLine([safe(snippet.slice(start))], marks);
   return start > 0 ? [styled("dim", glyphs.ellipsis), ...line] : line;
 }
 
-/** How far a row begins before a match at most: words of code may be long. */
-const MAX_BEFORE = 24;
+/** How far the word of a match may reach before the match: words of code may be long. */
+const MAX_WORD = 24;
 
-/** The start of the run of characters without spaces around a position. */
-function wordStart(text: string, at: number): number {
-  const space = Math.max(text.lastIndexOf(" ", at - 1), text.startsWith("\u2026") ? 0 : -1);
-  return at === 0 || at - space - 1 > MAX_BEFORE ? Math.max(at - MAX_BEFORE, 0) : space + 1;
+/** The start of a word, at most `before` characters before a position if the word of the position is not longer. */
+function cutStart(text: string, at: number, before: number): number {
+  const own = Math.max(text.lastIndexOf(" ", at - 1), text.startsWith("\u2026") ? 0 : -1) + 1;
+  if (at === 0 || at - own > MAX_WORD) return Math.max(at - MAX_WORD, 0);
+  const wanted = Math.min(own, at - before);
+  if (wanted <= 0) return text.startsWith("\u2026") ? 1 : 0;
+  const space = text.indexOf(" ", wanted - 1);
+  return space < 0 || space >= own ? own : space + 1;
 }
 
 /** A line without its colors. */

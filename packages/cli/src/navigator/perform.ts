@@ -1,3 +1,4 @@
+import { platform } from "node:os";
 import { resolve } from "node:path";
 import { type Entry, type EntryId, exportMarkdown, textOf } from "@bough/session-core";
 import { entryLines } from "../format/entry-lines.js";
@@ -6,6 +7,7 @@ import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
 import { toFileName, writeNewFile } from "../session/write-file.js";
+import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
@@ -133,8 +135,9 @@ export class NavigatorPerformer {
     const text = textToCopy(await this.#world.session.entry(entryId));
     if (text === "") return showNotice(host.dispatch, "This entry has no text.");
     // Terminals interpret control characters in pasted text, so only line breaks and tabs are kept.
-    host.copy(text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""));
-    showNotice(host.dispatch, "Copied.");
+    const plain = text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+    const { isCopied, message } = await copyText(plain, { env: this.#world.io.env, platform: platform() }, host.copy);
+    host.dispatch({ kind: "notice", text: message, isError: !isCopied });
   }
 
   async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {

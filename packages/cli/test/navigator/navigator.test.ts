@@ -132,7 +132,7 @@ describe("search", () => {
     });
     driven.press("v", "/").type("watcher");
     await driven.until(({ preview }) => preview.places.length > 0 && preview.entryId === "a1");
-    expect(driven.text).toContain("assistant: …start(watcher); return; line 60 of");
+    expect(driven.text).toContain("assistant: …file start(watcher); return; line 60 of");
     expect(driven.text).toContain("match 1 of 2 · hit 2 of 2");
     expect(driven.text).toContain("  start(watcher); return;");
     driven.press("enter", "n");
