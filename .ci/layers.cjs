@@ -6,6 +6,7 @@ const CORE_FOLDERS = [
   ["arguments"],
   ["entry", "tools"],
   ["source"],
+  ["secrets"],
   ["port"],
   ["storage"],
   ["search"],
@@ -24,7 +25,7 @@ const CORE = "packages/session-core/src";
 
 // The folders of compaction, lowest first.
 const COMPACTION_FOLDERS = [
-  ["errors", "text", "arguments"],
+  ["errors", "arguments"],
   ["settings"],
   ["tokens"],
   ["plan"],

@@ -30,7 +30,5 @@ export { roughCounter } from "./tokens/token-counter.js";
 export { type FailureParts, readFailureParts } from "./summarizers/parse-failure.js";
 export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
 
-// Texts
-export { withoutSecrets } from "./text/redact.js";
 // Inputs of tools
 export { removeNulls } from "./recall/inputs.js";

@@ -176,6 +176,10 @@ export type {
   Violation,
 } from "./port/session-storage.js";
 export type { OnConflict, Write } from "./port/writes.js";
+// Secrets in texts
+export { findSecrets } from "./secrets/find-secrets.js";
+export { type MaskedText, maskSecrets } from "./secrets/mask-secrets.js";
+export type { FoundSecret, SecretCount } from "./secrets/secret.js";
 export { buildSessionContext } from "./session/build-context.js";
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";
 export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";

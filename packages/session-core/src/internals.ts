@@ -47,6 +47,10 @@ export type { Batch, BatchResult } from "./port/writes.js";
 export { raceAbort } from "./race-abort.js";
 // Places of the words of a query in a text
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/query-matches.js";
+// Secrets in texts
+export { replaceSecrets, SecretMasker } from "./secrets/mask-secrets.js";
+export { redact, withoutSecrets } from "./secrets/redact.js";
+export { describeSecrets } from "./secrets/secret.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";

@@ -1,4 +1,5 @@
-import { type FailureParts, readFailureParts, withoutSecrets } from "@bough/compaction/internals";
+import { type FailureParts, readFailureParts } from "@bough/compaction/internals";
+import { withoutSecrets } from "@bough/session-core/internals";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
 

@@ -1,7 +1,6 @@
-import { rules } from "@bough/session-core/internals";
+import { redact, rules } from "@bough/session-core/internals";
 import { EXTRACTIVE, SUMMARY_REQUEST } from "../arguments/shapes.js";
 import type { Summarizer, SummaryRequest, SummarySource } from "../summarizers/summarizer.js";
-import { redact } from "../text/redact.js";
 import { BLOCK_NAMES, type BlockName, type Blocks, fitBlocks, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { listChangedFiles, listCommands, listEarlierSummaries, listNames, listNumbers, listReadFiles } from "./context-lines.js";
 import { findFacts } from "./find-facts.js";

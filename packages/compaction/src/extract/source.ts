@@ -1,7 +1,6 @@
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { classifyTool } from "@bough/session-core/internals";
+import { classifyTool, redact } from "@bough/session-core/internals";
 import type { SummarySource } from "../summarizers/summarizer.js";
-import { redact } from "../text/redact.js";
 import { toSafeLine } from "./blocks.js";
 
 type Rewrite = (text: string) => string;

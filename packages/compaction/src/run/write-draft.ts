@@ -1,4 +1,5 @@
 import type { EntryId, SessionContext } from "@bough/session-core";
+import { redact } from "@bough/session-core/internals";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { asksModel } from "../plan/decide.js";
 import { groupMessages, unsentStart, withMetadata } from "../plan/message-groups.js";
@@ -15,7 +16,6 @@ import type { PathItem } from "../plan/span.js";
 import { stripComposed } from "../summary/compose.js";
 import { summarize } from "../summary/summarize.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
-import { redact } from "../text/redact.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { callHook } from "./call-hook.js";
 import { commonDraft, commonPayload, composeDraft, type DraftRequest } from "./compose-draft.js";

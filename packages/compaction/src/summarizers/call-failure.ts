@@ -1,6 +1,5 @@
-import { oneLine } from "@bough/session-core/internals";
+import { oneLine, withoutSecrets } from "@bough/session-core/internals";
 import { type CallFailure, SummarizerCallError } from "../errors/summarizer-errors.js";
-import { withoutSecrets } from "../text/redact.js";
 import { isOverflowFailure } from "./overflow.js";
 import { type FailureDetails, parseFailure } from "./parse-failure.js";
 

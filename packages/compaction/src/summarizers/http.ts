@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import { rules, withoutSecrets } from "@bough/session-core/internals";
 import { ENDPOINT } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { withoutSecrets } from "../text/redact.js";
 import { toCallError } from "./call-failure.js";
 
 /** Where a summarizer sends its requests. */

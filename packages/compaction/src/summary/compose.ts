@@ -1,8 +1,7 @@
 import type { ContextMessage, FileLists, Session } from "@bough/session-core";
-import { cleanText, cutMiddle } from "@bough/session-core/internals";
+import { cleanText, cutMiddle, redact } from "@bough/session-core/internals";
 import { makePathsRelativeTo } from "../extract/source.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { redact } from "../text/redact.js";
 import { stopsAfterCompaction } from "../tokens/known-models.js";
 import { type SerializeOptions, serializeToText } from "./prompt.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";

@@ -6,9 +6,8 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "@bough/session-core";
-import { cleanText, cutMiddle, describeFile } from "@bough/session-core/internals";
+import { cleanText, cutMiddle, describeFile, redact } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { redact } from "../text/redact.js";
 import { callsForbiddenTools } from "../tokens/known-models.js";
 import { BRANCH, buildStrictPrompt, FORMS, type Form, NO_TOOLS, SLOTS, STRICT_ABOUT, TURN_PREFIX } from "./prompt-texts.js";
 import type { SummaryJob } from "./summary-job.js";

@@ -1,11 +1,10 @@
 import { BoughError, type SessionContext, type Usage } from "@bough/session-core";
-import { cleanText, takeStart } from "@bough/session-core/internals";
+import { cleanText, redact, takeStart } from "@bough/session-core/internals";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { scoreFidelity } from "../extract/fidelity.js";
 import { findFacts } from "../extract/find-facts.js";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
-import { redact } from "../text/redact.js";
 import { computeOutputCap, type SummaryDependencies, type SummaryFailure, type SummaryJob, type SummaryStage } from "./summary-job.js";
 
 /** A prompt for a summarizer. */

@@ -105,8 +105,6 @@ const CALLS: Readonly<Record<string, Call>> = {
     "label",
     "signal",
   ]),
-  "withoutSecrets text": (_, text) => internals.withoutSecrets(text, ["secret"]),
-  "withoutSecrets secrets": (_, secrets) => internals.withoutSecrets("text", secrets),
   targetOf: (_, entry) => compaction.targetOf(entry),
   readCheckpoints: (_, directory) => compaction.readCheckpoints(directory),
   "writeCheckpoint directory": (_, directory) =>

@@ -258,6 +258,10 @@ const CALLS: Readonly<Record<string, Call>> = {
     ["type", "content"],
   ),
   textOf: (_, content) => core.textOf(content),
+  findSecrets: (_, text) => core.findSecrets(text),
+  maskSecrets: (_, text) => core.maskSecrets(text),
+  "withoutSecrets text": (_, text) => internals.withoutSecrets(text, ["secret"]),
+  "withoutSecrets secrets": (_, secrets) => internals.withoutSecrets("text", secrets),
   userMessage: (_, content) => core.userMessage(content),
   "toOpenAiChat options": (_, options) => core.toOpenAiChat(CONTEXT, options),
   ...Object.fromEntries(

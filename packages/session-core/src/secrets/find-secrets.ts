@@ -1,0 +1,88 @@
+import { checkArgument, TEXT } from "../arguments/rules.js";
+import { PLACE_RULES } from "./place-rules.js";
+import { findPrivateKeys } from "./private-keys.js";
+import type { FoundSecret, SecretRule } from "./secret.js";
+import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
+
+/**
+ * The secrets in a text, in their order, without overlaps: keys and tokens with known prefixes, private keys, passwords in URLs,
+ * Authorization headers, cookies, and values whose name says that they are secret. Placeholders and references to variables are
+ * none. Precise rather than complete; linear in the length of the text.
+ *
+ * @throws {InvalidArgumentError} `text` is not a string.
+ * @example
+ * findSecrets("export DB_PASSWORD=hunter22"); // [{ start: 19, end: 27, kind: "password" }]
+ */
+export function findSecrets(text: string): readonly FoundSecret[] {
+  checkArgument("text", text, TEXT);
+  const found = [...findPrivateKeys(text)];
+  const add = (rules: readonly SecretRule[], isNone: (one: FoundSecret) => boolean): void => {
+    for (const rule of rules) for (const one of matchesOf(rule, text)) if (!isNone(one)) found.push(one);
+  };
+  if (TOKEN_HINT.test(text)) add(TOKEN_RULES, ({ start, end }) => isPlaceholder(text.slice(start, end)));
+  add(PLACE_RULES, (one) => isNoValue(text, one));
+  return mergeOverlaps(found);
+}
+
+function matchesOf({ kind, hints, pattern }: SecretRule, text: string): readonly FoundSecret[] {
+  const isPossible = hints instanceof RegExp ? hints.test(text) : hints.some((hint) => text.includes(hint));
+  if (!isPossible) return [];
+  return [...text.matchAll(pattern)].map(({ 0: whole, 1: before = "", index }) => ({
+    start: index + before.length,
+    end: index + whole.length,
+    kind: typeof kind === "string" ? kind : kind(before),
+  }));
+}
+
+// Real tokens have none of these but by a chance of 1 in 10,000.
+const PLACEHOLDER = /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|change[-_]me|redacted|dummy/i;
+
+/** Whether a token stands for one, as in documentation. */
+function isPlaceholder(token: string): boolean {
+  return PLACEHOLDER.test(token.slice(0, 100));
+}
+
+const NO_SECRETS = new Set([
+  "password",
+  "passwd",
+  "pass",
+  "secret",
+  "token",
+  "string",
+  "undefined",
+  "null",
+  "none",
+  "true",
+  "false",
+  "required",
+  "optional",
+  "changeme",
+]);
+
+/** Whether the value at a place is no secret: a call, a placeholder, a name. */
+function isNoValue(text: string, { start, end, kind }: FoundSecret): boolean {
+  const value = text.slice(start, end);
+  // A call, as in password=ask(): the name of a function.
+  if (text[end] === "(") return true;
+  if (NO_SECRETS.has(value.toLowerCase()) || isPlaceholder(value)) return true;
+  // postgres://postgres:postgres@localhost: the default of a development database.
+  return kind === "password in a URL" && text.slice(0, start - 1).endsWith(`/${value}`);
+}
+
+/** Joins what overlaps, with the kind of the rule that comes first: that of a token says more than that of its place. */
+function mergeOverlaps(found: readonly FoundSecret[]): readonly FoundSecret[] {
+  const ordered = found.map((one, rank) => ({ ...one, rank })).sort((a, b) => a.start - b.start);
+  const merged: ((typeof ordered)[number] & object)[] = [];
+  for (const one of ordered) {
+    const last = merged.at(-1);
+    if (last === undefined || one.start >= last.end) merged.push(one);
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, one.end), ...firstKind(last, one) };
+  }
+  return merged.map(({ start, end, kind }) => ({ start, end, kind }));
+}
+
+type Ranked = FoundSecret & { readonly rank: number };
+
+function firstKind(a: Ranked, b: Ranked): Pick<Ranked, "kind" | "rank"> {
+  return a.rank <= b.rank ? { kind: a.kind, rank: a.rank } : { kind: b.kind, rank: b.rank };
+}

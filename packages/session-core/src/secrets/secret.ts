@@ -1,0 +1,46 @@
+/** A secret in a text: where it is, in UTF-16 code units, and what it is. */
+export interface FoundSecret {
+  readonly start: number;
+  /** After the last character. */
+  readonly end: number;
+  /** Such as `GitHub token` or `password in a URL`. */
+  readonly kind: string;
+}
+
+/** A shape by which secrets are recognized. */
+export interface SecretRule {
+  /** What the secret is; or chosen by the text before it. */
+  readonly kind: string | ((before: string) => string);
+  /** Texts one of which is part of every match. A text without any of them is not searched. */
+  readonly hints: readonly string[] | RegExp;
+  /** Global, linear. A first group is the text before the secret; without one, the whole match is the secret. */
+  readonly pattern: RegExp;
+}
+
+/** How many secrets of one kind there are. */
+export interface SecretCount {
+  readonly kind: string;
+  readonly count: number;
+}
+
+// Kinds whose plural is not formed with an s at the end.
+const PLURALS: Readonly<Record<string, string>> = {
+  "password in a URL": "passwords in URLs",
+  "token in a URL": "tokens in URLs",
+  "value of an .env file": "values of .env files",
+};
+
+/**
+ * How many secrets there are and of what kinds, the most frequent kind first.
+ *
+ * @example
+ * describeSecrets([{ kind: "GitHub token", count: 2 }, { kind: "password in a URL", count: 1 }]);
+ * // "3 secrets: 2 GitHub tokens, 1 password in a URL"
+ */
+export function describeSecrets(counts: readonly SecretCount[]): string {
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const parts = [...counts]
+    .sort((a, b) => b.count - a.count)
+    .map(({ kind, count }) => `${count} ${count === 1 ? kind : (PLURALS[kind] ?? `${kind}s`)}`);
+  return `${total} ${total === 1 ? "secret" : "secrets"}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;
+}
