@@ -4,19 +4,21 @@
 import { checked, TEXT } from "./arguments/rules.js";
 import { FILE_BLOCK, MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
 import * as templates from "./context/converters/templates.js";
+import * as preview from "./entry/preview.js";
 import * as text from "./entry/text.js";
 import type { SessionStorage } from "./port/session-storage.js";
 import type { Store } from "./store/store.js";
 import * as lines from "./text/one-line.js";
+import * as calls from "./tools/describe-call.js";
 
 // These functions check their arguments only here: inside the package their arguments come from the store, and an error for
 // one invalid row would make the whole session unreadable. Their documentation is in the imported files.
 export const bashExecutionText = checked(templates.bashExecutionText, ["message", MESSAGE]);
 export const branchSummaryText = checked(templates.branchSummaryText, ["summary", TEXT]);
 export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);
-export const callPreview = checked(text.callPreview, ["call", TOOL_CALL]);
+export const describeCall = checked(calls.describeCall, ["call", TOOL_CALL]);
 export const isPrivate = checked(text.isPrivate, ["payload", PAYLOAD]);
-export const previewOf = checked(text.previewOf, ["payload", PAYLOAD]);
+export const previewOf = checked(preview.previewOf, ["payload", PAYLOAD]);
 export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
 export const describeFile = checked(text.describeFile, ["file", FILE_BLOCK]);
 export const oneLine = checked(lines.oneLine, ["text", TEXT]);
@@ -35,6 +37,8 @@ export { isMissing, listToolCalls, pairCalls } from "./context/tool-pairs.js";
 // Entries and ids
 export type { PayloadOf } from "./entry/entry.js";
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
+// Previews
+export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
@@ -56,6 +60,7 @@ export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSessi
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
 export { findNearest } from "./text/nearest-name.js";
 export { cleanText, shortLine } from "./text/one-line.js";
+export { type Fit, shortenDetail, shortenPath } from "./text/shorten-path.js";
 // Tools of agents: kinds, arguments, files
 export {
   type Arguments,
@@ -66,7 +71,9 @@ export {
   findTextEdits,
   type TextEdit,
 } from "./tools/arguments.js";
+export type { CallDescription, DescribeOptions } from "./tools/describe-call.js";
 export { cleanPath, findPatch, listCallTouches } from "./tools/file-operations.js";
 export { classifyTool } from "./tools/known-tools.js";
+export { parseTodos, type Todo } from "./tools/todos.js";
 // Import
 export { asSourceError } from "./transfer/import-path.js";

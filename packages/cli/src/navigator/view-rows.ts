@@ -57,10 +57,15 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
   ];
   const snippet = model.search?.snippets.get(visible.at);
   const isDim = finder !== null && !visible.isHit;
-  const whole = rowText(row);
+  const marks = suffixes(context, visible, row, maxLabelWidth(room));
+  const fitted = rowText(row, room - lineWidth(left) - lineWidth(marks), glyphs.ellipsis);
   const text =
-    finder !== null && visible.isHit ? hitText(whole, snippet, finder, room - lineWidth(left), glyphs) : isDim ? dimmed(whole) : whole;
-  const line = fitMiddle(left, text, suffixes(context, visible, row, maxLabelWidth(room)), room, glyphs.ellipsis);
+    finder !== null && visible.isHit
+      ? hitText(rowText(row), snippet, finder, room - lineWidth(left), glyphs)
+      : isDim
+        ? dimmed(fitted)
+        : fitted;
+  const line = fitMiddle(left, text, marks, room, glyphs.ellipsis);
   return { line: [...line, " ".repeat(Math.max(0, room - lineWidth(line))), ...right], isSelected };
 }
 

@@ -1,19 +1,21 @@
 import type { ToolCallBlock } from "@bough/session-core";
 import {
   type Arguments,
-  callPreview,
   classifyTool,
+  describeCall,
   findCommand,
   findContent,
   findPatch,
   findPath,
   findTextEdits,
+  shareLine,
   type TextEdit,
 } from "@bough/session-core/internals";
 import { breakText, wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
+import { displayWidth } from "../terminal/width.js";
 import { diffLines } from "./diff.js";
 import { patchLines } from "./patch-text.js";
 import type { TextBudget } from "./text-budget.js";
@@ -27,7 +29,7 @@ interface DrawnArguments {
 
 /** Draws a tool call: its name, then its arguments: edits as diffs, written files as text, commands as `$ …`, the rest as JSON. */
 export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
-  const heading = callPreview(call);
+  const heading = shareLine("", [describeCall(call)], budget.width, { widthOf: displayWidth, ellipsis: glyphs.ellipsis });
   const { arguments: args } = call;
   const drawn = drawEdits(args, budget, glyphs) ?? drawWrite(call, budget) ?? drawCommand(call, budget) ?? drawPatch(args, budget);
   const path = findPath(args);

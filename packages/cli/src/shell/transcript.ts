@@ -1,5 +1,5 @@
 import type { Entry, ToolCallBlock } from "@bough/session-core";
-import { callPreview, describeFile } from "@bough/session-core/internals";
+import { describeCall, describeFile, shareLine } from "@bough/session-core/internals";
 import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
@@ -7,6 +7,7 @@ import { markdownLines } from "../preview/markdown.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
+import { displayWidth } from "../terminal/width.js";
 
 const MAX_RESULT_LINES = 4;
 
@@ -45,7 +46,11 @@ export function promptLines(text: string, width: number, glyphs: Glyphs): readon
 
 /** A tool call in one line. */
 function callLine(call: ToolCallBlock, width: number, glyphs: Glyphs): Line {
-  return fitLine([styled("dim", callPreview(call))], width, glyphs.ellipsis);
+  return fitLine(
+    [styled("dim", shareLine("", [describeCall(call)], width, { widthOf: displayWidth, ellipsis: glyphs.ellipsis }))],
+    width,
+    glyphs.ellipsis,
+  );
 }
 
 /** The first 4 lines of tool output, and the number of the others. */

@@ -2,7 +2,7 @@ import type { Label, LeafRecord, OutlineRow } from "@bough/session-core";
 import { pairStart } from "@bough/session-core/internals";
 import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
-import { fitLine, fitMiddle, type Line, styled } from "../terminal/line.js";
+import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import { displayWidth, padEnd } from "../terminal/width.js";
 import type { TreeFilter } from "./filter.js";
 import { Folds } from "./folds.js";
@@ -184,7 +184,8 @@ class TreePrinter {
       ...this.#badges(row),
     ];
     const leafMarks = (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${glyphs.arrow} ${name}`));
-    return fitMiddle(left, rowText(row), leafMarks, width, glyphs.ellipsis);
+    const room = width - lineWidth(left) - lineWidth(leafMarks);
+    return fitMiddle(left, rowText(row, room, glyphs.ellipsis), leafMarks, width, glyphs.ellipsis);
   }
 
   #badges(row: OutlineRow): Line {

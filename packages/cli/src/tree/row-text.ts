@@ -1,11 +1,16 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
+import { shortenPreview } from "@bough/session-core/internals";
 import { type Line, type Span, styled } from "../terminal/line.js";
+import { displayWidth } from "../terminal/width.js";
 
-/** An entry in one line, which is never empty. */
-export function rowText(row: OutlineRow): Line {
+/**
+ * An entry in one line, which is never empty. A reply is fitted to `maxWidth`, so that its calls keep the part that tells something;
+ * other texts may be wider.
+ */
+export function rowText(row: OutlineRow, maxWidth: number = Number.POSITIVE_INFINITY, ellipsis = "…"): Line {
   switch (row.type) {
     case "message":
-      return messageText(row);
+      return messageText(row, maxWidth, ellipsis);
     case "compaction":
       return [styled("summary", "[compaction]"), ` ${row.preview}`];
     case "branch_summary":
@@ -38,13 +43,20 @@ function withoutNote(preview: string): string {
   return preview.replace(/^<branch-note>.*?<\/branch-note>\s*/, "").replace(/^<branch-note> The user explored this branch[^.]*\.\s*/, "");
 }
 
-function messageText({ role, preview }: OutlineRow): Line {
+const ASSISTANT = "assistant: ";
+
+function messageText({ role, preview }: OutlineRow, maxWidth: number, ellipsis: string): Line {
   const text = preview === "" ? styled("dim", "(empty)") : preview;
   switch (role) {
     case "user":
       return [styled("user", "user: "), text];
     case "assistant":
-      return [styled("assistant", "assistant: "), dimCalls(text)];
+      return [
+        styled("assistant", ASSISTANT),
+        preview === ""
+          ? text
+          : dimCalls(shortenPreview(preview, Math.max(0, maxWidth - ASSISTANT.length), { widthOf: displayWidth, ellipsis })),
+      ];
     case "system":
       return [styled("dim", "system: "), text];
     case "toolResult":
@@ -59,6 +71,6 @@ function messageText({ role, preview }: OutlineRow): Line {
 }
 
 /** A preview without text before its first call is dimmed. */
-function dimCalls(text: string | Span): string | Span {
-  return typeof text === "string" && text.startsWith("[") ? styled("dim", text) : text;
+function dimCalls(text: string): string | Span {
+  return text.startsWith("[") ? styled("dim", text) : text;
 }

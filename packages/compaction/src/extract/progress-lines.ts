@@ -1,4 +1,4 @@
-import { callPreview } from "@bough/session-core/internals";
+import { describeCall, shareLine } from "@bough/session-core/internals";
 import { type Line, toSafeLine, toSafeLines } from "./blocks.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder, rankNewestFirst, type WeightedLine } from "./material.js";
 import { extractProse, isContradiction, type Sentence, splitSentences } from "./prose.js";
@@ -202,7 +202,9 @@ function listTodos(material: ExtractMaterial): readonly string[] {
 
 function describeUnfinished({ outcomes }: Turn): string {
   const call = outcomes.at(-1)?.call;
-  return call === undefined || call === null ? UNFINISHED : `${UNFINISHED}; the last step was ${toSafeLine(callPreview(call), 80)}`;
+  return call === undefined || call === null
+    ? UNFINISHED
+    : `${UNFINISHED}; the last step was ${toSafeLine(shareLine("", [describeCall(call)], 80), 80)}`;
 }
 
 /** What failed in the last turn and was not fixed in it, the latest first. Commands with the same error share a line. */

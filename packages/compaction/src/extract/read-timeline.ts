@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   textOf,
 } from "@bough/session-core";
-import { classifyTool } from "@bough/session-core/internals";
+import { classifyTool, parseTodos, type Todo } from "@bough/session-core/internals";
 import { extractProse, isRequest, isThanks, splitSentences } from "./prose.js";
 import {
   type CallOutcome,
@@ -14,11 +14,9 @@ import {
   type FinalReply,
   hasFailed,
   isAction,
-  parseTodos,
   type Remark,
   type ShortAnswer,
   type Timeline,
-  type Todo,
   type Turn,
   type UserRequest,
 } from "./timeline.js";

@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { classifyTool } from "@bough/session-core/internals";
+import { classifyTool, type Todo } from "@bough/session-core/internals";
 import { listTouchedFiles } from "./tool-calls.js";
 
 /** A request of the user. */
@@ -59,12 +59,6 @@ export interface ShortAnswer {
   readonly text: string;
   readonly at: number;
   readonly question: string;
-}
-
-/** An item of the agent's todo list. */
-export interface Todo {
-  readonly text: string;
-  readonly state: "done" | "doing" | "open";
 }
 
 /** A conversation in the form that an extract needs. */
@@ -139,33 +133,4 @@ export function findLastSuccesses(turns: readonly Turn[]): ReadonlyMap<string, n
 /** All outcomes, in order. */
 export function collectOutcomes(turns: readonly Turn[]): readonly CallOutcome[] {
   return turns.flatMap(({ outcomes }) => outcomes);
-}
-
-const TEXTS = ["content", "step", "title", "description", "text", "task", "name"] as const;
-/** A longer list is not a todo list. */
-const MAX_TODOS = 100;
-
-/**
- * The todo list in the arguments of a planning tool (Claude Code's TodoWrite, Codex's update_plan, VS Code's
- * manage_todo_list, Gemini CLI's write_todos and similar); null: none.
- */
-export function parseTodos({ arguments: given }: ToolCallBlock): readonly Todo[] | null {
-  const list = Object.values(given).find(Array.isArray);
-  if (list === undefined) return null;
-  const todos = list.slice(0, MAX_TODOS).flatMap(parseTodo);
-  return todos.length === 0 && list.length > 0 ? null : todos;
-}
-
-function parseTodo(given: unknown): readonly Todo[] {
-  if (typeof given !== "object" || given === null) return [];
-  const item: Readonly<Record<string, unknown>> = { ...given };
-  const text = TEXTS.map((key) => item[key]).find((value) => typeof value === "string" && value.trim() !== "");
-  return typeof text === "string" ? [{ text, state: parseState(item["status"] ?? item["state"] ?? item["completed"]) }] : [];
-}
-
-function parseState(status: unknown): Todo["state"] {
-  if (status === true) return "done";
-  const word = typeof status === "string" ? status.toLowerCase().replace(/[^a-z]/g, "") : "";
-  if (/^(?:completed?|done|finished|cancelled|canceled)$/.test(word)) return "done";
-  return /^(?:inprogress|doing|active|started)$/.test(word) ? "doing" : "open";
 }

@@ -1,10 +1,7 @@
 import { checked } from "../arguments/rules.js";
 import { MESSAGE_CONTENT } from "../arguments/shapes.js";
-import { shorten } from "../text/cut.js";
-import { LINE_CHARS, oneLine } from "../text/one-line.js";
-import { choosePreviewText } from "../tools/arguments.js";
 import type { EntryPayload } from "./entry.js";
-import type { AssistantBlock, AssistantMessage, ContentBlock, FileBlock, Message, ToolCallBlock } from "./message.js";
+import type { AssistantBlock, ContentBlock, FileBlock, Message } from "./message.js";
 
 /** The content of a message: a text or blocks. */
 export type Content = string | readonly (ContentBlock | AssistantBlock)[];
@@ -107,113 +104,4 @@ function textsIn(value: unknown): readonly string[] {
 
 function joinTexts(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== "").join("\n");
-}
-
-/** One line that describes an entry: its first words, or its tool calls as `[read src/a.ts]`. */
-export function previewOf(payload: EntryPayload): string {
-  return oneLine(previewText(payload));
-}
-
-function previewText(payload: EntryPayload): string {
-  switch (payload.type) {
-    case "message":
-      return messagePreview(payload.message);
-    case "compaction":
-      return payload.title ?? payload.shortSummary ?? withoutNoteForModel(payload.summary);
-    case "branch_summary":
-      return withoutNoteForModel(payload.summary);
-    case "model_change":
-      return payload.provider === undefined ? payload.modelId : `${payload.provider}/${payload.modelId}`;
-    case "thinking_level_change":
-      return payload.thinkingLevel ?? "default";
-    case "context_edit":
-      return payload.replacement === null ? `omits ${payload.targetId}` : `replaces ${payload.targetId}`;
-    case "custom_message":
-      return contentPreview(payload.content);
-    case "custom":
-      return payload.customType;
-    case "foreign":
-      return payload.originalType;
-  }
-}
-
-/**
- * Removes the note for the model, between tags, at the start of a summary: it is the same in each summary. A summary that
- * contains only this note is unchanged.
- */
-function withoutNoteForModel(summary: string): string {
-  return summary.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>\s*(?=\S)/, "");
-}
-
-function messagePreview(message: Message): string {
-  switch (message.role) {
-    case "assistant":
-      return assistantPreview(message);
-    case "bashExecution":
-      return `$ ${message.command}`;
-    case "toolResult": {
-      const text = contentPreview(message.content);
-      return message.isError ? `error: ${text}` : text;
-    }
-    case "system":
-    case "user":
-    case "custom":
-      return contentPreview(message.content);
-  }
-}
-
-function assistantPreview(message: AssistantMessage): string {
-  const calls = message.content.some((block) => block.type === "toolCall") ? callsPreview(message.content) : "";
-  const text = oneLine(takeOpening(message.content));
-  if (text === "" && calls === "") return message.errorMessage ?? (thought(message.content) || contentPreview(message.content));
-  if (text === "" || calls === "") return text || calls;
-  // A long text is shortened first, so that the calls after it stay readable.
-  const room = Math.max(LINE_CHARS - calls.length - 1, 40);
-  return `${shorten(text, room)} ${calls}`;
-}
-
-function callsPreview(content: readonly AssistantBlock[]): string {
-  return content.flatMap((block) => (block.type === "toolCall" ? [callPreview(block)] : [])).join(" ");
-}
-
-/** The start of the text of a content, at least as long as a preview: further blocks are not joined. */
-function takeOpening(content: Content): string {
-  if (typeof content === "string") return content;
-  let text = "";
-  for (const block of content) {
-    if (block.type === "text") text = text === "" ? block.text : `${text}\n${block.text}`;
-    if (text.length > LINE_CHARS * 2) break;
-  }
-  return text;
-}
-
-function thought(content: readonly AssistantBlock[]): string {
-  const thinking = content.find((block) => block.type === "thinking");
-  return thinking === undefined ? "" : `(thinking) ${thinking.thinking}`;
-}
-
-function contentPreview(content: Content): string {
-  const text = takeOpening(content);
-  if (text !== "" || typeof content === "string") return text;
-  return content.map(blockName).join(" ");
-}
-
-function blockName(block: ContentBlock | AssistantBlock): string {
-  switch (block.type) {
-    case "foreign":
-      return `[${block.originalType}]`;
-    case "file":
-      return `[${describeFile(block)}]`;
-    case "text":
-    case "image":
-    case "thinking":
-    case "toolCall":
-      return `[${block.type}]`;
-  }
-}
-
-/** A tool call in a few words: its name and the argument that identifies it, at most 60 code units. */
-export function callPreview(call: ToolCallBlock): string {
-  const short = oneLine(choosePreviewText(call.arguments), 50);
-  return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
 }

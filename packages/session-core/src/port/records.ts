@@ -128,7 +128,7 @@ export interface OutlineRow {
   /** The number of entries above it. */
   readonly depth: number;
   readonly createdAtMs: number;
-  /** One line, at most 160 code units, without control characters. */
+  /** One line, at most 240 code units, without control characters. Paths in calls are relative to the session's directory. */
   readonly preview: string;
   readonly isError: boolean;
   /** Size of the payload as JSON, in bytes of UTF-8. */

@@ -8,6 +8,11 @@ const ESCAPE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\
 // Other control characters, and marks that change the direction of the text after them, so that it is displayed as another text.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
+/** A text without escape sequences of terminals. */
+export function withoutEscapes(text: string): string {
+  return text.includes("\u001b") ? text.replace(ESCAPE, "") : text;
+}
+
 /** A text as a model or a screen may read it: line breaks as \n, no control characters but those and tabs, no lone surrogate. */
 export function cleanText(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(ESCAPE, "").replace(CONTROL, "").toWellFormed();

@@ -64,7 +64,6 @@ const NEW_TEXT_ARGUMENTS = ["new_string", "newText", "new_str", "new_text", "new
 export const PATCH_ARGUMENTS: readonly string[] = ["patch", "input", "diff", "patch_text", "patchText"];
 /** Arguments that hold several edits, each of which may name its file. */
 export const EDIT_LIST_ARGUMENTS: readonly string[] = ["edits", "replacements"];
-const PREVIEW_ARGUMENTS = [...PATH_ARGUMENTS, ...COMMAND_ARGUMENTS, "pattern", "query", "url", "description", "prompt"];
 
 /**
  * The kind of a call. Anthropic's text editor is one tool for several kinds: its argument `command` selects the kind.
@@ -144,17 +143,6 @@ function readTextEdit(args: Arguments): { readonly edit: TextEdit; readonly name
   const names = [before.name, after.name];
   const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
   return { edit: { before: before.text, after: after.text, rest }, names };
-}
-
-/** The argument that identifies a call best in one line: its files, its command, or what it searches for. Empty if there is none. */
-export function choosePreviewText(args: Arguments): string {
-  for (const name of PREVIEW_ARGUMENTS) {
-    const value = args[name];
-    if (value === undefined) continue;
-    if (typeof value === "string") return value;
-    if (Array.isArray(value)) return value.join(" ");
-  }
-  return "";
 }
 
 function findText(args: Arguments, names: readonly string[]): TextArgument | undefined {

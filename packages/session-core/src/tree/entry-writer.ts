@@ -1,8 +1,9 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
 import { toKindNumber } from "../entry/kinds.js";
+import { previewOf } from "../entry/preview.js";
 import { isSameJson } from "../entry/same-json.js";
-import { isPrivate, previewOf } from "../entry/text.js";
+import { isPrivate } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
 import { newEntryId } from "../ids/ids.js";
@@ -44,6 +45,7 @@ export class EntryWriter {
   readonly #target: WriteTarget;
   readonly #totals: SessionTotals;
   readonly #ends: TreeEnds;
+  #directory: string | null | undefined;
   #next: EntrySeq | undefined;
   /** The entries written last, each the parent of the next; at most 16. */
   #line: EntrySeq[] = [];
@@ -118,7 +120,8 @@ export class EntryWriter {
   /** Inserts an entry with the row number that `reserveSeq` returned. */
   insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: DerivedState): void {
     const { seq, depth } = place.state;
-    const { preview, bytes } = insertEntryRow(this.#connection, this.#target.seq, parentSeq, entry, place);
+    const preview = this.#previewOf(entry.payload);
+    const bytes = insertEntryRow(this.#connection, this.#target.seq, parentSeq, { ...entry, preview }, place);
     this.#next = toEntrySeq(seq + 1);
     if (this.#line.at(-1) !== parentSeq) this.#line = [];
     addWaypoint(this.#connection, seq, parentSeq, depth, this.#line.at(-SHORTEST_STRIDE));
@@ -128,6 +131,13 @@ export class EntryWriter {
     this.#ends.add(seq, parentSeq);
     if (this.#ends.size >= MOST_HELD) this.#ends.flush(this.#connection);
     this.#totals.add(entry, preview, bytes);
+  }
+
+  /** The preview of an entry. Only those of replies depend on the session's directory. */
+  #previewOf(payload: EntryPayload): string {
+    if (payload.type !== "message" || payload.message.role !== "assistant") return previewOf(payload);
+    this.#directory ??= this.#connection.get(directoryOf, { session: this.#target.seq })?.cwd ?? null;
+    return previewOf(payload, this.#directory);
   }
 
   /** Adds the counts and usage of the appended entries to those of the session, and their tips and branch points. */
@@ -180,23 +190,25 @@ const insertRow = query<StoredEntry>(({ db, p }) =>
   }),
 );
 
+const directoryOf = query<{ session: SessionSeq }, { cwd: string | null }>(({ db, p }) =>
+  db.selectFrom("session").select("cwd").where("seq", "=", p.session),
+);
+
 const insertPayload = query<{ seq: EntrySeq; json: string }>(({ db, p }) =>
   db.insertInto("payload").values({ entry_seq: p.seq, json: p.json }),
 );
 
 const insertPrivate = query<{ seq: EntrySeq }>(({ db, p }) => db.insertInto("private_entry").values({ entry_seq: p.seq }));
 
-/** Inserts the rows of an entry and its payload; returns its preview and the bytes of its payload. */
+/** Inserts the rows of an entry and its payload; returns the bytes of its payload. */
 function insertEntryRow(
   connection: Connection,
   session: SessionSeq,
   parentSeq: EntrySeq | null,
-  entry: WritableEntry,
+  { payload, payloadJson, ...entry }: WritableEntry & { readonly preview: string },
   place: DerivedState,
-): { readonly preview: string; readonly bytes: number } {
-  const { payload, payloadJson } = entry;
+): number {
   const { state } = place;
-  const preview = previewOf(payload);
   const bytes = Buffer.byteLength(payloadJson);
   const result = payload.type === "message" && payload.message.role === "toolResult" ? payload.message : undefined;
   connection.run(insertRow, {
@@ -217,12 +229,12 @@ function insertEntryRow(
     omits: payload.type === "context_edit" && payload.replacement === null ? 1 : 0,
     inherited: entry.inherited,
     payload_bytes: bytes,
-    preview,
+    preview: entry.preview,
     custom_type: payload.type === "custom" || payload.type === "custom_message" ? toStoredCustomType(payload.customType) : null,
   });
   connection.run(insertPayload, { seq: state.seq, json: payloadJson });
   if (isPrivate(payload)) connection.run(insertPrivate, { seq: state.seq });
-  return { preview, bytes };
+  return bytes;
 }
 
 /** Serializes a payload without its `type`, which has a column of its own. */

@@ -245,7 +245,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   branchSummaryText: (_, summary) => internals.branchSummaryText(summary),
   compactionSummaryText: (_, summary) => internals.compactionSummaryText(summary),
   fileLists: (_, operations) => core.fileLists(operations),
-  callPreview: (_, call) => internals.callPreview(call),
+  describeCall: (_, call) => internals.describeCall(call),
   oneLine: (_, text) => internals.oneLine(text),
   ...members("previewOf", (_, payload) => internals.previewOf(payload), { type: "message", message: { role: "user", content: "x" } }, [
     "type",

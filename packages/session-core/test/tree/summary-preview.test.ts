@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { previewOf } from "../../src/entry/text.js";
+import { previewOf } from "../../src/entry/preview.js";
 import { shorten } from "../../src/text/cut.js";
 import { oneLine } from "../../src/text/one-line.js";
 

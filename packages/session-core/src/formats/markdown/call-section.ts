@@ -1,17 +1,27 @@
 import type { BashExecutionMessage, ContentBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
-import { callPreview, describeFile, joinTextBlocks } from "../../entry/text.js";
+import { describeFile, joinTextBlocks } from "../../entry/text.js";
+import { shortenDetail } from "../../text/shorten-path.js";
 import { type Arguments, classifyCall, findCommand, findContent, findPath, findTextEdits } from "../../tools/arguments.js";
+import { describeCall } from "../../tools/describe-call.js";
 import { findPatch } from "../../tools/file-operations.js";
 import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
+
+/** The longest title of a call. */
+const TITLE_CHARS = 120;
 
 /** A tool call with its result, folded. */
 export function callSection(call: ToolCallBlock, result: ToolResultMessage | undefined, writer: MarkdownWriter): string {
   const failed = result?.isError === true;
   const read = failed ? undefined : pathRead(call);
   const answer = result === undefined ? ["*No result.*"] : resultBlocks(result, read === undefined ? "" : languageOfFile(read), writer);
-  return folded(`${callPreview(call).slice(1, -1)}${failed ? " — failed" : ""}`, [...inputSections(call, writer), ...answer]);
+  return folded(`${callTitle(call, writer)}${failed ? " — failed" : ""}`, [...inputSections(call, writer), ...answer]);
+}
+
+function callTitle(call: ToolCallBlock, { directory }: MarkdownWriter): string {
+  const { name, detail } = describeCall(call, { directory });
+  return `${name} ${shortenDetail(detail, TITLE_CHARS)}`.trimEnd();
 }
 
 /** A result whose call is not shown, folded. */
@@ -106,8 +116,8 @@ interface ShownArguments {
 function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {
   const args: Arguments = call.arguments;
   const best = editShown(args) ?? commandShown(call) ?? contentShown(call);
-  const title = callPreview(call);
-  const isSaid = (key: string, value: unknown): boolean => best?.keys.includes(key) === true || title === `[${call.name} ${String(value)}]`;
+  const title = callTitle(call, writer);
+  const isSaid = (key: string, value: unknown): boolean => best?.keys.includes(key) === true || title === `${call.name} ${String(value)}`;
   const rest = Object.entries(args).filter(([key, value]) => value !== undefined && !isSaid(key, value));
   const shown = best === undefined ? [] : block(best.text, best.language, writer);
   return rest.length === 0 ? shown : [...shown, ...block(JSON.stringify(Object.fromEntries(rest), null, 2), "json", writer)];

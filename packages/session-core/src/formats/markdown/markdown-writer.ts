@@ -49,9 +49,12 @@ export class MarkdownWriter {
 
   readonly omitted: Omissions;
 
-  constructor(options: MarkdownOptions, omitted: Omissions) {
-    this.omitted = omitted;
+  /** The session's directory: paths in the titles of calls are relative to it. */
+  readonly directory: string | undefined;
 
+  constructor(options: MarkdownOptions, omitted: Omissions, directory: string | null) {
+    this.omitted = omitted;
+    this.directory = directory ?? undefined;
     this.toolOutput = options.toolOutput ?? "short";
     this.thinking = options.thinking ?? false;
   }

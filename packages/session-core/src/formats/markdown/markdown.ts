@@ -1,5 +1,6 @@
 import type { Entry } from "../../entry/entry.js";
-import { joinTextBlocks, previewOf } from "../../entry/text.js";
+import { previewOf } from "../../entry/preview.js";
+import { joinTextBlocks } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { oneLine } from "../../text/one-line.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
@@ -23,7 +24,7 @@ const MAX_STEPS_BEFORE_TITLE = 50;
  */
 export async function* markdownOf(document: MarkdownDocument, options: MarkdownOptions = {}): AsyncGenerator<string> {
   const omitted = new Omissions();
-  const writer = new MarkdownWriter(options, omitted);
+  const writer = new MarkdownWriter(options, omitted, document.session.cwd);
   let waiting: string[] | null = [];
   let steps = 0;
   for await (const step of groupSteps(selectRange(document, options, omitted))) {

@@ -1,0 +1,155 @@
+import { isObject } from "../entry/json.js";
+import { takeStart } from "../text/cut.js";
+import { oneLine, withoutEscapes } from "../text/one-line.js";
+import { type Arguments, classifyCall, findCommand, type NamedCall } from "./arguments.js";
+import { listCallTouches } from "./file-operations.js";
+import { classifyTool } from "./known-tools.js";
+import { type Place, placeOf, relativeCommand, relativePath } from "./relative-path.js";
+import { parseTodos } from "./todos.js";
+
+/** A tool call in one line. */
+export interface CallDescription {
+  /** The name of the tool, as the model called it. */
+  readonly name: string;
+  /** What the call does, at most 400 UTF-16 code units: a command, files, a pattern, a question; "" if no argument tells anything. */
+  readonly detail: string;
+}
+
+/** Options of `describeCall`. */
+export interface DescribeOptions {
+  /** The session's directory: paths below it are shown relative to it, and a `cd` to it is left out. */
+  readonly directory?: string | undefined;
+}
+
+const MAX_NAME = 80;
+const MAX_DETAIL = 400;
+
+/**
+ * Describes a tool call in one line without control characters. `shortenDetail` fits the detail to a width.
+ *
+ * Cost: linear in the first 4,000 characters of the argument that is shown, and in the names of the arguments.
+ *
+ * @example
+ * const call = { name: "bash", arguments: { command: "cd /home/ann/app && npm test" } };
+ * describeCall(call, { directory: "/home/ann/app" }); // { name: "bash", detail: "npm test" }
+ */
+export function describeCall(call: NamedCall, { directory }: DescribeOptions = {}): CallDescription {
+  const place = placeOf(directory);
+  const detail = toolDetail(call, place) || firstTelling(call.arguments, place);
+  return { name: line(call.name, MAX_NAME), detail: line(detail, MAX_DETAIL) };
+}
+
+function line(text: string, maxChars: number): string {
+  return oneLine(withoutEscapes(takeStart(text, maxChars * 8)), maxChars);
+}
+
+/** What a call of a known kind of tool does; "": its arguments have another form. */
+function toolDetail(call: NamedCall, place: Place): string {
+  switch (classifyCall(call, classifyTool)) {
+    case "command": {
+      const command = findCommand(call)?.script;
+      return command === undefined ? "" : relativeCommand(command, place);
+    }
+    case "search":
+      return searchDetail(call.arguments, place);
+    case "plan":
+      return planDetail(call);
+    case "read":
+      return fileNames(call, place) + lineRange(call.arguments);
+    case "move":
+      return fileNames(call, place, " → ");
+    case "write":
+    case "edit":
+    case "delete":
+    case "patch":
+      return fileNames(call, place);
+    case undefined:
+      return "";
+  }
+}
+
+function fileNames(call: NamedCall, place: Place, separator = ", "): string {
+  const paths = listCallTouches(call, {}, classifyTool).map(({ path }) => relativePath(path, place));
+  return [...new Set(paths)].join(separator);
+}
+
+/** The lines that a read asks for: `:120-179`. */
+function lineRange({ offset, limit, view_range: range }: Arguments): string {
+  if (Array.isArray(range) && isCount(range[0]) && isCount(range[1])) return `:${range[0]}-${range[1]}`;
+  if (isCount(offset)) return isCount(limit) ? `:${offset}-${offset + limit - 1}` : `:${offset}-`;
+  return isCount(limit) ? `:1-${limit}` : "";
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+const PATTERNS = ["pattern", "query", "regex", "q", "search", "search_term", "searchTerm", "glob_pattern", "url"];
+const FOLDERS = ["path", "directory", "dir", "dir_path", "target_directory", "folder", "cwd"];
+const FILTERS = ["glob", "include", "include_pattern", "file_pattern", "type"];
+
+/** A search: what for, and where. */
+function searchDetail(args: Arguments, place: Place): string {
+  const pattern = textAt(args, PATTERNS);
+  const folder = textAt(args, FOLDERS);
+  const where = [folder === undefined ? undefined : relativePath(folder, place), textAt(args, FILTERS)];
+  const places = where.filter((part) => part !== undefined && part !== "" && part !== ".").join(" ");
+  if (pattern === undefined) return places || (folder === undefined ? "" : ".");
+  return places === "" ? pattern : `${pattern} in ${places}`;
+}
+
+/** A plan: how far it is, and the step that is being done, or else the next one. */
+function planDetail(call: NamedCall): string {
+  const todos = parseTodos(call) ?? [];
+  if (todos.length === 0) return "";
+  const done = todos.filter(({ state }) => state === "done").length;
+  const current = todos.find(({ state }) => state === "doing") ?? todos.find(({ state }) => state === "open");
+  return `${done} of ${todos.length} done${current === undefined ? "" : `: ${current.text}`}`;
+}
+
+// The first of these that is a text tells most about a call of an unknown tool.
+const COMMANDS = ["command", "cmd", "script", "code"];
+const WORDS = ["pattern", "query", "url", "description", "question", "title", "subject", "name", "skill", "prompt", "message", "text"];
+
+/** The argument of an unknown tool that tells most: files, a command, words, a text of any name, or else numbers and the like. */
+function firstTelling(args: Arguments, place: Place): string {
+  const files = fileNames({ name: "read", arguments: args }, place);
+  if (files !== "") return files;
+  const command = textAt(args, COMMANDS);
+  if (command !== undefined) return relativeCommand(command, place);
+  return textAt(args, WORDS) ?? firstText(args, 0) ?? scalars(args);
+}
+
+function textAt(args: Arguments, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string")) return value.join(" ");
+  }
+  return undefined;
+}
+
+/** How deep lists and objects in arguments are searched for a text. */
+const MAX_DEPTH = 3;
+
+function firstText(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (depth >= MAX_DEPTH || typeof value !== "object" || value === null) return undefined;
+  if (isObject(value) && depth > 0) {
+    const known = textAt(value, WORDS);
+    if (known !== undefined) return known;
+  }
+  for (const one of Object.values(value).slice(0, 50)) {
+    const text = firstText(one, depth + 1);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function scalars(args: Arguments): string {
+  const shown = Object.entries(args).filter(([, value]) => typeof value === "number" || typeof value === "boolean");
+  return shown
+    .slice(0, 5)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(" ");
+}
