@@ -97,6 +97,19 @@ export class TerminalProgram {
     );
   }
 
+  /** The lines of the scrollback and the screen; a line that the terminal broke is one. */
+  whole(): readonly string[] {
+    const { active } = this.#terminal.buffer;
+    const lines: string[] = [];
+    for (let row = 0; row < active.length; row += 1) {
+      const line = active.getLine(row);
+      const text = line?.translateToString(true) ?? "";
+      if (line?.isWrapped === true) lines.push(`${lines.pop() ?? ""}${text}`);
+      else lines.push(text);
+    }
+    return lines.map((line) => line.trimEnd());
+  }
+
   /** Whether any character of the screen has a colour or is shown inverse. */
   isColoured(): boolean {
     const { active } = this.#terminal.buffer;

@@ -100,7 +100,12 @@ function suspend(resumed: () => void): void {
 function drawableTerminal(): Terminal | undefined {
   const { stdin, stdout, env } = process;
   if (stdin.isTTY !== true || stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
-  return { stdin, stdout, color: wantsColor(env, true), onEnd, suspend };
+  return { stdin, stdout, color: wantsColor(env, true), reflows: reflowsLines(env), onEnd, suspend };
+}
+
+/** xterm, GNU screen and the Linux console do not break lines anew when their width changes. Inside tmux, tmux does. */
+function reflowsLines({ TMUX, XTERM_VERSION, STY, TERM = "" }: NodeJS.ProcessEnv): boolean {
+  return TMUX !== undefined || (XTERM_VERSION === undefined && STY === undefined && TERM !== "linux");
 }
 
 /** The terminal of stdout, if a pager can draw on it. */

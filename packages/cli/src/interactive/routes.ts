@@ -51,9 +51,9 @@ async function showScreen(run: InteractiveRun, terminal: Terminal, route: Route)
 async function showShell(run: InteractiveRun, terminal: Terminal, route: Extract<Route, { kind: "shell" }>): Promise<Route | null> {
   const { sessionId } = route;
   return withSession(run, sessionId, async (opened) => {
-    const opening = { showsEnd: route.isBack !== true, saysNotebook: !run.isNotebookShown };
+    const intro = { showsTranscript: route.isBack !== true, showsNotebookNote: !run.isNotebookShown };
     run.isNotebookShown = true;
-    const start = { ...(await buildShellStart(opened, route)), opening };
+    const start = { ...(await buildShellStart(opened, route)), intro };
     const result = await runScreen(terminal, shellScreen(createShellWorld(run, opened), start));
     switch (result.kind) {
       case "quit":

@@ -16,6 +16,8 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly color: boolean;
+  /** Whether the terminal breaks long lines when it gets narrower; others, such as xterm, cut them. */
+  readonly reflows: boolean;
   /**
    * Registers a function that restores the terminal; returns one that removes it. It is called before a signal or an uncaught
    * error ends the process, and must not throw.

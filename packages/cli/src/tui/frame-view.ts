@@ -1,35 +1,44 @@
-import { Box, Text, useCursor, useStdin, useStdout } from "ink";
+import { Box, Text, useCursor, useStdin } from "ink";
 import { createElement, type ReactElement, useEffect } from "react";
 import { fitLine, paintLine, textOfLine } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 import type { Frame, FrameLine } from "./screen.js";
 
-interface FrameViewProps {
+interface InputProps {
+  readonly onInput: (sequence: string) => void;
+}
+
+interface FrameViewProps extends InputProps {
   readonly frame: Frame;
   readonly columns: number;
   readonly color: boolean;
-  readonly onInput: (sequence: string) => void;
-  /** Called with a function that prints above the frame. */
-  readonly onPrinter: (print: (text: string) => void) => void;
 }
 
 /** A frame as Ink elements. Lines arrive wrapped, cut and styled. */
-export function FrameView({ frame, columns, color, onInput, onPrinter }: FrameViewProps): ReactElement {
-  const { setRawMode, internal_eventEmitter: input } = useStdin();
-  const { write } = useStdout();
+export function FrameView({ frame, columns, color, onInput }: FrameViewProps): ReactElement {
   const { setCursorPosition } = useCursor();
+  useInput(onInput);
+  setCursorPosition(frame.cursor === undefined ? undefined : { x: frame.cursor.column, y: frame.cursor.row });
+  const lines = frame.lines.map((line, at) => createElement(Text, { key: at, wrap: "truncate" }, frameLineText(line, columns, color)));
+  return createElement(Box, { flexDirection: "column" }, ...lines);
+}
+
+/** Draws nothing and reads keys. */
+export function InputView({ onInput }: InputProps): ReactElement | null {
+  useInput(onInput);
+  return null;
+}
+
+function useInput(onInput: InputProps["onInput"]): void {
+  const { setRawMode, internal_eventEmitter: input } = useStdin();
   useEffect(() => {
     setRawMode(true);
     input.on("input", onInput);
-    onPrinter(write);
     return () => {
       input.off("input", onInput);
       setRawMode(false);
     };
-  }, [setRawMode, input, onInput, onPrinter, write]);
-  setCursorPosition(frame.cursor === undefined ? undefined : { x: frame.cursor.column, y: frame.cursor.row });
-  const lines = frame.lines.map((line, at) => createElement(Text, { key: at, wrap: "truncate" }, frameLineText(line, columns, color)));
-  return createElement(Box, { flexDirection: "column" }, ...lines);
+  }, [setRawMode, input, onInput]);
 }
 
 /** Screens support forty columns and more; on fewer columns lines are cut here. */

@@ -1,10 +1,11 @@
 import { type Instance, render } from "ink";
 import { createElement } from "react";
 import type { Terminal } from "../terminal/io.js";
-import { type Line, lineWidth, paintLine } from "../terminal/line.js";
+import { fitLine, type Line } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { InputDecoder } from "./decode.js";
-import { FrameView } from "./frame-view.js";
+import { FrameView, InputView } from "./frame-view.js";
+import { InlineFrame } from "./inline-frame.js";
 import type { Screen, ScreenHost, Size, Step, TerminalEvent } from "./screen.js";
 
 // Of xterm: the alternate screen, and bracketed paste.
@@ -20,6 +21,7 @@ const FALLBACK: Size = { columns: 80, rows: 24 };
 
 /** Frames per second; Ink's default is 30. */
 const MAX_FPS = 60;
+const FRAME_MS = 1000 / MAX_FPS;
 
 /**
  * Runs a screen on a terminal until it has a result. The terminal is restored after the result, an error or a signal, and while
@@ -44,16 +46,17 @@ class ScreenRun<Model, Effect, Event, Result> {
   readonly #reject: (error: unknown) => void;
   #model: Model | undefined;
   #ink: Instance | undefined;
-  #print: ((text: string) => void) | undefined;
-  #nextDraw: NodeJS.Immediate | undefined;
+  /** Cancels the draw that is scheduled; undefined: none is. */
+  #cancelDraw: (() => void) | undefined;
+  #drawnAtMs = 0;
   #isOver = false;
   #wasResized = false;
-  #drawnWidths: readonly number[] = [];
-  readonly #unprinted: string[] = [];
+  /** Draws an inline screen; Ink draws a full one. */
+  readonly #inline: InlineFrame;
   readonly #decoder = new InputDecoder();
   readonly #host: ScreenHost<Event> = {
     dispatch: (event) => this.#dispatch(event),
-    print: (lines) => this.#printAbove(lines),
+    print: (lines) => this.#print(lines),
     copy: (text) => this.#copy(text),
   };
   readonly #removeEndListener: () => void;
@@ -68,6 +71,7 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#screen = screen;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#inline = new InlineFrame(terminal.stdout, terminal.color, terminal.reflows);
     this.#removeEndListener = terminal.onEnd(() => this.#leave());
   }
 
@@ -90,18 +94,9 @@ class ScreenRun<Model, Effect, Event, Result> {
       // How the terminal reflowed the old frame is unknown, so the new one is drawn on an empty screen.
       this.#unmount();
       this.#terminal.stdout.write(CLEAR);
-    } else this.#eraseReflowed();
+    } else this.#inline.clear();
     this.#dispatch({ kind: "resize", size: this.#size() });
   };
-
-  /** A narrower terminal has broken lines of the old frame into more rows than Ink erases. This erases the additional rows. */
-  #eraseReflowed(): void {
-    const { columns } = this.#size();
-    const more = this.#drawnWidths.reduce((sum, width) => sum + Math.max(Math.ceil(width / columns) - 1, 0), 0);
-    if (more === 0) return;
-    this.#unmount();
-    this.#terminal.stdout.write(`\u001b[${more}A\r\u001b[J`);
-  }
 
   readonly #onInput = (sequence: string) => {
     for (const event of this.#decoder.decode(sequence)) {
@@ -129,59 +124,61 @@ class ScreenRun<Model, Effect, Event, Result> {
     }
   }
 
-  /** Several keys in one chunk of input are drawn once. */
+  /** Several keys in one chunk of input are drawn once, and a fast reply no more often than a screen shows. */
   #drawSoon(): void {
-    this.#nextDraw ??= setImmediate(() => this.#drawNow());
+    if (this.#cancelDraw !== undefined) return;
+    const draw = () => this.#drawNow();
+    const waitMs = this.#screen.kind === "inline" ? this.#drawnAtMs + FRAME_MS - performance.now() : 0;
+    if (waitMs > 0) {
+      const timer = setTimeout(draw, waitMs);
+      this.#cancelDraw = () => clearTimeout(timer);
+    } else {
+      const immediate = setImmediate(draw);
+      this.#cancelDraw = () => clearImmediate(immediate);
+    }
   }
 
   #drawNow(): void {
-    if (this.#nextDraw !== undefined) clearImmediate(this.#nextDraw);
-    this.#nextDraw = undefined;
+    this.#cancelDraw?.();
+    this.#cancelDraw = undefined;
     const model = this.#model;
     if (this.#isOver || model === undefined) return;
     this.#rejectOnError(() => {
       const { columns, rows } = this.#size();
       const whole = this.#screen.view(model);
       const frame = { ...whole, lines: whole.lines.slice(0, rows) };
-      this.#drawnWidths = frame.lines.map(({ line }) => lineWidth(line));
-      const { color } = this.#terminal;
-      this.#mount(createElement(FrameView, { frame, columns, color, onInput: this.#onInput, onPrinter: this.#onPrinter }));
+      const onInput = this.#onInput;
+      if (this.#screen.kind === "full")
+        return this.#mount(createElement(FrameView, { frame, columns, color: this.#terminal.color, onInput }));
+      this.#mount(createElement(InputView, { onInput }));
+      this.#inline.draw({ ...frame, lines: frame.lines.map(({ line }) => ({ line: fitLine(line, columns) })) });
+      this.#drawnAtMs = performance.now();
     });
   }
 
   #mount(element: Parameters<typeof render>[0]): void {
     const { stdin, stdout } = this.#terminal;
-    if (this.#ink !== undefined) this.#ink.rerender(element);
-    else {
-      // Ink sets raw mode only after it has drawn; until then the terminal would turn Enter into a line feed.
-      stdin.setRawMode(true);
-      this.#ink = render(element, {
-        stdin,
-        stdout,
-        exitOnCtrlC: false,
-        patchConsole: false,
-        maxFps: MAX_FPS,
-      });
+    if (this.#ink !== undefined) {
+      if (this.#screen.kind === "full") this.#ink.rerender(element);
+      return;
     }
+    this.#ink = render(element, {
+      stdin,
+      stdout: this.#screen.kind === "full" ? stdout : withoutWrites(stdout),
+      exitOnCtrlC: false,
+      patchConsole: false,
+      maxFps: MAX_FPS,
+    });
   }
 
   #unmount(): void {
-    if (this.#screen.kind === "inline") this.#ink?.clear();
+    this.#inline.clear();
     this.#ink?.unmount();
     this.#ink = undefined;
-    this.#print = undefined;
   }
 
-  readonly #onPrinter = (print: (text: string) => void) => {
-    this.#print = print;
-    for (const text of this.#unprinted.splice(0)) print(text);
-  };
-
-  #printAbove(lines: readonly Line[]): void {
-    if (this.#isOver || lines.length === 0) return;
-    const text = lines.map((line) => `${paintLine(line, this.#terminal.color)}\n`).join("");
-    if (this.#print === undefined) this.#unprinted.push(text);
-    else this.#print(text);
+  #print(lines: readonly Line[]): void {
+    if (!this.#isOver && lines.length > 0) this.#inline.print(lines);
   }
 
   #copy(text: string): void {
@@ -198,6 +195,8 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   #enter(): void {
+    // Ink sets raw mode only after it has drawn; until then the terminal would print what is typed, and turn Enter into a line feed.
+    this.#terminal.stdin.setRawMode(true);
     this.#terminal.stdout.write(`${this.#screen.kind === "full" ? ENTER_FULL : ""}${PASTES_ON}`);
   }
 
@@ -210,11 +209,11 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   #end(): void {
     this.#isOver = true;
-    if (this.#nextDraw !== undefined) clearImmediate(this.#nextDraw);
+    this.#cancelDraw?.();
     this.#terminal.stdout.off("resize", this.#onResize);
     this.#leave();
-    // Terminals restore the main screen as it was before, which has the old size.
-    if (this.#screen.kind === "full" && this.#wasResized) this.#terminal.stdout.write(CLEAR);
+    // Terminals restore the main screen as it was before, which has the old size. Its lines move to the scrollback.
+    if (this.#screen.kind === "full" && this.#wasResized) this.#terminal.stdout.write(scrollAway(this.#terminal.stdout.rows));
     this.#removeEndListener();
     this.#screen.close?.();
   }
@@ -228,4 +227,20 @@ class ScreenRun<Model, Effect, Event, Result> {
       this.#reject(error);
     }
   }
+}
+
+/** Moves the lines of the screen into the scrollback, and the cursor to the top. Erasing would lose them. */
+function scrollAway(rows = FALLBACK.rows): string {
+  return `\u001b[${rows};1H${"\n".repeat(rows)}\u001b[H`;
+}
+
+/** A stream that passes everything but writes to another one: Ink reads keys for an inline screen, and draws nothing. */
+function withoutWrites(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
+  return new Proxy(stdout, {
+    get: (target, name) => {
+      if (name === "write") return () => true;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }
