@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { CRYPTO_ON_DEMAND } from "./bundle-crypto.mjs";
 import { BUNDLED_INK } from "./bundle-ink.mjs";
+import { bundlePage } from "./bundle-page.mjs";
 import { licencesOf, writeLicences } from "./licences.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -96,6 +97,7 @@ async function command() {
   await replaced(folder, async (outdir) => {
     // A command has no types to offer; they are only checked.
     execFileSync(process.execPath, [TSC, "-p", folder, "--noEmit"], { stdio: "inherit" });
+    execFileSync(process.execPath, [TSC, "-p", join(folder, "src/page/client")], { stdio: "inherit" });
     const { metafile } = await build({
       ...node,
       absWorkingDir: root,
@@ -116,8 +118,10 @@ async function command() {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
       },
     });
+    const page = await bundlePage(root, join(folder, "src/page/client"));
+    writeFileSync(join(outdir, "page.json"), JSON.stringify(page.assets));
     const inLibraries = [...bundledIn.values()].flatMap((packages) => [...packages]);
-    writeLicences(folder, new Map([...inLibraries, ...licencesOf(root, Object.keys(metafile.inputs))]));
+    writeLicences(folder, new Map([...inLibraries, ...licencesOf(root, [...Object.keys(metafile.inputs), ...page.inputs])]));
     chmodSync(join(outdir, "bough.js"), 0o755);
   });
 }

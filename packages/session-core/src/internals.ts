@@ -41,6 +41,9 @@ export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
+// Documents: replies with their results, texts without invisible characters
+export { languageOfFile, removeInvisible } from "./formats/markdown/markdown-text.js";
+export { groupSteps, type ReplyStep, type Step } from "./formats/markdown/step.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
 export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";

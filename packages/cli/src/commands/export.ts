@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { exportBough, exportMarkdown, exportPi, type Session } from "@bough/session-core";
 import { UsageError } from "../errors.js";
+import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { writeNewFile } from "../session/write-file.js";
@@ -11,11 +12,13 @@ import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 /** The export formats. */
-export type ExportFormat = "markdown" | "bough" | "pi";
+export type ExportFormat = "markdown" | "html" | "bough" | "pi";
 
 interface ExportOptions extends CommonOptions {
   readonly format: ExportFormat;
   readonly output?: string;
+  /** The same as `--format html --output FILE`. */
+  readonly html?: string;
   readonly force?: boolean;
   readonly branch?: string;
   readonly toolOutput?: "none" | "short" | "full";
@@ -25,7 +28,8 @@ interface ExportOptions extends CommonOptions {
 }
 
 /** `bough export`: writes a session or one of its branches to stdout or a file. */
-export const runExport: Command<ExportOptions> = async ({ io, out, args, options }) => {
+export const runExport: Command<ExportOptions> = async ({ io, out, args, options: given }) => {
+  const options: ExportOptions = given.html === undefined ? given : { ...given, format: "html", output: given.html };
   checkOptions(options);
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
@@ -45,7 +49,7 @@ async function checkRange(session: Session, { from, to }: ExportOptions): Promis
 }
 
 function checkOptions({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
-  const forMarkdown = toolOutput ?? from ?? to ?? (thinking === true ? "" : undefined);
+  const forMarkdown = from ?? to ?? (format === "html" ? undefined : (toolOutput ?? (thinking === true ? "" : undefined)));
   if (format !== "markdown" && forMarkdown !== undefined)
     throw new UsageError(`--tool-output, --thinking, --from and --to need --format markdown; ${format} exports everything.`);
   if (format === "bough" && branch !== undefined)
@@ -63,6 +67,12 @@ async function exportPieces(session: Session, options: ExportOptions): Promise<A
       return exportBough(session);
     case "pi":
       return exportPi(session, { branch });
+    case "html":
+      return sessionPage(session, {
+        ...(branch === undefined ? {} : { leafId: branch, branchOnly: true }),
+        ...(options.toolOutput === undefined ? {} : { toolOutput: options.toolOutput }),
+        thinking: options.thinking === true,
+      });
     case "markdown": {
       const [from, to] = [await entry(options.from), await entry(options.to)];
       return exportMarkdown(session, { branch, from, to, toolOutput: options.toolOutput, thinking: options.thinking });

@@ -33,7 +33,8 @@ export function diffLines(before: string, after: string, width: number, glyphs: 
   });
 }
 
-function computeHunks(before: string, after: string) {
+/** The hunks of a unified diff; undefined if the texts are too large or too different. */
+export function computeHunks(before: string, after: string) {
   if (before.length + after.length > MAX_LENGTH) return undefined;
   return structuredPatch("", "", before, after, undefined, undefined, { context: CONTEXT_LINES, maxEditLength: MAX_EDITS })?.hunks;
 }

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
+import { parsePath } from "./options.js";
 
 const GROUP = "Import, export, maintain";
 
@@ -62,6 +63,7 @@ function defineExport(registry: CommandRegistry): void {
       examples: [
         ["bough export parser -o parser.md", "the branch of the leaf as Markdown"],
         ["bough export parser --branch before-rewrite", "another branch, to stdout"],
+        ["bough export parser --html parser.html", "one page for a browser, with the tree, all branches and a search"],
         ["bough export parser --format bough -o parser.jsonl", "the whole session, for another import"],
         ["bough export parser --format pi > parser.jsonl", "for pi"],
       ],
@@ -69,15 +71,22 @@ function defineExport(registry: CommandRegistry): void {
     async () => (await import("../commands/export.js")).runExport,
   )
     .addOption(
-      new Option("--format <format>", "Markdown of a branch, Bough's JSONL of the whole session, or pi's JSONL")
-        .choices(["markdown", "bough", "pi"])
+      new Option("--format <format>", "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or pi's JSONL")
+        .choices(["markdown", "html", "bough", "pi"])
         .default("markdown"),
     )
     .option("-o, --output <file>", "write to this file; an existing file is not replaced")
+    .addOption(new Option("--html <file>", "the same as --format html --output FILE").argParser(parsePath).conflicts(["format", "output"]))
     .option("--force", "replace an existing file")
-    .option("--branch <entry>", "the branch that ends at this entry (default: Markdown: that of the leaf; pi: the whole tree)")
-    .addOption(new Option("--tool-output <amount>", "Markdown: length of tool results (default: short)").choices(["none", "short", "full"]))
-    .option("--thinking", "Markdown: include the thinking of the model")
+    .option("--branch <entry>", "the branch that ends at this entry (default: Markdown: that of the leaf; HTML, pi: the whole tree)")
+    .addOption(
+      new Option("--tool-output <amount>", "Markdown, HTML: length of tool results (default: Markdown: short; HTML: full)").choices([
+        "none",
+        "short",
+        "full",
+      ]),
+    )
+    .option("--thinking", "Markdown, HTML: include the thinking of the model")
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry");
 }

@@ -75,7 +75,8 @@ describe("bough export", () => {
     [["--format", "pi", "--thinking"]],
     [["--format", "bough", "--branch", "asst2"]],
     [["--force"]],
-    [["--format", "html"]],
+    [["--format", "word"]],
+    [["--html", "page.html", "--output", "other.html"]],
     [["clipboard", "now"]],
   ])("refuses %j", async (args) => {
     const here = world();

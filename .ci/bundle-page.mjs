@@ -1,0 +1,75 @@
+// Bundles the style and the scripts of the HTML page (packages/cli/src/page/client): one script for the page, and one for each
+// language that is highlighted, so that a page carries only those of its code.
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** The languages that are highlighted, by the names of highlight.js. */
+const LANGUAGES = [
+  ...["bash", "c", "cpp", "csharp", "css", "diff", "dockerfile", "go", "graphql", "ini", "java", "javascript", "json", "kotlin", "lua"],
+  ...["makefile", "markdown", "nix", "perl", "php", "powershell", "python", "r", "ruby", "rust", "scala", "scss", "sql", "swift"],
+  ...["typescript", "xml", "yaml"],
+];
+
+/** Extensions that highlight.js does not list as aliases. */
+const MORE_ALIASES = {
+  bash: ["shell", "fish"],
+  c: ["h"],
+  cpp: ["hpp"],
+  json: ["jsonl"],
+  typescript: ["mts", "cts"],
+  xml: ["vue", "svelte"],
+};
+
+/** A language that shows code of others needs their scripts too. */
+const EMBEDS = { xml: ["css", "javascript"], markdown: ["xml"], php: ["xml"] };
+
+const browser = {
+  bundle: true,
+  format: "iife",
+  platform: "browser",
+  target: ["chrome123", "firefox128", "safari17.5"],
+  minify: true,
+  legalComments: "none",
+  write: false,
+  metafile: true,
+  logLevel: "warning",
+  charset: "ascii",
+};
+
+/** The assets as `src/page/assets.ts` reads them, and the files that they are made of. */
+export async function bundlePage(root, folder) {
+  const bundled = (options) => build({ ...browser, absWorkingDir: root, ...options });
+  const script = await bundled({ entryPoints: [join(folder, "main.ts")] });
+  const style = await build({ ...browser, absWorkingDir: root, entryPoints: [join(folder, "style.css")] });
+  const inputs = [...Object.keys(script.metafile.inputs)];
+  const codeOf = new Map();
+  const namesOf = new Map();
+  for (const name of LANGUAGES) {
+    const grammar = (await import(`${join(root, "packages/cli/node_modules/highlight.js/es/languages")}/${name}.js`)).default;
+    const names = [name, ...(grammar(await highlightJs(root)).aliases ?? []), ...(MORE_ALIASES[name] ?? [])];
+    const contents = `import grammar from "highlight.js/lib/languages/${name}";\n(globalThis.boughLanguages ??= []).push([${JSON.stringify(names)}, grammar]);`;
+    const result = await bundled({ stdin: { contents, resolveDir: folder } });
+    codeOf.set(name, closed(result.outputFiles[0].text));
+    namesOf.set(name, names);
+    inputs.push(...Object.keys(result.metafile.inputs).filter((file) => file !== "<stdin>"));
+  }
+  const languages = {};
+  for (const [name, names] of namesOf)
+    for (const alias of names) languages[alias] ??= [name, ...(EMBEDS[name] ?? [])].map((one) => LANGUAGES.indexOf(one));
+  const scripts = LANGUAGES.map((name) => codeOf.get(name));
+  return {
+    assets: { style: style.outputFiles[0].text.trim(), script: closed(script.outputFiles[0].text), scripts, languages },
+    inputs: [...new Set(inputs)],
+  };
+}
+
+async function highlightJs(root) {
+  return (await import(join(root, "packages/cli/node_modules/highlight.js/es/core.js"))).default;
+}
+
+/** A script that stands in a document: what would end or change its element is in strings and patterns only, and is escaped there. */
+function closed(text) {
+  const code = text.trim().replace(/<(?=\/script|!--|script)/gi, "\\x3c");
+  new Function(code);
+  return code;
+}

@@ -1,0 +1,161 @@
+import type { BashExecutionMessage, ToolCallBlock, ToolResultMessage } from "@bough/session-core";
+import {
+  type Arguments,
+  callPreview,
+  classifyCall,
+  findCommand,
+  findContent,
+  findPatch,
+  findPath,
+  findTextEdits,
+  languageOfFile,
+} from "@bough/session-core/internals";
+import { count } from "../format/numbers.js";
+import { toPrintedJson } from "../terminal/printed-json.js";
+import { changeHtml, countLines, outputBlock, patchHtml } from "./code.js";
+import { attachmentHtml, type ShownParts } from "./content.js";
+import { type Html, html, joinHtml, NOTHING } from "./html.js";
+
+/** A change of at most so many lines is open. */
+const MAX_OPEN_CHANGE = 40;
+
+/** What of a call's arguments is drawn in a way of its own. */
+interface DrawnArguments {
+  readonly shown: Html;
+  /** Names of the drawn arguments; the others are printed as JSON. */
+  readonly used: readonly string[];
+  /** Says how large it is. */
+  readonly size: string;
+  readonly isOpen: boolean;
+}
+
+/** A tool call with its result, folded. A small change is open. */
+export function callHtml(call: ToolCallBlock, result: ToolResultMessage | undefined, shown: ShownParts): Html {
+  const drawn = drawArguments(call);
+  const failed = result?.isError === true;
+  const rest = restOf(call, drawn?.used ?? []);
+  const output = result === undefined ? html`<p class="note">No result.</p>` : outputHtml(result, readLanguage(call, failed), shown);
+  const [name, detail] = splitPreview(callPreview(call));
+  return html`<details class="call"${drawn?.isOpen === true ? html` open` : NOTHING}><summary><b>${name}</b> <span class="what">${detail}</span>${sizeHtml(drawn?.size ?? resultSize(result))}${failedHtml(failed)}</summary>${drawn?.shown}${rest}${output}</details>`;
+}
+
+function splitPreview(preview: string): readonly [name: string, detail: string] {
+  const text = preview.slice(1, -1);
+  const space = text.indexOf(" ");
+  return space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
+}
+
+function sizeHtml(size: string): Html {
+  return size === "" ? NOTHING : html` <span class="size">${size}</span>`;
+}
+
+function failedHtml(failed: boolean): Html {
+  return failed ? html` <span class="failed">failed</span>` : NOTHING;
+}
+
+/** A result whose call is not shown, folded. */
+export function resultHtml(result: ToolResultMessage, shown: ShownParts): Html {
+  const name = result.toolName ?? "a tool";
+  return html`<details class="call"><summary>Result of <b>${name}</b>${sizeHtml(resultSize(result))}${failedHtml(result.isError)}</summary>${outputHtml(result, "", shown)}</details>`;
+}
+
+/** A command that the user ran, folded. */
+export function bashHtml(message: BashExecutionMessage, shown: ShownParts): Html {
+  const notes = bashNotes(message).map((note) => html`<p class="note">${note}</p>`);
+  const output = shown.toolOutput === "none" ? NOTHING : textOutput(message.output, "", shown);
+  return html`<details class="call"><summary><b>$</b> <span class="what">${message.command.slice(0, 200)}</span></summary><pre class="code"><code data-language="bash">${message.command}</code></pre>${output}${joinHtml(notes)}</details>`;
+}
+
+function bashNotes({ cancelled, exitCode, truncated, excludeFromContext }: BashExecutionMessage): readonly string[] {
+  const ended = cancelled === true ? ["The command was cancelled."] : exitCode ? [`The command exited with code ${exitCode}.`] : [];
+  return [
+    ...ended,
+    ...(truncated === true ? ["The output was cut when it was recorded."] : []),
+    ...(excludeFromContext === true ? ["Not sent to the model."] : []),
+  ];
+}
+
+function drawArguments(call: ToolCallBlock): DrawnArguments | undefined {
+  return drawEdits(call.arguments) ?? drawWrite(call) ?? drawCommand(call) ?? drawPatch(call.arguments);
+}
+
+function drawEdits(args: Arguments): DrawnArguments | undefined {
+  const found = findTextEdits(args);
+  if (found === undefined) return undefined;
+  const changes = found.edits.map(({ before, after }) => changeHtml(before, after));
+  const added = changes.reduce((sum, change) => sum + change.added, 0);
+  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
+  return {
+    shown: joinHtml(changes.map(({ shown }) => shown)),
+    used: found.names,
+    size: `+${added} −${removed}`,
+    isOpen: added + removed <= MAX_OPEN_CHANGE,
+  };
+}
+
+function drawWrite(call: ToolCallBlock): DrawnArguments | undefined {
+  const content = findContent(call);
+  if (content === undefined) return undefined;
+  const path = findPath(call.arguments)?.text ?? "";
+  const shown = html`<pre class="code written"><code data-language="${languageOfFile(path)}">${content.text}</code></pre>`;
+  return { shown, used: [content.name], size: `+${countLines(content.text)}`, isOpen: false };
+}
+
+function drawCommand(call: ToolCallBlock): DrawnArguments | undefined {
+  const command = findCommand(call);
+  if (command === undefined) return undefined;
+  const shown = html`<pre class="code"><code data-language="bash">${command.script}</code></pre>`;
+  return { shown, used: [command.name], size: "", isOpen: false };
+}
+
+function drawPatch(args: Arguments): DrawnArguments | undefined {
+  const patch = findPatch(args);
+  return patch && { shown: patchHtml(patch.text), used: [patch.name], size: "", isOpen: countLines(patch.text) <= MAX_OPEN_CHANGE };
+}
+
+/** The arguments that nothing else shows, as JSON. A path that is the detail of the call is not repeated. */
+function restOf(call: ToolCallBlock, used: readonly string[]): Html {
+  const preview = callPreview(call);
+  const rest = Object.entries(call.arguments).filter(
+    ([name, value]) => value !== undefined && !used.includes(name) && preview !== `[${call.name} ${String(value)}]`,
+  );
+  if (rest.length === 0) return NOTHING;
+  return html`<pre class="code"><code data-language="json">${toPrintedJson(Object.fromEntries(rest))}</code></pre>`;
+}
+
+/** The language of a file that a call reads. */
+function readLanguage(call: ToolCallBlock, failed: boolean): string {
+  if (failed || classifyCall(call) !== "read") return "";
+  return languageOfFile(findPath(call.arguments)?.text ?? "");
+}
+
+function resultSize(result: ToolResultMessage | undefined): string {
+  if (result === undefined) return "";
+  const lines = countLines(textOf(result));
+  return lines === 1 ? "" : `${count(lines)} lines`;
+}
+
+function textOf({ content }: ToolResultMessage): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+function outputHtml(result: ToolResultMessage, language: string, shown: ShownParts): Html {
+  if (shown.toolOutput === "none") return NOTHING;
+  const others = typeof result.content === "string" ? [] : result.content.filter((block) => block.type !== "text").map(attachmentHtml);
+  const text = textOf(result);
+  return joinHtml([...(text === "" && others.length > 0 ? [] : [textOutput(text, language, shown)]), ...others]);
+}
+
+const SHORT_LINES = 20;
+const SHORT_LENGTH = 1500;
+
+function textOutput(text: string, language: string, { toolOutput }: ShownParts): Html {
+  if (text.trim() === "") return html`<p class="note">No output.</p>`;
+  if (toolOutput === "full") return outputBlock(text, language);
+  const start = text.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH);
+  const missing = text.length - start.length;
+  return missing <= 0
+    ? outputBlock(text, language)
+    : html`${outputBlock(start, language)}<p class="note">… ${count(missing)} more characters</p>`;
+}

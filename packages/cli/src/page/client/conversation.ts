@@ -1,0 +1,111 @@
+/** An entry, or a reply with its results, and where it stands in the tree. */
+interface Step {
+  readonly article: HTMLElement;
+  /** The step above; undefined: it is a first one. */
+  readonly up: number | undefined;
+  /** What stands below it: the choice of branches. */
+  readonly after: HTMLElement[];
+  readonly below: number[];
+}
+
+/** The shown branch. The steps of the other branches are kept out of the document. */
+export class Conversation {
+  readonly #path: HTMLElement;
+  readonly #steps = new Map<number, Step>();
+  readonly #stepOfId = new Map<string, number>();
+  /** The branch that the document has without its script. */
+  readonly #first: readonly number[];
+  #shown: readonly number[];
+  #onPath: ReadonlySet<number>;
+  readonly #listeners: (() => void)[] = [];
+
+  constructor(path: HTMLElement, elsewhere: HTMLTemplateElement | null) {
+    this.#path = path;
+    const before = this.#read(path);
+    if (elsewhere !== null) this.#read(elsewhere.content);
+    this.#first = before;
+    this.#shown = before;
+    this.#onPath = new Set(before);
+  }
+
+  /** The steps of the shown branch, from the first down. */
+  get shown(): readonly number[] {
+    return this.#shown;
+  }
+
+  /** All steps in order of arrival. */
+  get steps(): readonly number[] {
+    return [...this.#steps.keys()].sort((a, b) => a - b);
+  }
+
+  isShown(step: number): boolean {
+    return this.#onPath.has(step);
+  }
+
+  article(step: number): HTMLElement | undefined {
+    return this.#steps.get(step)?.article;
+  }
+
+  up(step: number): number | undefined {
+    return this.#steps.get(step)?.up;
+  }
+
+  /** The step that shows an entry. */
+  stepOf(id: string): number | undefined {
+    return this.#stepOfId.get(id);
+  }
+
+  /** Calls a function after each change of the shown branch, and now. */
+  onShown(listener: () => void): void {
+    this.#listeners.push(listener);
+    listener();
+  }
+
+  /** Shows the branch of a step: the path down to it, and on to the newest entry below it. */
+  show(step: number): void {
+    if (this.#onPath.has(step)) return;
+    const next = this.#first.includes(step) ? this.#first : this.#branchOf(step);
+    let same = 0;
+    while (same < next.length && next[same] === this.#shown[same]) same += 1;
+    for (const old of this.#shown.slice(same)) for (const element of this.#elements(old)) element.remove();
+    this.#path.append(...next.slice(same).flatMap((one) => this.#elements(one)));
+    this.#shown = next;
+    this.#onPath = new Set(next);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #branchOf(step: number): readonly number[] {
+    const path: number[] = [];
+    for (let at: number | undefined = step; at !== undefined; at = this.up(at)) path.push(at);
+    path.reverse();
+    for (let at = this.#newestBelow(step); at !== undefined; at = this.#newestBelow(at)) path.push(at);
+    return path;
+  }
+
+  #newestBelow(step: number): number | undefined {
+    return this.#steps.get(step)?.below.reduce<number | undefined>((newest, one) => Math.max(newest ?? one, one), undefined);
+  }
+
+  #elements(step: number): readonly HTMLElement[] {
+    const found = this.#steps.get(step);
+    return found === undefined ? [] : [found.article, ...found.after];
+  }
+
+  #read(root: ParentNode): readonly number[] {
+    const read: number[] = [];
+    for (const element of root.children) {
+      if (!(element instanceof HTMLElement)) continue;
+      const { step, up, after } = element.dataset;
+      if (step !== undefined) read.push(this.#add(element, Number(step), Number(up)));
+      else if (after !== undefined) this.#steps.get(Number(after))?.after.push(element);
+    }
+    return read;
+  }
+
+  #add(article: HTMLElement, step: number, up: number): number {
+    this.#steps.set(step, { article, up: this.#steps.has(up) ? up : undefined, after: [], below: [] });
+    this.#steps.get(up)?.below.push(step);
+    for (const named of [article, ...article.querySelectorAll('[id^="e="]')]) this.#stepOfId.set(named.id.slice(2), step);
+    return step;
+  }
+}

@@ -1,0 +1,41 @@
+const THEMES = ["system", "light", "dark"] as const;
+const KEY = "bough-theme";
+
+/** The switch between light, dark, and what the system says. */
+export function startTheme(button: HTMLElement): () => void {
+  let at = Math.max(
+    0,
+    THEMES.findIndex((theme) => theme === readTheme()),
+  );
+  const apply = () => {
+    const theme = THEMES[at] ?? "system";
+    if (theme === "system") delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = theme;
+    button.textContent = { system: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[theme];
+  };
+  const next = () => {
+    at = (at + 1) % THEMES.length;
+    storeTheme(THEMES[at] ?? "system");
+    apply();
+  };
+  button.addEventListener("click", next);
+  apply();
+  return next;
+}
+
+// A browser may refuse storage to a page from a file.
+function readTheme(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function storeTheme(theme: string): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // The theme then holds for this page only.
+  }
+}

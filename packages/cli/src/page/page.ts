@@ -1,0 +1,204 @@
+import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
+import { groupSteps, isPrivate, previewOf, type Step } from "@bough/session-core/internals";
+import { counted } from "../format/numbers.js";
+import { dateTime } from "../format/time.js";
+import { articleHtml, Headings } from "./article.js";
+import { type BranchLine, BranchShape, type Segment } from "./branches.js";
+import { entryLink, type ShownParts } from "./content.js";
+import { documentEnd, documentStart } from "./document.js";
+import { type Html, html, joinHtml } from "./html.js";
+import { stepHtml } from "./step.js";
+import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
+
+/** What of a session a page shows. */
+export interface PageOptions extends Partial<Omit<ShownParts, "directory">> {
+  /** The end of the path that is shown first. Default: the leaf. */
+  readonly leafId?: EntryId | null;
+  /** Only that path; the other branches are not in the page. */
+  readonly branchOnly?: boolean;
+  /** Whether entries are shown that were kept out of the conversation. */
+  readonly private?: boolean;
+  /** Replaces secrets in a text. Every text of an entry goes through it before it is used. */
+  readonly mask?: (text: string) => string;
+  /** The last lines: what was masked, when the page was made. Called when all entries are written. */
+  readonly closing?: () => readonly string[];
+}
+
+/**
+ * Writes a session as one HTML page, in pieces: the path of the leaf as static articles, the articles of the other branches in a
+ * template, the tree, the style and the script. Memory: the outline, and a line for each entry.
+ *
+ * @example
+ * for await (const piece of sessionPage(session)) file.write(piece);
+ */
+export async function* sessionPage(session: Session, options: PageOptions = {}): AsyncGenerator<string, void, void> {
+  const writer = await PageWriter.of(session, options);
+  yield* writer.write();
+}
+
+/** Members of an entry that name entries, and those that hold base64, in which no secret is found. */
+const UNMASKED = new Set(["id", "parentId", "targetId", "fromId", "firstKeptEntryId", "data", "type", "role"]);
+
+class PageWriter {
+  readonly #session: Session;
+  readonly #options: PageOptions;
+  readonly #record: SessionRecord;
+  readonly #rows: readonly OutlineRow[];
+  readonly #leaf: OutlineRow | null;
+  readonly #labels: ReadonlyMap<EntryId, string>;
+  readonly #shape: BranchShape;
+  readonly #shown: ShownParts;
+  readonly #rowOfId: ReadonlyMap<EntryId, number>;
+  /** By row number: the number of the step that shows it, or else of the nearest step above it; -1: there is none. */
+  readonly #stepOf: Int32Array;
+  readonly #treeRows = new Map<Segment, TreeRow[]>();
+  readonly #languages = new Set<string>();
+  readonly #omitted = { private: 0 };
+  readonly #headings = new Headings();
+
+  private constructor(
+    session: Session,
+    options: PageOptions,
+    record: SessionRecord,
+    rows: readonly OutlineRow[],
+    leaf: OutlineRow | null,
+    labels: ReadonlyMap<EntryId, string>,
+  ) {
+    this.#session = session;
+    this.#options = options;
+    this.#record = record;
+    this.#rows = rows;
+    this.#leaf = leaf;
+    this.#labels = labels;
+    this.#shape = new BranchShape(rows, leaf);
+    this.#shown = { thinking: options.thinking ?? false, toolOutput: options.toolOutput ?? "full", directory: record.cwd };
+    this.#rowOfId = new Map(rows.map(({ id }, at) => [id, at]));
+    this.#stepOf = new Int32Array(rows.length).fill(-1);
+  }
+
+  static async of(session: Session, options: PageOptions): Promise<PageWriter> {
+    const leafId = options.leafId === undefined ? await session.refresh() : options.leafId;
+    const [record, labels, rows] = await Promise.all([session.record(), session.labels.list(), readRows(session, leafId, options)]);
+    const leaf = rows.find(({ id }) => id === leafId) ?? null;
+    return new PageWriter(session, options, record, rows, leaf, new Map(labels.map(({ entryId, label }) => [entryId, label])));
+  }
+
+  async *write(): AsyncGenerator<string, void, void> {
+    const lines = this.#shape.lines();
+    yield documentStart(this.#mask(this.#title()), await this.#facts()).text;
+    for (const [at, line] of lines.entries()) {
+      if (at === 1) yield html`</div>${this.#closing()}</main><template id="elsewhere">`.text;
+      yield* this.#line(line);
+    }
+    yield lines.length > 1 ? html`</template>`.text : html`</div>${this.#closing()}</main>`.text;
+    yield html`<nav id="tree" aria-label="Tree of the session" tabindex="-1">`.text;
+    for (const piece of treeHtml(lines, this.#treeRows)) yield piece.text;
+    yield html`</nav>`.text;
+    yield documentEnd(this.#languages).text;
+  }
+
+  #title(): string {
+    return this.#record.title ?? this.#record.firstText ?? `Session ${this.#record.id}`;
+  }
+
+  async #facts(): Promise<Html> {
+    const { model } = await this.#session.settings(this.#leaf?.id ?? null);
+    const facts = [
+      dateTime(this.#record.createdAtMs),
+      model?.modelId ?? "",
+      this.#record.cwd ?? "",
+      counted(this.#rows.length, "entry", "entries"),
+      `session ${this.#record.id}`,
+    ];
+    return joinHtml(
+      facts.filter((fact) => fact !== "").map((fact) => html`<span>${this.#mask(fact)}</span>`),
+      " · ",
+    );
+  }
+
+  #closing(): Html {
+    const lines = this.#options.closing?.() ?? [];
+    return html`<footer>${joinHtml(lines.map((line) => html`<p>${line}</p>`))}</footer>`;
+  }
+
+  async *#line(line: BranchLine): AsyncGenerator<string, void, void> {
+    for (const segment of line.segments) {
+      const rows: TreeRow[] = [];
+      this.#treeRows.set(segment, rows);
+      for await (const step of groupSteps(this.#entries(segment))) yield* this.#step(step, rows);
+      if (segment.branches.length > 0) yield (await this.#fork(segment)).text;
+    }
+  }
+
+  /** The entries of a segment, without secrets. */
+  async *#entries({ rows }: Segment): AsyncGenerator<Entry> {
+    const above = this.#rows[this.#shape.parents[rows[0] ?? -1] ?? -1];
+    const leafId = this.#rows[rows.at(-1) ?? -1]?.id ?? null;
+    for await (const entry of this.#session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
+      const at = this.#rowOfId.get(entry.id) ?? -1;
+      this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
+      if (isPrivate(entry) && this.#options.private !== true) this.#omitted.private += 1;
+      else yield this.#masked(entry);
+    }
+  }
+
+  *#step(step: Step, rows: TreeRow[]): Generator<string> {
+    const [id = ""] = step.entryIds;
+    const at = this.#rowOfId.get(id) ?? -1;
+    const written = stepHtml(step, this.#shown);
+    if (written === undefined) return;
+    const up = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
+    for (const shown of step.entryIds) this.#stepOf[this.#rowOfId.get(shown) ?? -1] = at;
+    const label = step.entryIds.map((one) => this.#labels.get(one)).find((one) => one !== undefined);
+    const place = {
+      step: at,
+      up,
+      ids: step.entryIds,
+      createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN,
+      label: label && this.#mask(label),
+    };
+    for (const [, language = ""] of written.body.text.matchAll(/ data-language="([^"]+)"/g)) this.#languages.add(language);
+    yield articleHtml(written, place, this.#headings.next(written)).text;
+    const isLeaf = step.entryIds.some((one) => one === this.#leaf?.id);
+    if (written.kind !== "setting") rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }));
+  }
+
+  /** The choice of branches after a branch point. */
+  async #fork(segment: Segment): Promise<Html> {
+    const point = segment.rows.at(-1) ?? -1;
+    const children = await this.#session.tree.children(this.#rows[point]?.id ?? null);
+    const items: Html[] = [];
+    for (const child of children) {
+      const entry = await this.#session.entry(child.id);
+      if (isPrivate(entry) && this.#options.private !== true) continue;
+      items.push(html`<li><a href="${entryLink(child.id)}">${previewOf(this.#masked(entry)) || child.type}</a></li>`);
+    }
+    return html`<nav class="fork" data-after="${this.#stepOf[point] ?? -1}" aria-label="Branches"><p>${counted(items.length, "branch", "branches")} from here:</p><ul>${joinHtml(items)}</ul></nav>`;
+  }
+
+  #mask(text: string): string {
+    return this.#options.mask?.(text) ?? text;
+  }
+
+  #masked(entry: Entry): Entry {
+    const { mask } = this.#options;
+    return mask === undefined ? entry : maskTexts(entry, mask);
+  }
+}
+
+/** An entry with other texts. The members that name entries and hold base64 stay. */
+function maskTexts(entry: Entry, mask: (text: string) => string): Entry {
+  return JSON.parse(JSON.stringify(entry), (key, value: unknown) =>
+    typeof value === "string" && !UNMASKED.has(key) ? mask(value) : value,
+  );
+}
+
+async function readRows(session: Session, leafId: EntryId | null, { branchOnly }: PageOptions): Promise<readonly OutlineRow[]> {
+  if (branchOnly === true) return [...(await session.tree.path(leafId, Number.MAX_SAFE_INTEGER))].reverse();
+  const rows: OutlineRow[] = [];
+  for (;;) {
+    const page = await session.tree.outline({ afterSeq: rows.at(-1)?.seq ?? 0 });
+    rows.push(...page);
+    if (page.length === 0) return rows;
+  }
+}
