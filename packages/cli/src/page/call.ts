@@ -1,14 +1,17 @@
 import type { BashExecutionMessage, ToolCallBlock, ToolResultMessage } from "@bough/session-core";
 import {
   type Arguments,
-  callPreview,
   classifyCall,
+  classifyTool,
+  describeCall,
   findCommand,
   findContent,
   findPatch,
   findPath,
   findTextEdits,
   languageOfFile,
+  parseTodos,
+  type Todo,
 } from "@bough/session-core/internals";
 import { count } from "../format/numbers.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
@@ -33,16 +36,10 @@ interface DrawnArguments {
 export function callHtml(call: ToolCallBlock, result: ToolResultMessage | undefined, shown: ShownParts): Html {
   const drawn = drawArguments(call);
   const failed = result?.isError === true;
-  const rest = restOf(call, drawn?.used ?? []);
+  const { name, detail } = describeCall(call, { directory: shown.directory ?? undefined });
+  const rest = restOf(call, detail, drawn?.used ?? []);
   const output = result === undefined ? html`<p class="note">No result.</p>` : outputHtml(result, readLanguage(call, failed), shown);
-  const [name, detail] = splitPreview(callPreview(call));
   return html`<details class="call"${drawn?.isOpen === true ? html` open` : NOTHING}><summary><b>${name}</b> <span class="what">${detail}</span>${sizeHtml(drawn?.size ?? resultSize(result))}${failedHtml(failed)}</summary>${drawn?.shown}${rest}${output}</details>`;
-}
-
-function splitPreview(preview: string): readonly [name: string, detail: string] {
-  const text = preview.slice(1, -1);
-  const space = text.indexOf(" ");
-  return space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
 }
 
 function sizeHtml(size: string): Html {
@@ -76,7 +73,19 @@ function bashNotes({ cancelled, exitCode, truncated, excludeFromContext }: BashE
 }
 
 function drawArguments(call: ToolCallBlock): DrawnArguments | undefined {
-  return drawEdits(call.arguments) ?? drawWrite(call) ?? drawCommand(call) ?? drawPatch(call.arguments);
+  return drawTodos(call) ?? drawEdits(call.arguments) ?? drawWrite(call) ?? drawCommand(call) ?? drawPatch(call.arguments);
+}
+
+function drawTodos(call: ToolCallBlock): DrawnArguments | undefined {
+  const todos = classifyCall(call, classifyTool) === "plan" ? parseTodos(call) : null;
+  if (todos === null) return undefined;
+  const shown = html`<ul class="todos">${joinHtml(todos.map(todoHtml))}</ul>`;
+  return { shown, used: Object.keys(call.arguments), size: "", isOpen: true };
+}
+
+function todoHtml({ text, state }: Todo): Html {
+  const mark = { open: "to do", doing: "doing", done: "done" }[state];
+  return html`<li class="${state}"><span class="badge">${mark}</span> ${text}</li>`;
 }
 
 function drawEdits(args: Arguments): DrawnArguments | undefined {
@@ -113,14 +122,18 @@ function drawPatch(args: Arguments): DrawnArguments | undefined {
   return patch && { shown: patchHtml(patch.text), used: [patch.name], size: "", isOpen: countLines(patch.text) <= MAX_OPEN_CHANGE };
 }
 
-/** The arguments that nothing else shows, as JSON. A path that is the detail of the call is not repeated. */
-function restOf(call: ToolCallBlock, used: readonly string[]): Html {
-  const preview = callPreview(call);
+/** The arguments that nothing else shows, as JSON. What the summary of the call says is not repeated. */
+function restOf(call: ToolCallBlock, detail: string, used: readonly string[]): Html {
   const rest = Object.entries(call.arguments).filter(
-    ([name, value]) => value !== undefined && !used.includes(name) && preview !== `[${call.name} ${String(value)}]`,
+    ([name, value]) => value !== undefined && !used.includes(name) && !isSaid(name, value, detail),
   );
   if (rest.length === 0) return NOTHING;
   return html`<pre class="code"><code data-language="json">${toPrintedJson(Object.fromEntries(rest))}</code></pre>`;
+}
+
+function isSaid(name: string, value: unknown, detail: string): boolean {
+  if (typeof value !== "string") return false;
+  return value === detail || (findPath({ [name]: value }) !== undefined && detail !== "" && value.endsWith(detail.replace(/:[\d-]+$/, "")));
 }
 
 /** The language of a file that a call reads. */

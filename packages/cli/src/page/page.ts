@@ -160,7 +160,8 @@ class PageWriter {
     for (const [, language = ""] of written.body.text.matchAll(/ data-language="([^"]+)"/g)) this.#languages.add(language);
     yield articleHtml(written, place, this.#headings.next(written)).text;
     const isLeaf = step.entryIds.some((one) => one === this.#leaf?.id);
-    if (written.kind !== "setting") rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }));
+    if (written.kind !== "setting")
+      rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#record.cwd));
   }
 
   /** The choice of branches after a branch point. */
@@ -171,7 +172,7 @@ class PageWriter {
     for (const child of children) {
       const entry = await this.#session.entry(child.id);
       if (isPrivate(entry) && this.#options.private !== true) continue;
-      items.push(html`<li><a href="${entryLink(child.id)}">${previewOf(this.#masked(entry)) || child.type}</a></li>`);
+      items.push(html`<li><a href="${entryLink(child.id)}">${previewOf(this.#masked(entry), this.#record.cwd) || child.type}</a></li>`);
     }
     return html`<nav class="fork" data-after="${this.#stepOf[point] ?? -1}" aria-label="Branches"><p>${counted(items.length, "branch", "branches")} from here:</p><ul>${joinHtml(items)}</ul></nav>`;
   }

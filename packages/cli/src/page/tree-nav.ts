@@ -18,12 +18,12 @@ export interface TreeRow {
 }
 
 /** The row of a step. */
-export function treeRow(step: Step, place: Omit<TreeRow, "text" | "calls">): TreeRow {
-  if (step.kind === "entry") return { ...place, text: previewOf(step.entry) };
+export function treeRow(step: Step, place: Omit<TreeRow, "text" | "calls">, directory: string | null): TreeRow {
+  if (step.kind === "entry") return { ...place, text: previewOf(step.entry, directory) };
   const { message } = step;
   const isCalls = message.content.every(({ type }) => type === "toolCall" || type === "thinking");
   const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [block.name] : []));
-  return { ...place, text: previewOf({ type: "message", message }), ...(isCalls && calls.length > 0 ? { calls } : {}) };
+  return { ...place, text: previewOf({ type: "message", message }, directory), ...(isCalls && calls.length > 0 ? { calls } : {}) };
 }
 
 /** Replies that only call tools become one row: `12 calls: read 5, edit 4`. One with a label or at the leaf stays a row. */
