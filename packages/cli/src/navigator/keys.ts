@@ -16,6 +16,10 @@ export type NavigatorAction =
   | "previous"
   | "nextBranch"
   | "previousBranch"
+  | "nextSibling"
+  | "previousSibling"
+  | "nextTurn"
+  | "previousTurn"
   | "go"
   | "goWithSummary"
   | "search"
@@ -57,6 +61,10 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   { action: "previous", keys: ["p", "N"], group: "Move", help: "previous match, hit or branch point" },
   { action: "nextBranch", keys: ["]"], group: "Move", help: "next branch point" },
   { action: "previousBranch", keys: ["["], group: "Move", help: "previous branch point" },
+  { action: "nextSibling", keys: ["}"], group: "Move", help: "next branch of the same branch point, around the ends" },
+  { action: "previousSibling", keys: ["{"], group: "Move", help: "previous branch of the same branch point" },
+  { action: "nextTurn", keys: ["alt+down"], group: "Move", help: "next user message" },
+  { action: "previousTurn", keys: ["alt+up"], group: "Move", help: "previous user message" },
   { action: "foldOrBack", keys: ["ctrl+left", "alt+left"], group: "Fold", help: "fold this segment; if folded, go to the previous one" },
   {
     action: "unfoldOrForth",

@@ -63,6 +63,12 @@ const jumpTo =
 const jumpToBranchPoint = (direction: 1 | -1) =>
   jumpTo(({ layout, selected, folds }) => layout?.nextBranchPoint(selected, direction, folds) ?? -1, "No further branch point.");
 
+const jumpToSibling = (direction: 1 | -1) =>
+  jumpTo(({ layout, selected }) => layout?.siblingBranch(selected, direction) ?? -1, "There is no branch point above this row.");
+
+const jumpToTurn = (direction: 1 | -1) =>
+  jumpTo(({ layout, selected, folds }) => layout?.nextTurn(selected, direction, folds) ?? -1, "No further user message.");
+
 const jumpToHitOrBranchPoint =
   (direction: 1 | -1): Act =>
   (model) =>
@@ -133,6 +139,10 @@ const ACTIONS: Readonly<Record<NavigatorAction, Act>> = {
   previous: jumpToHitOrBranchPoint(-1),
   nextBranch: jumpToBranchPoint(1),
   previousBranch: jumpToBranchPoint(-1),
+  nextSibling: jumpToSibling(1),
+  previousSibling: jumpToSibling(-1),
+  nextTurn: jumpToTurn(1),
+  previousTurn: jumpToTurn(-1),
   search: openSearch,
   ancestors: toggleAncestors,
   filterDefault: toggleFilter("default"),

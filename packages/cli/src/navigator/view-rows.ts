@@ -6,21 +6,22 @@ import { safe } from "../terminal/safe.js";
 import { padStart, truncate } from "../terminal/width.js";
 import { gutterText, LEVEL_WIDTH } from "../tree/gutter.js";
 import type { VisibleRow } from "../tree/layout.js";
-import { leafNames, rowText } from "../tree/row-text.js";
+import { branchCount, leafNames, rowText } from "../tree/row-text.js";
 import type { FrameLine } from "../tui/screen.js";
 import { dimmed, hitFinder, hitText } from "./hit-text.js";
 import type { NavigatorModel, NavigatorTree } from "./model.js";
 
-/** Minimum width of a row's text, at any depth. */
+/** Minimum width of a row's text, at any depth, and its minimum share of a wide row. */
 const MIN_TEXT_WIDTH = 40;
+const MIN_TEXT_SHARE = 0.75;
 /** From these widths on the row shows its age, and its size. */
 const MIN_WIDTH_FOR_AGE = 60;
 const MIN_WIDTH_FOR_SIZE = 76;
 const AGE_WIDTH = 5;
 const TIME_WIDTH = 17;
 const SIZE_WIDTH = 8;
-/** Columns of the signs for selection, path and fold. */
-const SIGNS_WIDTH = 4;
+/** Columns of the signs for selection and fold. */
+const SIGNS_WIDTH = 3;
 
 /** Values that are the same for all rows of a frame. */
 interface RowContext {
@@ -50,8 +51,7 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
   const room = columns - lineWidth(right);
   const left: Line = [
     isSelected ? styled("leaf", glyphs.cursor) : " ",
-    visible.isOnPath ? styled("leaf", glyphs.onPath) : " ",
-    styled("dim", gutterText(visible.gutter, visible.startsBranch, maxLevels(room), glyphs)),
+    styled(visible.isOnPath ? "leaf" : "dim", gutterText(visible, maxLevels(room), glyphs)),
     styled("dim", foldSign(visible, model)),
     ...badges(context, row, maxLabelWidth(room)),
   ];
@@ -70,7 +70,8 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
 }
 
 function maxLevels(room: number): number {
-  return Math.max(1, Math.floor((room - SIGNS_WIDTH - MIN_TEXT_WIDTH) / LEVEL_WIDTH));
+  const text = Math.max(MIN_TEXT_WIDTH, Math.ceil(room * MIN_TEXT_SHARE));
+  return Math.max(1, Math.floor((room - SIGNS_WIDTH - text) / LEVEL_WIDTH));
 }
 
 function foldSign({ fold }: VisibleRow, { glyphs }: NavigatorModel): string {
@@ -93,11 +94,15 @@ function badges({ model, tree }: RowContext, row: OutlineRow, maxWidth: number):
   ];
 }
 
-/** After the text: number of folded rows, names of leaves. */
-function suffixes({ model, leafNames }: RowContext, { hiddenBelow }: VisibleRow, row: OutlineRow, maxWidth: number): Line {
+/** After the text: number of branches and of folded rows, names of leaves. */
+function suffixes({ model, leafNames }: RowContext, { branches, hiddenBelow }: VisibleRow, row: OutlineRow, maxWidth: number): Line {
   const names = (leafNames.get(row.id) ?? []).map((name) => ` ${model.glyphs.arrow} ${name}`).join("");
   const shown = truncate(safe(names), maxWidth, model.glyphs.ellipsis);
-  return [...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []), ...(shown === "" ? [] : [styled("leaf", shown)])];
+  return [
+    ...branchCount(branches, model.glyphs),
+    ...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []),
+    ...(shown === "" ? [] : [styled("leaf", shown)]),
+  ];
 }
 
 function rightColumns({ showsTimes, nowMs }: NavigatorModel, row: OutlineRow, columns: number): Line {

@@ -1,6 +1,10 @@
 /** The characters of trees, rules and marks, as Unicode or ASCII. */
 export interface Glyphs {
-  /** The gutter of a tree: connectors of a branch, the line beside a branch, and an empty level. */
+  /**
+   * The gutter of a tree: connectors of a side branch, at the top and below a row, and the line beside a branch. Lists of forks
+   * use `lastBranch` and `nothing` for the last one.
+   */
+  readonly firstBranch: string;
   readonly branch: string;
   readonly lastBranch: string;
   readonly through: string;
@@ -34,6 +38,7 @@ export interface Glyphs {
 
 /** The default without an environment. */
 export const UNICODE_GLYPHS: Glyphs = {
+  firstBranch: "┌─ ",
   branch: "├─ ",
   lastBranch: "└─ ",
   through: "│  ",
@@ -58,6 +63,7 @@ export const UNICODE_GLYPHS: Glyphs = {
 };
 
 const ASCII_GLYPHS: Glyphs = {
+  firstBranch: ",- ",
   branch: "|- ",
   lastBranch: "`- ",
   through: "|  ",

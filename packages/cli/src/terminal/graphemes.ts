@@ -1,3 +1,5 @@
+import { pairStart } from "@bough/session-core/internals";
+
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** Code units segmented at a time: in V8 the cost of each segment grows with the length of the whole string. */
@@ -15,7 +17,8 @@ let segmenter: Intl.Segmenter | undefined;
 export function* graphemesOf(text: string): Generator<Grapheme> {
   let size = CHUNK;
   for (let from = 0; from < text.length; ) {
-    const chunk = text.slice(from, from + size);
+    // Half of a surrogate pair at the end would count as a cluster of its own, and the cluster before it as complete.
+    const chunk = text.slice(from, pairStart(text, from + size));
     const isLast = from + chunk.length === text.length;
     const found = PLAIN.test(chunk) ? codeUnitsOf(chunk) : segmentsOf(chunk);
     // The last cluster of a chunk may continue in the next chunk.

@@ -52,6 +52,11 @@ export function returnsToPrompt(bits: number): boolean {
   return (bits & PROMPT) !== 0;
 }
 
+/** Whether a row is a message of the user, which begins a turn. */
+export function isFromUser(bits: number): boolean {
+  return (bits & FROM_USER) !== 0;
+}
+
 /** The filters that show a row because of its kind, one bit each, and what `returnsToPrompt` tells. */
 export function filterBits(row: OutlineRow): number {
   let bits = ANY;

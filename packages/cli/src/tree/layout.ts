@@ -1,16 +1,19 @@
 import { countAtMost } from "./binary-search.js";
+import { isFromUser } from "./filter.js";
 import { FoldedRanges, Folds } from "./folds.js";
-import { type Gutter, Gutters } from "./gutter.js";
 import {
+  childrenOf,
   type Direction,
   isBelow,
   isBranchPoint,
+  isOnPath,
   isSegmentStart,
   nextVisible,
   orderRows,
   type RowOrder,
   ranksWhere,
   segmentStart,
+  startsSideBranch,
 } from "./row-order.js";
 import { type LayoutOptions, shownRows } from "./shown-rows.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
@@ -21,14 +24,17 @@ export interface VisibleRow {
   readonly at: number;
   /** Counted from 0 among the visible rows. */
   readonly position: number;
-  readonly gutter: Gutter | null;
-  /** Whether the row is a branch child: the innermost level of the gutter is drawn as a connector. */
+  /** How many side branches the row is in, one inside the other: 0 on the leaf's path. */
+  readonly level: number;
+  /** Whether the row is the first one of a side branch. */
   readonly startsBranch: boolean;
+  /** Whether it is the first row of all. */
+  readonly isFirst: boolean;
   readonly isOnPath: boolean;
-  /** Whether it has several shown children. */
-  readonly isBranchPoint: boolean;
+  /** How many shown branches leave the row; 0: it is no branch point. */
+  readonly branches: number;
   readonly isHit: boolean;
-  /** `foldable`: it starts a segment and has rows below it. */
+  /** `foldable`: it starts a side branch and has rows below it. */
   readonly fold: "folded" | "foldable" | "none";
   /** How many rows its fold hides; 0: it is not folded. */
   readonly hiddenBelow: number;
@@ -50,18 +56,17 @@ export interface FoldStep {
 export class Layout {
   readonly #index: TreeIndex;
   readonly #order: RowOrder;
-  readonly #gutters: Gutters;
   /** The ranks of hits, ascending. */
   readonly #hits: Int32Array;
   readonly #ranges = new WeakMap<Folds, FoldedRanges>();
   #segments: Int32Array | undefined;
   #branchPoints: Int32Array | undefined;
+  #turns: Int32Array | undefined;
 
   constructor(index: TreeIndex, options: LayoutOptions) {
     const leaf = options.leafId === null ? NONE : index.indexOf(options.leafId);
     this.#index = index;
     this.#order = orderRows(index, shownRows(index, options), leaf);
-    this.#gutters = new Gutters(this.#order);
     this.#hits = this.#ranksOf(new Set(options.hits ?? []));
   }
 
@@ -155,6 +160,24 @@ export class Layout {
   }
 
   /**
+   * The first row of the next or previous branch that leaves the same branch point as the row's own branch, in screen order, around
+   * the ends. -1: no branch point is above the row. Linear in the branches of that branch point.
+   */
+  siblingBranch(at: number, direction: Direction): number {
+    const start = this.#order.branchChild[this.#rankOf(at)] ?? NONE;
+    if (start === NONE) return NONE;
+    const siblings = childrenOf(this.#order, this.#order.parent[start] ?? NONE);
+    const place = siblings.indexOf(start) + direction + siblings.length;
+    return this.#order.rows[siblings[place % siblings.length] ?? start] ?? NONE;
+  }
+
+  /** The next visible user message, as with `nextBranchPoint`. */
+  nextTurn(at: number, direction: Direction, folds: Folds): number {
+    this.#turns ??= ranksWhere(this.#order, ({ rows }, rank) => isFromUser(this.#index.filterBits[rows[rank] ?? NONE] ?? 0));
+    return this.#nextOf(this.#turns, at, direction, folds);
+  }
+
+  /**
    * The next visible branch point, -1: there is none. From `at` -1: the first one (downwards) or the last one (upwards). Without
    * `folds` no row counts as hidden.
    */
@@ -209,19 +232,21 @@ export class Layout {
   }
 
   #visibleRow(rank: number, position: number, folds: Folds): VisibleRow {
-    const { rows, end, branchChild, pathLength } = this.#order;
+    const { rows, end, level } = this.#order;
     const at = rows[rank] ?? NONE;
     const below = (end[rank] ?? rank) - rank;
     const isFolded = below > 0 && folds.isFolded(at);
+    const startsBranch = startsSideBranch(this.#order, rank);
     return {
       at,
       position,
-      gutter: this.#gutters.of(rank),
-      startsBranch: branchChild[rank] === rank,
-      isOnPath: rank < pathLength,
-      isBranchPoint: isBranchPoint(this.#order, rank),
+      level: level[rank] ?? 0,
+      startsBranch,
+      isFirst: rank === 0,
+      isOnPath: isOnPath(this.#order, rank),
+      branches: isBranchPoint(this.#order, rank) ? childrenOf(this.#order, rank).length : 0,
       isHit: this.hitNumber(at) > 0,
-      fold: isFolded ? "folded" : below > 0 && isSegmentStart(this.#order, rank) ? "foldable" : "none",
+      fold: isFolded ? "folded" : below > 0 && startsBranch ? "foldable" : "none",
       hiddenBelow: isFolded ? below : 0,
     };
   }

@@ -6,9 +6,9 @@ import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/li
 import { displayWidth, padEnd } from "../terminal/width.js";
 import type { TreeFilter } from "./filter.js";
 import { Folds } from "./folds.js";
-import { type Gutter, gutterText, LEVEL_WIDTH } from "./gutter.js";
+import { type GutterPlace, gutterText, LEVEL_WIDTH } from "./gutter.js";
 import { Layout, type VisibleRow } from "./layout.js";
-import { leafNames, rowText } from "./row-text.js";
+import { branchCount, leafNames, rowText } from "./row-text.js";
 import { TreeIndex } from "./tree-index.js";
 
 /** The outline of a session in order of arrival, with its labels and leaves. */
@@ -97,7 +97,7 @@ function isLandmarkRow(
 interface OmittedRows {
   /** Their row numbers. */
   readonly omitted: readonly number[];
-  readonly gutter: Gutter | null;
+  readonly place: GutterPlace;
 }
 
 /**
@@ -121,7 +121,8 @@ function* shortenRun(layout: Layout, from: number, length: number): Generator<Vi
   const start = layout.window(from, RUN_ENDS, Folds.none);
   const omitted = Array.from({ length: length - 2 * RUN_ENDS }, (_, at) => layout.atPosition(from + RUN_ENDS + at, Folds.none));
   yield* start;
-  yield { omitted, gutter: start[0]?.gutter ?? null };
+  const { level = 0, isOnPath = false } = start[0] ?? {};
+  yield { omitted, place: { level, isOnPath, startsBranch: false, isFirst: false } };
   yield* layout.window(from + length - RUN_ENDS, RUN_ENDS, Folds.none);
 }
 
@@ -170,22 +171,26 @@ class TreePrinter {
     return this.#ids.get(id) ?? id;
   }
 
-  #rowLine({ at, gutter, startsBranch, isOnPath }: VisibleRow): Line {
+  #rowLine(visible: VisibleRow): Line {
     const { glyphs, width, time } = this.#options;
-    const row = this.#rows[at];
+    const row = this.#rows[visible.at];
     if (row === undefined) return [];
     const left: Line = [
-      styled("dim", padEnd(this.#idOf(at), this.#idWidth)),
+      styled("dim", padEnd(this.#idOf(visible.at), this.#idWidth)),
       " ",
-      isOnPath ? styled("leaf", glyphs.onPath) : " ",
-      " ",
-      styled("dim", gutterText(gutter, startsBranch, this.#maxLevels, glyphs)),
+      ...this.#gutter(visible),
       ...(time === undefined ? [] : [styled("dim", `${time(row.createdAtMs)} `)]),
       ...this.#badges(row),
     ];
     const leafMarks = (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${glyphs.arrow} ${name}`));
-    const room = width - lineWidth(left) - lineWidth(leafMarks);
-    return fitMiddle(left, rowText(row, room, glyphs.ellipsis), leafMarks, width, glyphs.ellipsis);
+    const right: Line = [...branchCount(visible.branches, glyphs), ...leafMarks];
+    const room = width - lineWidth(left) - lineWidth(right);
+    return fitMiddle(left, rowText(row, room, glyphs.ellipsis), right, width, glyphs.ellipsis);
+  }
+
+  #gutter(place: GutterPlace): Line {
+    const text = gutterText(place, this.#maxLevels, this.#options.glyphs);
+    return [styled(place.isOnPath ? "leaf" : "dim", place.level === 0 ? `${text} ` : text)];
   }
 
   #badges(row: OutlineRow): Line {
@@ -194,14 +199,17 @@ class TreePrinter {
     return row.isError ? [...badge, styled("error", `${this.#options.glyphs.error} `)] : badge;
   }
 
-  #omittedLine({ omitted, gutter }: OmittedRows): Line {
+  #omittedLine({ omitted, place }: OmittedRows): Line {
     const { glyphs, width } = this.#options;
     const fromUser = omitted.filter((at) => this.#rows[at]?.role === "user").length;
     const detail = fromUser === 0 ? "" : `, ${fromUser} from the user`;
-    const lines = gutterText(gutter, false, this.#maxLevels, glyphs);
-    const space = " ".repeat(this.#idWidth + 3);
+    const space = " ".repeat(this.#idWidth + 1);
     return fitLine(
-      [space, styled("dim", `${lines}${glyphs.ellipsis} ${counted(omitted.length, "more entry", "more entries")}${detail} (--full)`)],
+      [
+        space,
+        ...this.#gutter(place),
+        styled("dim", `${glyphs.ellipsis} ${counted(omitted.length, "more entry", "more entries")}${detail} (--full)`),
+      ],
       width,
       glyphs.ellipsis,
     );

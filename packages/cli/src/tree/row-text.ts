@@ -1,5 +1,6 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
 import { shortenPreview } from "@bough/session-core/internals";
+import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 
@@ -28,6 +29,12 @@ export function rowText(row: OutlineRow, maxWidth: number = Number.POSITIVE_INFI
     case "foreign":
       return [styled("dim", `[foreign ${row.preview}]`)];
   }
+}
+
+/** How many branches leave a row, as shown after its text; empty: it is no branch point. */
+export function branchCount(branches: number, glyphs: Glyphs): Line {
+  if (branches < 2) return [];
+  return [styled("summary", glyphs.isAscii ? ` (${branches} branches)` : ` ⑂ ${branches}`)];
 }
 
 /** By entry: the names of the leaves that point to it, as shown after its row: `leaf` for the current one, else `leaf NAME`. */

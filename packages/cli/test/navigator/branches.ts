@@ -21,5 +21,5 @@ export function navigator(marked: Marked = {}): Driven {
 
 /** A navigator with the question about leaving open for `left2`. */
 export function leaving(): Driven {
-  return navigator().press("G", "enter");
+  return navigator().press("k", "k", "enter");
 }

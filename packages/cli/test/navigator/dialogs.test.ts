@@ -76,18 +76,18 @@ describe("Going to an entry", () => {
   });
 
   it("is not asked if the key or the setting decides", () => {
-    expect(navigator().press("G", "s").wanted().at(-1)).toMatchObject({ kind: "move", summarize: true });
+    expect(navigator().press("k", "k", "s").wanted().at(-1)).toMatchObject({ kind: "move", summarize: true });
     for (const [preference, summarize] of [
       ["no-summary", false],
       ["summary", true],
     ] as const) {
-      const settled = new Driven({ preferences: { leaving: preference } }).loaded(ROWS).press("G", "enter");
+      const settled = new Driven({ preferences: { leaving: preference } }).loaded(ROWS).press("k", "k", "enter");
       expect(settled.wanted().at(-1)).toMatchObject({ kind: "move", summarize });
     }
   });
 
   it("preselects the last choice", () => {
-    const question = new Driven({ preferences: { lastChoice: 1 } }).loaded(ROWS).press("G", "enter");
+    const question = new Driven({ preferences: { lastChoice: 1 } }).loaded(ROWS).press("k", "k", "enter");
     expect(question.text).toContain("› 2 A summary");
   });
 });
@@ -122,7 +122,7 @@ describe("Work that takes time", () => {
     expect(navigator().press("c", "escape").at).toBe("right2");
     question.wanted();
     expect(question.press("y").wanted()).toEqual([{ kind: "compact", entryId: "right2" }]);
-    expect(navigator().press("G", "c").text).toContain("Only the current branch");
+    expect(navigator().press("k", "k", "c").text).toContain("Only the current branch");
     expect(navigator().press("g", "c").text).toContain("nothing before this entry");
   });
 });

@@ -34,7 +34,7 @@ describe("News", () => {
 
   it("keeps the selection while rows arrive before and after it", () => {
     const arrived = outline(...ROWS.map(({ id }) => [id, null] as const), ["new", "left2"]).slice(-1);
-    const at = navigator().press("G").changed(arrived, { leafId: "new" });
+    const at = navigator().press("k", "k").changed(arrived, { leafId: "new" });
     expect(at.at).toBe("left2");
     expect(at.press(".").at).toBe("new");
   });

@@ -18,11 +18,11 @@ describe("moving in the list", () => {
     [["up"], "call5"],
     [["k", "k"], "u4"],
     [["g"], "u1"],
-    [["home", "G"], "a3"],
-    [["g", "up"], "a3"],
+    [["home", "G"], "a5"],
+    [["g", "up"], "a5"],
     [["G", "down"], "u1"],
     [["pageup"], "u1"],
-    [["g", "pagedown"], "a3"],
+    [["g", "pagedown"], "a5"],
     [["g", "."], "a5"],
     [["p"], "a2"],
     [["g", "n"], "a2"],
@@ -46,7 +46,7 @@ describe("folding", () => {
     expect(selected(driven)).toBe("u4");
     expect(driven.text).toContain("(+2)");
     expect(selected(driven.press("alt+left"))).toBe("u1");
-    driven.press("alt+right");
+    driven.press("alt+right", "alt+right");
     expect(selected(driven)).toBe("u4");
     expect(driven.press("ctrl+right").text).not.toContain("(+2)");
   });
@@ -98,12 +98,13 @@ describe("search", () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("replied");
     await driven.until(({ search }) => search?.hits?.length === 4);
-    expect(driven.text).toContain("3/4 of 10 entries");
-    expect(driven.text).toContain("hit 3 of 4");
+    expect(driven.text).toContain("4/4 of 10 entries");
+    expect(driven.text).toContain("hit 4 of 4");
     driven.press("enter", "g", "n");
     expect(selected(driven)).toBe("a2");
+    expect(selected(driven.press("n"))).toBe("a3");
     expect(selected(driven.press("n"))).toBe("a5");
-    expect(selected(driven.press("p"))).toBe("a2");
+    expect(selected(driven.press("p", "p"))).toBe("a2");
   });
 
   it("shows the hits only in a session without branches too, and their ancestors on a key", async () => {
@@ -293,7 +294,7 @@ describe("work on an entry", () => {
   it("compares the branches of two marked entries", async () => {
     const { driven } = await opened(TWO);
     expect(driven.press("d").text).toContain("Mark an entry first");
-    driven.press("m", "G", "m");
+    driven.press("m", "}", "m");
     expect(driven.text).toContain("(2)");
     driven.press("d");
     await driven.until(({ dialog }) => dialog.kind === "comparison");
@@ -313,7 +314,7 @@ describe("work on an entry", () => {
 
   it("summarizes only the current branch", async () => {
     const { driven } = await opened(TWO);
-    expect(driven.press("G", "c").text).toContain("Only the current branch can be compacted.");
+    expect(driven.press("}", "c").text).toContain("Only the current branch can be compacted.");
   });
 });
 

@@ -6,28 +6,34 @@ import { Driven } from "./driven.js";
 beforeAll(loadExactWidths);
 
 describe("Keys in the list", () => {
-  // The branch of the leaf comes first: ask, asst, right, right2, left, left2.
+  // The branch of the leaf comes last: ask, asst, left, left2, right, right2.
   it.each<[keys: string, at: string]>([
     ["", "right2"],
     ["up", "right"],
-    ["k k", "asst"],
-    ["down", "left"],
-    ["j j", "left2"],
+    ["k k", "left2"],
+    ["down", "ask"],
+    ["j j", "asst"],
     ["g", "ask"],
-    ["g up", "left2"],
-    ["G", "left2"],
+    ["g up", "right2"],
+    ["G", "right2"],
     ["G down", "ask"],
     ["home", "ask"],
-    ["end", "left2"],
+    ["end", "right2"],
     ["pageup", "ask"],
     ["pageup pageup", "ask"],
-    ["pagedown", "left2"],
+    ["pagedown", "right2"],
     ["right right left left", "ask"],
     ["g .", "right2"],
     ["[", "asst"],
     ["g ]", "asst"],
     ["g n", "asst"],
     ["p", "asst"],
+    ["}", "left"],
+    ["{", "left"],
+    ["} }", "right"],
+    ["k k {", "right"],
+    ["alt+up", "right"],
+    ["alt+up alt+up alt+up alt+down", "left"],
   ])("%j selects %s", (keys, at) => {
     expect(navigator().press(...keys.split(" ").filter(Boolean)).at).toBe(at);
   });
@@ -39,8 +45,10 @@ describe("Keys in the list", () => {
     ["ctrl+left", "right", 5],
     ["alt+left alt+left", "ask", 5],
     ["ctrl+left ctrl+right", "right", 6],
-    ["ctrl+right", "left", 6],
-    ["k k space", "asst", 2],
+    ["g ctrl+right", "left", 6],
+    ["ctrl+right", "right2", 6],
+    ["k k k space", "left", 5],
+    ["k k k k space", "asst", 2],
     ["ctrl+left g space", "ask", 1],
     ["g space .", "right2", 6],
   ])("%j folds and unfolds: %s is selected, %i rows are seen", (keys, at, rows) => {
@@ -71,13 +79,13 @@ describe("Keys in the list", () => {
   });
 
   it("has two marks at most; a third replaces the first, and the same key removes one", () => {
-    const marked = navigator().press("m", "k", "m", "k", "m");
-    expect(marked.model.marks).toEqual(["right", "asst"]);
+    const marked = navigator().press("m", "k", "m", "g", "m");
+    expect(marked.model.marks).toEqual(["right", "ask"]);
     expect(marked.press("m").model.marks).toEqual(["right"]);
   });
 
   it("compares two marked entries, or a marked one with the selected one", () => {
-    const marked = navigator().press("m", "G");
+    const marked = navigator().press("m", "k", "k");
     marked.wanted();
     expect(marked.press("d").wanted()).toEqual([{ kind: "compare", entryIds: ["right2", "left2"], width: 76 }]);
     expect(navigator().press("d").text).toContain("Mark an entry first");

@@ -42,17 +42,6 @@ const MARKED = {
 const shown = (columns: number, rows: number, env: Readonly<Record<string, string>> = {}) =>
   new Driven({ size: { columns, rows: rows - 1 }, env, title: "A parser for the language" }).loaded(ROWS, MARKED);
 
-/** As many branch points above each other, each with a second branch. */
-function ladder(levels: number): readonly Sketch[] {
-  return Array.from({ length: levels }, (_, at): readonly Sketch[] => {
-    const parent = at === 0 ? null : `main${at - 1}`;
-    return [
-      [`main${at}`, parent, { preview: `on level ${at} the words go on for long enough to fill any row` }],
-      [`side${at}`, parent, { preview: "aside" }],
-    ];
-  }).flat();
-}
-
 /** Words of a message, as a row shows them. */
 const wordsIn = (line: string | undefined) => /(?:user|assistant): (.*?)(?: {2,}~.*)?$/.exec(line ?? "")?.[1] ?? "";
 
@@ -88,7 +77,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
   });
 
   it("shows the choices about the branch that is left", () => {
-    expect(within(shown(columns, rows).press("G", "enter"))).toMatchSnapshot();
+    expect(within(shown(columns, rows).press("g", "j", "j", "enter"))).toMatchSnapshot();
   });
 
   it("shows the field for a label", () => {
@@ -102,7 +91,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
   });
 
   it("shows work, and the key that cancels it", () => {
-    const text = within(shown(columns, rows).press("G", "enter", "2"));
+    const text = within(shown(columns, rows).press("g", "j", "j", "enter", "2"));
     expect(text.replaceAll("\n", " ")).toContain("Esc cancels");
     expect(text).toMatchSnapshot();
   });
@@ -112,7 +101,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
   });
 
   it("draws only ASCII if asked to", () => {
-    const ascii = shown(columns, rows, { BOUGH_ASCII: "1" }).press("G", "enter");
+    const ascii = shown(columns, rows, { BOUGH_ASCII: "1" }).press("g", "j", "j", "enter");
     expect(within(ascii)).toMatch(/^[\x20-\x7e\n]*$/);
     expect(within(ascii.press("escape", "?"))).toMatch(/^[\x20-\x7e\n]*$/);
     expect(within(ascii.press("escape", "g", "space", "/").type("x").hits())).toMatch(/^[\x20-\x7e\n]*$/);
@@ -121,17 +110,6 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
 });
 
 describe("A row", () => {
-  it.each([80, 100, 200])("has at least 40 columns of text at %i columns, at any depth", (columns) => {
-    const deep = new Driven({ size: { columns, rows: 20 } }).loaded(rowsOf(...ladder(60)), { leafId: "main59" });
-    const { selectedLine = "" } = deep;
-    expect(selectedLine).toContain("…");
-    expect(selectedLine).toContain("on level 59");
-    // The role and the names of leaves included.
-    const words = selectedLine.slice(selectedLine.indexOf("user:")).replace(/ {2,}~.*$/, "");
-    expect(words.length).toBeGreaterThanOrEqual(40);
-    expect(deep.widest).toBeLessThanOrEqual(columns);
-  });
-
   it("keeps columns for its text beside a long label and a long name of a leaf", () => {
     const long = new Driven().loaded(ROWS, {
       leafId: "right2",

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import stringWidth from "string-width";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { UNICODE_GLYPHS } from "../../src/terminal/glyphs.js";
+import { graphemesOf } from "../../src/terminal/graphemes.js";
 import { safe } from "../../src/terminal/safe.js";
 import { displayWidth, loadExactWidths, padEnd, padStart, truncate } from "../../src/terminal/width.js";
 
@@ -83,5 +84,15 @@ describe("cutting a text", () => {
 
   test("pads to the displayed width", () => {
     expect([padEnd("日", 4), padStart("日", 4), padEnd("long", 2)]).toEqual(["日  ", "  日", "long"]);
+  });
+});
+
+describe("a long text", () => {
+  test("is divided between clusters, wherever these stand", () => {
+    const family = "👩‍👩‍👧";
+    for (let before = 230; before <= 260; before += 1) {
+      const segments = [...graphemesOf(`${"ä".repeat(before)}${family}…`)].map(({ segment }) => segment);
+      expect(segments.slice(before)).toEqual([family, "…"]);
+    }
   });
 });

@@ -104,13 +104,13 @@ describe("jumps in any tree", () => {
   test("go to the next visible branch point and hit, in both directions, from any row and from outside", () => {
     always((layout, naive, { folds }) => {
       const printed = naive.print(setOf(folds));
-      const expected = (from: number, direction: 1 | -1, which: "isBranchPoint" | "isHit") => {
+      const expected = (from: number, direction: 1 | -1, which: "branches" | "isHit") => {
         const ahead = direction === 1 ? printed.slice(from + 1) : printed.slice(0, from).reverse();
         return ahead.find((row) => row[which])?.at ?? -1;
       };
       for (const [position, { at }] of [...printed.entries()]) {
         for (const direction of [1, -1] as const) {
-          expect(layout.nextBranchPoint(at, direction, folds)).toBe(expected(position, direction, "isBranchPoint"));
+          expect(layout.nextBranchPoint(at, direction, folds)).toBe(expected(position, direction, "branches"));
           expect(layout.nextHit(at, direction, folds)).toBe(expected(position, direction, "isHit"));
         }
       }

@@ -9,13 +9,14 @@ import type { LayoutOptions } from "../../src/tree/shown-rows.js";
 import { anyOutline } from "../tree/outlines.js";
 
 /** A row of the model, and of a layout brought into the same form. */
-export interface SeenRow extends Omit<VisibleRow, "gutter" | "startsBranch" | "position"> {
+export interface SeenRow extends Omit<VisibleRow, "level" | "startsBranch" | "isFirst" | "position"> {
   readonly gutter: string;
 }
 
 /** A row of a layout with its lines drawn. */
-export function seen({ gutter, startsBranch, position, ...row }: VisibleRow): SeenRow {
-  return { ...row, gutter: gutterText(gutter, startsBranch, 1000, glyphsFor({})) };
+export function seen(visible: VisibleRow): SeenRow {
+  const { level, startsBranch, isFirst, position, ...row } = visible;
+  return { ...row, gutter: gutterText(visible, 1000, glyphsFor({})) };
 }
 
 /** The tree as one would print it: by recursion, from scratch each time. */
@@ -41,16 +42,22 @@ export class NaiveTree {
     return at === -1 ? [] : [at, ...this.upFrom(this.parents[at] ?? -1)];
   }
 
-  /** The shown rows that hang on a row, in the order drawn; those on the path first. */
+  /** The shown rows that hang on a row, in the order drawn: last the one that continues the column. */
   children(parent: number): number[] {
     const own = this.rows.flatMap((_, at) => (this.parents[at] === parent ? [at] : []));
     const all = own.flatMap((at) => (this.shown[at] ? [at] : this.children(at))).sort((a, b) => a - b);
-    return [...all.filter((at) => this.path.has(at)), ...all.filter((at) => !this.path.has(at))];
+    const newest = Math.max(...all.map((at) => this.#newestBelow(at)));
+    const last = all.find((at) => this.path.has(at)) ?? all.find((at) => this.#newestBelow(at) === newest);
+    return last === undefined ? [] : [...all.filter((at) => at !== last), last];
   }
 
   /** What is seen from top to bottom. */
   print(folds: ReadonlySet<number>): SeenRow[] {
-    return this.#printAll(this.children(-1), "", folds, true);
+    return this.#printAll(this.children(-1), "", folds);
+  }
+
+  #newestBelow(at: number): number {
+    return Math.max(at, ...this.children(at).map((child) => this.#newestBelow(child)));
   }
 
   /** The nearest shown row at or above one, -1: none. */
@@ -69,27 +76,28 @@ export class NaiveTree {
     return parent === -1 || this.children(parent).length > 1;
   }
 
-  #printAll(siblings: readonly number[], lines: string, folds: ReadonlySet<number>, isTop: boolean): SeenRow[] {
-    if (siblings.length === 1) return siblings.flatMap((at) => this.#printOne(at, lines, lines, folds, isTop));
+  #printAll(siblings: readonly number[], lines: string, folds: ReadonlySet<number>): SeenRow[] {
+    const first = this.children(-1)[0];
     return siblings.flatMap((at, place) =>
       place === siblings.length - 1
-        ? this.#printOne(at, `${lines}└─ `, `${lines}   `, folds, true)
-        : this.#printOne(at, `${lines}├─ `, `${lines}│  `, folds, true),
+        ? this.#printOne(at, lines, lines, folds, false)
+        : this.#printOne(at, `${lines}${at === first ? "┌─ " : "├─ "}`, `${lines}│  `, folds, true),
     );
   }
 
-  #printOne(at: number, gutter: string, below: string, folds: ReadonlySet<number>, startsSegment: boolean): SeenRow[] {
+  #printOne(at: number, gutter: string, below: string, folds: ReadonlySet<number>, startsBranch: boolean): SeenRow[] {
     const children = this.children(at);
-    const rows = this.#printAll(children, below, folds, false);
+    const rows = this.#printAll(children, below, folds);
     const isFolded = folds.has(at) && children.length > 0;
+    const isOnPath = this.path.has(at);
     const row: SeenRow = {
       at,
-      gutter,
-      isOnPath: this.path.has(at),
-      isBranchPoint: children.length > 1,
+      gutter: gutter === "" ? (isOnPath ? "•" : " ") : gutter,
+      isOnPath,
+      branches: children.length > 1 ? children.length : 0,
       isHit: this.question.hits?.includes(at) ?? false,
-      fold: isFolded ? "folded" : startsSegment && children.length > 0 ? "foldable" : "none",
-      hiddenBelow: isFolded ? this.#printAll(children, "", new Set(), false).length : 0,
+      fold: isFolded ? "folded" : startsBranch && children.length > 0 ? "foldable" : "none",
+      hiddenBelow: isFolded ? this.#printAll(children, "", new Set()).length : 0,
     };
     return isFolded ? [row] : [row, ...rows];
   }

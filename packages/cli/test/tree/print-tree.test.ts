@@ -19,7 +19,7 @@ function lines(sketches: readonly Sketch[], leaf: string | null, options: Partia
 const hidden = { type: "custom", role: null } as const;
 
 describe("a printed tree", () => {
-  test("keeps a chain in one column and indents below a branch point only", () => {
+  test("keeps a chain and the path of the leaf in one column, and indents the other branches", () => {
     const drawn = lines(
       [
         ["aaaa", null],
@@ -33,11 +33,11 @@ describe("a printed tree", () => {
     );
     expect(drawn).toEqual([
       "aaaa • user: aaaa",
-      "bbbb • user: bbbb",
-      "eeee • ├─ user: eeee",
-      "ffff • │  user: ffff ← leaf",
-      "cccc   └─ user: cccc",
-      "dddd      user: dddd",
+      "bbbb • user: bbbb ⑂ 2",
+      "cccc ├─ user: cccc",
+      "dddd │  user: dddd",
+      "eeee • user: eeee",
+      "ffff • user: ffff ← leaf",
     ]);
   });
 
@@ -50,7 +50,7 @@ describe("a printed tree", () => {
         ],
         "bbbb",
       ),
-    ).toEqual(["bbbb • ├─ user: bbbb ← leaf", "aaaa   └─ user: aaaa"]);
+    ).toEqual(["aaaa ┌─ user: aaaa", "bbbb • user: bbbb ← leaf"]);
   });
 
   test("hangs the children of a hidden entry on its nearest shown ancestor", () => {
@@ -64,7 +64,7 @@ describe("a printed tree", () => {
       ],
       "bbbb",
     );
-    expect(drawn).toEqual(["aaaa • user: aaaa", "bbbb • ├─ user: bbbb ← leaf", "cccc   └─ user: cccc"]);
+    expect(drawn).toEqual(["aaaa • user: aaaa ⑂ 2", "cccc ├─ user: cccc", "bbbb • user: bbbb ← leaf"]);
   });
 
   test("draws no line where the last shown sibling is followed by hidden ones only", () => {
@@ -158,7 +158,7 @@ describe("a printed tree", () => {
   test("replaces the middle of a long run by its number of entries", () => {
     const drawn = lines(chain(42), "p00041");
     expect(drawn.map((line) => line.trim())).toHaveLength(10);
-    expect(drawn[4]?.trim()).toBe("… 33 more entries, 33 from the user (--full)");
+    expect(drawn[4]?.trim()).toBe("• … 33 more entries, 33 from the user (--full)");
     expect(lines(chain(42), "p00041", { full: true })).toHaveLength(42);
     expect(lines(chain(12), null)).toHaveLength(12);
   });
@@ -183,7 +183,7 @@ describe("a printed tree", () => {
       "bbbb",
       { glyphs: glyphsFor({ BOUGH_ASCII: "1" }) },
     );
-    expect(drawn).toEqual(["aaaa * user: aaaa", "bbbb * |- user: bbbb <- leaf", "cccc   `- user: cccc"]);
+    expect(drawn).toEqual(["aaaa * user: aaaa (2 branches)", "cccc |- user: cccc", "bbbb * user: bbbb <- leaf"]);
   });
 
   test("leaves forty columns for the text, however deep it is", () => {
@@ -194,7 +194,7 @@ describe("a printed tree", () => {
         [`r${at}x`, at === 0 ? "root" : `l${at - 1}x`],
       );
     const drawn = lines(deep, "root", { full: true, width: 80 }).filter((line) => line.includes("yyy"));
-    for (const line of drawn) expect(line).toMatch(/user: y{33,}…$/);
+    for (const line of drawn) expect(line).toMatch(/user: y{33,}…(?: ⑂ 2)?$/);
     expect(drawn).toHaveLength(50);
   });
 });

@@ -1,8 +1,6 @@
 import type { OutlineRow } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Folds } from "../../src/tree/folds.js";
-import { Layout } from "../../src/tree/layout.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";
 import { anyOutline, outline } from "../tree/outlines.js";
 
@@ -55,19 +53,6 @@ describe("an index of a session", () => {
   test("makes a row with an unknown parent a first entry", () => {
     const index = TreeIndex.of(rows.slice(1));
     expect([0, 1, 2, 3].map((at) => index.parentOf(at))).toEqual([-1, 0, -1, -1]);
-  });
-
-  test("has as many branch points above a row as the row has levels if everything is shown", () => {
-    fc.assert(
-      fc.property(anyOutline, (any) => {
-        const index = TreeIndex.of(any);
-        const layout = new Layout(index, { filter: "all", leafId: null, leaves: [], labeled: new Set() });
-        const topBranches = any.filter((_, at) => index.parentOf(at) === -1).length > 1 ? 1 : 0;
-        const branchesAbove = (at: number): number =>
-          index.parentOf(at) === -1 ? topBranches : branchesAbove(index.parentOf(at)) + (index.isBranchPoint(index.parentOf(at)) ? 1 : 0);
-        for (const { at, gutter } of layout.window(0, any.length, Folds.none)) expect(gutter?.depth ?? 0).toBe(branchesAbove(at));
-      }),
-    );
   });
 });
 
