@@ -1,5 +1,3 @@
-import { pairStart } from "@bough/session-core/internals";
-
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** Code units segmented at a time: in V8 the cost of each segment grows with the length of the whole string. */
@@ -17,8 +15,9 @@ let segmenter: Intl.Segmenter | undefined;
 export function* graphemesOf(text: string): Generator<Grapheme> {
   let size = CHUNK;
   for (let from = 0; from < text.length; ) {
+    const end = from + size;
     // Half of a surrogate pair at the end would count as a cluster of its own, and the cluster before it as complete.
-    const chunk = text.slice(from, pairStart(text, from + size));
+    const chunk = text.slice(from, isFirstHalf(text.charCodeAt(end - 1)) ? end - 1 : end);
     const isLast = from + chunk.length === text.length;
     const found = PLAIN.test(chunk) ? codeUnitsOf(chunk) : segmentsOf(chunk);
     // The last cluster of a chunk may continue in the next chunk.
@@ -30,6 +29,10 @@ export function* graphemesOf(text: string): Generator<Grapheme> {
     size = whole === 0 ? size * 2 : CHUNK;
     from += isLast ? chunk.length : (found[whole]?.index ?? 0);
   }
+}
+
+function isFirstHalf(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 function codeUnitsOf(text: string): readonly Grapheme[] {

@@ -12,12 +12,12 @@ describe("bough tree", () => {
     expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
       "Parser  parser-session-1",
       "user1 • user: said in user1",
-      "asst1 • assistant: replied in asst1",
-      "user3 • ├─ user: said in user3",
-      "call  • │  assistant: [read src/call3.ts]",
-      "asst3 • │  assistant: replied in asst3 ← leaf",
-      "user2   └─ user: said in user2",
-      "asst2      assistant: replied in asst2",
+      "asst1 • assistant: replied in asst1 ⑂ 2",
+      "user2 ├─ user: said in user2",
+      "asst2 │  assistant: replied in asst2",
+      "user3 • user: said in user3",
+      "call  • assistant: [read src/call3.ts]",
+      "asst3 • assistant: replied in asst3 ← leaf",
       "8 entries, 1 of them hidden; --all shows them",
       "",
     ]);
