@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { exportBough, exportMarkdown, exportPi, type Session } from "@bough/session-core";
 import { UsageError } from "../errors.js";
+import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
@@ -23,6 +24,8 @@ interface ExportOptions extends CommonOptions {
   readonly branch?: string;
   readonly toolOutput?: "none" | "short" | "full";
   readonly thinking?: boolean;
+  readonly private?: boolean;
+  readonly withSecrets?: boolean;
   readonly from?: string;
   readonly to?: string;
 }
@@ -48,10 +51,13 @@ async function checkRange(session: Session, { from, to }: ExportOptions): Promis
   if ((await session.tree.commonAncestor(first, last)) !== first) throw new UsageError(`--from ${from} is not on the path of --to ${to}.`);
 }
 
-function checkOptions({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
-  const forMarkdown = from ?? to ?? (format === "html" ? undefined : (toolOutput ?? (thinking === true ? "" : undefined)));
-  if (format !== "markdown" && forMarkdown !== undefined)
-    throw new UsageError(`--tool-output, --thinking, --from and --to need --format markdown; ${format} exports everything.`);
+function checkOptions(options: ExportOptions): void {
+  const { format, branch, toolOutput, thinking, from, to, force, output } = options;
+  if (format !== "markdown" && (from ?? to) !== undefined)
+    throw new UsageError(`--from and --to need --format markdown; ${format} exports the whole branch.`);
+  if (format !== "markdown" && format !== "html" && (toolOutput ?? thinking) !== undefined)
+    throw new UsageError(`--tool-output and --thinking need --format markdown or html; ${format} exports everything.`);
+  if (format !== "html" && options.private === true) throw new UsageError("--private needs --html FILE.");
   if (format === "bough" && branch !== undefined)
     throw new UsageError(
       "--format bough exports every branch. To export one branch, fork it (bough fork SESSION --at ENTRY) and export the fork.",
@@ -69,6 +75,8 @@ async function exportPieces(session: Session, options: ExportOptions): Promise<A
       return exportPi(session, { branch });
     case "html":
       return sessionPage(session, {
+        ...pageMasks(options.withSecrets === true),
+        private: options.private === true,
         ...(branch === undefined ? {} : { leafId: branch, branchOnly: true }),
         ...(options.toolOutput === undefined ? {} : { toolOutput: options.toolOutput }),
         thinking: options.thinking === true,

@@ -37,7 +37,7 @@ export function callHtml(call: ToolCallBlock, result: ToolResultMessage | undefi
   const drawn = drawArguments(call);
   const failed = result?.isError === true;
   const { name, detail } = describeCall(call, { directory: shown.directory ?? undefined });
-  const rest = restOf(call, detail, drawn?.used ?? []);
+  const rest = restOf(call, detail, drawn?.used ?? [], shown);
   const output = result === undefined ? html`<p class="note">No result.</p>` : outputHtml(result, readLanguage(call, failed), shown);
   return html`<details class="call"${drawn?.isOpen === true ? html` open` : NOTHING}><summary><b>${name}</b> <span class="what">${detail}</span>${sizeHtml(drawn?.size ?? resultSize(result))}${failedHtml(failed)}</summary>${drawn?.shown}${rest}${output}</details>`;
 }
@@ -123,12 +123,12 @@ function drawPatch(args: Arguments): DrawnArguments | undefined {
 }
 
 /** The arguments that nothing else shows, as JSON. What the summary of the call says is not repeated. */
-function restOf(call: ToolCallBlock, detail: string, used: readonly string[]): Html {
+function restOf(call: ToolCallBlock, detail: string, used: readonly string[], { mask }: ShownParts): Html {
   const rest = Object.entries(call.arguments).filter(
     ([name, value]) => value !== undefined && !used.includes(name) && !isSaid(name, value, detail),
   );
   if (rest.length === 0) return NOTHING;
-  return html`<pre class="code"><code data-language="json">${toPrintedJson(Object.fromEntries(rest))}</code></pre>`;
+  return html`<pre class="code"><code data-language="json">${mask(toPrintedJson(Object.fromEntries(rest)) ?? "")}</code></pre>`;
 }
 
 function isSaid(name: string, value: unknown, detail: string): boolean {

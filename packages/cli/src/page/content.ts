@@ -12,6 +12,8 @@ export interface ShownParts {
   readonly toolOutput: "none" | "short" | "full";
   /** The directory of the session; paths inside it are shown relative to it. */
   readonly directory: string | null;
+  /** Replaces secrets that are recognized by what stands before them, as in `"password": "…"`. */
+  readonly mask: (text: string) => string;
 }
 
 /** The blocks of a content in order. `level`: that of headings in the text. */

@@ -28,7 +28,6 @@ export function documentStart(title: string, facts: Html): Html {
 </header>
 <main id="conversation" tabindex="-1">
 <header id="intro"><h1>${title}</h1><p>${facts}</p></header>
-<div id="path">
 `;
 }
 

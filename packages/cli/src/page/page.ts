@@ -7,11 +7,12 @@ import { type BranchLine, BranchShape, type Segment } from "./branches.js";
 import { entryLink, type ShownParts } from "./content.js";
 import { documentEnd, documentStart } from "./document.js";
 import { type Html, html, joinHtml } from "./html.js";
+import { Omissions } from "./omissions.js";
 import { stepHtml } from "./step.js";
 import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
 /** What of a session a page shows. */
-export interface PageOptions extends Partial<Omit<ShownParts, "directory">> {
+export interface PageOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput">> {
   /** The end of the path that is shown first. Default: the leaf. */
   readonly leafId?: EntryId | null;
   /** Only that path; the other branches are not in the page. */
@@ -20,7 +21,7 @@ export interface PageOptions extends Partial<Omit<ShownParts, "directory">> {
   readonly private?: boolean;
   /** Replaces secrets in a text. Every text of an entry goes through it before it is used. */
   readonly mask?: (text: string) => string;
-  /** The last lines: what was masked, when the page was made. Called when all entries are written. */
+  /** The last lines, such as what was masked. Called when all entries are written. */
   readonly closing?: () => readonly string[];
 }
 
@@ -53,7 +54,7 @@ class PageWriter {
   readonly #stepOf: Int32Array;
   readonly #treeRows = new Map<Segment, TreeRow[]>();
   readonly #languages = new Set<string>();
-  readonly #omitted = { private: 0 };
+  readonly #omitted = new Omissions();
   readonly #headings = new Headings();
 
   private constructor(
@@ -71,7 +72,12 @@ class PageWriter {
     this.#leaf = leaf;
     this.#labels = labels;
     this.#shape = new BranchShape(rows, leaf);
-    this.#shown = { thinking: options.thinking ?? false, toolOutput: options.toolOutput ?? "full", directory: record.cwd };
+    this.#shown = {
+      thinking: options.thinking ?? false,
+      toolOutput: options.toolOutput ?? "full",
+      directory: record.cwd,
+      mask: options.mask ?? ((text) => text),
+    };
     this.#rowOfId = new Map(rows.map(({ id }, at) => [id, at]));
     this.#stepOf = new Int32Array(rows.length).fill(-1);
   }
@@ -86,14 +92,15 @@ class PageWriter {
   async *write(): AsyncGenerator<string, void, void> {
     const lines = this.#shape.lines();
     yield documentStart(this.#mask(this.#title()), await this.#facts()).text;
+    yield '<div id="path">\n';
     for (const [at, line] of lines.entries()) {
-      if (at === 1) yield html`</div>${this.#closing()}</main><template id="elsewhere">`.text;
+      if (at === 1) yield '</div></main><template id="elsewhere">';
       yield* this.#line(line);
     }
-    yield lines.length > 1 ? html`</template>`.text : html`</div>${this.#closing()}</main>`.text;
-    yield html`<nav id="tree" aria-label="Tree of the session" tabindex="-1">`.text;
+    yield lines.length > 1 ? "</template>" : "</div></main>";
+    yield '<nav id="tree" aria-label="Tree of the session" tabindex="-1">';
     for (const piece of treeHtml(lines, this.#treeRows)) yield piece.text;
-    yield html`</nav>`.text;
+    yield html`</nav><footer id="closing">${this.#closing()}</footer>`.text;
     yield documentEnd(this.#languages).text;
   }
 
@@ -117,8 +124,8 @@ class PageWriter {
   }
 
   #closing(): Html {
-    const lines = this.#options.closing?.() ?? [];
-    return html`<footer>${joinHtml(lines.map((line) => html`<p>${line}</p>`))}</footer>`;
+    const lines = [this.#omitted.line(), ...(this.#options.closing?.() ?? [])];
+    return joinHtml(lines.flatMap((line) => (line === undefined ? [] : [html`<p>${line}</p>`])));
   }
 
   async *#line(line: BranchLine): AsyncGenerator<string, void, void> {
@@ -137,7 +144,7 @@ class PageWriter {
     for await (const entry of this.#session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
       const at = this.#rowOfId.get(entry.id) ?? -1;
       this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
-      if (isPrivate(entry) && this.#options.private !== true) this.#omitted.private += 1;
+      if (isPrivate(entry) && this.#options.private !== true) this.#omitted.count("private");
       else yield this.#masked(entry);
     }
   }
@@ -146,6 +153,7 @@ class PageWriter {
     const [id = ""] = step.entryIds;
     const at = this.#rowOfId.get(id) ?? -1;
     const written = stepHtml(step, this.#shown);
+    this.#omitted.countIn(step, this.#shown);
     if (written === undefined) return;
     const up = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
     for (const shown of step.entryIds) this.#stepOf[this.#rowOfId.get(shown) ?? -1] = at;
@@ -178,7 +186,7 @@ class PageWriter {
   }
 
   #mask(text: string): string {
-    return this.#options.mask?.(text) ?? text;
+    return this.#shown.mask(text);
   }
 
   #masked(entry: Entry): Entry {

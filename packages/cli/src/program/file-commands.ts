@@ -87,6 +87,8 @@ function defineExport(registry: CommandRegistry): void {
       ]),
     )
     .option("--thinking", "Markdown, HTML: include the thinking of the model")
+    .option("--private", "HTML: also commands kept out of the conversation")
+    .option("--with-secrets", "HTML: do not mask keys, tokens and passwords")
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry");
 }
