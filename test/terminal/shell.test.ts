@@ -17,6 +17,30 @@ describe("the shell in a real terminal", () => {
     await terminal.until(/› remember the milk/);
   });
 
+  test("takes what is typed before it is up: Enter sends, the rest is in the prompt and nowhere else", async () => {
+    const here = home();
+    const terminal = await here.terminal("--new");
+    terminal.type("remember the milk");
+    terminal.press("Enter");
+    terminal.type("and the bread");
+    const screen = await terminal.until(/› and the bread[\s\S]*1 entry/);
+    expect(screen).toMatch(/^› remember the milk$/m);
+    expect(screen.match(/and the bread/g)).toHaveLength(1);
+    terminal.press("C-c", "C-d");
+    await terminal.until(/ended with 0/);
+    terminal.type("stty -a");
+    terminal.press("Enter");
+    await terminal.until(/ icanon[\s\S]* echo /);
+  });
+
+  test("leaves the terminal as it was if it cannot start", async () => {
+    const terminal = await home().terminal("--session nowhere");
+    await terminal.until(/ended with \d/);
+    terminal.type("stty -a");
+    terminal.press("Enter");
+    await terminal.until(/ icanon[\s\S]* echo /);
+  });
+
   test("streams a reply in, and stores it with what it used", async () => {
     const here = home();
     const { env } = await modelServer(async (_said, send) => {

@@ -1,9 +1,10 @@
 import { mkdirSync, statSync } from "node:fs";
 import module from "node:module";
 import { isAbsolute, join } from "node:path";
+import { holdInput, startsShell } from "./terminal/early-input.js";
 
-// The entry of the command. It only turns on the compile cache of Node before any other code is loaded: compiling that code takes
-// a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
+// The entry of the command. Before any other code is loaded it turns on the compile cache of Node, and keeps what is typed while the
+// shell is loading. Compiling that code takes a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
 // code, and heeds NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE.
 
 interface CompileCache {
@@ -38,6 +39,10 @@ function folderIn(home: string, levels: readonly string[]): string | undefined {
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
+
+const { stdin, stdout, env } = process;
+const isDrawable = stdin.isTTY === true && stdout.isTTY === true && env["TERM"] !== "dumb";
+if (isDrawable && startsShell(process.argv.slice(2))) holdInput(stdin, () => process.exit(130));
 
 const { enableCompileCache }: typeof module & CompileCache = module;
 if (typeof enableCompileCache === "function") {

@@ -1,5 +1,6 @@
 import { type Instance, render } from "ink";
 import { createElement } from "react";
+import { releaseInput } from "../terminal/early-input.js";
 import type { Terminal } from "../terminal/io.js";
 import { fitLine, type Line } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
@@ -76,6 +77,8 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   begin(): void {
+    // What was typed while the program was loading is on the screen and comes to the prompt.
+    if (releaseInput() !== "") this.#terminal.stdout.write("\r\u001b[J");
     this.#enter();
     this.#terminal.stdout.on("resize", this.#onResize);
     // Drawn in the next turn of the event loop: what the screen reads until then is in its first frame.
