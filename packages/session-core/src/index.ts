@@ -160,6 +160,7 @@ export type {
   SessionParent,
   SessionRecord,
   SessionSource,
+  SessionTotals,
   Statistics,
   StoredValue,
   ValueKey,

@@ -194,6 +194,10 @@ const SCALAR = ruleOf("a text, a finite number, true, false or null", (value) =>
 /** Which sessions to list. */
 export const FILTER = options({
   cwd: optional(TEXT),
+  under: optional(list(TEXT, "an array of directories")),
+  sinceMs: optional(NUMBER),
+  untilMs: optional(NUMBER),
+  agent: optional(TEXT),
   kind: optional(oneOf(...KINDS, "all")),
   archived: optional(FLAG_OR_ALL),
   empty: optional(FLAG),

@@ -92,7 +92,16 @@ export interface Fork {
 
 /** Which sessions to list. Conditions are combined with AND. Newest activity first. */
 export interface SessionFilter {
+  /** Recorded in this directory. */
   readonly cwd?: string | undefined;
+  /** Recorded in one of these directories or in a directory below one, such as the root of a repository. */
+  readonly under?: readonly string[] | undefined;
+  /** Last active at or after this time, in milliseconds since 1970. */
+  readonly sinceMs?: number | undefined;
+  /** Last active before this time. */
+  readonly untilMs?: number | undefined;
+  /** Recorded by this agent: the format of the imported file, such as `claude` or `pi`; `bough` also for sessions that were not imported. */
+  readonly agent?: string | undefined;
   /** Default: conversations only. */
   readonly kind?: SessionKind | "all" | undefined;
   /** Default: false. */
@@ -266,6 +275,15 @@ export interface ModelUsage {
   readonly cacheWriteTokens: number;
   /** US dollars, as reported; 0 if nothing was. */
   readonly costUsd: number;
+}
+
+/** What a list shows of a session besides its record. */
+export interface SessionTotals {
+  /** Entries without children; 0 if the session is empty. */
+  readonly branches: number;
+  readonly usage: readonly ModelUsage[];
+  /** The usage of entries that a fork copied, which already counts in the source session. */
+  readonly inheritedUsage: readonly ModelUsage[];
 }
 
 /** Totals of one session or of a store. */

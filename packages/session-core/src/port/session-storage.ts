@@ -21,6 +21,7 @@ import type {
   SessionFilter,
   SessionKey,
   SessionRecord,
+  SessionTotals,
   Statistics,
   StoredValue,
   ValueKey,
@@ -62,6 +63,8 @@ export interface SessionStorage {
   /** Finds sessions by id, id prefix, title, title prefix or part of a title: the results of the first of these that matches, conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
   listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
+  /** Returns branches and usage of sessions, by id. */
+  totalsOf(sessionIds: readonly SessionId[]): Promise<ReadonlyMap<SessionId, SessionTotals>>;
   renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;
   archiveSession(id: SessionId, archived: boolean): Promise<void>;
   deleteSession(id: SessionId): Promise<void>;

@@ -14,7 +14,8 @@ const MANY_OF_A_MEMBER = 1000;
 /**
  * Returns a page of the sessions that match `filter`, newest activity first. Reads no entries.
  *
- * Cost: the sessions of the page, however many there are; with `cwd` and `parentId` together, those of the parent. With `metadata`, the
+ * Cost: the sessions of the page, however many there are; with `cwd` and `parentId` together, those of the parent; with `under`, those
+ * below the directories; with `agent`, those between one match and the next. With `metadata`, the
  * sessions with its rarest member, or, if these are more than 1,000, those between one match and the next.
  */
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
@@ -25,14 +26,21 @@ export function listSessions(connection: Connection, filter: SessionFilter): Pag
 }
 
 function listRows(connection: Connection, filter: SessionFilter, limit: number): readonly SessionTable[] {
-  const conditions = [...placeConditions(filter), ...cursorConditions(filter.cursor)];
+  const conditions = [
+    ...placeConditions(filter),
+    ...timeConditions(filter),
+    ...agentConditions(filter),
+    ...cursorConditions(filter.cursor),
+  ];
   const listings = listingsOf(filter);
   const members = metadataRows(filter.metadata ?? {});
   // A member that is too long for the index is a member of no session.
   if (members.length < Object.values(filter.metadata ?? {}).filter((value) => value !== undefined).length) return [];
   const rarest = findRarest(connection, members);
   const all = [...conditions, ...members.filter((member) => member !== rarest).map(hasMember)];
-  const list = rarest === undefined ? inListings(listings, all, limit) : withMember(rarest, listings, all, limit);
+  const places = filter.under === undefined ? undefined : filter.under.filter(isOutermost).flatMap(placesOf);
+  const list =
+    rarest === undefined ? inListings(listings, places, all, limit) : withMember(rarest, listings, [...all, ...anyOf(places)], limit);
   return connection.all(
     dynamicQuery<SessionTable>(() => rawQuery(list)),
     {},
@@ -51,11 +59,21 @@ function listingsOf({ kind = "conversation", archived = false, empty = false }: 
 }
 
 // Each number has its own range of an index in the order of the list, so each part reads no more rows than the page has.
-function inListings(listings: readonly number[], conditions: readonly Condition[], limit: number): RawBuilder<SessionTable> {
-  const parts = listings.map(
-    (listing) =>
-      sql`SELECT * FROM session WHERE ${sql.join([sql`listing = ${listing}`, ...conditions], sql` AND `)} ${NEWEST_FIRST} LIMIT ${limit}`,
+function inListings(
+  listings: readonly number[],
+  places: readonly Place[] | undefined,
+  conditions: readonly Condition[],
+  limit: number,
+): RawBuilder<SessionTable> {
+  const wheres = listings.flatMap((listing) =>
+    places === undefined
+      ? [[sql`listing = ${listing}`]]
+      : places.map(({ isRange, within }) => [isRange ? sql`+listing = ${listing}` : sql`listing = ${listing}`, within]),
   );
+  const parts = wheres.map(
+    (where) => sql`SELECT * FROM session WHERE ${sql.join([...where, ...conditions], sql` AND `)} ${NEWEST_FIRST} LIMIT ${limit}`,
+  );
+  if (parts.length === 0) return sql<SessionTable>`SELECT * FROM session WHERE FALSE`;
   if (parts.length === 1) return sql<SessionTable>`${parts[0]}`;
   const union = sql.join(
     parts.map((part) => sql`SELECT * FROM (${part})`),
@@ -79,6 +97,56 @@ function withMember(
 
 function placeConditions({ cwd, parentId }: SessionFilter): readonly Condition[] {
   return [...(cwd === undefined ? [] : [sql`cwd = ${cwd}`]), ...(parentId === undefined ? [] : [sql`parent_session_id = ${parentId}`])];
+}
+
+/** Sessions of one directory, or of those below it. */
+interface Place {
+  /** Read by their directories and then sorted, so that `listing` must not choose the index. */
+  readonly isRange: boolean;
+  readonly within: Condition;
+}
+
+/** A range, so that the index is used: the character after the separator ends it. */
+function placesOf(directory: string): readonly Place[] {
+  const isWindows = !directory.includes("/") && directory.includes("\\");
+  const [separator, next] = isWindows ? ["\\", "]"] : ["/", "0"];
+  const base = directory.endsWith(separator) ? directory.slice(0, -1) : directory;
+  return [
+    { isRange: false, within: sql`cwd = ${base === "" ? directory : base}` },
+    { isRange: true, within: sql`cwd >= ${`${base}${separator}`} AND cwd < ${`${base}${next}`}` },
+  ];
+}
+
+/** One that is below another one of the list adds no session, and would add its sessions twice. */
+function isOutermost(directory: string, at: number, all: readonly string[]): boolean {
+  return !all.some((other, place) => place !== at && (directory.startsWith(`${other}/`) || (directory === other && place < at)));
+}
+
+function anyOf(places: readonly Place[] | undefined): readonly Condition[] {
+  if (places === undefined) return [];
+  return places.length === 0
+    ? [sql`FALSE`]
+    : [
+        sql`(${sql.join(
+          places.map(({ within }) => sql`(${within})`),
+          sql` OR `,
+        )})`,
+      ];
+}
+
+function timeConditions({ sinceMs, untilMs }: SessionFilter): readonly Condition[] {
+  return [
+    ...(sinceMs === undefined ? [] : [sql`active_at_ms >= ${sinceMs}`]),
+    ...(untilMs === undefined ? [] : [sql`active_at_ms < ${untilMs}`]),
+  ];
+}
+
+/** The agent of a session that was not imported. */
+const OWN_AGENT = "bough";
+
+function agentConditions({ agent }: SessionFilter): readonly Condition[] {
+  if (agent === undefined) return [];
+  return [agent === OWN_AGENT ? sql`(source_format IS NULL OR source_format = ${agent})` : sql`source_format = ${agent}`];
 }
 
 function cursorConditions(cursor: string | undefined): readonly Condition[] {

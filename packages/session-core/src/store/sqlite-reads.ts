@@ -5,6 +5,7 @@ import type * as port from "../port/session-storage.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
+import { readTotalsOf } from "../sessions/session-totals.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileOperation } from "../tools/file-operations.js";
@@ -132,6 +133,10 @@ export class SqliteReads {
 
   async valuesOf(key: string, sessionIds: readonly SessionId[]): Promise<ReadonlyMap<SessionId, records.StoredValue>> {
     return this.queue.read((connection) => connection.read(() => findValuesOf(connection, key, sessionIds)));
+  }
+
+  async totalsOf(sessionIds: readonly SessionId[]): Promise<ReadonlyMap<SessionId, records.SessionTotals>> {
+    return this.queue.read((connection) => readTotalsOf(connection, sessionIds));
   }
 
   async valueKeys(key: records.SessionKey, range: records.ValueRange): Promise<readonly records.ValueKey[]> {

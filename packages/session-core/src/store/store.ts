@@ -8,6 +8,7 @@ import {
   type Page,
   type SessionFilter,
   type SessionRecord,
+  type SessionTotals,
   type Statistics,
   type StoredValue,
 } from "../port/records.js";
@@ -139,6 +140,20 @@ export class Store {
     checkArgument("of", of, SESSIONS);
     const ids = Symbol.iterator in of ? of : (await this.#storage.listSessions(of)).items.map(({ id }) => id);
     return this.#storage.valuesOf(key, [...ids]);
+  }
+
+  /**
+   * Returns the branches and the usage of many sessions, by session id: of the sessions given, or of those that a filter lists. Cost: three
+   * look-ups for each session, and the listing.
+   *
+   * @example
+   * const { items } = await store.listSessions({ limit: 50 });
+   * const totals = await store.totalsOf(items.map(({ id }) => id));
+   */
+  async totalsOf(of: readonly SessionId[] | SessionFilter = {}): Promise<ReadonlyMap<SessionId, SessionTotals>> {
+    checkArgument("of", of, SESSIONS);
+    const ids = isIdList(of) ? of : (await this.#storage.listSessions(of)).items.map(({ id }) => id);
+    return this.#storage.totalsOf([...ids]);
   }
 
   /** Sets the title of a session; null removes it. A title with source `auto` does not replace one with source `user`. */
@@ -291,4 +306,8 @@ export class Store {
       await this.#storage.close();
     }
   }
+}
+
+function isIdList(of: readonly SessionId[] | SessionFilter): of is readonly SessionId[] {
+  return Array.isArray(of);
 }

@@ -49,6 +49,13 @@ const BUILT: readonly (readonly [what: string, call: (store: Store, session: Ses
   ["the next page of sessions", (store) => store.listSessions({ cursor: "5.5" })],
   ["sessions of a directory", (store) => store.listSessions({ cwd: "/a" })],
   ["the next page of sessions of a directory", (store) => store.listSessions({ cwd: "/a", cursor: "5.5" })],
+  ["sessions below a directory", (store) => store.listSessions({ under: ["/a"] })],
+  [
+    "sessions below two directories, since a time",
+    (store) => store.listSessions({ under: ["/a", "/b"], sinceMs: 1, untilMs: 9, cursor: "5.5" }),
+  ],
+  ["sessions since a time", (store) => store.listSessions({ sinceMs: 1, untilMs: 9 })],
+  ["sessions of an agent", (store) => store.listSessions({ agent: "pi" })],
   ["sessions of a parent", (store) => store.listSessions({ parentId: "s", kind: "all" })],
   ["all sessions", (store) => store.listSessions({ kind: "all", archived: "all", empty: true })],
   ["archived sessions", (store) => store.listSessions({ archived: true })],
