@@ -1,4 +1,5 @@
 import { ConfirmationNeededError, DeclinedError, UsageError } from "../errors.js";
+import { parseTime } from "../format/time.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
@@ -40,4 +41,12 @@ export async function confirm(io: Io, action: string, consequence: string): Prom
   if (io.ask === undefined) throw new ConfirmationNeededError(`${action}: this needs a confirmation. Add --yes to confirm.`);
   const answer = await io.ask(`${safe(action)}? ${consequence} [y/N] `);
   if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was changed.");
+}
+
+/** Reads the time of an option, in milliseconds since 1970. @throws {UsageError} it is not a time. */
+export function timeOption(option: string, given: string | undefined, now: number): number | undefined {
+  if (given === undefined) return undefined;
+  const at = parseTime(given, now);
+  if (at === undefined) throw new UsageError(`${option} ${given} is not a time. Write 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago.`);
+  return at;
 }

@@ -1,58 +1,212 @@
-import type { SessionRecord, Store } from "@bough/session-core";
+import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
 import { storageOf } from "@bough/session-core/internals";
-import { count } from "../format/numbers.js";
+import { UsageError } from "../errors.js";
+import { count, dollars } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import { shortDirectory } from "../picker/view-rows.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { findPlace, placeFilters } from "../session/place.js";
+import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
-import type { Command, CommonOptions } from "./command.js";
+import { type Command, type CommonOptions, timeOption } from "./command.js";
 
-interface SessionsOptions extends CommonOptions {
+/** Options that choose sessions. */
+export interface SessionChoice {
   readonly here?: boolean;
+  readonly agent?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+interface SessionsOptions extends CommonOptions, SessionChoice {
+  readonly grep?: string;
   readonly archived?: boolean;
   readonly subagents?: boolean;
   readonly empty?: boolean;
   readonly limit: number;
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "id" },
-  { heading: "title", shrinksTo: 12 },
-  { heading: "messages", align: "right", optional: true },
-  { heading: "active", align: "right" },
-  { heading: "directory", shrinksTo: 8, optional: true },
-];
+/** A session of the list. `hits`: entries and titles with the words of `--grep`. */
+interface ListedSession {
+  readonly record: SessionRecord;
+  readonly totals: SessionTotals;
+  readonly hits: number | null;
+}
 
 /** `bough sessions`: lists the sessions of the store, most recently active first. */
 export const runSessions: Command<SessionsOptions> = async ({ io, out, options }) => {
+  if (options.grep === "") throw new UsageError("The text of --grep is empty.");
   await withStore(io, options.store, "read", async (store) => {
-    const page = await store.listSessions({
-      ...(options.here === true ? { cwd: io.cwd } : {}),
-      kind: options.subagents === true ? "all" : "conversation",
-      archived: options.archived === true ? "all" : false,
-      empty: options.empty === true,
-      limit: options.limit,
-    });
-    const more = page.next !== null;
-    if (options.json === true) return out.json({ sessions: page.items, more });
-    if (page.items.length === 0) return out.line(await explainEmptyList(store, options));
-    const rows = await Promise.all(page.items.map((record) => sessionRow(store, record, io.now(), io.home)));
-    for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
-    if (more) out.line(styled("dim", `The newest ${page.items.length} sessions; --limit N lists more.`));
+    const { sessions, more } = await readSessions(store, io, options);
+    if (options.json === true) return out.json({ sessions: sessions.map(toJson), more });
+    if (sessions.length === 0) return out.line(await explainEmptyList(store, io, options));
+    const columns = columnsFor(out.width, sessions);
+    const ids = new Map(
+      await Promise.all(sessions.map(async ({ record }) => [record.id, await shortSessionId(store, record.id)] as const)),
+    );
+    const rows = sessions.map((one) => columns.map(({ cell }) => cell(one, { ids, now: io.now(), home: io.home })));
+    for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+    if (more) out.line(styled("dim", `The newest ${sessions.length} sessions; --limit N lists more.`));
   });
 };
 
-async function sessionRow(store: Store, record: SessionRecord, now: number, home: string): Promise<readonly Line[]> {
+/** The filters of a choice; their lists together are the chosen sessions. */
+export function chosenFilters(io: Io, { here, agent, since, until }: SessionChoice): readonly SessionFilter[] {
+  const filter = { agent, sinceMs: timeOption("--since", since, io.now()), untilMs: timeOption("--until", until, io.now()) };
+  const places = here === true ? placeFilters(findPlace(io)) : [{}];
+  return places.map((place) => ({ ...filter, ...place }));
+}
+
+interface SessionList {
+  readonly sessions: readonly ListedSession[];
+  readonly more: boolean;
+}
+
+async function readSessions(store: Store, io: Io, options: SessionsOptions): Promise<SessionList> {
+  const hits = options.grep === undefined ? undefined : await countHits(store, options.grep);
+  const found: SessionRecord[] = [];
+  for (const chosen of chosenFilters(io, options)) {
+    const filter: SessionFilter = {
+      ...chosen,
+      kind: options.subagents === true ? "all" : "conversation",
+      archived: options.archived === true ? "all" : false,
+      empty: options.empty === true,
+    };
+    found.push(...(await listMatching(store, filter, ({ id }) => hits === undefined || hits.has(id), options.limit + 1)));
+  }
+  const newest = found.sort((a, b) => b.activeAtMs - a.activeAtMs).slice(0, options.limit);
+  const totals = await store.totalsOf(newest.map(({ id }) => id));
+  const sessions = newest.flatMap((record): readonly ListedSession[] => {
+    const of = totals.get(record.id);
+    return of === undefined ? [] : [{ record, totals: of, hits: hits?.get(record.id) ?? null }];
+  });
+  return { sessions, more: found.length > newest.length };
+}
+
+const PAGE = 1000;
+
+async function listMatching(store: Store, filter: SessionFilter, matches: (record: SessionRecord) => boolean, limit: number) {
+  const found: SessionRecord[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listSessions({ ...filter, limit: Math.min(limit, PAGE), cursor });
+    found.push(...page.items.filter(matches));
+    if (page.next === null || found.length >= limit) return found.slice(0, limit);
+    cursor = page.next;
+  }
+}
+
+/** The number of entries and titles with the words, by session. */
+async function countHits(store: Store, query: string): Promise<ReadonlyMap<SessionId, number>> {
+  const hits = new Map<SessionId, number>();
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.search({ query, relax: false, includePrivate: true, limit: PAGE, cursor });
+    for (const { sessionId } of page.hits) hits.set(sessionId, (hits.get(sessionId) ?? 0) + 1);
+    if (page.next === null) return hits;
+    cursor = page.next;
+  }
+}
+
+/** The agent that recorded a session. */
+export function agentOf({ source }: Pick<SessionRecord, "source">): string {
+  return source?.format ?? "bough";
+}
+
+function gitBranchOf({ metadata }: SessionRecord): string | null {
+  const branch = metadata["gitBranch"];
+  return typeof branch === "string" && branch !== "" ? branch : null;
+}
+
+/** US dollars; null: the agent recorded no cost. */
+function costOf({ usage }: SessionTotals): number | null {
+  const cost = usage.reduce((sum, { costUsd }) => sum + costUsd, 0);
+  return cost === 0 ? null : cost;
+}
+
+function toJson({ record, totals, hits }: ListedSession) {
+  const counted = hits === null ? {} : { hits };
+  return {
+    ...record,
+    agent: agentOf(record),
+    branches: totals.branches,
+    costUsd: costOf(totals),
+    gitBranch: gitBranchOf(record),
+    ...counted,
+  };
+}
+
+interface CellWorld {
+  readonly ids: ReadonlyMap<SessionId, string>;
+  readonly now: number;
+  readonly home: string;
+}
+
+interface SessionColumn extends Column {
+  readonly cell: (session: ListedSession, world: CellWorld) => Line;
+  /** The width of the table from which on the column is shown, so that titles keep room. */
+  readonly from?: number;
+  /** Whether a session has something to say in the column; one that says nothing of any is left out. */
+  readonly says?: (session: ListedSession) => boolean;
+}
+
+const COLUMNS: readonly SessionColumn[] = [
+  { heading: "id", cell: ({ record }, { ids }) => [styled("label", ids.get(record.id) ?? record.id)] },
+  { heading: "title", shrinksTo: 12, cell: titleCell },
+  { heading: "agent", from: 60, optional: true, cell: ({ record }) => [agentOf(record)] },
+  { heading: "messages", align: "right", optional: true, cell: ({ record }) => [count(record.messageCount)] },
+  { heading: "active", align: "right", cell: ({ record }, { now }) => [age(record.activeAtMs, now)] },
+  {
+    heading: "hits",
+    align: "right",
+    optional: true,
+    says: ({ hits }) => hits !== null,
+    cell: ({ hits }) => [hits === null ? "" : count(hits)],
+  },
+  {
+    heading: "directory",
+    shrinksTo: 8,
+    optional: true,
+    cell: ({ record }, { home }) => [styled("dim", shortDirectory(record.cwd ?? "", home))],
+  },
+  {
+    heading: "branches",
+    align: "right",
+    from: 90,
+    optional: true,
+    says: ({ totals }) => totals.branches > 1,
+    cell: ({ totals }) => [count(totals.branches)],
+  },
+  {
+    heading: "cost",
+    align: "right",
+    from: 100,
+    optional: true,
+    says: ({ totals }) => costOf(totals) !== null,
+    cell: ({ totals }) => [costCell(costOf(totals))],
+  },
+  {
+    heading: "git branch",
+    from: 110,
+    shrinksTo: 8,
+    optional: true,
+    says: ({ record }) => gitBranchOf(record) !== null,
+    cell: ({ record }) => [styled("dim", gitBranchOf(record) ?? "")],
+  },
+];
+
+function columnsFor(width: number, sessions: readonly ListedSession[]): readonly SessionColumn[] {
+  return COLUMNS.filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
+}
+
+function titleCell({ record }: ListedSession): Line {
   const badge = record.kind === "subagent" ? "[subagent] " : record.archivedAtMs !== null ? "[archived] " : "";
-  return [
-    [styled("label", await shortSessionId(store, record.id))],
-    [styled("dim", badge), sessionTitle(record)],
-    [count(record.messageCount)],
-    [age(record.activeAtMs, now)],
-    [styled("dim", shortDirectory(record.cwd ?? "", home))],
-  ];
+  return [styled("dim", badge), sessionTitle(record)];
+}
+
+/** A cost in a table; a dash where the agent recorded none, which does not mean that the model is free. */
+export function costCell(cost: number | null): string {
+  return cost === null ? "–" : dollars(cost);
 }
 
 const SHORTEST = 8;
@@ -72,9 +226,14 @@ export async function shortSessionId(store: Store, id: string): Promise<string> 
 }
 
 /** An empty list is explained, so that users can tell filters from an empty store. */
-async function explainEmptyList(store: Store, options: SessionsOptions): Promise<string> {
+async function explainEmptyList(store: Store, io: Io, options: SessionsOptions): Promise<string> {
   const [any] = (await store.listSessions({ kind: "all", archived: "all", empty: true, limit: 1 })).items;
-  if (any === undefined) return "The store is empty. Import sessions: bough import PATH.";
-  if (options.here === true) return "No session was recorded in this directory. Omit --here to list those of all directories.";
+  if (any === undefined) return "The store is empty. Import sessions: bough import.";
+  const { grep, agent, since, until, here } = options;
+  const given = Object.entries({ grep, agent, since, until }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value}`],
+  );
+  if (given.length > 0) return `No session matches ${[...given, ...(here === true ? ["--here"] : [])].join(" and ")}.`;
+  if (here === true) return `No session was recorded in this ${findPlace(io).kind}. Omit --here to list those of all directories.`;
   return "There are only archived, empty or subagent sessions: --archived, --empty and --subagents list them.";
 }

@@ -4,6 +4,7 @@ import {
   type Entry,
   InvalidQueryError,
   type SearchHit,
+  type SessionFilter,
   type SessionId,
   SessionNotFoundError,
   type Store,
@@ -11,6 +12,7 @@ import {
 } from "@bough/session-core";
 import { ENTRY_TYPES, previewOf } from "@bough/session-core/internals";
 import { listSubagents } from "../session/paging.js";
+import { type Place, placeFilters } from "../session/place.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupHitsBySession } from "./session-rows.js";
@@ -18,8 +20,8 @@ import { groupHitsBySession } from "./session-rows.js";
 /** What effects need. */
 interface PickerWorld {
   readonly store: Store;
-  /** The paths of the current directory: its real path, and `PWD`. */
-  readonly directories: readonly string[];
+  /** The current directory or its repository. */
+  readonly place: Place;
   readonly now: () => number;
 }
 
@@ -91,8 +93,8 @@ async function performEffect(world: PickerWorld, effect: PickerEffect, dispatch:
   }
 }
 
-function directoriesOf({ directories }: PickerWorld, scope: Scope): readonly (string | undefined)[] {
-  return scope === "all" ? [undefined] : directories;
+function filtersOf({ place }: PickerWorld, scope: Scope): readonly Pick<SessionFilter, "cwd" | "under">[] {
+  return scope === "all" ? [{}] : placeFilters(place);
 }
 
 async function readSessions(
@@ -101,12 +103,12 @@ async function readSessions(
   dispatch: PickerDispatch,
   isNewest: () => boolean,
 ): Promise<void> {
-  const directories = directoriesOf(world, scope);
-  for (const [at, cwd] of directories.entries()) {
+  const filters = filtersOf(world, scope);
+  for (const [at, filter] of filters.entries()) {
     for (let cursor: string | undefined; ; ) {
-      const page = await world.store.listSessions({ cwd, archived: "all", limit: SESSIONS_PER_PAGE, cursor });
+      const page = await world.store.listSessions({ ...filter, archived: "all", limit: SESSIONS_PER_PAGE, cursor });
       if (!isNewest()) return;
-      const isLast = page.next === null && at === directories.length - 1;
+      const isLast = page.next === null && at === filters.length - 1;
       dispatch({ kind: "sessions", scope, round, records: page.items, isLast, nowMs: world.now() });
       if (page.next === null) break;
       cursor = page.next;
@@ -163,7 +165,8 @@ async function searchTexts(
 ): Promise<void> {
   const hits: SearchHit[] = [];
   let more = false;
-  for (const cwd of directoriesOf(world, effect.scope)) {
+  // Hits of a repository are those of the listed sessions.
+  for (const { cwd } of filtersOf(world, effect.scope)) {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_HIT_PAGES; page += 1) {
       // Without titles: matchSessions finds those without the index.

@@ -1,4 +1,5 @@
 import type { SessionId, Store } from "@bough/session-core";
+import { findPlace } from "../session/place.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import { newField } from "../tui/field.js";
@@ -34,15 +35,21 @@ export interface PickerOptions {
  */
 export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerEvent, PickerResult> {
   const { store, io } = options;
-  const directories = [...new Set([io.cwd, io.env["PWD"] || io.cwd])];
+  const place = findPlace(io);
   return {
     kind: "full",
     start: (size) => startPicker(options, size),
     update,
     view,
-    perform: createPerformer({ store, directories, now: io.now }),
+    perform: createPerformer({ store, place, now: io.now }),
     result: ({ result }) => result,
   };
+}
+
+/** The directory in the heading: the root of the repository, else the current directory by the name that the user knows. */
+function placeDirectory(io: Pick<Io, "cwd" | "env" | "home">): string {
+  const { kind, directories } = findPlace(io);
+  return (kind === "repository" ? directories[0] : undefined) ?? (io.env["PWD"] || io.cwd);
 }
 
 function startPicker({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywhere }: PickerOptions, size: Size): PickerStep {
@@ -50,7 +57,7 @@ function startPicker({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywh
     glyphs,
     keys,
     currentId: currentSessionId,
-    directory: io.env["PWD"] || io.cwd,
+    directory: placeDirectory(io),
     home: io.home,
   };
   return showScope(initialModel(settings, size, io.now()), everywhere === true ? "all" : "here");

@@ -51,14 +51,20 @@ function defineSessions(registry: CommandRegistry): void {
       summary: "List sessions, the most recently active first",
       examples: [
         ["bough sessions", "the newest 50 of all directories"],
-        ["bough sessions --here", "only those of this directory"],
+        ["bough sessions --here", "only those of this repository or directory"],
+        ["bough sessions --since 2w --agent claude", "of the last two weeks, of Claude Code"],
+        ["bough sessions --grep 'out of memory'", "with these words in an entry or the title"],
         ["bough sessions --json --limit 500", "for a script"],
       ],
-      json: "{ sessions: SessionRecord[], more: boolean }",
+      json: "{ sessions: (SessionRecord & { agent, branches, costUsd, gitBranch })[], more: boolean }; with --grep also hits",
     },
     async () => (await import("../commands/sessions.js")).runSessions,
   )
-    .option("--here", "only sessions recorded in this directory")
+    .option("--here", "only sessions recorded in this repository; outside of one, in this directory")
+    .option("--since <time>", "last active at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
+    .option("--until <time>", "last active before")
+    .option("--grep <words>", "only sessions with an entry or title that has all the words")
+    .option("--agent <name>", "only sessions that this agent recorded: claude, pi, bough")
     .option("--archived", "include archived sessions")
     .option("--subagents", "include sessions of subagents")
     .option("--empty", "include sessions without entries")

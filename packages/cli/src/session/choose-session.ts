@@ -5,6 +5,7 @@ import { entryKind } from "../format/entry-lines.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { findPlace, type Place, placeFilters } from "./place.js";
 
 /** An open session and its record. */
 export interface ChosenSession {
@@ -37,28 +38,27 @@ export async function chooseSession(
 async function findNewest(store: Store, io: Io, out: Printer, scope: SearchScope): Promise<SessionRecord> {
   const here = await findNewestHere(store, io);
   if (here !== undefined) {
-    await out.note(styled("dim", `newest session of this directory: ${sessionName(here)}`));
+    await out.note(styled("dim", `newest session of this ${findPlace(io).kind}: ${sessionName(here)}`));
     return here;
   }
   const [anywhere] = scope === "store" ? (await store.listSessions({ limit: 1 })).items : [];
-  if (anywhere === undefined) throw new NoSessionError(explainNoSession(scope));
-  await out.note(styled("dim", `no session of this directory; newest session of the store: ${sessionName(anywhere)}`));
+  if (anywhere === undefined) throw new NoSessionError(explainNoSession(scope, findPlace(io)));
+  await out.note(styled("dim", `no session of this ${findPlace(io).kind}; newest session of the store: ${sessionName(anywhere)}`));
   return anywhere;
 }
 
-/** The most recently active session of the current directory; `empty`: also one without entries. */
+/** The most recently active session of the current directory or its repository; `empty`: also one without entries. */
 export async function findNewestHere(store: Store, io: Io, empty = false): Promise<SessionRecord | undefined> {
-  // $PWD may contain a symbolic link; sessions are recorded under either path.
-  for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
-    const [newest] = (await store.listSessions({ cwd, empty, limit: 1 })).items;
+  for (const filter of placeFilters(findPlace(io))) {
+    const [newest] = (await store.listSessions({ ...filter, empty, limit: 1 })).items;
     if (newest !== undefined) return newest;
   }
   return undefined;
 }
 
-function explainNoSession(scope: SearchScope): string {
+function explainNoSession(scope: SearchScope, { kind }: Place): string {
   return scope === "directory"
-    ? "No session was recorded in this directory. Name a session by id, prefix or title; `bough sessions` lists them."
+    ? `No session was recorded in this ${kind}. Name a session by id, prefix or title; \`bough sessions\` lists them.`
     : "The store has no sessions. Import some: bough import PATH.";
 }
 

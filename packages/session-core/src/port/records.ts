@@ -94,11 +94,10 @@ export interface Fork {
 export interface SessionFilter {
   /** Recorded in this directory. */
   readonly cwd?: string | undefined;
-  /** Recorded in one of these directories or in a directory below one, such as the root of a repository. */
+  /** Recorded in one of these directories, or below one. */
   readonly under?: readonly string[] | undefined;
-  /** Last active at or after this time, in milliseconds since 1970. */
+  /** Last active at or after `sinceMs` and before `untilMs`; milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
-  /** Last active before this time. */
   readonly untilMs?: number | undefined;
   /** Recorded by this agent: the format of the imported file, such as `claude` or `pi`; `bough` also for sessions that were not imported. */
   readonly agent?: string | undefined;
@@ -106,7 +105,7 @@ export interface SessionFilter {
   readonly kind?: SessionKind | "all" | undefined;
   /** Default: false. */
   readonly archived?: boolean | "all" | undefined;
-  /** Whether to include sessions without entries. Default: false. */
+  /** Also sessions without entries. Default: false. */
   readonly empty?: boolean | undefined;
   readonly parentId?: SessionId | undefined;
   /**

@@ -1,5 +1,18 @@
 import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, SESSIONS, TITLE_SOURCE } from "../arguments/shapes.js";
+import {
+  CREATE,
+  FILTER,
+  FORK,
+  ID,
+  NEW_SESSION,
+  OPEN,
+  OPEN_OR_CREATE,
+  PACK,
+  SEARCH,
+  SESSION_IDS,
+  SESSIONS,
+  TITLE_SOURCE,
+} from "../arguments/shapes.js";
 import type { SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
@@ -142,17 +155,9 @@ export class Store {
     return this.#storage.valuesOf(key, [...ids]);
   }
 
-  /**
-   * Returns the branches and the usage of many sessions, by session id: of the sessions given, or of those that a filter lists. Cost: three
-   * look-ups for each session, and the listing.
-   *
-   * @example
-   * const { items } = await store.listSessions({ limit: 50 });
-   * const totals = await store.totalsOf(items.map(({ id }) => id));
-   */
-  async totalsOf(of: readonly SessionId[] | SessionFilter = {}): Promise<ReadonlyMap<SessionId, SessionTotals>> {
-    checkArgument("of", of, SESSIONS);
-    const ids = isIdList(of) ? of : (await this.#storage.listSessions(of)).items.map(({ id }) => id);
+  /** Returns the branches and the usage of many sessions, by id; unknown ids have none. Cost: three look-ups for each. */
+  async totalsOf(ids: readonly SessionId[]): Promise<ReadonlyMap<SessionId, SessionTotals>> {
+    checkArgument("ids", ids, SESSION_IDS);
     return this.#storage.totalsOf([...ids]);
   }
 
@@ -306,8 +311,4 @@ export class Store {
       await this.#storage.close();
     }
   }
-}
-
-function isIdList(of: readonly SessionId[] | SessionFilter): of is readonly SessionId[] {
-  return Array.isArray(of);
 }

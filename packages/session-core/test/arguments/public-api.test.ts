@@ -81,7 +81,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "store.valuesOf of": ({ store }, of) => store.valuesOf("k", of),
   "store.valuesOf id": ({ store }, id) => store.valuesOf("k", [id]),
   ...members("store.valuesOf filter", ({ store }, filter) => store.valuesOf("k", filter), {}, ["cwd", "metadata", "limit"]),
-  "store.totalsOf of": ({ store }, of) => store.totalsOf(of),
+  "store.totalsOf ids": ({ store }, ids) => store.totalsOf(ids),
   "store.totalsOf id": ({ store }, id) => store.totalsOf([id]),
   ...members("store.listSessions", ({ store }, filter) => store.listSessions(filter), {}, [
     "cwd",

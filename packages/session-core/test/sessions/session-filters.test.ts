@@ -86,6 +86,5 @@ describe("the totals of sessions", () => {
       f: { branches: 1, usage: [], inheritedUsage: [{ ...used, replies: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.5 }] },
       none: { branches: 0, usage: [], inheritedUsage: [] },
     });
-    expect([...(await store.totalsOf({ limit: 1 })).keys()]).toHaveLength(1);
   });
 });
