@@ -115,9 +115,9 @@ describe("bough sessions", () => {
     });
     const { out } = await here.run(["sessions"]);
     expect(out.split("\n").map((line) => line.trim().split(/ {2,}/))).toEqual([
-      ["id", "title", "messages", "active", "directory"],
-      ["other-se", "said in u1", "3", "59m", "/b"],
-      ["first-se", "First", "1", "1h", "/a"],
+      ["id", "title", "agent", "messages", "active", "directory"],
+      ["other-se", "said in u1", "bough", "3", "59m", "/b"],
+      ["first-se", "First", "bough", "1", "1h", "/a"],
       [""],
     ]);
     const all = (await here.run(["sessions", "--archived", "--subagents", "--empty"])).out;
@@ -128,7 +128,7 @@ describe("bough sessions", () => {
   test("explains why a list is empty and what to do", async () => {
     const here = world();
     await here.withStore(async () => undefined);
-    expect((await here.run(["sessions"])).out).toBe("The store is empty. Import sessions: bough import PATH.\n");
+    expect((await here.run(["sessions"])).out).toBe("The store is empty. Import sessions: bough import.\n");
     await parserSession(here);
     expect((await here.run(["sessions", "--here"], { cwd: "/nowhere" })).out).toContain("Omit --here to list those of all directories");
   });

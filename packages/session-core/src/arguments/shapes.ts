@@ -206,8 +206,7 @@ export const FILTER = options({
   limit: optional(NUMBER),
   cursor: optional(CURSOR),
 });
-/** Ids of sessions. */
-export const SESSION_IDS: Rule = list(ID, "an array of ids");
+const SESSION_IDS = list(ID, "an array of ids");
 /** Sessions, by id or by what they are listed by. */
 export const SESSIONS: Rule = (value, at) => (Array.isArray(value) ? SESSION_IDS(value, at) : FILTER(value, at));
 /** Options of a fork. */

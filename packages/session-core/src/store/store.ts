@@ -1,18 +1,5 @@
-import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import {
-  CREATE,
-  FILTER,
-  FORK,
-  ID,
-  NEW_SESSION,
-  OPEN,
-  OPEN_OR_CREATE,
-  PACK,
-  SEARCH,
-  SESSION_IDS,
-  SESSIONS,
-  TITLE_SOURCE,
-} from "../arguments/shapes.js";
+import { CALLBACK, checkArgument, FILE, FLAG, list, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
+import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, SESSIONS, TITLE_SOURCE } from "../arguments/shapes.js";
 import type { SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
@@ -141,8 +128,7 @@ export class Store {
   }
 
   /**
-   * Returns one value of many sessions, by session id: of the sessions given, in their order, or of those that a filter lists. Sessions
-   * without the value are missing. Cost: one look-up for each session, and the listing.
+   * Returns one value of many sessions, by id: of those given, in their order, or of those that a filter lists; without it: missing.
    *
    * @example
    * const mine = await store.listSessions({ metadata: { owner: "u7" }, limit: 20 });
@@ -155,9 +141,9 @@ export class Store {
     return this.#storage.valuesOf(key, [...ids]);
   }
 
-  /** Returns the branches and the usage of many sessions, by id; unknown ids have none. Cost: three look-ups for each. */
+  /** Returns branches and usage of sessions, by id; unknown ids have none. Cost: three look-ups for each. */
   async totalsOf(ids: readonly SessionId[]): Promise<ReadonlyMap<SessionId, SessionTotals>> {
-    checkArgument("ids", ids, SESSION_IDS);
+    checkArgument("ids", ids, list(ID, "an array of ids"));
     return this.#storage.totalsOf([...ids]);
   }
 

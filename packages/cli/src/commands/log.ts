@@ -1,0 +1,178 @@
+import type { Entry, EntryId, Label, OutlineRow } from "@bough/session-core";
+import { describeCall, shareLine } from "@bough/session-core/internals";
+import { UsageError } from "../errors.js";
+import { entryKind } from "../format/entry-lines.js";
+import { dateTime } from "../format/time.js";
+import { breakLine, prefixLines, splitLines, wrapText } from "../format/wrap.js";
+import { type ChosenSession, chooseSession, sessionTitle } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
+import { readOutline } from "../session/paging.js";
+import { fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { displayWidth, loadExactWidths } from "../terminal/width.js";
+import { filterBit, filterBits } from "../tree/filter.js";
+import { shortIds } from "../tree/print-tree.js";
+import { leafNames, rowText } from "../tree/row-text.js";
+import { type Command, type CommonOptions, timeOption } from "./command.js";
+
+interface LogOptions extends CommonOptions {
+  readonly all?: boolean;
+  readonly full?: boolean;
+  readonly oneline?: boolean;
+  readonly reverse?: boolean;
+  readonly number?: number;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** `bough log`: prints the entries of a path, or of all branches, in the order of time. */
+export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryName], options }) => {
+  if (options.all === true && entryName !== undefined) throw new UsageError("--all prints every branch, so no ENTRY can be named.");
+  const [since, until] = [timeOption("--since", options.since, io.now()), timeOption("--until", options.until, io.now())];
+  await withStore(io, options.store, "read", async (store) => {
+    const { session, record } = await chooseSession(store, io, out, name, "store");
+    const outline = await readOutline(session);
+    const path =
+      options.all === true ? outline : pathTo(outline, entryName === undefined ? session.leafId : await session.resolve(entryName));
+    const isWanted = (row: OutlineRow) =>
+      (options.full === true || (filterBits(row) & filterBit("default")) !== 0) &&
+      row.createdAtMs >= (since ?? Number.NEGATIVE_INFINITY) &&
+      row.createdAtMs < (until ?? Number.POSITIVE_INFINITY);
+    const newest = path.filter(isWanted).reverse().slice(0, options.number);
+    const rows = options.reverse === true ? newest.reverse() : newest;
+    const labels = await session.labels.list();
+    if (options.json === true) return printJson(out, { id: record.id, title: record.title }, rows, labels);
+    await loadExactWidths();
+    if (rows.length === 0)
+      return out.line(outline.length === 0 ? "No entries yet." : "No entry matches; --full prints tool results and settings too.");
+    if (options.oneline !== true) out.line(styled("bold", sessionTitle(record)), styled("dim", `  ${record.id}`));
+    const marks = new Marks(rows, outline, labels, leafNames(await session.leaves(), session.leafName));
+    const print = options.oneline === true ? printRows : printEntries;
+    await print(out, { session, record }, rows, marks);
+  });
+};
+
+/** The rows from the first entry to `id`, oldest first. */
+export function pathTo(outline: readonly OutlineRow[], id: EntryId | null): readonly OutlineRow[] {
+  const bySeq = new Map(outline.map((row) => [row.seq, row]));
+  const path: OutlineRow[] = [];
+  let row = outline.find((one) => one.id === id);
+  for (; row !== undefined; row = row.parentSeq === null ? undefined : bySeq.get(row.parentSeq)) path.push(row);
+  return path.reverse();
+}
+
+function printJson(out: Printer, session: object, rows: readonly OutlineRow[], labels: readonly Label[]): void {
+  const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
+  out.json({ session, entries: rows.map((row) => ({ ...row, label: names.get(row.id) ?? null })) });
+}
+
+/** What is printed around the text of an entry: its short id, its label, and the leaves at it. */
+class Marks {
+  readonly #ids: ReadonlyMap<string, string>;
+  readonly #labels: ReadonlyMap<EntryId, string>;
+  readonly #leaves: ReadonlyMap<EntryId, readonly string[]>;
+
+  constructor(
+    rows: readonly OutlineRow[],
+    outline: readonly OutlineRow[],
+    labels: readonly Label[],
+    leaves: ReadonlyMap<EntryId, readonly string[]>,
+  ) {
+    this.#ids = shortIds(
+      rows.map(({ id }) => id),
+      outline,
+    );
+    this.#labels = new Map(labels.map(({ entryId, label }) => [entryId, label]));
+    this.#leaves = leaves;
+  }
+
+  id(row: OutlineRow): string {
+    return this.#ids.get(row.id) ?? row.id;
+  }
+
+  label(row: OutlineRow): Line {
+    const label = this.#labels.get(row.id);
+    return label === undefined ? [] : [styled("label", `[${label}]`), " "];
+  }
+
+  leaves(row: OutlineRow, arrow: string): Line {
+    return (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${arrow} ${name}`));
+  }
+}
+
+async function printRows(out: Printer, _chosen: ChosenSession, rows: readonly OutlineRow[], marks: Marks): Promise<void> {
+  for (const row of rows) {
+    const left: Line = [styled("label", marks.id(row)), styled("dim", `  ${dateTime(row.createdAtMs)}  `), ...marks.label(row)];
+    const right = marks.leaves(row, out.glyphs.arrow);
+    const room = out.width - lineWidth(left) - lineWidth(right);
+    out.line(...fitMiddle(left, rowText(row, room, out.glyphs.ellipsis), right, out.width, out.glyphs.ellipsis));
+    await out.pump();
+  }
+}
+
+/** Entries that are read at once. */
+const PAGE = 200;
+
+/** What the text of entries is drawn with. */
+interface Shown {
+  readonly glyphs: Printer["glyphs"];
+  /** The session's directory: paths below it are printed relative to it. */
+  readonly directory: string | undefined;
+}
+
+async function printEntries(out: Printer, { session, record }: ChosenSession, rows: readonly OutlineRow[], marks: Marks): Promise<void> {
+  const shown = { glyphs: out.glyphs, directory: record.cwd ?? undefined };
+  for (let at = 0; at < rows.length; at += PAGE) {
+    const page = rows.slice(at, at + PAGE);
+    const entries = await session.entriesById(page.map(({ id }) => id));
+    for (const row of page) {
+      const entry = entries.get(row.id);
+      out.line();
+      out.line(...headingOf(row, entry, marks, out));
+      for (const line of prefixLines(out.width, INDENT, INDENT, (width) => bodyLines(row, entry, width, shown))) out.line(...line);
+      await out.pump();
+    }
+  }
+}
+
+const INDENT: Line = ["    "];
+
+function headingOf(row: OutlineRow, entry: Entry | undefined, marks: Marks, { glyphs }: Printer): Line {
+  const kind = entry === undefined ? row.type : entryKind(entry);
+  const style = row.role === "user" ? "user" : row.role === "assistant" ? "assistant" : "bold";
+  return [
+    styled("label", marks.id(row)),
+    styled("dim", `  ${dateTime(row.createdAtMs)}  `),
+    styled(style, kind),
+    ...marks
+      .label(row)
+      .slice(0, 1)
+      .flatMap((label) => [" ", label]),
+    ...marks.leaves(row, glyphs.arrow),
+  ];
+}
+
+/** The text of a message or summary, and its tool calls in one line each; of another entry its preview. */
+function bodyLines(row: OutlineRow, entry: Entry | undefined, width: number, { glyphs, directory }: Shown): readonly Line[] {
+  const parts = entry === undefined ? [] : partsOf(entry, directory);
+  if (parts.length === 0) return wrapText(row.preview, width, "dim");
+  return parts.flatMap((part) =>
+    typeof part === "string"
+      ? splitLines(part.trim()).flatMap((line) => (/^\s/.test(line) ? breakLine(line, width) : wrapText(line, width)))
+      : [[styled("dim", shareLine("", [part], width, { widthOf: displayWidth, ellipsis: glyphs.ellipsis }))]],
+  );
+}
+
+/** A text, or a tool call in one line. */
+type Part = string | ReturnType<typeof describeCall>;
+
+function partsOf(entry: Entry, directory: string | undefined): readonly Part[] {
+  if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
+  if (entry.type !== "message" || (entry.message.role !== "user" && entry.message.role !== "assistant")) return [];
+  const { content } = entry.message;
+  if (typeof content === "string") return [content];
+  return content.flatMap((block): readonly Part[] => {
+    if (block.type === "text") return [block.text];
+    return block.type === "toolCall" ? [describeCall(block, { directory })] : [];
+  });
+}
