@@ -39,6 +39,7 @@ export type { PayloadOf } from "./entry/entry.js";
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 // Previews
 export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
+export { asTyped, isTyped, rankTitle, typedText } from "./entry/typed-text.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
 // Documents: replies with their results, texts without invisible characters
@@ -64,6 +65,7 @@ export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } f
 export { findNearest } from "./text/nearest-name.js";
 export { cleanText, shortLine } from "./text/one-line.js";
 export { type Fit, shortenDetail, shortenPath } from "./text/shorten-path.js";
+export { isSmallTalk, isThanks } from "./text/small-talk.js";
 // Tools of agents: kinds, arguments, files
 export {
   type Arguments,

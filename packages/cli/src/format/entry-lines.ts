@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
-import { describeFile } from "@bough/session-core/internals";
+import { asTyped, describeFile } from "@bough/session-core/internals";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
 import { safeLines } from "../terminal/safe.js";
@@ -9,7 +9,7 @@ import { bytes, count, dollars } from "./numbers.js";
 export function entryKind(entry: Entry): string {
   switch (entry.type) {
     case "message":
-      return roleName(entry.message.role);
+      return roleName(asTyped(entry.message).role);
     case "compaction":
       return "compaction";
     case "branch_summary":
@@ -33,7 +33,7 @@ export function entryKind(entry: Entry): string {
 export function entryLines(entry: Entry): readonly Line[] {
   switch (entry.type) {
     case "message":
-      return [...messageFields(entry.message), ...messageLines(entry.message)];
+      return [...messageFields(entry.message), ...messageLines(asTyped(entry.message))];
     case "compaction":
       return [
         fieldLine("first kept entry", entry.firstKeptEntryId ?? "none"),

@@ -10,7 +10,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { ENTRY_TYPES, previewOf } from "@bough/session-core/internals";
+import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/internals";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import type { ScreenHost } from "../tui/screen.js";
@@ -144,14 +144,15 @@ async function readModel(store: Store, id: SessionId): Promise<string | null> {
 async function readPreview(store: Store, { id, end }: EffectOf<"preview">): Promise<readonly PreviewMessage[]> {
   const session = await store.openSession(id);
   const order = end === "first" ? "down" : "up";
-  const { items } = await session.scan({ order, types: ["message"], roles: ["user", "assistant"], limit: PREVIEW_MESSAGES });
-  const messages = items.flatMap(toPreviewMessage);
+  const { items } = await session.scan({ order, types: ["message"], roles: ["user", "assistant", "custom"], limit: PREVIEW_MESSAGES * 2 });
+  const messages = items.flatMap(toPreviewMessage).slice(0, PREVIEW_MESSAGES);
   return order === "up" ? messages.reverse() : messages;
 }
 
 function toPreviewMessage(entry: Entry): readonly PreviewMessage[] {
-  if (entry.type !== "message" || (entry.message.role !== "user" && entry.message.role !== "assistant")) return [];
-  const { role, content } = entry.message;
+  const message = entry.type === "message" ? asTyped(entry.message) : undefined;
+  if (message?.role !== "user" && message?.role !== "assistant") return [];
+  const { role, content } = message;
   const text = textOf(content).trim().slice(0, PREVIEW_CHARACTERS);
   // A reply of tool calls only has no text: use its one-line preview.
   return [{ role, text: text === "" ? previewOf(entry) : text.toWellFormed() }];

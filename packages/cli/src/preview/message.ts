@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, Message } from "@bough/session-core";
-import { describeFile } from "@bough/session-core/internals";
+import { asTyped, describeFile } from "@bough/session-core/internals";
 import { bytes } from "../format/numbers.js";
 import { breakText, wrapText } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -12,7 +12,8 @@ import { commandLines, jsonBlock, toolCallLines } from "./tool-call.js";
 type Block = ContentBlock | AssistantBlock;
 
 /** Draws the blocks of a message in order, with an empty line between two. Tool output is verbatim. */
-export function messagePreview(message: Message, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
+export function messagePreview(stored: Message, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
+  const message = asTyped(stored);
   switch (message.role) {
     case "user":
     case "custom":

@@ -1,5 +1,5 @@
 import type { Entry, ToolCallBlock } from "@bough/session-core";
-import { describeCall, describeFile, shareLine } from "@bough/session-core/internals";
+import { asTyped, describeCall, describeFile, shareLine } from "@bough/session-core/internals";
 import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
@@ -63,7 +63,8 @@ function resultLines(text: string, isError: boolean, width: number, glyphs: Glyp
   return rest > 0 ? [...shown, [styled("dim", `  ${glyphs.ellipsis} ${counted(rest, "more line")}`)]] : shown;
 }
 
-function messageTranscript(message: Extract<Entry, { type: "message" }>["message"], width: number, glyphs: Glyphs): readonly Line[] {
+function messageTranscript(stored: Extract<Entry, { type: "message" }>["message"], width: number, glyphs: Glyphs): readonly Line[] {
+  const message = asTyped(stored);
   switch (message.role) {
     case "user":
       return promptLines(textOfContent(message.content), width, glyphs);

@@ -1,4 +1,5 @@
 import type { OutlineRow } from "@bough/session-core";
+import { isTyped } from "@bough/session-core/internals";
 
 /** All filters, in the order in which a key cycles through them. */
 export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
@@ -61,7 +62,7 @@ export function isFromUser(bits: number): boolean {
 export function filterBits(row: OutlineRow): number {
   let bits = ANY;
   if (isConversation(row)) bits |= isOnlyCalls(row) ? CONVERSATION : CONVERSATION | WITH_TEXT;
-  if (row.role === "user") bits |= FROM_USER;
+  if (isTyped(row)) bits |= FROM_USER;
   if (row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"))) bits |= PROMPT;
   if (row.type === "compaction" || row.type === "branch_summary") bits |= SUMMARY;
   return bits;
@@ -70,8 +71,8 @@ export function filterBits(row: OutlineRow): number {
 function isConversation(row: OutlineRow): boolean {
   switch (row.type) {
     case "message":
-      // A `custom` message was inserted by a program (reminder, command output).
-      return row.role !== "toolResult" && row.role !== "custom";
+      // A `custom` message was inserted by a program (reminder, command output), unless it holds a slash command.
+      return row.role !== "toolResult" && (row.role !== "custom" || isTyped(row));
     case "compaction":
     case "branch_summary":
     case "custom_message":

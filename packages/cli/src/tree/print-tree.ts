@@ -1,5 +1,5 @@
 import type { Label, LeafRecord, OutlineRow } from "@bough/session-core";
-import { pairStart } from "@bough/session-core/internals";
+import { isTyped, pairStart } from "@bough/session-core/internals";
 import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
@@ -199,9 +199,14 @@ class TreePrinter {
     return row.isError ? [...badge, styled("error", `${this.#options.glyphs.error} `)] : badge;
   }
 
+  #isTyped(at: number): boolean {
+    const row = this.#rows[at];
+    return row !== undefined && isTyped(row);
+  }
+
   #omittedLine({ omitted, place }: OmittedRows): Line {
     const { glyphs, width } = this.#options;
-    const fromUser = omitted.filter((at) => this.#rows[at]?.role === "user").length;
+    const fromUser = omitted.filter((at) => this.#isTyped(at)).length;
     const detail = fromUser === 0 ? "" : `, ${fromUser} from the user`;
     const space = " ".repeat(this.#idWidth + 1);
     return fitLine(

@@ -1,5 +1,5 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
-import { shortenPreview } from "@bough/session-core/internals";
+import { isTyped, shortenPreview } from "@bough/session-core/internals";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
@@ -52,7 +52,9 @@ function withoutNote(preview: string): string {
 
 const ASSISTANT = "assistant: ";
 
-function messageText({ role, preview }: OutlineRow, maxWidth: number, ellipsis: string): Line {
+function messageText(row: OutlineRow, maxWidth: number, ellipsis: string): Line {
+  const { preview } = row;
+  const role = isTyped(row) ? "user" : row.role;
   const text = preview === "" ? styled("dim", "(empty)") : preview;
   switch (role) {
     case "user":

@@ -1,4 +1,4 @@
-import { cleanText, shortLine } from "@bough/session-core/internals";
+import { cleanText, isSmallTalk, isThanks as isThanksAlone, shortLine } from "@bough/session-core/internals";
 
 /** The most that is read of one text, half from its start and half from its end, in UTF-16 code units. */
 const MAX_READ = 24_000;
@@ -139,29 +139,18 @@ function splitIntoPairs(run: string): readonly string[] {
   return letters.length === 1 ? letters : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }
 
-/** Thanks or praise without a request. */
-const THANKS =
-  /^(?:(?:ok(?:ay)?|thanks?(?: you)?|thx|great|good|nice|perfect|cool|awesome|done|hi|hello|hey|danke(?: dir| sch[öo]n)?|super|prima|merci|gracias|obrigado|grazie)[\s.!,]*)+$/i;
-/** Approval or a short answer. */
-const GO_AHEAD =
-  /^(?:ok(?:ay)?|yes|yep|yeah|no|nope|y|n|continue|go on|go ahead|proceed|next|sure|stop|wait|please|ja|nein|weiter|oui|non|s[ií]|no)[\s.!,]*$/i;
 const COMMAND_OF_HOST = /^\/[a-z-]*$/i;
-const IMAGE_ALONE = /^['"]?\/.*\.(?:png|jpe?g|gif|webp)['"]?$/i;
 
 /** Whether a text is a request: not a slash command, "continue", "thanks", an emoji or the path of an image. */
 export function isRequest(text: string): boolean {
   const prose = extractProse(text).trim();
-  if (prose.length < 2 || !HAS_TEXT.test(prose)) return false;
-  return !(THANKS.test(prose) || GO_AHEAD.test(prose) || COMMAND_OF_HOST.test(prose) || IMAGE_ALONE.test(prose));
+  return !(isSmallTalk(prose) || COMMAND_OF_HOST.test(prose));
 }
 
 /** Whether a text only acknowledges a reply. The model's answer to it is ignored. */
 export function isThanks(text: string): boolean {
-  const prose = extractProse(text).trim();
-  return !HAS_TEXT.test(prose) || THANKS.test(prose);
+  return isThanksAlone(extractProse(text).trim());
 }
-
-const HAS_TEXT = /[\p{L}\p{N}]/u;
 
 const CONTRADICTS = /^(?:no|nope|stop|nein|non|não|нет)\b(?!\s+(?:problem|worries|rush))|\b(?:undo|undid|revert(?:ed)?)\b/i;
 

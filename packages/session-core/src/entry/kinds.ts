@@ -1,4 +1,4 @@
-import type { EntryType } from "./entry.js";
+import type { EntryPayload, EntryType } from "./entry.js";
 import type { MessageRole } from "./message.js";
 
 /** Every type an entry can have, in the order of the documentation. */
@@ -46,4 +46,10 @@ const UNKNOWN: EntryKind = { type: "foreign", role: null };
 /** Returns the kind with this number; a constraint of the table allows no other number. */
 export function toEntryKind(number: number): EntryKind {
   return ENTRY_KINDS[number - 1] ?? UNKNOWN;
+}
+
+/** The custom type of an entry: of the entry itself, or of a message of the role `custom`; null for all others. */
+export function customTypeOf(payload: EntryPayload): string | null {
+  if (payload.type === "custom" || payload.type === "custom_message") return payload.customType;
+  return payload.type === "message" && payload.message.role === "custom" ? payload.message.customType : null;
 }

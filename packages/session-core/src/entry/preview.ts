@@ -4,9 +4,12 @@ import type { EntryPayload } from "./entry.js";
 import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "./message.js";
 import { shareLine } from "./preview-calls.js";
 import { type Content, describeFile } from "./text.js";
+import { typedText } from "./typed-text.js";
 
 /** The longest preview of what users and models wrote: a row of a wide terminal. */
 export const PREVIEW_CHARS = 240;
+
+const CONVERSATION: ReadonlySet<string> = new Set(["user", "assistant", "custom"]);
 
 /**
  * One line that describes an entry: its first words, then its tool calls as `[read src/a.ts]`; `splitPreview` takes them apart.
@@ -14,8 +17,8 @@ export const PREVIEW_CHARS = 240;
  * @param directory The session's directory, see `describeCall`.
  */
 export function previewOf(payload: EntryPayload, directory?: string | null): string {
-  const isConversation = payload.type === "message" && (payload.message.role === "user" || payload.message.role === "assistant");
-  return oneLine(previewText(payload, directory ?? undefined), isConversation ? PREVIEW_CHARS : LINE_CHARS);
+  const isLong = payload.type === "message" && CONVERSATION.has(payload.message.role);
+  return oneLine(previewText(payload, directory ?? undefined), isLong ? PREVIEW_CHARS : LINE_CHARS);
 }
 
 function previewText(payload: EntryPayload, directory: string | undefined): string {
@@ -59,9 +62,10 @@ function messagePreview(message: Message, directory: string | undefined): string
       const text = contentPreview(message.content);
       return message.isError ? `error: ${text}` : text;
     }
-    case "system":
     case "user":
     case "custom":
+      return typedText(message) ?? contentPreview(message.content);
+    case "system":
       return contentPreview(message.content);
   }
 }

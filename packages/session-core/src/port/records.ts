@@ -141,7 +141,7 @@ export interface OutlineRow {
   readonly isError: boolean;
   /** Size of the payload as JSON, in bytes of UTF-8. */
   readonly payloadBytes: number;
-  /** Of a `custom` or `custom_message` entry; null if it is longer than 500 characters. */
+  /** Of a `custom` or `custom_message` entry or a message of the role `custom`; null if it is longer than 500 characters. */
   readonly customType: string | null;
 }
 
@@ -154,7 +154,7 @@ export interface EntryListing {
   /** Only entries that arrived before this one, given by its `seq`. */
   readonly beforeSeq?: number | undefined;
   readonly types?: readonly EntryType[] | undefined;
-  /** Only `custom` and `custom_message` entries of this type, read by an index. One longer than 500 characters finds nothing. */
+  /** Only `custom` and `custom_message` entries and messages of the role `custom` of this type, read by an index. One longer than 500 characters finds nothing. */
   readonly customType?: string | undefined;
   /** At most this many; default 1,000. */
   readonly limit?: number | undefined;
@@ -224,7 +224,7 @@ export interface PathScan {
   readonly stopAt?: EntryId | undefined;
   readonly types?: readonly EntryType[] | undefined;
   readonly roles?: readonly MessageRole[] | undefined;
-  /** Only `custom` and `custom_message` entries of this type. One longer than 500 characters finds nothing. */
+  /** Only `custom` and `custom_message` entries and messages of the role `custom` of this type. One longer than 500 characters finds nothing. */
   readonly customType?: string | undefined;
   /** At most this many; default: all. */
   readonly limit?: number | undefined;

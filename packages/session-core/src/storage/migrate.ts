@@ -8,6 +8,7 @@ import { entryTokenCount } from "./migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.js";
 import { payloadsApart } from "./migrations/0004-payloads-apart.js";
 import { readsByIndex } from "./migrations/0005-reads-by-index.js";
+import { tellingRows } from "./migrations/0006-telling-rows.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {
@@ -18,7 +19,7 @@ interface Migration {
 }
 
 /** Every step, in order. The `user_version` of a file is the number of steps that were applied to it. */
-export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity, payloadsApart, readsByIndex];
+export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity, payloadsApart, readsByIndex, tellingRows];
 
 /** The format version that this program writes: the number of migrations. */
 export const SUPPORTED_VERSION = MIGRATIONS.length;

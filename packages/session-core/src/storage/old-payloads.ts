@@ -19,6 +19,8 @@ interface OldRow {
 /** The payload of an entry of an old file. */
 interface OldPayload {
   readonly seq: EntrySeq;
+  /** The row number of its session. */
+  readonly session: number;
   readonly kind: number;
   /** undefined: missing, or in a damaged block. `verify` reports it. */
   readonly json: string | undefined;
@@ -39,7 +41,7 @@ export function* payloadsFrom(file: Database, kinds: string, onProgress?: OnProg
   const blocks = new BlockReader(file);
   for (let after = toEntrySeq(0); ; ) {
     const rows = page.all(after, ROWS_AT_ONCE);
-    for (const row of rows) yield { seq: row.seq, kind: row.kind, json: row.json ?? blocks.textOf(row) };
+    for (const row of rows) yield { seq: row.seq, session: row.session_seq, kind: row.kind, json: row.json ?? blocks.textOf(row) };
     const end = rows.at(-1);
     if (end === undefined) return;
     after = end.seq;

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { CUSTOM_KINDS, customTypeOf } from "./custom-types.js";
-import { readVersion } from "./migrate.js";
+import { readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { columnsFrom } from "./migrations/0004-payloads-apart.js";
 import { BRANCH_POINTS, KIND_COUNTS, LISTING, TIPS } from "./migrations/0005-reads-by-index.js";
 import { payloadsFrom } from "./old-payloads.js";
@@ -71,10 +71,10 @@ export class OldVersionViews {
     for (const { view, select } of viewsFor(version)) file.exec(`CREATE TEMP VIEW ${view} AS ${select}`);
   }
 
-  /** Creates the views if the file needs them. */
+  /** Creates the views that an older file needs; undefined: the file has the current version. */
   static create(file: Database): OldVersionViews | undefined {
     const version = readVersion(file);
-    return viewsFor(version).length > 0 ? new OldVersionViews(file, version) : undefined;
+    return version < SUPPORTED_VERSION ? new OldVersionViews(file, version) : undefined;
   }
 
   /** Whether another process has migrated the file since. Cost: one pragma. */

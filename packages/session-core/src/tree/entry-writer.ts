@@ -1,6 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
-import { toKindNumber } from "../entry/kinds.js";
+import { customTypeOf, toKindNumber } from "../entry/kinds.js";
 import { previewOf } from "../entry/preview.js";
 import { isSameJson } from "../entry/same-json.js";
 import { isPrivate } from "../entry/text.js";
@@ -230,7 +230,7 @@ function insertEntryRow(
     inherited: entry.inherited,
     payload_bytes: bytes,
     preview: entry.preview,
-    custom_type: payload.type === "custom" || payload.type === "custom_message" ? toStoredCustomType(payload.customType) : null,
+    custom_type: toStoredCustomType(customTypeOf(payload)),
   });
   connection.run(insertPayload, { seq: state.seq, json: payloadJson });
   if (isPrivate(payload)) connection.run(insertPrivate, { seq: state.seq });

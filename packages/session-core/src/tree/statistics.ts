@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EntryPayload, PayloadOf } from "../entry/entry.js";
-import { toEntryKind, toKindNumber } from "../entry/kinds.js";
+import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
 import type { Message, Usage } from "../entry/message.js";
+import { betterTitle, isTyped } from "../entry/typed-text.js";
 import type { ModelUsage, SessionKey, Statistics } from "../port/records.js";
 import { requireSessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
@@ -27,9 +28,13 @@ const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
       row_count: sql`row_count + ${p.entries}`,
       row_bytes: sql`row_bytes + ${p.bytes}`,
       active_at_ms: sql`max(active_at_ms, ${p.activeAt})`,
-      first_text: sql`coalesce(first_text, ${p.firstText})`,
+      first_text: sql`coalesce(${p.firstText}, first_text)`,
     })
     .where("seq", "=", p.session),
+);
+
+const firstText = query<{ session: SessionSeq }, { first_text: string | null }>(({ db, p }) =>
+  db.selectFrom("session").select("first_text").where("seq", "=", p.session),
 );
 
 const addUsage = query<UsageTotalTable>(({ sql, p }) =>
@@ -78,7 +83,8 @@ export class SessionTotals {
       // Only conversation counts as activity, so that labels and settings do not reorder lists.
       counts.activeAt = Math.max(counts.activeAt, entry.createdAtMs);
     }
-    if (role === "user" && preview !== "") counts.firstText ??= preview;
+    if (isTyped({ role: role ?? null, customType: customTypeOf(payload), preview }))
+      counts.firstText = betterTitle(counts.firstText, preview);
     const used = usageOf(payload);
     if (used !== undefined) this.#addUsage(usageRow(this.#session, this.#inherited, used));
   }
@@ -93,7 +99,8 @@ export class SessionTotals {
   /** Adds the collected totals to the stored ones and starts again from zero. Call it inside `write`. */
   flush(connection: Connection): void {
     if (this.#counts.entries === 0) return;
-    connection.run(addCounts, { session: this.#session, ...this.#counts });
+    const stored = this.#counts.firstText === null ? null : (connection.get(firstText, { session: this.#session })?.first_text ?? null);
+    connection.run(addCounts, { session: this.#session, ...this.#counts, firstText: betterTitle(stored, this.#counts.firstText) });
     for (const [kind, entries] of this.#kinds) connection.run(addToKind, { session: this.#session, kind, entries });
     for (const row of this.#usage.values()) connection.run(addUsage, row);
     this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };

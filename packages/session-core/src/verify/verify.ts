@@ -1,4 +1,4 @@
-import type { EntryPayload } from "../entry/entry.js";
+import { customTypeOf } from "../entry/kinds.js";
 import { isPrivate } from "../entry/text.js";
 import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
@@ -102,7 +102,9 @@ function findViolation(connection: Connection, row: CheckedRow): Pick<Violation,
     const bytes = Buffer.byteLength(json);
     if (bytes !== row.payload_bytes)
       return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${row.payload_bytes}.` };
-    if (customTypeOf(payload) !== row.custom_type)
+    // As SQLite stores it. Files before version 6 have none for messages, and they may be open read-only.
+    const customType = toStoredCustomType(customTypeOf(payload))?.toWellFormed() ?? null;
+    if (customType !== row.custom_type && (payload.type !== "message" || connection.version >= 6))
       return { rule: "wrong-custom-type", message: `${subject}: its custom type is not that of its payload.` };
     // Read-only, a file of an older version takes every command as private.
     if (connection.version >= 5 && isPrivate(payload) !== (row.is_private === 1))
@@ -113,13 +115,6 @@ function findViolation(connection: Connection, row: CheckedRow): Pick<Violation,
     if (!isOfPayload(error)) throw error;
     return { rule: "invalid-payload", message: `${subject}: ${error.message}` };
   }
-}
-
-function customTypeOf(payload: EntryPayload): string | null {
-  // As SQLite stores it.
-  return payload.type === "custom" || payload.type === "custom_message"
-    ? (toStoredCustomType(payload.customType)?.toWellFormed() ?? null)
-    : null;
 }
 
 // An entry without a word is not in the index.

@@ -1,6 +1,7 @@
 import type { BranchSummaryPayload, CompactionPayload, Entry } from "../../entry/entry.js";
 import { isObject } from "../../entry/json.js";
 import type { AssistantBlock, Message } from "../../entry/message.js";
+import { asTyped } from "../../entry/typed-text.js";
 import { bashSection, callSection, contentSections, folded, placeholderLines, strayResultSection } from "./call-section.js";
 import { escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
@@ -15,7 +16,7 @@ export function stepSections(step: Step, writer: MarkdownWriter): readonly strin
 function entrySections(entry: Entry, writer: MarkdownWriter): readonly string[] {
   switch (entry.type) {
     case "message":
-      return messageSections(entry.message, writer);
+      return messageSections(asTyped(entry.message), writer);
     case "custom_message":
       return customSections(entry, writer);
     case "compaction":
