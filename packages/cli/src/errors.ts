@@ -15,6 +15,12 @@ export class ViolationsError extends CommandError {
   override readonly name = "ViolationsError";
 }
 
+/** `secrets --check` found secrets. */
+export class SecretsFoundError extends CommandError {
+  readonly code = "SECRETS_FOUND";
+  override readonly name = "SecretsFoundError";
+}
+
 /** `import`: some files could not be imported. The other files were imported. */
 export class FilesFailedError extends CommandError {
   readonly code = "FILES_FAILED";

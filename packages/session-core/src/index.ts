@@ -211,6 +211,7 @@ export {
   exportPi,
   type MarkdownExportOptions,
   type PiExportOptions,
+  type SecretOptions,
 } from "./transfer/export.js";
 // Import and export
 export {

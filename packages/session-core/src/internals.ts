@@ -56,9 +56,9 @@ export { raceAbort } from "./race-abort.js";
 // Places of the words of a query in a text
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/query-matches.js";
 // Secrets in texts
-export { replaceSecrets, SecretMasker } from "./secrets/mask-secrets.js";
 export { redact, withoutSecrets } from "./secrets/redact.js";
 export { describeSecrets } from "./secrets/secret.js";
+export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
@@ -80,5 +80,6 @@ export type { CallDescription, DescribeOptions } from "./tools/describe-call.js"
 export { cleanPath, findPatch, listCallTouches } from "./tools/file-operations.js";
 export { classifyTool } from "./tools/known-tools.js";
 export { parseTodos, type Todo } from "./tools/todos.js";
-// Import
+// Import and export
+export { learnSecrets } from "./transfer/export.js";
 export { asSourceError } from "./transfer/import-path.js";

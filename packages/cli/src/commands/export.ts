@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { exportBough, exportMarkdown, exportPi, type Session } from "@bough/session-core";
+import { exportBough, exportMarkdown, exportPi, type SecretCount, type Session } from "@bough/session-core";
+import { describeSecrets } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
@@ -25,9 +26,9 @@ interface ExportOptions extends CommonOptions {
   readonly toolOutput?: "none" | "short" | "full";
   readonly thinking?: boolean;
   readonly private?: boolean;
-  readonly withSecrets?: boolean;
   readonly from?: string;
   readonly to?: string;
+  readonly withSecrets?: boolean;
 }
 
 /** `bough export`: writes a session or one of its branches to stdout or a file. */
@@ -37,11 +38,15 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
     await checkRange(session, options);
-    const pieces = await exportPieces(session, options);
-    if (options.output === undefined || options.output === "-") return printPieces(io, out, pieces, options.format);
-    const path = resolve(io.cwd, requireArgument(options.output));
-    await writeNewFile(io, path, pieces, options.force === true);
-    await out.note(styled("dim", `written to ${path}`));
+    const masked: SecretCount[] = [];
+    const pieces = await exportPieces(session, options, (counts) => masked.push(...counts));
+    if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
+    else {
+      const path = resolve(io.cwd, requireArgument(options.output));
+      await writeNewFile(io, path, pieces, options.force === true);
+      await out.note(styled("dim", `written to ${path}`));
+    }
+    if (masked.length > 0) await out.note(styled("dim", `${describeSecrets(masked, "masked")} (--with-secrets keeps them)`));
   });
 };
 
@@ -65,17 +70,20 @@ function checkOptions(options: ExportOptions): void {
   if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
 }
 
-async function exportPieces(session: Session, options: ExportOptions): Promise<AsyncIterable<string>> {
+type OnMasked = (counts: readonly SecretCount[]) => void;
+
+async function exportPieces(session: Session, options: ExportOptions, onMasked: OnMasked): Promise<AsyncIterable<string>> {
   const entry = async (name: string | undefined) => (name === undefined ? undefined : session.resolve(name));
   const branch = await entry(options.branch);
+  const secrets = options.withSecrets === true ? ("keep" as const) : ("mask" as const);
   switch (options.format) {
     case "bough":
-      return exportBough(session);
+      return exportBough(session, { secrets, onMasked });
     case "pi":
-      return exportPi(session, { branch });
+      return exportPi(session, { branch, secrets, onMasked });
     case "html":
       return sessionPage(session, {
-        ...pageMasks(options.withSecrets === true),
+        ...(await pageMasks(session, options.withSecrets === true, onMasked)),
         private: options.private === true,
         ...(branch === undefined ? {} : { leafId: branch, branchOnly: true }),
         ...(options.toolOutput === undefined ? {} : { toolOutput: options.toolOutput }),
@@ -83,7 +91,8 @@ async function exportPieces(session: Session, options: ExportOptions): Promise<A
       });
     case "markdown": {
       const [from, to] = [await entry(options.from), await entry(options.to)];
-      return exportMarkdown(session, { branch, from, to, toolOutput: options.toolOutput, thinking: options.thinking });
+      const { toolOutput, thinking } = options;
+      return exportMarkdown(session, { branch, from, to, toolOutput, thinking, secrets, onMasked });
     }
   }
 }

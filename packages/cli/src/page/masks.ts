@@ -1,12 +1,25 @@
-import { describeSecrets, SecretMasker } from "@bough/session-core/internals";
+import type { SecretCount, Session } from "@bough/session-core";
+import { describeSecrets, learnSecrets } from "@bough/session-core/internals";
 import type { PageOptions } from "./page.js";
 
-/** Options of a page that mask secrets (unless `withSecrets`), and say how many of which kind. */
-export function pageMasks(withSecrets: boolean): Pick<PageOptions, "mask" | "closing"> {
+/**
+ * Options of a page that mask the secrets of its session (unless `withSecrets`), and say how many of which kind. `onMasked` is
+ * called with them when all entries are written.
+ */
+export async function pageMasks(
+  session: Session,
+  withSecrets: boolean,
+  onMasked: (counts: readonly SecretCount[]) => void = () => undefined,
+): Promise<Pick<PageOptions, "mask" | "maskEntry" | "closing">> {
   if (withSecrets) return { closing: () => ["Secrets are not masked."] };
-  const masker = new SecretMasker();
+  const masker = await learnSecrets(session);
   return {
-    mask: (text) => masker.maskText(text),
-    closing: () => [masker.counts().length === 0 ? "No secret was found." : `Masked: ${describeSecrets(masker.counts())}.`],
+    mask: (text) => masker.maskValue(text),
+    maskEntry: (entry) => masker.maskEntry(entry),
+    closing: () => {
+      const counts = masker.counts();
+      onMasked(counts);
+      return [counts.length === 0 ? "No secret was found." : `${describeSecrets(counts, "masked")}.`];
+    },
   };
 }

@@ -19,8 +19,10 @@ export interface PageOptions extends Partial<Pick<ShownParts, "thinking" | "tool
   readonly branchOnly?: boolean;
   /** Whether entries are shown that were kept out of the conversation. */
   readonly private?: boolean;
-  /** Replaces secrets in a text. Every text of an entry goes through it before it is used. */
+  /** Replaces secrets in a text that is not part of an entry, such as a title. */
   readonly mask?: (text: string) => string;
+  /** Replaces secrets in an entry. Every entry goes through it before it is used. */
+  readonly maskEntry?: (entry: Entry) => Entry;
   /** The last lines, such as what was masked. Called when all entries are written. */
   readonly closing?: () => readonly string[];
 }
@@ -36,9 +38,6 @@ export async function* sessionPage(session: Session, options: PageOptions = {}):
   const writer = await PageWriter.of(session, options);
   yield* writer.write();
 }
-
-/** Members of an entry that name entries, and those that hold base64, in which no secret is found. */
-const UNMASKED = new Set(["id", "parentId", "targetId", "fromId", "firstKeptEntryId", "data", "type", "role"]);
 
 class PageWriter {
   readonly #session: Session;
@@ -190,16 +189,8 @@ class PageWriter {
   }
 
   #masked(entry: Entry): Entry {
-    const { mask } = this.#options;
-    return mask === undefined ? entry : maskTexts(entry, mask);
+    return this.#options.maskEntry?.(entry) ?? entry;
   }
-}
-
-/** An entry with other texts. The members that name entries and hold base64 stay. */
-function maskTexts(entry: Entry, mask: (text: string) => string): Entry {
-  return JSON.parse(JSON.stringify(entry), (key, value: unknown) =>
-    typeof value === "string" && !UNMASKED.has(key) ? mask(value) : value,
-  );
 }
 
 async function readRows(session: Session, leafId: EntryId | null, { branchOnly }: PageOptions): Promise<readonly OutlineRow[]> {

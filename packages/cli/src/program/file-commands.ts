@@ -8,6 +8,7 @@ const GROUP = "Import, export, maintain";
 export function defineFileCommands(registry: CommandRegistry): void {
   defineImport(registry);
   defineExport(registry);
+  defineSecrets(registry);
   defineVerify(registry);
   definePack(registry);
   defineBackup(registry);
@@ -64,7 +65,7 @@ function defineExport(registry: CommandRegistry): void {
         ["bough export parser -o parser.md", "the branch of the leaf as Markdown"],
         ["bough export parser --branch before-rewrite", "another branch, to stdout"],
         ["bough export parser --html parser.html", "one page for a browser, with the tree, all branches and a search"],
-        ["bough export parser --format bough -o parser.jsonl", "the whole session, for another import"],
+        ["bough export parser --format bough --with-secrets -o parser.jsonl", "the whole session unchanged, for another import"],
         ["bough export parser --format pi > parser.jsonl", "for pi"],
       ],
     },
@@ -88,9 +89,30 @@ function defineExport(registry: CommandRegistry): void {
     )
     .option("--thinking", "Markdown, HTML: include the thinking of the model")
     .option("--private", "HTML: also commands kept out of the conversation")
-    .option("--with-secrets", "HTML: do not mask keys, tokens and passwords")
     .option("--from <entry>", "Markdown: the first entry")
-    .option("--to <entry>", "Markdown: the last entry");
+    .option("--to <entry>", "Markdown: the last entry")
+    .option("--with-secrets", "keep keys, tokens, passwords and values of .env files, which are masked otherwise");
+}
+
+function defineSecrets(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "secrets [session]",
+    {
+      group: GROUP,
+      paged: true,
+      summary: "List where keys, tokens and passwords are, without showing them",
+      more:
+        "Without SESSION: in all sessions, also archived ones and those of subagents. Finds keys and tokens of known shapes, private keys, " +
+        "passwords in URLs, Authorization headers, cookies, values of .env files, and values that are named as secrets.",
+      examples: [
+        ["bough secrets", "in all sessions"],
+        ["bough secrets parser --check", "for a script: exit code 79 if there are any"],
+      ],
+      json: "{ sessions: [{ id, title, places: [{ entryId, kind, mask, context, count }] }] }",
+    },
+    async () => (await import("../commands/secrets.js")).runSecrets,
+  ).option("--check", "exit with code 79 if there are secrets");
 }
 
 function defineVerify(registry: CommandRegistry): void {

@@ -42,6 +42,9 @@ function isPlaceholder(token: string): boolean {
   return PLACEHOLDER.test(token.slice(0, 100));
 }
 
+/** The start of a reference to a variable, or of a text that is masked already. */
+const REFERENCE = /^(?:[$<{*([%]|process\.|os\.|env\.|import\.)/;
+
 const NO_SECRETS = new Set([
   "password",
   "passwd",
@@ -59,18 +62,23 @@ const NO_SECRETS = new Set([
   "changeme",
 ]);
 
+/** Whether a value that has the name of a secret is none: a word that stands for one, or a reference to a variable. */
+export function isStandIn(value: string): boolean {
+  return NO_SECRETS.has(value.toLowerCase()) || isPlaceholder(value) || REFERENCE.test(value);
+}
+
 /** Whether the value at a place is no secret: a call, a placeholder, a name. */
 function isNoValue(text: string, { start, end, kind }: FoundSecret): boolean {
   const value = text.slice(start, end);
   // A call, as in password=ask(): the name of a function.
   if (text[end] === "(") return true;
-  if (NO_SECRETS.has(value.toLowerCase()) || isPlaceholder(value)) return true;
+  if (isStandIn(value)) return true;
   // postgres://postgres:postgres@localhost: the default of a development database.
   return kind === "password in a URL" && text.slice(0, start - 1).endsWith(`/${value}`);
 }
 
 /** Joins what overlaps, with the kind of the rule that comes first: that of a token says more than that of its place. */
-function mergeOverlaps(found: readonly FoundSecret[]): readonly FoundSecret[] {
+export function mergeOverlaps(found: readonly FoundSecret[]): readonly FoundSecret[] {
   const ordered = found.map((one, rank) => ({ ...one, rank })).sort((a, b) => a.start - b.start);
   const merged: ((typeof ordered)[number] & object)[] = [];
   for (const one of ordered) {

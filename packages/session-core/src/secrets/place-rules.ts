@@ -102,6 +102,8 @@ export const PLACE_RULES: readonly SecretRule[] = [
 ];
 
 const KINDS_BY_NAME = [
+  ["Authorization header", /^(?:proxy-)?authorization$/i],
+  ["cookie", /^(?:set-)?cookie$/i],
   ["secret", new RegExp(`(?:${SECRET}|(?<![a-z])credentials?)$`, "i")],
   ["password", new RegExp(`(?:${PASSWORD}|(?<![a-z])pwd)$`, "i")],
   ["API key", new RegExp(`${KEY}$`, "i")],
@@ -115,5 +117,6 @@ const KINDS_BY_NAME = [
  * kindByName("DB_PASSWORD"); // "password"
  */
 export function kindByName(name: string): string | undefined {
+  if (name === "") return undefined;
   return KINDS_BY_NAME.find(([, shape]) => shape.test(name))?.[0];
 }

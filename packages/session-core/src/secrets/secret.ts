@@ -33,14 +33,17 @@ const PLURALS: Readonly<Record<string, string>> = {
 /**
  * How many secrets there are and of what kinds, the most frequent kind first.
  *
+ * @param done What was done with them, such as `masked`.
  * @example
- * describeSecrets([{ kind: "GitHub token", count: 2 }, { kind: "password in a URL", count: 1 }]);
- * // "3 secrets: 2 GitHub tokens, 1 password in a URL"
+ * describeSecrets([{ kind: "GitHub token", count: 2 }, { kind: "password in a URL", count: 1 }], "masked");
+ * // "3 secrets masked: 2 GitHub tokens, 1 password in a URL"
  */
-export function describeSecrets(counts: readonly SecretCount[]): string {
+export function describeSecrets(counts: readonly SecretCount[], done = ""): string {
   const total = counts.reduce((sum, { count }) => sum + count, 0);
-  const parts = [...counts]
-    .sort((a, b) => b.count - a.count)
-    .map(({ kind, count }) => `${count} ${count === 1 ? kind : (PLURALS[kind] ?? `${kind}s`)}`);
-  return `${total} ${total === 1 ? "secret" : "secrets"}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;
+  const kinds = [...counts].sort((a, b) => b.count - a.count).map(({ kind, count }) => `${count} ${nameOf(kind, count)}`);
+  return `${total} ${total === 1 ? "secret" : "secrets"}${done === "" ? "" : ` ${done}`}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}`;
+}
+
+function nameOf(kind: string, count: number): string {
+  return count === 1 ? kind : (PLURALS[kind] ?? `${kind}s`);
 }

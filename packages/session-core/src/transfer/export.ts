@@ -1,15 +1,20 @@
-import { checkArgument, FLAG, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FLAG, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
 import { boughLines } from "../formats/bough/write.js";
 import { markdownOf } from "../formats/markdown/markdown.js";
 import type { MarkdownOptions } from "../formats/markdown/markdown-writer.js";
 import { piLines } from "../formats/pi-export/write.js";
 import type { EntryId } from "../ids/ids.js";
+import type { SecretCount } from "../secrets/secret.js";
+import { SessionMasker } from "../secrets/session-masker.js";
 import type { Session } from "../session/session.js";
 
 const SESSION = withMethods("a session", "record", "walk", "entries");
-const PI = record({ branch: optional(TEXT) });
+const SECRETS = { secrets: optional(oneOf("mask", "keep")), onMasked: optional(CALLBACK) };
+const BOUGH = record(SECRETS);
+const PI = record({ ...SECRETS, branch: optional(TEXT) });
 const MARKDOWN = record({
+  ...SECRETS,
   branch: optional(TEXT),
   toolOutput: optional(oneOf("none", "short", "full")),
   thinking: optional(FLAG),
@@ -17,23 +22,50 @@ const MARKDOWN = record({
   to: optional(TEXT),
 });
 
+/** What happens to the secrets of a session that is exported. */
+export interface SecretOptions {
+  /**
+   * `mask` replaces what `findSecrets` finds, values of `.env` files and values that are named as secrets by `[GitHub token 1]` and
+   * the like. A secret has the same number in every export of the session, for which the session is read twice. Default: `mask` for
+   * Markdown; `keep` for JSONL, so that importing it gives the same session.
+   */
+  readonly secrets?: "mask" | "keep" | undefined;
+  /** Called after the last piece with the number of masked secrets of each kind. */
+  readonly onMasked?: ((counts: readonly SecretCount[]) => void) | undefined;
+}
+
+/**
+ * A masker that has learned every secret of a session, on all branches.
+ *
+ * Cost: reads the session once.
+ */
+export async function learnSecrets(session: Session): Promise<SessionMasker> {
+  checkArgument("session", session, SESSION);
+  const masker = new SessionMasker();
+  for await (const entry of session.entries()) masker.learn(entry);
+  return masker;
+}
+
 /**
  * Exports a session in Bough's JSONL format, line by line with line breaks: all branches, labels, leaves and values. Importing
- * it gives the same tree, labels and contexts.
+ * it gives the same tree, labels and contexts, unless its secrets are masked.
  */
-export async function* exportBough(session: Session): AsyncGenerator<string, void, void> {
+export async function* exportBough(session: Session, options: SecretOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
+  checkArgument("options", options, BOUGH);
+  const { value, entries, seen } = await masking(session, options, "keep");
   const [header, labels, leaves, values] = await Promise.all([
     session.record(),
     session.labels.list(),
     session.leaves(),
     session.values.list(),
   ]);
-  yield* endLines(boughLines({ session: header, entries: session.entries(), labels, leaves, values }));
+  const parts = value({ session: header, labels, leaves, values });
+  yield* seen(endLines(boughLines({ ...parts, entries: entries(session.entries()) })));
 }
 
 /** The part of a session to export. */
-export interface PiExportOptions {
+export interface PiExportOptions extends SecretOptions {
   /** Only the path to this entry. Default: the whole tree, with the leaf as pi's position. */
   readonly branch?: EntryId | undefined;
 }
@@ -42,32 +74,79 @@ export interface PiExportOptions {
 export async function* exportPi(session: Session, options: PiExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   checkArgument("options", options, PI);
-  const header = await session.record();
+  const { value, entries, seen } = await masking(session, options, "keep");
+  const header = value(await session.record());
   const whole = options.branch === undefined;
   const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
-  const labels = (await session.labels.list()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
-  const entries = whole ? session.entries() : session.walk({ leafId: options.branch ?? null });
+  const labels = value(await session.labels.list()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
+  const walked = entries(whole ? session.entries() : session.walk({ leafId: options.branch ?? null }));
   const leafId = options.branch ?? (await readLeaf(session));
-  yield* endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries, labels, leafId }));
+  yield* seen(
+    endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries: walked, labels, leafId })),
+  );
 }
 
 /** The branch to export, and the parts of it. */
-export interface MarkdownExportOptions extends MarkdownOptions {
+export interface MarkdownExportOptions extends MarkdownOptions, SecretOptions {
   /** The end of the branch; default: the leaf. */
   readonly branch?: EntryId | undefined;
 }
 
-/** Exports a branch as a Markdown document for people, in pieces. */
+/** Exports a branch as a Markdown document for people, in pieces. Secrets are masked unless `secrets` is `keep`. */
 export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   checkArgument("options", options, MARKDOWN);
   const { branch, ...shown } = options;
+  const { value, entries, seen, counts } = await masking(session, options, "mask");
   const leafId = branch ?? (await readLeaf(session));
   const [header, labels, { model }] = await Promise.all([session.record(), session.labels.list(), session.settings(leafId)]);
-  const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
-  const document = { session: header, model: model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
-  yield* markdownOf(document, shown);
+  const names = new Map(value(labels).map(({ entryId, label }) => [entryId, label]));
+  const document = {
+    session: value(header),
+    model: model?.modelId ?? null,
+    entries: entries(session.walk({ leafId })),
+    labels: names,
+    maskedSecrets: counts,
+  };
+  yield* seen(markdownOf(document, shown));
 }
+
+/** How an export masks: values, entries, and the pieces that come out of it. */
+interface Masking {
+  readonly value: <T>(given: T) => T;
+  readonly entries: (given: AsyncIterable<Entry>) => AsyncIterable<Entry>;
+  readonly seen: (pieces: AsyncIterable<string>) => AsyncGenerator<string, void, void>;
+  /** What is masked in the pieces so far. */
+  readonly counts: () => readonly SecretCount[];
+}
+
+async function masking(session: Session, { secrets, onMasked }: SecretOptions, otherwise: "mask" | "keep"): Promise<Masking> {
+  if ((secrets ?? otherwise) === "keep") return NO_MASKING;
+  const masker = await learnSecrets(session);
+  return {
+    value: (given) => masker.maskValue(given),
+    entries: async function* (given) {
+      for await (const entry of given) yield masker.maskEntry(entry);
+    },
+    seen: async function* (pieces) {
+      for await (const piece of pieces) {
+        masker.see(piece);
+        yield piece;
+      }
+      onMasked?.(masker.seenCounts());
+    },
+    counts: () => masker.seenCounts(),
+  };
+}
+
+const NO_MASKING: Masking = {
+  value: (given) => given,
+  entries: (given) => given,
+  seen: async function* (pieces) {
+    yield* pieces;
+  },
+  counts: () => [],
+};
 
 /** The current leaf in the store: an export must contain turns that another process has appended. */
 async function readLeaf(session: Session): Promise<EntryId | null> {

@@ -266,6 +266,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   textOf: (_, content) => core.textOf(content),
   findSecrets: (_, text) => core.findSecrets(text),
   maskSecrets: (_, text) => core.maskSecrets(text),
+  "learnSecrets session": (_, session) => internals.learnSecrets(session),
   "withoutSecrets text": (_, text) => internals.withoutSecrets(text, ["secret"]),
   "withoutSecrets secrets": (_, secrets) => internals.withoutSecrets("text", secrets),
   userMessage: (_, content) => core.userMessage(content),
@@ -295,7 +296,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   systemMessage: (_, content) => core.systemMessage(content),
   "exportBough session": (_, session) => drained(core.exportBough(session)),
   "exportPi session": (_, session) => drained(core.exportPi(session)),
-  ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, ["branch"]),
+  ...members("exportBough options", ({ session }, options) => drained(core.exportBough(session, options)), {}, ["secrets", "onMasked"]),
+  ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, ["branch", "secrets", "onMasked"]),
   "exportMarkdown session": (_, session) => drained(core.exportMarkdown(session)),
   ...members("exportMarkdown options", ({ session }, options) => drained(core.exportMarkdown(session, options)), {}, [
     "branch",
@@ -303,6 +305,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     "thinking",
     "from",
     "to",
+    "secrets",
+    "onMasked",
   ]),
   "importPath store": ({ folder }, store) => core.importPath(store, folder),
   "importPath path": ({ store, folder }, odd) =>

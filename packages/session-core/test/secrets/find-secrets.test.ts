@@ -200,7 +200,7 @@ describe("masking", () => {
       { kind: "GitHub token", count: 2 },
       { kind: "password in a URL", count: 1 },
     ]);
-    expect(describeSecrets(found)).toBe("3 secrets: 2 GitHub tokens, 1 password in a URL");
+    expect(describeSecrets(found, "masked")).toBe("3 secrets masked: 2 GitHub tokens, 1 password in a URL");
   });
 
   test("gives the same secret the same mask in other texts, also where another rule finds it", () => {

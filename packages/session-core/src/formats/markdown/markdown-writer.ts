@@ -1,5 +1,6 @@
 import type { Entry } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import type { SecretCount } from "../../secrets/secret.js";
 import { pairStart } from "../../text/cut.js";
 import { escapeMarkdown, removeInvisible } from "./markdown-text.js";
 
@@ -17,6 +18,8 @@ export interface MarkdownDocument {
   /** The path, oldest entry first; read once, up to the end of the range. */
   readonly entries: AsyncIterable<Entry> | Iterable<Entry>;
   readonly labels: ReadonlyMap<EntryId, string>;
+  /** How many secrets are masked in the pieces that were written; for the last line. */
+  readonly maskedSecrets?: (() => readonly SecretCount[]) | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Entry } from "../../entry/entry.js";
 import { previewOf } from "../../entry/preview.js";
 import { joinTextBlocks } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
+import { describeSecrets, type SecretCount } from "../../secrets/secret.js";
 import { oneLine } from "../../text/one-line.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
 import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions } from "./markdown-writer.js";
@@ -40,7 +41,11 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
     waiting = null;
   }
   if (waiting !== null) yield* addBlankLines([...openingSections(document, chooseTitle(document, undefined)), ...waiting]);
-  yield* ["---\n\n", `${omitted.line()}\n`];
+  yield* ["---\n\n", `${omitted.line()}\n`, ...secretsLine(document.maskedSecrets?.() ?? [])];
+}
+
+function secretsLine(counts: readonly SecretCount[]): readonly string[] {
+  return counts.length === 0 ? [] : [`\n*${describeSecrets(counts, "masked")}.*\n`];
 }
 
 function labelSections(step: Step, document: MarkdownDocument, writer: MarkdownWriter): readonly string[] {

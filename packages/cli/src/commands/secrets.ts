@@ -1,0 +1,133 @@
+import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
+import { describeSecrets, learnSecrets, oneLine, type SecretPlace } from "@bough/session-core/internals";
+import { CancelledError, SecretsFoundError } from "../errors.js";
+import { count, counted } from "../format/numbers.js";
+import { tableLines } from "../format/table.js";
+import { withStore } from "../session/open-store.js";
+import { readOutline } from "../session/paging.js";
+import type { Io } from "../terminal/io.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { shortIds } from "../tree/print-tree.js";
+import type { Command, CommonOptions } from "./command.js";
+import { startProgress } from "./progress.js";
+
+interface SecretsOptions extends CommonOptions {
+  readonly check?: boolean;
+}
+
+/** The places of one secret in one entry. */
+interface EntrySecret extends SecretPlace {
+  /** null: the title, metadata, a label or a value of the session. */
+  readonly entryId: string | null;
+  readonly count: number;
+}
+
+/** A session with secrets. No field contains one of them. */
+interface SessionSecrets {
+  readonly id: string;
+  readonly title: string;
+  readonly places: readonly EntrySecret[];
+  readonly rows: readonly OutlineRow[];
+}
+
+/** `bough secrets`: lists where the secrets of a session or of the store are, without showing them. */
+export const runSecrets: Command<SecretsOptions> = async ({ io, out, args: [name], options }) => {
+  await withStore(io, options.store, "read", async (store) => {
+    const records = name === undefined ? await listAllSessions(store) : [await store.resolveSession(name)];
+    const found = await searchSessions(store, records, name === undefined && options.json !== true, io, out);
+    if (options.json === true) out.json({ sessions: found.map(({ rows: _rows, ...session }) => session) });
+    else await printSecrets(out, found, records.length);
+    if (options.check === true && found.length > 0) throw new SecretsFoundError(`${summaryOf(found)}.`);
+  });
+};
+
+async function searchSessions(
+  store: Store,
+  records: readonly SessionRecord[],
+  showsProgress: boolean,
+  io: Io,
+  out: Printer,
+): Promise<readonly SessionSecrets[]> {
+  const progress = showsProgress ? await startProgress(io, out, "reading") : undefined;
+  const { signal, end } = io.cancelOnInterrupt();
+  const found: SessionSecrets[] = [];
+  try {
+    for (const [at, record] of records.entries()) {
+      if (signal.aborted) throw new CancelledError("Interrupted. Not every session was read.");
+      progress?.update(at, records.length, counted(records.length, "session"));
+      const secrets = await searchSession(store, record);
+      if (secrets.places.length > 0) found.push(secrets);
+    }
+    return found;
+  } finally {
+    progress?.end();
+    end();
+  }
+}
+
+async function listAllSessions(store: Store): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listSessions({ kind: "all", archived: "all", cursor });
+    for (const record of page.items) records.push(record);
+    if (page.next === null) return records;
+    cursor = page.next;
+  }
+}
+
+async function searchSession(store: Store, record: SessionRecord): Promise<SessionSecrets> {
+  const session = await store.openSession(record.id);
+  const masker = await learnSecrets(session);
+  const places = new Map<string, EntrySecret>();
+  const add = (entryId: string | null) => (place: SecretPlace) => {
+    const key = `${entryId} ${place.mask}`;
+    const known = places.get(key) ?? { ...place, context: oneLine(place.context), entryId, count: 0 };
+    places.set(key, { ...known, count: known.count + 1 });
+  };
+  const [labels, values] = await Promise.all([session.labels.list(), session.values.list()]);
+  const { title, cwd, metadata } = record;
+  masker.maskValue({ title, cwd, metadata, labels, values }, add(null));
+  for await (const entry of session.entries()) masker.maskEntry(entry, add(entry.id));
+  const name = masker.maskValue(record.title ?? record.firstText ?? "(untitled)");
+  return { id: record.id, title: name, places: [...places.values()], rows: places.size === 0 ? [] : await readOutline(session) };
+}
+
+async function printSecrets(out: Printer, found: readonly SessionSecrets[], read: number): Promise<void> {
+  for (const session of found) {
+    out.line(styled("bold", session.title), styled("dim", `  ${session.id}`));
+    for (const line of await placeLines(session, out)) out.line(...line);
+    out.line();
+    await out.pump();
+  }
+  if (found.length === 0) return out.line(`No secrets found in ${counted(read, "session")}.`);
+  out.line(styled("bold", `${summaryOf(found)}.`));
+  out.line("They were sent to a model and are in the files of the agent too: revoke each where it was issued, and make a new one.");
+  out.line("`bough export` masks them. `bough delete SESSION` removes a session from the store, with what it contains.");
+}
+
+async function placeLines({ places, rows }: SessionSecrets, out: Printer): Promise<readonly Line[]> {
+  const ids = shortIds(
+    places.flatMap(({ entryId }) => entryId ?? []),
+    rows,
+  );
+  const cells = places.map(({ entryId, mask, context, count: times }): readonly Line[] => [
+    [styled("dim", "  "), entryId === null ? "session" : (ids.get(entryId) ?? entryId)],
+    [styled("match", mask.slice(1, -1))],
+    [times === 1 ? "" : `×${count(times)}`],
+    [styled("dim", context)],
+  ]);
+  const columns = [{ heading: "  entry" }, { heading: "secret" }, { heading: "" }, { heading: "where", shrinksTo: 20 }];
+  return tableLines(columns, cells, out.width, out.glyphs.ellipsis);
+}
+
+/** `7 secrets in 2 sessions: 5 GitHub tokens, 2 passwords`. */
+function summaryOf(found: readonly SessionSecrets[]): string {
+  const counts = new Map<string, number>();
+  for (const { places } of found)
+    for (const [, kind] of new Map(places.map(({ mask, kind }) => [mask, kind]))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return describeSecrets(
+    [...counts].map(([kind, number]) => ({ kind, count: number })),
+    `in ${counted(found.length, "session")}`,
+  );
+}

@@ -1,0 +1,182 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
+import type { EntryInput } from "../../src/entry/entry.js";
+import type { SecretCount } from "../../src/secrets/secret.js";
+import type { Session } from "../../src/session/session.js";
+import { exportBough, exportMarkdown, exportPi, type SecretOptions } from "../../src/transfer/export.js";
+import { importPath } from "../../src/transfer/import-path.js";
+import { collected, openedStore, tempFolder } from "../world/stores.js";
+
+const word = (length: number) => "k7Qz2Vn9Rb4Xw8Lt5Hd3".repeat(10).slice(0, length);
+// Put together at run time, so that no scanner of this repository takes them for real ones.
+const TOKEN = `ghp_${word(36)}`;
+const KEY = ["-----BEGIN PRIVATE KEY-----", word(64), "-----END PRIVATE KEY-----"].join("\n");
+const STRANGE = `zz${word(22)}`;
+const ENV_FILE = `     1→PORT=3000\n     2→STRANGE="${STRANGE}"\n     3→PIN=hunter22x # mine\n     4→HOST=\n`;
+
+const EXPORTS: readonly (readonly [string, (session: Session, options: SecretOptions) => AsyncIterable<string>])[] = [
+  ["Markdown", (session, options) => exportMarkdown(session, { ...options, toolOutput: "full", thinking: true })],
+  ["JSONL of Bough", exportBough],
+  ["JSONL of pi", exportPi],
+];
+
+async function sessionOf(...entries: readonly EntryInput[]): Promise<Session> {
+  const store = await openedStore();
+  const session = await store.createSession({ title: `Deploy ${TOKEN}`, cwd: "/p", metadata: { note: `uses ${TOKEN}` } });
+  for (const entry of entries) await session.append(entry);
+  return session;
+}
+
+const message = (given: Parameters<typeof assistantMessage>[0]): EntryInput => assistantMessage(given);
+const call = (id: string, name: string, args: Record<string, unknown>) => ({ type: "toolCall" as const, id, name, arguments: args });
+
+/** Each place where a secret can be. */
+const PLACES: Readonly<Record<string, (secret: string) => readonly EntryInput[]>> = {
+  "a message of the person": (secret) => [userMessage(`use ${secret} please`)],
+  "a code block": (secret) => [userMessage(`\`\`\`sh\nexport X=${secret}\n\`\`\``)],
+  "a thought": (secret) => [message([{ type: "thinking", thinking: `I see ${secret}` }])],
+  "a reply": (secret) => [message(`It is **${secret}**.`)],
+  "an argument of a call": (secret) => [message([call("c1", "bash", { command: `echo "${secret}"` })])],
+  "JSON in an argument": (secret) => [message([call("c1", "http", { body: JSON.stringify({ a: JSON.stringify({ b: secret }) }) })])],
+  "a list in an argument": (secret) => [message([call("c1", "run", { list: [["a", { b: secret }]] })])],
+  "the name of an argument": (secret) => [message([call("c1", "run", { [secret]: 1 })])],
+  "a file name": (secret) => [message([call("c1", "read", { path: `src/${secret}.ts` })])],
+  "a result": (secret) => [message([call("c1", "bash", {})]), toolResult("c1", `out ${secret}`)],
+  "details of a result": (secret) => [
+    message([call("c1", "edit", {})]),
+    { ...toolResult("c1", "ok", { details: { diff: `+ ${secret}` } }) },
+  ],
+  "a summary": (secret) => [{ type: "branch_summary", summary: `Deployed with ${secret}`, fromId: null, details: { readFiles: [secret] } }],
+  "a host's data": (secret) => [{ type: "custom", customType: "state", data: { deep: { text: secret } } }],
+  "a foreign record": (secret) => [{ type: "foreign", originalType: "x", raw: { text: secret } }],
+};
+
+describe.each(EXPORTS)("an export as %s", (_name, exported) => {
+  const textOf = async (session: Session, options: SecretOptions = { secrets: "mask" }) =>
+    (await collected(exported(session, options))).join("");
+
+  test.each(Object.entries(PLACES))("masks a secret in %s", async (_place, entries) => {
+    const session = await sessionOf(...entries(TOKEN));
+    expect(await textOf(session)).not.toContain(TOKEN);
+  });
+
+  test("masks labels, titles, metadata and values", async () => {
+    const session = await sessionOf(userMessage("hello"));
+    const leaf = session.leafId;
+    if (leaf !== null) await session.labels.set(leaf, `with ${TOKEN}`);
+    await session.values.set("note", { text: TOKEN });
+    const text = await textOf(session);
+    expect(text).not.toContain(TOKEN);
+    expect(text).toContain("GitHub token 1");
+  });
+
+  test("masks what an .env file contains, and each further occurrence of its values, but not everyday values", async () => {
+    const session = await sessionOf(
+      message([call("c1", "Read", { file_path: "/p/.env.local" })]),
+      toolResult("c1", ENV_FILE),
+      message(`The value is ${STRANGE}.`),
+    );
+    const text = await textOf(session);
+    expect(text).not.toContain(STRANGE);
+    expect(text).not.toContain("hunter22x");
+    expect(text).toContain("PORT=3000");
+    expect(text).toContain("The value is [value of an .env file 1].");
+  });
+
+  test("leaves the example of an .env file alone", async () => {
+    const session = await sessionOf(message([call("c1", "Read", { file_path: "/p/.env.example" })]), toolResult("c1", ENV_FILE));
+    expect(await textOf(session)).toContain(STRANGE);
+  });
+
+  test("masks members that are named as secrets", async () => {
+    const session = await sessionOf(
+      message([call("c1", "http", { password: "long words", headers: { Authorization: "Basic abcd1234" } })]),
+    );
+    const text = await textOf(session);
+    expect(text).not.toContain("long words");
+    expect(text).not.toContain("abcd1234");
+  });
+
+  test("masks a private key in one piece", async () => {
+    const session = await sessionOf(userMessage(`the key:\n${KEY}\nend`), message([call("c1", "write", { path: "k.pem", content: KEY })]));
+    const text = await textOf(session);
+    expect(text).not.toContain(word(64));
+    expect(text).toContain("[private key 1]");
+  });
+
+  test("leaves images as they are", async () => {
+    const data = `AKIA${word(16).toUpperCase()}${"A".repeat(5000)}`;
+    const session = await sessionOf(userMessage([{ type: "image", data, mimeType: "image/png" }]));
+    const [masked, kept] = [await textOf(session), await textOf(session, { secrets: "keep" })];
+    expect(masked.includes(data)).toBe(kept.includes(data));
+  });
+
+  test("tells how many it masked, of what kinds; and keeps them all if that is wanted", async () => {
+    const session = await sessionOf(userMessage(`${TOKEN} ${TOKEN} ghs_${word(36)}`), userMessage("https://me:hunter22@git.example"));
+    const counts: SecretCount[] = [];
+    await textOf(session, { secrets: "mask", onMasked: (found) => counts.push(...found) });
+    expect(counts).toEqual([
+      { kind: "GitHub token", count: 2 },
+      { kind: "password in a URL", count: 1 },
+    ]);
+    const kept = await textOf(session, { secrets: "keep", onMasked: () => expect.unreachable() });
+    expect(kept).toContain(TOKEN);
+    expect(kept).toContain("hunter22");
+    expect(kept).not.toContain("masked");
+  });
+
+  test("masks any mixture, and leaves what is around it", async () => {
+    const places = fc.constantFrom(...Object.values(PLACES));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(places, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom(TOKEN, `sk-ant-api03-${word(60)}`, `glpat-${word(20)}`),
+        async (some, secret) => {
+          const session = await sessionOf(...some.flatMap((entries) => entries(secret)), userMessage("the end"));
+          const text = await textOf(session);
+          expect(text).not.toContain(secret);
+          expect(text).toContain("the end");
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe("a Markdown export", () => {
+  test("masks by default, and says so in its last line", async () => {
+    const session = await sessionOf(userMessage(`${TOKEN} and ghs_${word(36)} and https://me:hunter22@git.example`));
+    expect((await collected(exportMarkdown(session))).join("")).toMatch(
+      /\n\*3 secrets masked: 2 GitHub tokens, 1 password in a URL\.\*\n$/,
+    );
+  });
+
+  test("counts only secrets whose masks it shows", async () => {
+    const session = await sessionOf(message([call("c1", "bash", { command: "cat x" })]), toolResult("c1", `glpat-${word(20)}`));
+    const text = (await collected(exportMarkdown(session, { toolOutput: "none" }))).join("");
+    expect(text).toMatch(/\*1 secret masked: 1 GitHub token\.\*\n$/);
+  });
+
+  test("gives a secret the same number on every branch", async () => {
+    const session = await sessionOf(userMessage(`first ${TOKEN}`), userMessage("second"));
+    const [first] = await collected(session.entries());
+    await session.moveLeaf(null);
+    await session.append(userMessage(`other branch: ghs_${word(36)}`));
+    const other = (await collected(exportMarkdown(session))).join("");
+    expect(other).toContain("other branch: [GitHub token 2]");
+    expect((await collected(exportMarkdown(session, { branch: first?.id }))).join("")).toContain("first [GitHub token 1]");
+  });
+});
+
+describe("JSONL with masks", () => {
+  test.each(EXPORTS.slice(1))("is a valid session: %s", async (_name, exported) => {
+    const session = await sessionOf(...Object.values(PLACES).flatMap((entries) => entries(TOKEN)));
+    const path = join(tempFolder(), "session.jsonl");
+    writeFileSync(path, (await collected(exported(session, { secrets: "mask" }))).join(""));
+    const { sessions } = await importPath(await openedStore(), path);
+    expect(sessions).toMatchObject([{ sessionId: session.id, problemCount: 0 }]);
+  });
+});
