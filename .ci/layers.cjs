@@ -47,7 +47,7 @@ const CLI_FOLDERS = [
   ["tree", "tui"],
   ["session"],
   ["config", "mcp", "preview", "prompt"],
-  ["agent", "page", "picker"],
+  ["agent", "finder", "page", "picker"],
   ["navigator", "shell"],
   ["interactive"],
   ["commands"],

@@ -30,11 +30,15 @@ interface SearchOptions extends CommonOptions {
   readonly tool?: string;
   readonly around?: number;
   readonly summaries?: boolean;
+  readonly interactive?: boolean;
 }
 
 /** `bough search`: prints entries and titles that contain all the words, or most of them, best match first. */
-export const runSearch: Command<SearchOptions> = async ({ io, out, args, options }) => {
+export const runSearch: Command<SearchOptions> = async (invocation) => {
+  const { io, out, args, options } = invocation;
   const request = buildRequest(io, args.join(" "), options);
+  if (options.interactive === true || (args.length === 0 && isBare(options) && io.terminal !== undefined))
+    return (await import("./search-interactive.js")).searchInteractively(invocation, request);
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
@@ -79,6 +83,12 @@ function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequ
     includePrivate: options.private === true,
     limit: options.limit,
   };
+}
+
+/** Whether no option asks for a list or a form of it. */
+function isBare(options: SearchOptions): boolean {
+  const { store: _store, limit: _limit, pager: _pager, ...others } = options;
+  return Object.values(others).every((value) => value === undefined);
 }
 
 function checkChoices<T extends string>(

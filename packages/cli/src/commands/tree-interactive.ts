@@ -1,23 +1,41 @@
 import type { Compactor } from "@bough/compaction";
-import type { Session } from "@bough/session-core";
+import type { Session, SessionId, Store } from "@bough/session-core";
+import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
-import type { NavigatorResult } from "../navigator/model.js";
-import { navigatorScreen } from "../navigator/navigator.js";
+import type { NavigatorOpening } from "../navigator/navigator.js";
+import { runNavigator, type VisitsEnd, type WithVisited } from "../navigator/visits.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
-import type { Io } from "../terminal/io.js";
+import type { Io, Terminal } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { runScreen } from "../tui/run-screen.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
-/** `bough tree -i`: opens the navigator, then prints its result. */
+/** `bough tree [SESSION] [ENTRY] -i`: opens the navigator, at an entry if one is named, then prints its result. */
 export async function navigateTree({ io, out, args, options }: Invocation<CommonOptions>): Promise<void> {
   const { terminal } = io;
   if (terminal === undefined) throw new NoTerminalError("The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
   await withStore(io, options.store, "change", async (store) => {
-    const { session, record } = await chooseSession(store, io, out, args[0], "store");
+    const { session } = await chooseSession(store, io, out, args[0], "store");
+    const entryId = args[1] === undefined ? null : await session.resolve(args[1]);
+    const end = await navigateUntilDone(io, terminal, store, session.id, { entryId });
+    await printEnd(out, store, end);
+  });
+}
+
+/** Shows the navigator of a session, and that of a fork made in it, until the user closes it or moves the leaf. */
+export async function navigateUntilDone(
+  io: Io,
+  terminal: Terminal,
+  store: Store,
+  sessionId: SessionId,
+  opening: NavigatorOpening,
+): Promise<VisitsEnd> {
+  const { navigator, keys } = await loadConfig(io);
+  const preferences = { filter: navigator?.filter, preview: navigator?.preview, leaving: navigator?.leaving, keys: keys?.navigator };
+  const withVisited: WithVisited = async (id, work) => {
+    const session = await store.openSession(id);
     let compactor: Promise<Compactor> | undefined;
     const world = {
       store,
@@ -27,30 +45,32 @@ export async function navigateTree({ io, out, args, options }: Invocation<Common
       rememberChoice: async () => undefined,
     };
     try {
-      await printResult(out, session, await runScreen(terminal, navigatorScreen(world, record, {})));
+      return await work(world, await session.record());
     } finally {
       // A compactor that could not be opened was reported on the screen, to the move that needed it.
       await (await compactor?.catch(() => undefined))?.close();
     }
-  });
+  };
+  for (let next: { sessionId: SessionId; opening?: NavigatorOpening } = { sessionId, opening }; ; ) {
+    const end = await runNavigator(terminal, withVisited, next, preferences);
+    if (end.result.kind !== "forked") return end;
+    next = { sessionId: end.result.sessionId };
+  }
 }
 
 async function openCompactor(io: Io, session: Session): Promise<Compactor> {
   return (await import("../session/summary-compactor.js")).openSummaryCompactor(io, session);
 }
 
-async function printResult(out: Printer, session: Session, result: NavigatorResult): Promise<void> {
-  switch (result.kind) {
-    case "closed":
-      return;
-    case "deleted":
-      return out.note("Another process deleted this session.");
-    case "forked":
-      return out.line(styled("dim", "new session: "), result.sessionId);
-    case "moved":
-      out.line(styled("dim", "leaf: "), await describeLeaf(session));
-      if (result.text === null) return;
-      out.line(styled("dim", "Message to resend:"));
-      for (const line of textLines(result.text)) out.line(...line);
+/** Prints where the session stands after a move, the message to send again, and how to go on. */
+export async function printEnd(out: Printer, store: Store, { sessionId, result }: VisitsEnd): Promise<void> {
+  if (result.kind === "deleted") return out.note("Another process deleted this session.");
+  if (result.kind !== "moved") return;
+  const session = await store.openSession(sessionId);
+  out.line(styled("dim", "leaf: "), await describeLeaf(session));
+  if (result.text !== null) {
+    out.line(styled("dim", "Your message, to be sent again:"));
+    for (const line of textLines(result.text)) out.line(...line);
   }
+  out.line(styled("dim", `Go on here: bough --session ${sessionId}`));
 }

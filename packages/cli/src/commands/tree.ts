@@ -31,6 +31,8 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   if (options.interactive === true) return (await import("./tree-interactive.js")).navigateTree(invocation);
   const filter = chooseFilter(options);
+  if (args[1] !== undefined)
+    throw new UsageError("ENTRY is where the navigator opens: add -i. `bough show SESSION ENTRY` prints an entry.");
   await withStore(io, options.store, "read", async (store) => {
     const chosen = await chooseSession(store, io, out, args[0], "store");
     const { session } = chosen;

@@ -74,6 +74,7 @@ export const configSchema = z.strictObject({
   keys: z
     .strictObject({
       navigator: keys.optional().describe("Keys of `/tree`."),
+      finder: keys.optional().describe("Keys of `bough search -i`."),
       picker: keys.optional().describe("Keys of `/sessions`."),
       shell: keys.optional().describe("Keys of the prompt."),
     })

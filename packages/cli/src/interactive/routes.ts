@@ -1,7 +1,9 @@
 import { type Session, type SessionId, SessionNotFoundError, textOf } from "@bough/session-core";
 import { hideKey } from "../agent/erase-secrets.js";
 import { resolveConfigPath, saveConfig } from "../config/config-file.js";
-import { navigatorScreen } from "../navigator/navigator.js";
+import type { NavigatorWorld } from "../navigator/model.js";
+import type { NavigatorOpening } from "../navigator/navigator.js";
+import { runNavigator, type WithVisited } from "../navigator/visits.js";
 import { PICKER_KEYS } from "../picker/keys.js";
 import { pickerScreen } from "../picker/picker.js";
 import { shellScreen } from "../shell/shell.js";
@@ -23,7 +25,7 @@ export type Route =
       readonly notice?: string;
       readonly isBack?: boolean;
     }
-  | { readonly kind: "tree"; readonly sessionId: SessionId; readonly draft: string }
+  | { readonly kind: "tree"; readonly sessionId: SessionId; readonly draft: string; readonly at?: NavigatorOpening }
   | { readonly kind: "picker"; readonly sessionId: SessionId | null; readonly draft: string };
 
 /** Shows screens until the user quits. */
@@ -104,31 +106,38 @@ export function createShellWorld(run: InteractiveRun, { session, record, compact
   };
 }
 
-async function showTree(run: InteractiveRun, terminal: Terminal, { sessionId, draft }: Extract<Route, { kind: "tree" }>): Promise<Route> {
-  return withSession(run, sessionId, async ({ session, record, compactor }) => {
-    const { store, io, config } = run;
-    const world = {
-      store,
-      session,
-      compactor: async () => compactor,
-      io,
-      rememberChoice: (choice: number) => saveLeavingChoice(run, choice),
-    };
-    const { filter, preview, leaving, rememberedLeaving } = config.navigator ?? {};
-    const preferences = { filter, preview, leaving, lastChoice: choiceIndex(rememberedLeaving), keys: config.keys?.navigator };
-    const before = describeSize(terminal);
-    const result = await runScreen(terminal, navigatorScreen(world, record, preferences));
-    switch (result.kind) {
-      case "closed":
-        return { kind: "shell", sessionId, draft, isBack: describeSize(terminal) === before };
-      case "moved":
-        return { kind: "shell", sessionId, draft, chosen: result.text };
-      case "forked":
-        return { kind: "shell", sessionId: result.sessionId, draft, notice: "This is the fork. The original session is unchanged." };
-      case "deleted":
-        return { kind: "picker", sessionId: null, draft };
-    }
-  });
+async function showTree(
+  run: InteractiveRun,
+  terminal: Terminal,
+  { sessionId, draft, at }: Extract<Route, { kind: "tree" }>,
+): Promise<Route> {
+  const { filter, preview, leaving, rememberedLeaving } = run.config.navigator ?? {};
+  const preferences = { filter, preview, leaving, lastChoice: choiceIndex(rememberedLeaving), keys: run.config.keys?.navigator };
+  const before = describeSize(terminal);
+  const withVisited: WithVisited = (id, work) =>
+    withSession(run, id, async ({ session, record, compactor }) =>
+      work(
+        createNavigatorWorld(run, session, async () => compactor),
+        record,
+      ),
+    );
+  const ended = await runNavigator(terminal, withVisited, { sessionId, opening: at }, preferences);
+  const { result } = ended;
+  switch (result.kind) {
+    case "closed":
+      return { kind: "shell", sessionId, draft, isBack: at === undefined && describeSize(terminal) === before };
+    case "moved":
+      return { kind: "shell", sessionId: ended.sessionId, draft, chosen: result.text };
+    case "forked":
+      return { kind: "shell", sessionId: result.sessionId, draft, notice: "This is the fork. The original session is unchanged." };
+    case "deleted":
+      return { kind: "picker", sessionId: null, draft };
+  }
+}
+
+function createNavigatorWorld(run: InteractiveRun, session: Session, compactor: NavigatorWorld["compactor"]): NavigatorWorld {
+  const { store, io } = run;
+  return { store, session, compactor, io, rememberChoice: (choice) => saveLeavingChoice(run, choice) };
 }
 
 /** If the size changed, the output of the shell is gone from the terminal, and the shell prints the end of the session again. */

@@ -1,6 +1,19 @@
 import type { Compactor } from "@bough/compaction";
-import type { EntryId, Label, LeafRecord, OutlineRow, SearchHit, SearchMatch, Session, SessionId, Store } from "@bough/session-core";
+import type {
+  EntryId,
+  Label,
+  LeafRecord,
+  OutlineRow,
+  SearchHit,
+  SearchMatch,
+  Session,
+  SessionId,
+  SessionParent,
+  SessionRecord,
+  Store,
+} from "@bough/session-core";
 import type { MarkedPlace } from "../preview/marks.js";
+import type { GoesTo, Pane } from "../preview/pane.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
@@ -36,6 +49,14 @@ export interface NavigatorModel {
   /** Position of the first row on screen. */
   readonly top: number;
   readonly search: Search | null;
+  /** The entry to select once the tree is read; null: the leaf, or the selected one. */
+  readonly opensAt: EntryId | null;
+  /** Whether closing returns to the navigator of another session. */
+  readonly isVisit: boolean;
+  /** What the session was forked from, or whose call started it. */
+  readonly parent: SessionParent | null;
+  /** The sessions of subagents, by the entry with the call that started them. */
+  readonly subagents: ReadonlyMap<EntryId, readonly Subagent[]>;
   /** Id of the last query, over all searches: results of an earlier search must not match this one. */
   readonly lastQueryId: number;
   readonly preview: Preview;
@@ -51,6 +72,9 @@ export interface NavigatorModel {
   readonly notice: { readonly text: string; readonly isError: boolean } | null;
   readonly result: NavigatorResult | undefined;
 }
+
+/** The session of a subagent. */
+export type Subagent = Pick<SessionRecord, "id" | "title" | "firstText" | "entryCount">;
 
 /** The tree of the session. The index grows in place; all other fields are replaced. */
 export interface NavigatorTree {
@@ -72,6 +96,8 @@ export interface Reading {
 /** An incremental search. Hits arrive in pages; `total` is the number of all hits. */
 export interface Search {
   readonly field: Field;
+  /** Whether the navigator was opened with it: closing then does not end it first. */
+  readonly isGiven: boolean;
   /** Whether keys edit the field; otherwise they act on the list. */
   readonly isTyping: boolean;
   /** The current query; hits of other queries are dropped. */
@@ -99,21 +125,15 @@ export interface SearchWords {
 export type HitSnippet = Pick<SearchHit, "snippet" | "matches">;
 
 /** The pane with the selected entry in full. */
-export interface Preview {
+export interface Preview extends Pane {
   readonly isShown: boolean;
-  readonly scroll: number;
   /** The entry and width that `lines` were requested for. A change of either requests them again. */
   readonly entryId: EntryId | null;
   readonly width: number;
-  readonly lines: readonly Line[] | null;
   /** What is marked in the lines; null: nothing. A change requests the lines again. */
   readonly words: SearchWords | null;
-  /** Where `words` stand in `lines`, in order. */
-  readonly places: readonly MarkedPlace[];
-  /** The number of the current place; -1: none. */
-  readonly place: number;
-  /** The place to go to when the requested lines arrive. `keep`: none, the pane stays where it is. */
-  readonly goesTo: "first" | "last" | "keep";
+  /** The place to go to when the requested lines arrive. */
+  readonly goesTo: GoesTo;
 }
 
 /** A dialog over the lower part of the screen. `sinceMs` null: the work has not started. */
@@ -136,6 +156,8 @@ export type NavigatorResult =
   /** The leaf has moved; `text` is the selected user message, to be edited and sent again. */
   | { readonly kind: "moved"; readonly leafId: EntryId | null; readonly text: string | null; readonly summaryEntryId: EntryId | null }
   | { readonly kind: "forked"; readonly sessionId: SessionId }
+  /** Another session is shown, at an entry, and closing it returns here. */
+  | { readonly kind: "visit"; readonly sessionId: SessionId; readonly entryId: EntryId | null }
   /** Another process deleted the session. */
   | { readonly kind: "deleted" };
 
@@ -172,6 +194,7 @@ export type NavigatorEvent =
   | { readonly kind: "progress"; readonly done: number }
   | { readonly kind: "loaded"; readonly tree: NavigatorTree }
   | { readonly kind: "rows"; readonly rows: readonly OutlineRow[] }
+  | { readonly kind: "subagents"; readonly subagents: ReadonlyMap<EntryId, readonly Subagent[]> }
   /** The session changed: new rows, and all labels and leaves. */
   | {
       readonly kind: "changed";

@@ -1,4 +1,5 @@
-import type { SessionRecord } from "@bough/session-core";
+import type { EntryId, SessionRecord } from "@bough/session-core";
+import { EMPTY_PANE } from "../preview/pane.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
@@ -8,8 +9,10 @@ import { type KeyOverrides, rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { NAVIGATOR_KEYS } from "./keys.js";
 import type { Leaving, NavigatorEffect, NavigatorEvent, NavigatorModel, NavigatorResult, NavigatorStep, NavigatorWorld } from "./model.js";
+import { panesOf } from "./panes.js";
 import { NavigatorPerformer } from "./perform.js";
 import { update } from "./update.js";
+import { givenSearch } from "./update-search.js";
 import { view } from "./view.js";
 
 /** The settings of the navigator. */
@@ -20,6 +23,16 @@ export interface NavigatorPreferences {
   /** Index of the last choice about a branch that was left: 0, 1 or 2. */
   readonly lastChoice?: number | undefined;
   readonly keys?: KeyOverrides | undefined;
+}
+
+/** Where a navigator opens; by default at the leaf. */
+export interface NavigatorOpening {
+  /** The entry to select; null: the leaf. */
+  readonly entryId?: EntryId | null | undefined;
+  /** A search that is active from the start; the entry is one of its hits. Closing the navigator then does not end the search first. */
+  readonly query?: string | undefined;
+  /** Whether closing it returns to another navigator. */
+  readonly isVisit?: boolean | undefined;
 }
 
 /** The navigator of one session, as a screen. */
@@ -33,11 +46,16 @@ export type NavigatorScreen = Screen<NavigatorModel, NavigatorEffect, NavigatorE
  * const result = await runScreen(terminal, navigatorScreen(world, record, {}));
  * if (result.kind === "moved" && result.text !== null) editor.insert(result.text);
  */
-export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, preferences: NavigatorPreferences): NavigatorScreen {
+export function navigatorScreen(
+  world: NavigatorWorld,
+  record: SessionRecord,
+  preferences: NavigatorPreferences,
+  opening: NavigatorOpening = {},
+): NavigatorScreen {
   const performer = new NavigatorPerformer(world);
   return {
     kind: "full",
-    start: (size) => startNavigator(world, record, preferences, size),
+    start: (size) => startNavigator(world, record, preferences, size, opening),
     update,
     view,
     perform: (effect, host) => performer.perform(effect, host),
@@ -52,6 +70,7 @@ export function startNavigator(
   record: SessionRecord,
   { filter = "default", preview = false, leaving = "ask", lastChoice = 0, keys = {} }: NavigatorPreferences,
   size: Size,
+  { entryId = null, query, isVisit = false }: NavigatorOpening = {},
 ): NavigatorStep {
   const model: NavigatorModel = {
     size,
@@ -68,9 +87,13 @@ export function startNavigator(
     folds: Folds.none,
     selected: -1,
     top: 0,
-    search: null,
+    search: query === undefined ? null : givenSearch(query),
+    opensAt: entryId,
+    isVisit,
+    parent: record.parent,
+    subagents: new Map(),
     lastQueryId: 0,
-    preview: { isShown: preview, scroll: 0, entryId: null, width: 0, lines: null, words: null, places: [], place: -1, goesTo: "keep" },
+    preview: { ...EMPTY_PANE, isShown: preview, entryId: null, width: 0, words: null, goesTo: "keep" },
     showsTimes: false,
     marks: [],
     dialog: { kind: "none" },
@@ -79,5 +102,15 @@ export function startNavigator(
     notice: null,
     result: undefined,
   };
-  return { model, effects: [{ kind: "load", entries: record.entryCount, rows: size.rows }] };
+  return {
+    model: showPreviewOfHit(model),
+    effects: [{ kind: "load", entries: record.entryCount, rows: size.rows }],
+  };
+}
+
+/** With a search from the start the preview is shown where it does not cover the tree. */
+function showPreviewOfHit(model: NavigatorModel): NavigatorModel {
+  if (model.search === null) return model;
+  const shown = { ...model, preview: { ...model.preview, isShown: true } };
+  return panesOf(shown).preview?.place === "over" ? model : shown;
 }

@@ -6,6 +6,7 @@ import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
+import { listChildren } from "../session/paging.js";
 import { toFileName, writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -13,7 +14,7 @@ import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
 import { CancellableWork } from "./cancellable-work.js";
 import { IncrementalSearch } from "./incremental-search.js";
-import type { NavigatorDispatch, NavigatorEffect, NavigatorEvent, NavigatorWorld } from "./model.js";
+import type { NavigatorDispatch, NavigatorEffect, NavigatorEvent, NavigatorWorld, Subagent } from "./model.js";
 import { SessionWatcher } from "./session-watcher.js";
 
 type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, { kind: Kind }>;
@@ -64,7 +65,8 @@ export class NavigatorPerformer {
     const { watcher, search, work } = this.#tasksWith(dispatch);
     switch (effect.kind) {
       case "load":
-        return watcher.load(effect.entries, effect.rows);
+        await watcher.load(effect.entries, effect.rows);
+        return dispatch({ kind: "subagents", subagents: await this.#subagents() });
       case "rows":
         return dispatch({ kind: "rows", rows: await this.#world.session.tree.rowsAt(effect.seqs) });
       case "preview": {
@@ -105,6 +107,15 @@ export class NavigatorPerformer {
     const subject = { entry: await session.entry(entryId), sessionId: session.id, label };
     const branches = isBranchPoint ? [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), []] : [];
     return markedPreview(subject, width, glyphs, words, branches);
+  }
+
+  async #subagents(): Promise<ReadonlyMap<EntryId, readonly Subagent[]>> {
+    const found = new Map<EntryId, Subagent[]>();
+    for (const record of await listChildren(this.#world.store, this.#world.session.id)) {
+      const entryId = record.parent?.entryId ?? null;
+      if (entryId !== null) found.set(entryId, [...(found.get(entryId) ?? []), record]);
+    }
+    return found;
   }
 
   async #label(entryId: EntryId, label: string): Promise<void> {

@@ -1,7 +1,8 @@
 import type { EntryId } from "@bough/session-core";
+import { clampScroll } from "../preview/pane.js";
 import type { TreeFilter } from "../tree/filter.js";
 import { Layout } from "../tree/layout.js";
-import type { NavigatorModel, NavigatorStep, NavigatorTree, Preview } from "./model.js";
+import type { NavigatorModel, NavigatorStep, NavigatorTree } from "./model.js";
 import { panesOf } from "./panes.js";
 
 /** Number of visible rows. */
@@ -85,11 +86,6 @@ function requestPreview(model: NavigatorModel): NavigatorStep {
     model: { ...model, preview: next },
     effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId), words }],
   };
-}
-
-/** A scroll offset of the preview, clamped so that a pane of `rows` lines is not scrolled past the last line. */
-export function clampScroll({ lines }: Preview, rows: number, scroll: number): number {
-  return Math.min(Math.max(scroll, 0), Math.max((lines?.length ?? 0) - rows, 0));
 }
 
 /** Sets the layout of the current filter and search, and selects the same row again. */

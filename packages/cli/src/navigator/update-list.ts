@@ -1,3 +1,4 @@
+import { scrollByHalf } from "../preview/pane.js";
 import { TREE_FILTERS, type TreeFilter } from "../tree/filter.js";
 import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
@@ -5,7 +6,6 @@ import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
 import {
-  clampScroll,
   refreshLayout,
   selectAndReveal,
   selectedId,
@@ -112,8 +112,7 @@ const scrollPreview =
     const { preview } = model;
     const pane = panesOf(model).preview;
     if (pane === undefined) return withoutEffects(model);
-    const scroll = preview.scroll + direction * Math.max(Math.floor(pane.rows / 2), 1);
-    return withoutEffects({ ...model, preview: { ...preview, scroll: clampScroll(preview, pane.rows, scroll) } });
+    return withoutEffects({ ...model, preview: scrollByHalf(preview, pane.rows, direction) });
   };
 
 const editLabel: Act = (model) => {
@@ -122,7 +121,8 @@ const editLabel: Act = (model) => {
   return withoutEffects({ ...model, dialog: { kind: "label", entryId, field: newField(model.tree?.labels.get(entryId)) } });
 };
 
-const close: Act = (model) => (model.search === null ? withoutEffects({ ...model, result: { kind: "closed" } }) : endSearch(model));
+const close: Act = (model) =>
+  model.search?.isGiven === false ? endSearch(model) : withoutEffects({ ...model, result: { kind: "closed" } });
 
 const ACTIONS: Readonly<Record<NavigatorAction, Act>> = {
   up: moveAround(-1),

@@ -1,8 +1,9 @@
+import type { EntryId } from "@bough/session-core";
 import { actionOf } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree, Reading } from "./model.js";
 import { panesOf } from "./panes.js";
-import { refreshLayoutInPlace, selectedId, selectedPosition, selectPosition, visibleCount } from "./selection.js";
+import { refreshLayoutAt, refreshLayoutInPlace, selectedId, selectedPosition, selectPosition, visibleCount } from "./selection.js";
 
 type InputEvent = Extract<TerminalEvent, { kind: "key" | "paste" }>;
 
@@ -11,6 +12,7 @@ type InputEvent = Extract<TerminalEvent, { kind: "key" | "paste" }>;
  * leaf is before the first entry. `reading`: the tree has only the end of the leaf's path.
  */
 export function openTree(model: NavigatorModel, tree: NavigatorTree, reading: Reading | null): NavigatorStep {
+  if (reading === null && model.opensAt !== null) return openAt({ ...model, tree, layouts: new Map() }, tree, model.opensAt);
   const leaf = tree.leafId === null ? tree.index.size - 1 : tree.index.indexOf(tree.leafId);
   const before = selectedId(model);
   const selected = before === undefined ? leaf : tree.index.indexOf(before);
@@ -18,6 +20,15 @@ export function openTree(model: NavigatorModel, tree: NavigatorTree, reading: Re
   // The preview shows labels and branches too: width 0 requests it again.
   const preview = { ...model.preview, width: 0 };
   return refreshLayoutInPlace({ ...model, tree, reading, selected, preview, layouts: new Map() }, line);
+}
+
+/** Selects an entry in a tree that was read. If the filter hides it, all entries are shown, unless hits of a search follow. */
+function openAt(model: NavigatorModel, tree: NavigatorTree, entryId: EntryId): NavigatorStep {
+  const row = tree.index.indexOf(entryId);
+  const isFound = model.search === null;
+  const opened = refreshLayoutAt({ ...model, reading: null, opensAt: isFound ? null : entryId }, row);
+  if (row < 0 || !isFound || opened.model.selected === row) return opened;
+  return refreshLayoutAt({ ...opened.model, filter: "all" }, row);
 }
 
 /** Shows how many rows were read. */

@@ -1,14 +1,15 @@
 import type { EntryId } from "@bough/session-core";
-import type { MarkedPlace } from "../preview/marks.js";
+import { goToPlace, placeCount, withLines } from "../preview/pane.js";
 import type { Direction } from "../tree/row-order.js";
 import { editField, newField } from "../tui/field.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
-import type { HitSnippet, NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Preview, Search } from "./model.js";
+import type { HitSnippet, NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Search } from "./model.js";
 import { panesOf } from "./panes.js";
-import { clampScroll, refreshLayout, refreshLayoutAt, selectAndReveal, selectedId, showSelection } from "./selection.js";
+import { refreshLayout, refreshLayoutAt, selectAndReveal, selectedId, showSelection } from "./selection.js";
 
 /** A search before its first result. */
 const NEW_SEARCH: Search = {
+  isGiven: false,
   field: newField(),
   isTyping: true,
   queryId: 0,
@@ -20,10 +21,23 @@ const NEW_SEARCH: Search = {
   problem: null,
 };
 
+/** The search that a navigator is opened with. Its query runs once the tree is read. */
+export function givenSearch(query: string): Search {
+  return { ...NEW_SEARCH, field: newField(query), isGiven: true, isTyping: false };
+}
+
+/** Runs the query of the search that the navigator was opened with. */
+export function startGivenSearch({ model, effects }: NavigatorStep): NavigatorStep {
+  const { search } = model;
+  if (search === null || !search.isGiven || search.queryId > 0) return { model, effects };
+  const step = startQuery(model, search.field.text.trim(), search);
+  return { model: step.model, effects: [...effects, ...step.effects] };
+}
+
 /** Opens the search field, with the query of the current search. */
 export function openSearch(model: NavigatorModel): NavigatorStep {
   const search = model.search ?? NEW_SEARCH;
-  return showSelection({ ...model, search: { ...search, isTyping: true } });
+  return showSelection({ ...model, search: { ...search, isTyping: true, isGiven: false } });
 }
 
 /** Removes the search; the selected entry stays selected. */
@@ -63,14 +77,18 @@ export function addHits(model: NavigatorModel, event: Extract<NavigatorEvent, { 
     tree,
     event.hits.map(({ entryId }) => entryId),
   );
-  const labeled = event.isMore ? [] : rowsWithLabel(tree, search.field.text);
+  // The hit that the navigator was opened at may be on a later page.
+  const opensAt = event.isMore || model.opensAt === null ? -1 : tree.index.indexOf(model.opensAt);
+  const given = opensAt < 0 ? [] : [opensAt];
+  const labeled = event.isMore ? [] : [...rowsWithLabel(tree, search.field.text), ...given];
   const hits = [...new Set([...(event.isMore ? (search.hits ?? []) : []), ...found, ...labeled])];
   const snippets = new Map<number, HitSnippet>(event.isMore ? search.snippets : []);
   for (const { entryId, snippet, matches } of event.hits) snippets.set(tree.index.indexOf(entryId), { snippet, matches });
   // The pages of one query have the same words: the same object, so that the preview is not requested again.
   const words = event.isMore ? (search.words ?? event.words) : event.words;
   const total = Math.max(event.total, hits.length);
-  const next = { ...model, search: { ...search, hits, total, snippets, words, problem: null } };
+  const next = { ...model, opensAt: null, search: { ...search, hits, total, snippets, words, problem: null } };
+  if (opensAt >= 0) return refreshLayoutAt(next, opensAt);
   if (event.isMore || hits.length === 0 || hits.includes(model.selected)) return refreshLayout(next);
   return refreshLayoutAt(next, nearestTo(hits, model.selected));
 }
@@ -120,13 +138,13 @@ export function toggleAncestors(model: NavigatorModel): NavigatorStep {
 export function goToMatch(model: NavigatorModel, direction: Direction): NavigatorStep {
   const { layout, selected, preview } = model;
   const place = preview.place + direction;
-  if (hasPlaces(model) && place >= 0 && place < placeCount(preview)) return withoutEffects(showPlace(model, place));
+  if (hasPlaces(model) && place >= 0 && place < placeCount(preview)) return showPlace(model, place);
   const next = layout?.nextHit(selected, direction) ?? -1;
   const row = next < 0 ? (layout?.nextHit(-1, direction) ?? -1) : next;
   if (row < 0) return withoutEffects({ ...model, notice: { text: "No hits are shown.", isError: false } });
   const goesTo = direction === 1 ? "first" : "last";
   // The only hit: its places again.
-  if (row === selected && hasPlaces(model)) return withoutEffects(showPlace(model, direction === 1 ? 0 : placeCount(preview) - 1));
+  if (row === selected && hasPlaces(model)) return showPlace(model, direction === 1 ? 0 : placeCount(preview) - 1);
   return selectAndReveal({ ...model, preview: { ...preview, goesTo } }, row);
 }
 
@@ -136,35 +154,20 @@ export function hasPlaces(model: NavigatorModel): boolean {
   return preview.isShown && preview.goesTo === "keep" && preview.places.length > 0 && preview.entryId === selectedId(model);
 }
 
-/** How many places the preview has. */
-export function placeCount({ places }: Pick<Preview, "places">): number {
-  return (places.at(-1)?.place ?? -1) + 1;
-}
-
 /** The preview with new lines, scrolled to the first or last place if it was requested for that. */
 export function showPreview(model: NavigatorModel, event: Extract<NavigatorEvent, { kind: "previewed" }>): NavigatorStep {
   const { preview } = model;
   const { entryId, width, lines, words, places } = event;
   // Lines that were requested for another selection, width or search.
   if (preview.entryId !== entryId || preview.width !== width || preview.words !== words) return withoutEffects(model);
-  const count = placeCount({ places });
-  const { goesTo } = preview;
-  const place = goesTo === "first" ? Math.min(0, count - 1) : goesTo === "last" ? count - 1 : Math.min(preview.place, count - 1);
-  const next = { ...model, preview: { ...preview, lines, places, place, goesTo: "keep" as const } };
-  return showSelection(goesTo === "keep" ? next : showPlace(next, place));
+  const next = withLines({ ...preview, goesTo: "keep" as const }, lines, places, preview.goesTo, previewRows(model));
+  return showSelection({ ...model, preview: next });
 }
 
-/** Makes a place the current one, and scrolls the preview only if the place is not visible. */
-function showPlace(model: NavigatorModel, place: number): NavigatorModel {
-  const { preview } = model;
-  const line = lineOf(preview.places, place);
-  const rows = panesOf(model).preview?.rows ?? 1;
-  // The last row of the pane may hold the note about further lines.
-  const isVisible = line >= preview.scroll && line < preview.scroll + Math.max(rows - 1, 1);
-  const scroll = isVisible || line < 0 ? preview.scroll : clampScroll(preview, rows, line - Math.floor(rows / 3));
-  return { ...model, preview: { ...preview, place, scroll } };
+function showPlace(model: NavigatorModel, place: number): NavigatorStep {
+  return withoutEffects({ ...model, preview: goToPlace(model.preview, place, previewRows(model)) });
 }
 
-function lineOf(places: readonly MarkedPlace[], place: number): number {
-  return places.find((one) => one.place === place)?.line ?? -1;
+function previewRows(model: NavigatorModel): number {
+  return panesOf(model).preview?.rows ?? 1;
 }

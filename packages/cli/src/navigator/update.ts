@@ -5,7 +5,7 @@ import { rebuildLayouts, showSelection } from "./selection.js";
 import { updateDialog } from "./update-dialog.js";
 import { performAction } from "./update-list.js";
 import { openTree, showProgress, updateWhileReading } from "./update-reading.js";
-import { addHits, showPreview, showQueryProblem, updateSearchField } from "./update-search.js";
+import { addHits, showPreview, showQueryProblem, startGivenSearch, updateSearchField } from "./update-search.js";
 
 /** The navigator after an event. Pure, except that new rows are appended to the tree's index. */
 export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEvent): NavigatorStep {
@@ -39,7 +39,9 @@ function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorS
     case "progress":
       return showProgress(model, event.done);
     case "loaded":
-      return applyHeld(openTree(model, event.tree, null), model.reading?.held ?? []);
+      return applyHeld(startGivenSearch(openTree(model, event.tree, null)), model.reading?.held ?? []);
+    case "subagents":
+      return withoutEffects({ ...model, subagents: event.subagents });
     case "rows":
       model.tree?.index.hold(event.rows);
       return showSelection(model);

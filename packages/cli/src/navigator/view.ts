@@ -1,16 +1,16 @@
-import type { SearchMatch } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
-import { markLine } from "../preview/marks.js";
+import { paneLines, placeCount } from "../preview/pane.js";
+import { describeMatched } from "../session/typed-search.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { visibleField } from "../tui/field.js";
 import { keyName } from "../tui/key-table.js";
 import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
-import type { NavigatorModel, NavigatorTree, Preview, Reading, Search } from "./model.js";
+import type { NavigatorModel, NavigatorTree, Reading, Search } from "./model.js";
 import { type Panes, panesOf } from "./panes.js";
 import { selectedPosition, visibleCount } from "./selection.js";
-import { hasPlaces, placeCount } from "./update-search.js";
+import { hasPlaces } from "./update-search.js";
 import { type DialogView, viewDialog } from "./view-dialog.js";
 import { viewRows } from "./view-rows.js";
 
@@ -90,22 +90,11 @@ function emptyLines(model: NavigatorModel, { index }: NavigatorTree, columns: nu
   return message("No entry matches the filter. Ctrl-D shows the conversation, Ctrl-A everything.");
 }
 
-function previewLines({ preview, glyphs }: NavigatorModel, { columns, rows }: Size): readonly FrameLine[] {
-  const { lines, scroll } = preview;
-  if (lines === null) return padLines([plainLine(styled("dim", glyphs.ellipsis))], rows);
-  const shown = lines
-    .slice(scroll, scroll + rows)
-    .map((line, at) => plainLine(...fitLine(markLine(line, marksOfLine(preview, scroll + at)), columns, glyphs.ellipsis)));
-  const rest = lines.length - scroll - rows;
-  if (rest > 0)
-    shown[rows - 1] = plainLine(...fitLine([styled("dim", `${glyphs.ellipsis} ${rest + 1} more lines (J K scroll)`)], columns, ""));
-  return padLines(shown, rows);
-}
-
-/** The marks of a line of the preview; that of the current place is distinguished. */
-function marksOfLine({ places, place }: Preview, line: number) {
-  const marks = places.filter((one) => one.line === line);
-  return marks.map((one) => ({ ...one, style: one.place === place ? ("current" as const) : ("match" as const) }));
+function previewLines({ preview, glyphs }: NavigatorModel, pane: Size): readonly FrameLine[] {
+  return padLines(
+    paneLines(preview, pane, "J K", glyphs).map((line) => plainLine(...line)),
+    pane.rows,
+  );
 }
 
 function padLines(lines: readonly FrameLine[], rows: number): readonly FrameLine[] {
@@ -201,13 +190,7 @@ function searchStatus(model: NavigatorModel, { hits, total, words, problem }: Se
   if (hits === null || words === null) return "";
   const number = model.layout?.hitNumber(model.selected) ?? 0;
   const loading = hits.length < total ? ` (${count(hits.length)} shown)` : "";
-  if (number === 0) return `${counted(total, "hit")}${loading}${describeMatch(words.matched)}`;
+  if (number === 0) return `${counted(total, "hit")}${loading}${describeMatched(words.matched)}`;
   const place = hasPlaces(model) ? `match ${model.preview.place + 1} of ${placeCount(model.preview)} ${model.glyphs.dot} ` : "";
-  return `${place}hit ${count(number)} of ${count(total)}${loading}${describeMatch(words.matched)}`;
-}
-
-/** How hits differ from the query; empty if they have all its words. */
-function describeMatch(matched: SearchMatch): string {
-  if (matched.kind === "all") return "";
-  return matched.kind === "spelling" ? `, spelled ${matched.found.join(", ")}` : `, with ${matched.words} of ${matched.of} words`;
+  return `${place}hit ${count(number)} of ${count(total)}${loading}${describeMatched(words.matched)}`;
 }

@@ -1,3 +1,4 @@
+import { FINDER_KEYS } from "../finder/keys.js";
 import { NAVIGATOR_KEYS } from "../navigator/keys.js";
 import { PICKER_KEYS } from "../picker/keys.js";
 import { SHELL_KEYS } from "../shell/keys.js";
@@ -24,6 +25,10 @@ ${PERMISSIONS}
 ${TREE}
 ${renderKeys(NAVIGATOR_KEYS, "navigator")}
 ${DIALOGS}
+## The search of all sessions
+
+${FINDER}
+${renderKeys(FINDER_KEYS, "finder")}
 ## The sessions
 
 ${PICKER}
@@ -103,6 +108,14 @@ position is its parent. If the prompt has text already, that text stays; press U
 dialog offers to write a summary of it at the new position, by the configured model or as an extract. Esc cancels, also while the summary is
 written, and nothing changes. The setting \`navigator.leaving\` replaces the dialog. The branch stays in the tree in any case, and \`u\`
 undoes the move.
+`;
+
+const FINDER = `\`bough search -i [words]\`, or \`bough search\` on a terminal, finds entries of all sessions while you type. The hits are grouped by
+session, the session with the best hit first. Beside them, or below on a narrow terminal, is the selected entry, scrolled to its first
+match, with all matches marked. Tab goes from match to match and then to the next hit.
+
+Enter opens the tree of the session at the hit, with the search active: the other hits of that session are in its list. Esc returns to
+the hits as they were. A move in the tree ends both and prints where the session stands.
 `;
 
 const PICKER = `The list shows the sessions of this directory, or all sessions (Tab). Forks are listed below their origin. A search looks for titles

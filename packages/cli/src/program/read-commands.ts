@@ -75,7 +75,7 @@ function defineSessions(registry: CommandRegistry): void {
 function defineTree(registry: CommandRegistry): void {
   defineCommand(
     registry,
-    "tree [session]",
+    "tree [session] [entry]",
     {
       group: GROUP,
       paged: true,
@@ -84,6 +84,7 @@ function defineTree(registry: CommandRegistry): void {
       examples: [
         ["bough tree", "the newest session of this directory"],
         ["bough tree parser -i", "opens the navigator: browse, search, move the leaf"],
+        ["bough tree parser @leaf~2 -i", "the navigator, with this entry selected"],
         ["bough tree 01J8 --full", "without folding"],
         ["bough tree parser --user", "only messages of the user"],
       ],
@@ -231,9 +232,11 @@ function defineSearch(registry: CommandRegistry): void {
         'Case and accents are ignored. "several words" in quotes is a phrase; word* is a prefix. If no entry has all the words: most of ' +
         "them, then one spelling mistake, then some; the output says which. Without words, but with another condition: the newest first. " +
         "Commands that were kept out of the conversation are found only with --private, because agents run this command too. " +
+        "With -i, and on a terminal without arguments, a screen finds entries while you type, and opens the tree at a hit. " +
         "--passages, --tool, --around and --summaries print what the recall tools of a model print, at most 50 hits.",
       examples: [
         ["bough search lexer tabs", "both words in one entry"],
+        ["bough search -i lexer", "finds while you type; Enter opens the tree at the hit"],
         ["bough search '\"out of memory\"'", "a phrase"],
         ["bough search parser --role user --since 2w", "messages of the user of the last two weeks"],
         ["bough search error --path src/lexer.ts", "entries with tool calls on that file"],
@@ -244,6 +247,7 @@ function defineSearch(registry: CommandRegistry): void {
     },
     async () => (await import("../commands/search.js")).runSearch,
   )
+    .option("-i, --interactive", "find while you type (full screen)")
     .option("--session <session>", "search this session only")
     .option("--role <role...>", "system, user, assistant, toolResult, bashExecution or custom")
     .option("--type <type...>", "message, compaction, branch_summary, custom_message, context_edit")

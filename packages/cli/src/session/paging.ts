@@ -30,7 +30,8 @@ export async function listSubagents(store: Store, parentId: string): Promise<rea
   return [...found.values()];
 }
 
-async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+/** Lists the subagent sessions that a session itself started, the most recently active first. */
+export async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await store.listSessions({ parentId, kind: "subagent", archived: "all", empty: true, cursor });

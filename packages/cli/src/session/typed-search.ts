@@ -1,3 +1,5 @@
+import type { SearchMatch } from "@bough/session-core";
+
 /**
  * Runs one piece of work at a time. Of the pieces that arrive while one runs only the newest is kept, and the running one is told
  * that it is no longer wanted. So a search follows the keys without a timer: each key starts a query at once if none runs.
@@ -44,4 +46,10 @@ export class NewestOnly<Input> {
 export function unfinishedQuery(typed: string): string {
   const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
   return !isInPhrase && /[\p{L}\p{N}]$/u.test(typed) ? `${typed}*` : typed;
+}
+
+/** How hits differ from the query; empty if they have all its words. */
+export function describeMatched(matched: SearchMatch): string {
+  if (matched.kind === "all") return "";
+  return matched.kind === "spelling" ? `, spelled ${matched.found.join(", ")}` : `, with ${matched.words} of ${matched.of} words`;
 }

@@ -82,6 +82,7 @@ const ASCII_NAMES: Readonly<Record<string, string>> = { ...NAMES, up: "Up", down
 export function keyName(key: string, isAscii = false): string {
   const parts = /^(ctrl\+)?(alt\+)?(shift\+)?(.+)$/s.exec(key);
   const [, ctrl, alt, shift, base = key] = parts ?? [];
-  const named = (isAscii ? ASCII_NAMES : NAMES)[base] ?? (ctrl !== undefined ? base.toUpperCase() : base);
+  const isUpper = ctrl !== undefined || /^f\d+$/.test(base);
+  const named = (isAscii ? ASCII_NAMES : NAMES)[base] ?? (isUpper ? base.toUpperCase() : base);
   return `${ctrl === undefined ? "" : "Ctrl-"}${alt === undefined ? "" : "Alt-"}${shift === undefined ? "" : "Shift-"}${named}`;
 }

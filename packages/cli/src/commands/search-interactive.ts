@@ -1,0 +1,34 @@
+import type { SearchRequest } from "@bough/session-core";
+import { loadConfig } from "../config/config-file.js";
+import { NoTerminalError } from "../errors.js";
+import { type FinderEnd, type FinderStart, finderScreen } from "../finder/finder.js";
+import { withStore } from "../session/open-store.js";
+import { runScreen } from "../tui/run-screen.js";
+import type { CommonOptions, Invocation } from "./command.js";
+import { navigateUntilDone, printEnd } from "./tree-interactive.js";
+
+/**
+ * `bough search -i`: finds entries while the query is typed. A hit opens the tree of its session, and closing that returns to the
+ * finder; a move of the leaf ends both.
+ */
+export async function searchInteractively(
+  { io, out, options }: Invocation<CommonOptions & { readonly session?: string }>,
+  { query, limit: _limit, ...conditions }: SearchRequest,
+): Promise<void> {
+  const { terminal } = io;
+  if (terminal === undefined) throw new NoTerminalError("The search on the screen needs a terminal. `bough search WORDS` prints the hits.");
+  const { keys } = await loadConfig(io);
+  await withStore(io, options.store, "change", async (store) => {
+    const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
+    const world = { store, io, conditions: { ...conditions, ...(sessionId === undefined ? {} : { sessionId }) } };
+    for (let start: FinderStart = { query, keys: keys?.finder }; ; ) {
+      const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start));
+      if (result.kind === "closed") return;
+      const { entryId } = result;
+      const opening = entryId === null ? {} : { entryId, query: result.query };
+      const end = await navigateUntilDone(io, terminal, store, result.sessionId, opening);
+      if (end.result.kind === "moved") return printEnd(out, store, end);
+      start = { resumed: model };
+    }
+  });
+}

@@ -1,0 +1,115 @@
+import { BoughError, type SearchHit, type SearchRequest, type SessionId, type Store } from "@bough/session-core";
+import { errorLine } from "../format/error-text.js";
+import { markedPreview } from "../preview/entry.js";
+import { sessionTitle } from "../session/choose-session.js";
+import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
+import { glyphsFor } from "../terminal/glyphs.js";
+import type { Io } from "../terminal/io.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { ScreenHost } from "../tui/screen.js";
+import { type FinderEffect, type FinderEvent, type FoundSession, ROLE_CONDITIONS } from "./model.js";
+
+/** What the finder searches. */
+export interface FinderWorld {
+  readonly store: Store;
+  readonly io: Pick<Io, "env" | "now">;
+  /** Conditions that hold for every query, such as a time. */
+  readonly conditions: Omit<SearchRequest, "query" | "limit" | "cursor">;
+}
+
+/** Hits of the first page, which has to arrive fast, and of the following ones. */
+const FIRST_PAGE = 40;
+const NEXT_PAGE = 120;
+
+/** Most hits of a query: who looks for more adds a word. */
+const MAX_HITS = 400;
+
+type EffectOf<Kind extends FinderEffect["kind"]> = Extract<FinderEffect, { kind: Kind }>;
+type Dispatch = ScreenHost<FinderEvent>["dispatch"];
+
+/** Carries out the effects of one finder: of searches and of previews only the newest. */
+export class FinderPerformer {
+  readonly #world: FinderWorld;
+  readonly #sessions = new Map<SessionId, FoundSession>();
+  readonly #searches = new NewestOnly<readonly [EffectOf<"search">, Dispatch]>(([effect, dispatch], isWanted) =>
+    this.#search(effect, dispatch, isWanted),
+  );
+  readonly #previews = new NewestOnly<readonly [EffectOf<"preview">, Dispatch]>(([effect, dispatch]) => this.#preview(effect, dispatch));
+
+  constructor(world: FinderWorld) {
+    this.#world = world;
+  }
+
+  /** Starts an effect. Failures are dispatched as events. */
+  perform(effect: FinderEffect, { dispatch }: ScreenHost<FinderEvent>): void {
+    if (effect.kind === "search") this.#searches.start([effect, dispatch]);
+    else this.#previews.start([effect, dispatch]);
+  }
+
+  /** Abandons what runs. */
+  end(): void {
+    this.#searches.end();
+    this.#previews.end();
+  }
+
+  async #search({ query, queryId, role, sessionId }: EffectOf<"search">, dispatch: Dispatch, isWanted: () => boolean): Promise<void> {
+    const words = unfinishedQuery(query);
+    const { store, conditions, io } = this.#world;
+    const hits: SearchHit[] = [];
+    try {
+      for (let cursor: string | undefined; isWanted(); ) {
+        const page = await store.search({
+          ...conditions,
+          ...ROLE_CONDITIONS[role],
+          ...(sessionId === null ? {} : { sessionId }),
+          query: words,
+          relax: true,
+          // A screen is read by the person whose entries these are, so it has the private ones too.
+          includePrivate: true,
+          limit: hits.length === 0 ? FIRST_PAGE : NEXT_PAGE,
+          cursor,
+        });
+        hits.push(...page.hits);
+        const sessions = await this.#sessionsOf(page.hits);
+        const isLast = page.next === null || hits.length >= MAX_HITS;
+        const found = { hits: [...hits], sessions, total: page.total, words: { query: words, matched: page.matched } };
+        if (isWanted()) dispatch({ kind: "found", queryId, found, isLast, nowMs: io.now() });
+        if (isLast || page.next === null) return;
+        cursor = page.next;
+        // Pending keys are handled between two pages.
+        await new Promise(setImmediate);
+      }
+    } catch (error) {
+      if (!(error instanceof BoughError)) throw error;
+      dispatch({ kind: "failed", queryId, problem: errorLine(error) });
+    }
+  }
+
+  async #sessionsOf(hits: readonly SearchHit[]): Promise<ReadonlyMap<SessionId, FoundSession>> {
+    for (const { sessionId } of hits) {
+      if (this.#sessions.has(sessionId)) continue;
+      const record = await this.#world.store.findSession(sessionId);
+      // Another process may have deleted it since the search.
+      if (record === undefined) continue;
+      this.#sessions.set(sessionId, { id: sessionId, title: sessionTitle(record), cwd: record.cwd, activeAtMs: record.activeAtMs });
+    }
+    return new Map(this.#sessions);
+  }
+
+  async #preview({ hit, width, words }: EffectOf<"preview">, dispatch: Dispatch): Promise<void> {
+    const { store, io } = this.#world;
+    try {
+      if (hit.entryId === null) return dispatch({ kind: "previewed", hit, width, lines: titleLines(hit), places: [] });
+      const session = await store.openSession(hit.sessionId);
+      const subject = { entry: await session.entry(hit.entryId), sessionId: hit.sessionId };
+      dispatch({ kind: "previewed", hit, width, ...markedPreview(subject, width, glyphsFor(io.env), words) });
+    } catch (error) {
+      if (!(error instanceof BoughError)) throw error;
+      dispatch({ kind: "previewed", hit, width, lines: [[styled("error", errorLine(error))]], places: [] });
+    }
+  }
+}
+
+function titleLines({ snippet }: SearchHit): readonly Line[] {
+  return [[styled("bold", "title")], [], [snippet]];
+}

@@ -1,0 +1,189 @@
+import type { SearchHit } from "@bough/session-core";
+import { type GoesTo, goToPlace, placeCount, scrollByHalf, withLines } from "../preview/pane.js";
+import { editField } from "../tui/field.js";
+import { actionOf, helpLines } from "../tui/key-table.js";
+import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
+import type { FinderAction } from "./keys.js";
+import { type FinderEvent, type FinderModel, type FinderRow, type FinderStep, type Found, ROLE_FILTERS } from "./model.js";
+import { panesOf } from "./panes.js";
+
+/** The finder after an event. */
+export function update(model: FinderModel, event: TerminalEvent | FinderEvent): FinderStep {
+  switch (event.kind) {
+    case "resize":
+      return showSelection({ ...model, size: event.size });
+    case "key":
+    case "paste":
+      return model.help === null ? updateByInput(model, event) : updateHelp(model, model.help, event);
+    case "found":
+      return event.queryId === model.queryId ? showFound(model, event) : withoutEffects(model);
+    case "failed":
+      return withoutEffects(event.queryId === model.queryId ? { ...model, isSearching: false, problem: event.problem } : model);
+    case "previewed":
+      return withoutEffects(showPreview(model, event));
+  }
+}
+
+function updateByInput(model: FinderModel, event: Extract<TerminalEvent, { kind: "key" | "paste" }>): FinderStep {
+  const action = event.kind === "key" ? actionOf(model.keys, event.key) : undefined;
+  if (action !== undefined) return ACTIONS[action](model);
+  const field = editField(model.field, event);
+  if (field === undefined) return withoutEffects(model);
+  return field.text.trimStart() === model.field.text.trimStart() ? withoutEffects({ ...model, field }) : startQuery({ ...model, field });
+}
+
+function updateHelp(model: FinderModel, top: number, event: TerminalEvent): FinderStep {
+  if (event.kind !== "key") return withoutEffects(model);
+  const page = Math.max(model.size.rows - 2, 1);
+  const last = Math.max(helpLines(model.keys, model.size.columns, model.glyphs).length - page, 0);
+  const by = { up: -1, down: 1, pageup: -page, pagedown: page, space: page }[event.key];
+  return withoutEffects({ ...model, help: by === undefined ? null : Math.min(Math.max(top + by, 0), last) });
+}
+
+/** Runs the query of the field with the filters. The hits so far stay until the new ones arrive; without a query there are none. */
+export function startQuery(model: FinderModel): FinderStep {
+  const queryId = model.queryId + 1;
+  // A space at the end says that the last word is complete.
+  const query = model.field.text.trimStart();
+  if (query === "")
+    return showSelection({ ...model, queryId, isSearching: false, found: null, problem: null, rows: [], selected: -1, top: 0 });
+  const sessionId = model.within?.id ?? null;
+  return {
+    model: { ...model, queryId, isSearching: true, problem: null },
+    effects: [{ kind: "search", query, queryId, role: model.role, sessionId }],
+  };
+}
+
+/** The first page of a query selects the best hit; further pages keep the selected one. */
+function showFound(model: FinderModel, { found, isLast, nowMs }: Extract<FinderEvent, { kind: "found" }>): FinderStep {
+  const rows = groupBySession(found);
+  const isMore = model.found?.words.query === found.words.query && model.found.hits[0]?.seq === found.hits[0]?.seq;
+  const kept = isMore ? rows.findIndex((row) => row.kind === "hit" && isSameHit(row.hit, selectedHit(model))) : -1;
+  const selected = kept >= 0 ? kept : rows.findIndex(({ kind }) => kind === "hit");
+  return showSelection({ ...model, nowMs, found, rows, selected, top: kept >= 0 ? model.top : 0, isSearching: !isLast, problem: null });
+}
+
+/** Sessions in the order of their best hits, each with its hits, best first. */
+function groupBySession({ hits, sessions }: Found): readonly FinderRow[] {
+  const groups = new Map<string, SearchHit[]>();
+  for (const hit of hits) groups.set(hit.sessionId, [...(groups.get(hit.sessionId) ?? []), hit]);
+  return [...groups].flatMap(([id, own]): readonly FinderRow[] => {
+    const session = sessions.get(id);
+    if (session === undefined) return [];
+    return [{ kind: "session", session, count: own.length }, ...own.map((hit) => ({ kind: "hit" as const, hit }))];
+  });
+}
+
+function isSameHit(a: SearchHit, b: SearchHit | undefined): boolean {
+  return b !== undefined && a.sessionId === b.sessionId && a.entryId === b.entryId;
+}
+
+/** The selected hit; undefined: there is none. */
+export function selectedHit({ rows, selected }: FinderModel): SearchHit | undefined {
+  const row = rows[selected];
+  return row?.kind === "hit" ? row.hit : undefined;
+}
+
+/** Scrolls the list to the selected row, and requests the preview if hit or width changed. */
+export function showSelection(model: FinderModel, goesTo: GoesTo = "first"): FinderStep {
+  const { list, preview } = panesOf(model);
+  const { selected, rows } = model;
+  // The heading of a session's first hit stays visible.
+  const first = rows[selected - 1]?.kind === "session" ? selected - 1 : selected;
+  const lowest = Math.max(rows.length - list.rows, 0);
+  const top = Math.min(Math.max(Math.min(model.top, Math.max(first, 0)), selected - list.rows + 1), lowest);
+  const hit = selectedHit(model);
+  const next = { ...model, top };
+  if (preview === undefined || hit === undefined || model.found === null) return withoutEffects(next);
+  const isSame = model.preview.hit === hit;
+  if (isSame && model.preview.width === preview.columns) return withoutEffects(next);
+  // The old lines stay until the new ones arrive: an empty pane in between would flicker.
+  const requested = { ...model.preview, hit, width: preview.columns, goesTo, scroll: isSame ? model.preview.scroll : 0, place: -1 };
+  return { model: { ...next, preview: requested }, effects: [{ kind: "preview", hit, width: preview.columns, words: model.found.words }] };
+}
+
+function showPreview(model: FinderModel, { hit, width, lines, places }: Extract<FinderEvent, { kind: "previewed" }>): FinderModel {
+  const { preview } = model;
+  if (preview.hit !== hit || preview.width !== width) return model;
+  return { ...model, preview: withLines({ ...preview, goesTo: "keep" as const }, lines, places, preview.goesTo, previewRows(model)) };
+}
+
+function previewRows(model: FinderModel): number {
+  return panesOf(model).preview?.rows ?? 1;
+}
+
+type Act = (model: FinderModel) => FinderStep;
+
+/** Selects the hit so many hits further; wraps around at both ends. */
+const moveBy =
+  (hits: number, goesTo: GoesTo = "first"): Act =>
+  (model) => {
+    const at = model.rows.flatMap(({ kind }, index) => (kind === "hit" ? [index] : []));
+    if (at.length === 0) return withoutEffects(model);
+    const next = (at.indexOf(model.selected) + hits + at.length) % at.length;
+    return showSelection({ ...model, selected: at[next] ?? -1 }, goesTo);
+  };
+
+/** Selects the hit about one page away, and stops at the ends. */
+const moveByPage =
+  (direction: 1 | -1): Act =>
+  (model) => {
+    const wanted = model.selected + direction * Math.max(panesOf(model).list.rows - 1, 1);
+    const hits = model.rows.flatMap(({ kind }, index) => (kind === "hit" ? [index] : []));
+    const selected = direction === 1 ? (hits.find((at) => at >= wanted) ?? hits.at(-1)) : (hits.findLast((at) => at <= wanted) ?? hits[0]);
+    return showSelection({ ...model, selected: selected ?? -1 });
+  };
+
+const goToMatch =
+  (direction: 1 | -1): Act =>
+  (model) => {
+    const { preview } = model;
+    const place = preview.place + direction;
+    const isShown = preview.goesTo === "keep" && place >= 0 && place < placeCount(preview);
+    if (isShown) return withoutEffects({ ...model, preview: goToPlace(preview, place, previewRows(model)) });
+    const moved = moveBy(direction, direction === 1 ? "first" : "last")(model);
+    if (moved.model.selected !== model.selected || preview.goesTo !== "keep") return moved;
+    // The only hit: its places again.
+    const again = direction === 1 ? Math.min(0, placeCount(preview) - 1) : placeCount(preview) - 1;
+    return withoutEffects({ ...model, preview: goToPlace(preview, again, previewRows(model)) });
+  };
+
+const scrollPreview =
+  (direction: 1 | -1): Act =>
+  (model) =>
+    withoutEffects({ ...model, preview: scrollByHalf(model.preview, previewRows(model), direction) });
+
+const toggleSession: Act = (model) => {
+  if (model.within !== null) return startQuery({ ...model, within: null });
+  const hit = selectedHit(model);
+  const within = hit === undefined ? undefined : model.found?.sessions.get(hit.sessionId);
+  return within === undefined ? withoutEffects(model) : startQuery({ ...model, within });
+};
+
+const nextRole: Act = (model) => {
+  const at = (ROLE_FILTERS.indexOf(model.role) + 1) % ROLE_FILTERS.length;
+  return startQuery({ ...model, role: ROLE_FILTERS[at] ?? "all" });
+};
+
+const open: Act = (model) => {
+  const hit = selectedHit(model);
+  if (hit === undefined) return withoutEffects(model);
+  const { sessionId, entryId } = hit;
+  return withoutEffects({ ...model, result: { kind: "open", sessionId, entryId, query: model.field.text.trim() } });
+};
+
+const ACTIONS: Readonly<Record<FinderAction, Act>> = {
+  up: moveBy(-1),
+  down: moveBy(1),
+  pageUp: moveByPage(-1),
+  pageDown: moveByPage(1),
+  next: goToMatch(1),
+  previous: goToMatch(-1),
+  previewUp: scrollPreview(-1),
+  previewDown: scrollPreview(1),
+  session: toggleSession,
+  role: nextRole,
+  open,
+  help: (model) => withoutEffects({ ...model, help: 0 }),
+  close: (model) => withoutEffects({ ...model, result: { kind: "closed" } }),
+};

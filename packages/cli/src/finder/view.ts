@@ -1,0 +1,175 @@
+import type { SearchHit } from "@bough/session-core";
+import { count, counted } from "../format/numbers.js";
+import { age } from "../format/time.js";
+import { wrapLine } from "../format/wrap.js";
+import { markLine } from "../preview/marks.js";
+import { paneLines, placeCount } from "../preview/pane.js";
+import { snippetFromMatch } from "../preview/snippet.js";
+import { describeMatched } from "../session/typed-search.js";
+import { fitLine, fitMiddle, type Line, lineWidth, type Style, styled } from "../terminal/line.js";
+import { visibleField } from "../tui/field.js";
+import { helpLines, keyName } from "../tui/key-table.js";
+import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
+import type { FinderAction } from "./keys.js";
+import type { FinderModel, FinderRow } from "./model.js";
+import { panesOf } from "./panes.js";
+
+const FIELD_SIGN = "/ ";
+
+/** Below this width the heading has only the number of the hit. */
+const NARROW = 60;
+
+/** The frame of the finder: heading, query, hits and preview, key hints. */
+export function view(model: FinderModel): Frame {
+  const { columns, rows } = model.size;
+  const { ellipsis } = model.glyphs;
+  if (model.help !== null) return { lines: helpScreen(model, model.help) };
+  const field = visibleField(model.field, Math.max(columns - FIELD_SIGN.length, 1));
+  const lines = [
+    plainLine(...headLine(model)),
+    plainLine(styled("match", FIELD_SIGN), field.text),
+    ...bodyLines(model),
+    plainLine(...hintLine(model)),
+  ];
+  const fitted = lines.slice(0, rows).map(({ line, isSelected }) => ({ line: fitLine(line, columns, ellipsis), isSelected }));
+  return { lines: fitted, cursor: { row: Math.min(1, rows - 1), column: Math.min(FIELD_SIGN.length + field.column, columns - 1) } };
+}
+
+/** What is searched, and how many hits there are. */
+function headLine(model: FinderModel): Line {
+  const { within, glyphs, size, role } = model;
+  const status = styled(model.problem === null ? "dim" : "error", ` ${statusText(model)} `);
+  const isLeftOut = role === "all" && size.columns < NARROW;
+  const right: Line = [status, ...(isLeftOut ? [] : [styled("label", `[${role === "all" ? "all roles" : role}]`)])];
+  const room = Math.max(size.columns - lineWidth(right), 8);
+  const left = fitLine(
+    [styled("heading", "Search"), ` ${glyphs.dot} `, styled("bold", within?.title ?? "all sessions")],
+    room,
+    glyphs.ellipsis,
+  );
+  return [...left, " ".repeat(Math.max(room - lineWidth(left), 0)), ...right];
+}
+
+function statusText(model: FinderModel): string {
+  const { found, problem, glyphs, rows, selected, preview } = model;
+  if (problem !== null) return problem;
+  if (found === null) return model.isSearching ? `searching${glyphs.ellipsis}` : "";
+  const number = rows.slice(0, selected + 1).filter(({ kind }) => kind === "hit").length;
+  const isWide = model.size.columns >= NARROW;
+  const places = isWide && preview.goesTo === "keep" && preview.place >= 0 && panesOf(model).preview !== undefined;
+  const place = places ? `match ${preview.place + 1} of ${placeCount(preview)} ${glyphs.dot} ` : "";
+  const hits = found.hits.length === 0 ? "no hits" : `${place}hit ${count(number)} of ${count(found.total)}`;
+  return `${hits}${describeMatched(found.words.matched)}${model.isSearching ? glyphs.ellipsis : ""}`;
+}
+
+function bodyLines(model: FinderModel): readonly FrameLine[] {
+  const { list, preview, body } = panesOf(model);
+  const hits = padLines(listLines(model, list), list.rows);
+  if (preview === undefined) return hits;
+  const shown = model.rows.length === 0 ? [] : paneLines(model.preview, preview, "Shift-Up/Down", model.glyphs);
+  if (preview.place === "below") {
+    const rule = plainLine(styled("dim", model.glyphs.rule.repeat(model.size.columns)));
+    return padLines([...hits, rule, ...shown.map((line) => plainLine(...line))], body);
+  }
+  return hits.map(({ line, isSelected }, at) => {
+    // In a divided screen the selected row is bold: an inverted line would extend into the preview.
+    const left = isSelected === true ? line.map((piece) => (typeof piece === "string" ? styled("bold", piece) : piece)) : line;
+    const gap = " ".repeat(Math.max(list.columns - lineWidth(line), 0));
+    return plainLine(...left, gap, styled("dim", model.glyphs.bar), ...(shown[at] ?? []));
+  });
+}
+
+function padLines(lines: readonly FrameLine[], rows: number): readonly FrameLine[] {
+  return Array.from({ length: rows }, (_, at) => lines[at] ?? plainLine());
+}
+
+function listLines(model: FinderModel, { columns, rows }: Size): readonly FrameLine[] {
+  if (model.rows.length === 0)
+    return emptyText(model).flatMap((text) => wrapLine([styled("dim", text)], columns).map((line) => plainLine(...line)));
+  const shown = model.rows.slice(model.top, model.top + rows);
+  return shown.map((row, at) => {
+    const isSelected = model.top + at === model.selected;
+    const line = row.kind === "session" ? sessionLine(model, row, columns) : hitLine(model, row.hit, isSelected, columns);
+    return { line: fitLine(line, columns, model.glyphs.ellipsis), isSelected };
+  });
+}
+
+function emptyText({ field, isSearching, problem, within, glyphs }: FinderModel): readonly string[] {
+  if (problem !== null) return [problem];
+  if (field.text.trim() === "") {
+    return [
+      "Type words. All of them must occur in an entry; the last one may be unfinished.",
+      '"several words" finds a phrase, /pattern/ a regular expression.',
+    ];
+  }
+  if (isSearching) return [`searching${glyphs.ellipsis}`];
+  return [within === null ? "No entry of any session has these words." : "No entry of this session has these words."];
+}
+
+function sessionLine(
+  { glyphs, nowMs }: FinderModel,
+  { session, count: hits }: Extract<FinderRow, { kind: "session" }>,
+  columns: number,
+): Line {
+  const right: Line = [styled("dim", `  ${counted(hits, "hit")} ${glyphs.dot} ${age(session.activeAtMs, nowMs)}`)];
+  const directory = session.cwd === null || columns < 60 ? "" : `  ${session.cwd.split("/").findLast((part) => part !== "") ?? ""}`;
+  const room = Math.max(columns - lineWidth(right), 8);
+  const left = fitLine([styled("heading", session.title), styled("dim", directory)], room, glyphs.ellipsis);
+  return [...left, " ".repeat(Math.max(room - lineWidth(left), 0)), ...right];
+}
+
+const ROLE_STYLES: Readonly<Record<string, Style>> = {
+  user: "user",
+  assistant: "assistant",
+  compaction: "summary",
+  branch_summary: "summary",
+};
+const ROLE_NAMES: Readonly<Record<string, string>> = { toolResult: "result", bashExecution: "bash", branch_summary: "branch summary" };
+
+function hitLine({ glyphs, nowMs }: FinderModel, hit: SearchHit, isSelected: boolean, columns: number): Line {
+  const kind = hit.role ?? hit.type;
+  const right: Line = columns < 40 ? [] : [styled("dim", ` ${age(hit.createdAtMs, nowMs)}`)];
+  const left: Line = [
+    isSelected ? styled("leaf", `${glyphs.cursor} `) : "  ",
+    styled(ROLE_STYLES[kind] ?? "dim", `${ROLE_NAMES[kind] ?? kind}: `),
+  ];
+  const room = columns - lineWidth(left) - lineWidth(right);
+  const text = snippetFromMatch(hit, Math.floor(room / 5), glyphs) ?? markLine([hit.snippet], []);
+  const line = fitMiddle(left, text, [], columns - lineWidth(right), glyphs.ellipsis);
+  return [...line, " ".repeat(Math.max(columns - lineWidth(line) - lineWidth(right), 0)), ...right];
+}
+
+const HINTS: readonly (readonly [FinderAction, string])[] = [
+  ["open", "open in the tree"],
+  ["close", "close"],
+  ["next", "next match"],
+  ["session", "this session"],
+  ["role", "role"],
+  ["help", "keys"],
+];
+
+/** As many key hints as fit. */
+function hintLine({ keys, glyphs, size }: FinderModel): Line {
+  const line: Line[number][] = [];
+  for (const [action, text] of HINTS) {
+    const key = keys.find((binding) => binding.action === action)?.keys[0];
+    if (key === undefined) continue;
+    const next = [line.length === 0 ? "" : "  ", styled("bold", keyName(key, glyphs.isAscii)), styled("dim", ` ${text}`)];
+    if (lineWidth([...line, ...next]) > size.columns) break;
+    line.push(...next);
+  }
+  return line;
+}
+
+function helpScreen({ keys, size, glyphs }: FinderModel, top: number): readonly FrameLine[] {
+  const lines = helpLines(keys, size.columns, glyphs);
+  const room = Math.max(size.rows - 2, 1);
+  const below = lines.length - top - room;
+  const end = `${below > 0 ? `${count(below)} more below; ` : ""}all other keys edit the query. Esc goes back`;
+  const shown = [
+    [styled("heading", "Keys of the search")],
+    ...Array.from({ length: room }, (_, at) => lines[top + at] ?? []),
+    [styled("dim", end)],
+  ];
+  return shown.slice(0, size.rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
+}

@@ -1,0 +1,32 @@
+import type { SearchHit } from "@bough/session-core";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { type Line, styled } from "../terminal/line.js";
+import { safe } from "../terminal/safe.js";
+import { type Mark, markLine } from "./marks.js";
+
+/** The part of a snippet from at most `before` characters before its first match on; undefined: it has no match. */
+export function snippetFromMatch(
+  { snippet, matches }: Pick<SearchHit, "snippet" | "matches">,
+  before: number,
+  glyphs: Glyphs,
+): Line | undefined {
+  const [first] = matches;
+  if (first === undefined) return undefined;
+  const start = cutStart(snippet, first[0], before);
+  const marks = matches.map(([from, to]): Mark => ({ start: from - start, end: to - start }));
+  const line = markLine([safe(snippet.slice(start))], marks);
+  return start > 0 ? [styled("dim", glyphs.ellipsis), ...line] : line;
+}
+
+/** How far the word of a match may reach before the match: words of code may be long. */
+const MAX_WORD = 24;
+
+/** The start of a word, at most `before` characters before a position if the word of the position is not longer. */
+function cutStart(text: string, at: number, before: number): number {
+  const own = Math.max(text.lastIndexOf(" ", at - 1), text.startsWith("\u2026") ? 0 : -1) + 1;
+  if (at === 0 || at - own > MAX_WORD) return Math.max(at - MAX_WORD, 0);
+  const wanted = Math.min(own, at - before);
+  if (wanted <= 0) return text.startsWith("\u2026") ? 1 : 0;
+  const space = text.indexOf(" ", wanted - 1);
+  return space < 0 || space >= own ? own : space + 1;
+}
