@@ -51,6 +51,7 @@ const CLI_FOLDERS = [
   ["navigator", "shell"],
   ["interactive"],
   ["commands"],
+  ["completion"],
   ["program"],
 ];
 

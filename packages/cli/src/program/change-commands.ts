@@ -172,6 +172,7 @@ function defineDelete(registry: CommandRegistry): void {
     "delete <session>",
     {
       group: GROUP,
+      aliases: ["rm"],
       summary: "Delete a session permanently",
       more: "Asks for confirmation; without a terminal, --yes is required. Sessions of its subagents are deleted too; its forks are kept.",
       examples: [

@@ -26,6 +26,8 @@ interface CommandHelp {
   readonly json?: string;
   /** Whether output that is longer than the screen goes through a pager. */
   readonly paged?: boolean;
+  /** Other names of the command. */
+  readonly aliases?: readonly string[];
 }
 
 /** Imports the module of a command. It is called when the command runs, so that a start loads one command only. */
@@ -38,7 +40,11 @@ export function defineCommand<O extends CommonOptions>(
   help: CommandHelp,
   load: Loader<O>,
 ): Commander {
-  const command = program.command(usage).helpGroup(`${help.group}:`).summary(help.summary);
+  const command = program
+    .command(usage)
+    .aliases(help.aliases ?? [])
+    .helpGroup(`${help.group}:`)
+    .summary(help.summary);
   command.description(help.more === undefined ? `${help.summary}.` : `${help.summary}. ${help.more}`);
   if (help.json !== undefined) command.option("--json", "print JSON instead of text");
   command.addHelpText("after", renderHelpEnd(help));

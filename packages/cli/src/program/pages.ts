@@ -15,7 +15,7 @@ const HELP_WIDTH = 100;
 /** `docs/commands.md`: the help of every command. */
 export function renderCommandsPage(): string {
   const program = createProgram(NO_IO, new Printer(NO_IO), { out: "", err: "" });
-  const sections = program.commands.filter((command) => command.name() !== "help").map(renderCommand);
+  const sections = program.commands.filter((command) => command.name() !== "help" && !command.name().startsWith("__")).map(renderCommand);
   const topics = ["names", "environment"].map((name) => `## Topic: ${name}\n\n${fenced(TOPICS[name]?.() ?? "")}`);
   return `# Commands\n\n${GENERATED}\n\n${fenced(program.helpInformation())}\n${[...sections, ...topics].join("\n")}`;
 }

@@ -10,6 +10,7 @@ import { type CommandRegistry, defineCommand } from "./define.js";
 import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
 import { defineReadCommands } from "./read-commands.js";
+import { defineShellCommands } from "./shell-commands.js";
 
 /** The option that prints long output without a pager. */
 export const NO_PAGER = "--no-pager";
@@ -44,7 +45,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
       getErrHelpWidth: () => Math.min(out.width, 100),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      outputError: (text, write) => write(text.replace(/^error: /, "bough: ")),
+      outputError: (text, write) => write(explainParserError(text)),
     })
     .showSuggestionAfterError(true)
     .exitOverride();
@@ -52,9 +53,45 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
   defineReadCommands({ program, io, out });
   defineChangeCommands({ program, io, out });
   defineFileCommands({ program, io, out });
+  defineShellCommands({ program, io, out }, Object.keys(TOPICS));
   defineHelp(program, output);
   program.addHelpText("after", "\nStart with: bough import PATH, then bough sessions and bough tree.");
   return program;
+}
+
+/** Words that people type for commands with another name. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  branch: "tree",
+  cat: "show",
+  checkout: "go",
+  config: "help environment",
+  continue: "shell",
+  cost: "stats",
+  copy: "fork",
+  mv: "rename",
+  new: "shell --new",
+  open: "shell --session NAME",
+  resume: "shell --resume",
+  switch: "go",
+  sync: "import",
+  usage: "stats",
+};
+
+/** An error of commander in one line; an unknown command is answered with the nearest one. */
+function explainParserError(text: string): string {
+  const line = text.replace(/^error: /, "bough: ");
+  const [, unknown] = /^bough: unknown command '(.*)'$/m.exec(line) ?? [];
+  if (unknown === undefined) return line;
+  const [, similar] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(line) ?? [];
+  const meant = Object.hasOwn(OTHER_WORDS, unknown) ? OTHER_WORDS[unknown] : similar;
+  const question =
+    meant === undefined
+      ? ""
+      : ` Did you mean ${meant
+          .split(", ")
+          .map((one) => `bough ${one}`)
+          .join(", ")}?`;
+  return `bough: There is no command '${unknown}'.${question} bough --help lists the commands.\n`;
 }
 
 /** A command in the list of commands: its name and arguments. */
@@ -135,7 +172,7 @@ function defineHelp(program: Command, output: ParserOutput): void {
     .summary("Print help for a command or a topic")
     .description(`Print help for a command, or for one of these topics: ${topics}.`)
     .action((topic: string | undefined) => {
-      const command = program.commands.find((candidate) => candidate.name() === topic);
+      const command = program.commands.find((candidate) => candidate.name() === topic || candidate.aliases().includes(topic ?? ""));
       if (topic === undefined) return program.outputHelp();
       if (command !== undefined) return command.outputHelp();
       const text = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined;

@@ -48,6 +48,7 @@ function defineSessions(registry: CommandRegistry): void {
     "sessions",
     {
       group: GROUP,
+      aliases: ["ls", "list"],
       paged: true,
       summary: "List sessions, the most recently active first",
       examples: [
@@ -107,6 +108,7 @@ function defineLog(registry: CommandRegistry): void {
     "log [session] [entry]",
     {
       group: GROUP,
+      aliases: ["history"],
       paged: true,
       summary: "Print the entries of a branch with their dates, the newest first",
       more: `${DEFAULT_SESSION} The branch is that of the leaf, or of ENTRY. Tool results and settings are left out, as in the tree.`,
@@ -226,6 +228,7 @@ function defineSearch(registry: CommandRegistry): void {
     "search [query...]",
     {
       group: GROUP,
+      aliases: ["find", "grep"],
       paged: true,
       summary: "Find entries and titles that contain all the words",
       more:

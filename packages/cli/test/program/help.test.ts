@@ -52,11 +52,26 @@ describe("help", () => {
     expect((await here.run(["help", "cooking"])).exit).toBe(2);
   });
 
-  test("suggests the command that was meant", async () => {
+  test.each([
+    ["serach", "There is no command 'serach'. Did you mean bough search? bough --help lists the commands."],
+    ["checkout", "There is no command 'checkout'. Did you mean bough go? bough --help lists the commands."],
+    ["qqq", "There is no command 'qqq'. bough --help lists the commands."],
+  ])("%s is answered with the command that was meant", async (word, message) => {
     const here = world();
-    const { exit, err, out } = await here.run(["serach", "x"]);
-    expect({ exit, out }).toEqual({ exit: 2, out: "" });
-    expect(err).toBe("bough: unknown command 'serach'\n(Did you mean search?)\n");
+    expect(await here.run([word, "x"])).toMatchObject({ exit: 2, out: "", err: `bough: ${message}\n` });
+  });
+
+  test.each([
+    ["ls", "sessions"],
+    ["list", "sessions"],
+    ["history", "log"],
+    ["find", "search"],
+    ["grep", "search"],
+    ["rm", "delete"],
+  ])("%s is %s", async (alias, name) => {
+    const here = world();
+    expect((await here.run([alias, "--help"])).out).toBe((await here.run([name, "--help"])).out);
+    expect((await here.run(["help", alias])).out).toBe((await here.run([name, "--help"])).out);
   });
 });
 
@@ -67,7 +82,7 @@ describe("the command line", () => {
     const without = program.commands
       .filter((command) => !command.options.some(({ long }) => long === "--json"))
       .map((command) => command.name());
-    expect(without).toEqual(["shell", "mcp", "export", "demo", "help"]);
+    expect(without).toEqual(["shell", "mcp", "export", "demo", "completion", "__complete", "help"]);
   });
 });
 

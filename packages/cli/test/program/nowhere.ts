@@ -28,5 +28,5 @@ export function commandNames(): readonly string[] {
   const io = nowhere();
   return createProgram(io, new Printer(io), { out: "", err: "" })
     .commands.map((command) => command.name())
-    .filter((name) => name !== "help");
+    .filter((name) => name !== "help" && !name.startsWith("__"));
 }
