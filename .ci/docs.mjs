@@ -1,12 +1,12 @@
 // Writes docs/commands.md, docs/exit-codes.md, docs/config.md and docs/navigator.md from the definitions in the code. Tests compare them.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const folder = mkdtempSync(join(tmpdir(), "bough-docs-"));
+// Inside the package, so that the definitions find the libraries that they import.
+const folder = mkdtempSync(join(root, "packages/cli/node_modules/.bough-docs-"));
 try {
   await build({
     absWorkingDir: root,
