@@ -27,7 +27,7 @@ export { findContextWindow, tokenizerOf } from "./tokens/known-models.js";
 export { roughCounter } from "./tokens/token-counter.js";
 
 // Replies and errors of providers
-export { type FailureParts, readFailureParts } from "./summarizers/parse-failure.js";
+export { type FailureParts, parseFailure, readFailureParts } from "./summarizers/parse-failure.js";
 export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
 
 // Inputs of tools

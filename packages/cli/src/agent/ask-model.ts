@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseFailure } from "@bough/compaction/internals";
 import { type SessionContext, toAiSdk } from "@bough/session-core";
 import type { LanguageModel, streamText, ToolSet } from "ai";
 import type { ProviderKind } from "../config/schema.js";
@@ -20,11 +22,36 @@ interface ModelRequest {
   readonly signal: AbortSignal;
 }
 
+/** Delay before the second attempt; it doubles with each one. */
+const FIRST_WAIT_MS = 2_000;
+/** A longer delay that a server asks for is not waited for: the next attempt comes after the usual one. */
+const MAX_WAIT_MS = 60_000;
+
 /**
- * Sends one request and returns the reply, also if it is incomplete: its `end` is `error` after a failure of the server or the
- * connection, and `aborted` after an abort. Loads the AI SDK at the first call.
+ * Sends a request and returns the reply, also if it is incomplete: its `end` is `error` after a failure of the server or the
+ * connection, and `aborted` after an abort. A request that failed before any answer is sent again. Loads the AI SDK at the first call.
  */
 export async function askModel(request: ModelRequest, listener: ReplyListener): Promise<Reply> {
+  const attempts = request.retries + 1;
+  for (let attempt = 1; ; attempt += 1) {
+    const reply = await askOnce(request, listener);
+    if (attempt >= attempts || reply.content.length > 0 || reply.stopReason !== "error" || !(await canRetry(reply.error))) return reply;
+    const { retryAfterMs = MAX_WAIT_MS } = parseFailure(reply.error);
+    const waitMs = retryAfterMs < MAX_WAIT_MS ? retryAfterMs : FIRST_WAIT_MS * 2 ** (attempt - 1);
+    const retry = { error: reply.error, attempt: attempt + 1, attempts };
+    listener.retry({ ...retry, waitMs });
+    await sleep(waitMs, undefined, { signal: request.signal });
+    listener.retry({ ...retry, waitMs: 0 });
+  }
+}
+
+/** Whether the same request may succeed later: rate limit, overload, no connection. */
+async function canRetry(error: unknown): Promise<boolean> {
+  const { APICallError } = await import("ai");
+  return APICallError.isInstance(error) && error.isRetryable;
+}
+
+async function askOnce(request: ModelRequest, listener: ReplyListener): Promise<Reply> {
   const builder = new ReplyBuilder(listener);
   const sdk = await import("ai");
   // The SDK prints warnings to the console, which would corrupt the screen.
@@ -42,7 +69,7 @@ export async function askModel(request: ModelRequest, listener: ReplyListener): 
 }
 
 function buildOptions(
-  { model, context, system, thinking, retries, signal }: ModelRequest,
+  { model, context, system, thinking, signal }: ModelRequest,
   languageModel: LanguageModel,
   tools: ToolSet,
 ): StreamOptions {
@@ -55,7 +82,8 @@ function buildOptions(
     messages: [...prompt.messages],
     ...(Object.keys(tools).length === 0 ? {} : { tools }),
     providerOptions: buildProviderOptions(model.provider, thinking),
-    maxRetries: retries,
+    // `askModel` sends it again, because the SDK does not tell that it does.
+    maxRetries: 0,
     abortSignal: signal,
     // The error is also a part of the stream; the default handler prints it to the console.
     onError: () => undefined,

@@ -29,8 +29,15 @@ export function failureLine(error: unknown, secrets: readonly string[]): string 
 /** Messages of libraries for a stream that ended too early; they depend on the version of Node. */
 const BROKE_OFF = /^(terminated$|Failed to process successful response)/;
 
+/** The HTTP status of a failure, else its line: short enough for a line of progress. */
+export function shortFailure(error: unknown, secrets: readonly string[]): string {
+  const { status } = readFailureParts(error);
+  return status === undefined ? failureLine(error, secrets) : `HTTP ${status}`;
+}
+
 function describeFailure({ message, cause, body }: Omit<FailureParts, "status">, secrets: readonly string[]): string {
-  if (BROKE_OFF.test(message)) return `the response was interrupted${cause === "" || cause === message ? "" : `: ${cause}`}`;
+  if (BROKE_OFF.test(message))
+    return `The connection broke in the middle of the reply${cause === "" || cause === message ? "" : `: ${cause}`}`;
   // A proxy in front of a model answers with a page: its beginning explains more than "Bad Gateway" alone.
   const hasPage = body !== "" && !body.includes(message) && message.length <= 40;
   const page = hasPage ? `: ${withoutTags(cleaned(body, secrets)).slice(0, 200)}` : "";

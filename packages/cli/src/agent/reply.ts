@@ -20,10 +20,22 @@ export interface Reply {
   readonly error: unknown;
 }
 
+/** A request that failed before any answer and is sent again. */
+export interface Retry {
+  readonly error: unknown;
+  /** The number of the coming attempt, from 2, and how many there are. */
+  readonly attempt: number;
+  readonly attempts: number;
+  /** The delay before it; 0: it is sent now. */
+  readonly waitMs: number;
+}
+
 /** Receives the deltas of a reply. */
 export interface ReplyListener {
   readonly text: (delta: string) => void;
   readonly thinking: (delta: string) => void;
+  /** Called before the delay and after it. */
+  readonly retry: (retry: Retry) => void;
 }
 
 const UNPARSABLE = "The arguments are not a JSON object. Call again with valid JSON.";

@@ -1,4 +1,4 @@
-import { assistantMessage, type EntryId, type EntryInput, type Session, toolResult, userMessage } from "@bough/session-core";
+import { assistantMessage, type EntryId, type EntryInput, type Session, textOf, toolResult, userMessage } from "@bough/session-core";
 import type { ChatModel } from "./chat-model.js";
 import type { Reply } from "./reply.js";
 import type { ToolOutcome } from "./tools/tool.js";
@@ -47,6 +47,27 @@ export class TurnBranch {
     this.#newest = id;
     return id;
   }
+}
+
+/** A question of the user without a complete reply. */
+export interface OpenQuestion {
+  readonly text: string;
+  /** Whether the beginning of a reply is stored. A new request continues it. */
+  readonly isBegun: boolean;
+}
+
+/** Most entries between a question and the end of its turn that are read. */
+const MOST_READ = 200;
+
+/** The last question on the path, if its reply failed, was stopped or is missing; null: it is answered, or there is none. */
+export async function findOpenQuestion(session: Session): Promise<OpenQuestion | null> {
+  const { items } = await session.scan({ order: "up", types: ["message"], limit: MOST_READ });
+  const messages = items.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+  const [last] = messages;
+  const question = messages.find(({ role }) => role === "user");
+  if (last === undefined || question === undefined || question.role !== "user") return null;
+  if (last.role === "assistant" && last.stopReason !== "error" && last.stopReason !== "aborted") return null;
+  return { text: textOf(question.content), isBegun: last.role === "assistant" && last.content.length > 0 };
 }
 
 /** The entry of a reply. */

@@ -23,6 +23,14 @@ export type TurnEvent =
       readonly isError: boolean;
       readonly entryId: EntryId;
     }
+  /** The request failed and is sent again: attempt `attempt` of `attempts` comes in `waitMs`; 0: now. `reason` is short. */
+  | {
+      readonly kind: "wait";
+      readonly reason: string;
+      readonly attempt: number;
+      readonly attempts: number;
+      readonly waitMs: number;
+    }
   /** The context was too long for the model. It was compacted, and the request is sent again. */
   | { readonly kind: "retry"; readonly message: string };
 

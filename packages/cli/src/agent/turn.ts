@@ -5,9 +5,9 @@ import type { Io } from "../terminal/io.js";
 import { askModel } from "./ask-model.js";
 import type { ChatModel } from "./chat-model.js";
 import { withoutSecretVariables } from "./erase-secrets.js";
-import { failureLine } from "./failure-line.js";
+import { failureLine, shortFailure } from "./failure-line.js";
 import { type PermissionAnswer, PermissionChecker, type PermissionRequest, type Permissions } from "./permissions.js";
-import type { Reply } from "./reply.js";
+import type { Reply, Retry } from "./reply.js";
 import { type CallRunner, notRun, runCalls } from "./run-calls.js";
 import { BASH } from "./tools/bash.js";
 import { EDIT, READ, WRITE } from "./tools/file-tools.js";
@@ -18,7 +18,7 @@ import type { TurnEvent, TurnResult } from "./turn-events.js";
 /** Maximum rounds of calls and results in one turn. */
 const MAX_ROUNDS = 50;
 /** How often a request that got no response is sent again. */
-const RETRIES = 2;
+const RETRIES = 3;
 
 /** Options of a turn. While it runs, the caller must not move the leaf with this session handle. */
 interface TurnOptions {
@@ -41,7 +41,7 @@ interface TurnOptions {
   readonly ask: (call: PermissionRequest) => Promise<PermissionAnswer>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Default 2. */
+  /** Default 3. */
   readonly retries?: number | undefined;
   /** Default 50. */
   readonly maxRounds?: number | undefined;
@@ -133,13 +133,14 @@ class Turn {
   }
 
   #listener() {
-    const { onEvent } = this.#options;
+    const { onEvent, model } = this.#options;
     return {
       text: (delta: string) => {
         this.#partialText += delta;
         onEvent({ kind: "text", delta });
       },
       thinking: (delta: string) => onEvent({ kind: "thinking", delta }),
+      retry: ({ error, ...retry }: Retry) => onEvent({ kind: "wait", reason: shortFailure(error, model.secrets), ...retry }),
     };
   }
 
@@ -166,8 +167,8 @@ class Turn {
 
   async #storeIncompleteReply(reply: Reply, interruption: "aborted" | "error"): Promise<TurnResult> {
     const message = interruption === "error" ? failureLine(reply.error, this.#options.model.secrets) : undefined;
-    // An empty reply is not stored, so that the next turn starts at the user's message.
-    if (reply.content.length > 0) await this.#append(reply, message, interruption);
+    // A failed reply is stored with its reason, also an empty one, which no converter sends. An empty stopped reply says nothing.
+    if (reply.content.length > 0 || message !== undefined) await this.#append(reply, message, interruption);
     return message === undefined ? this.stoppedResult() : this.failedResult(message, null);
   }
 
@@ -199,7 +200,8 @@ function overflowErrorOf({ stopReason, error, content, usage }: Reply): unknown 
  * because providers reject a request that ends with an assistant message. The prompt is not stored.
  */
 function requestContext({ context, continuePrompt }: PreparedRequest) {
-  const prompt = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you left off." : null);
+  const last = context.messages.findLast((message) => message.role !== "assistant" || message.content.length > 0);
+  const prompt = continuePrompt ?? (last?.role === "assistant" ? "Continue where you left off." : null);
   return prompt === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: prompt }] };
 }
 

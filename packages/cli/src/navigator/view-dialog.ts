@@ -82,7 +82,10 @@ function viewChoices(
   rule: FrameLine,
 ): DialogView {
   const heading = fitLine(
-    [styled("bold", `Leaving ${counted(left, "entry", "entries")} behind. `), styled("dim", "They stay in the tree.")],
+    [
+      styled("bold", `Leaving ${counted(left, "entry", "entries")} behind. `),
+      styled("dim", `${left === 1 ? "It stays" : "They stay"} in the tree.`),
+    ],
     size.columns,
     glyphs.ellipsis,
   );

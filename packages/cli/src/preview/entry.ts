@@ -99,7 +99,7 @@ function messageFields(entry: Entry, width: number): readonly Line[] {
         ...field("stop reason", message.stopReason),
       ];
     case "toolResult":
-      return [...field("tool", message.toolName), ...field("call", message.toolCallId)];
+      return field("tool", message.toolName);
     case "bashExecution":
       return [...field("exit code", message.exitCode), ...(message.excludeFromContext === true ? field("in context", "no") : [])];
     case "custom":

@@ -37,7 +37,7 @@ export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: G
   const inHeading = path !== undefined && heading.includes(path.text) ? [path.name] : [];
   const rest = omit(args, [...(drawn?.used ?? []), ...inHeading]);
   return [
-    ...wrapLine([styled("bold", heading), styled("dim", ` ${call.id}`)], budget.width),
+    ...wrapLine([styled("bold", heading)], budget.width),
     ...(drawn?.lines ?? []),
     ...(Object.keys(rest).length === 0 ? [] : jsonBlock(rest, budget)),
   ];

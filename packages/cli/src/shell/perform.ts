@@ -1,6 +1,6 @@
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
-import { appendUserMessage } from "../agent/turn-branch.js";
+import { appendUserMessage, findOpenQuestion } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { errorLine, failureNotice } from "../format/error-text.js";
@@ -107,6 +107,9 @@ export class ShellPerformer {
 
   /** Stores the message before it asks the model. */
   async #sendMessage(text: string, host: ShellHost): Promise<void> {
+    const model = this.#model;
+    // Sent once more after a failure, for example with Up and Enter.
+    if (model !== null && (await findOpenQuestion(this.#world.session).catch(() => null))?.text === text) return this.#retry(host);
     try {
       await appendUserMessage(this.#world.session, text);
     } catch (error) {
@@ -119,8 +122,21 @@ export class ShellPerformer {
     }
     host.dispatch({ kind: "message-stored", text });
     host.print(promptLines(text, this.#width, this.#glyphs));
-    const model = this.#model;
     if (model !== null) await this.#runReply(model, host);
+  }
+
+  /** Asks the model again for the last question, which is not stored a second time. */
+  async #retry(host: ShellHost): Promise<void> {
+    const question = await findOpenQuestion(this.#world.session);
+    if (question === null || this.#model === null) {
+      const text =
+        this.#model === null ? "No model is configured; nothing was sent." : "Nothing to send again: the last question has its reply.";
+      host.dispatch({ kind: "notice", text, isError: true });
+      return;
+    }
+    const what = question.isBegun ? "The model is asked to go on." : "The question is sent again; it is stored once.";
+    host.print([[styled("dim", what)], []]);
+    await this.#runReply(this.#model, host);
   }
 
   async #runReply(model: ChatModel, host: ShellHost): Promise<void> {
@@ -179,6 +195,8 @@ export class ShellPerformer {
         return host.print(settingsLines({ ...this.#world, model: this.#model }));
       case "label":
         return host.print(await labelLines(this.#world));
+      case "retry":
+        return this.#retry(host);
       case "thinking":
         return setThinkingLevel(this.#world, host, rest);
       case "model":

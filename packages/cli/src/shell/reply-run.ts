@@ -94,6 +94,9 @@ export class ReplyRun {
       case "tool":
         dispatch({ kind: "delta", text: "", activity: `running ${event.name}` });
         break;
+      case "wait":
+        dispatch({ kind: "delta", text: "", activity: retryText(event) });
+        break;
       case "tool-result":
         this.#printEntry(event.entryId, false);
         break;
@@ -158,6 +161,12 @@ function turnEndText(result: TurnResult): string | null {
     case "too-many-rounds":
       return `Stopped after ${result.rounds} rounds of tool calls. Send a message to continue.`;
     case "failed":
-      return result.message;
+      // The reason of a failed model is in the transcript.
+      return result.code === null ? "The reply failed. /retry sends the question again." : result.message;
   }
+}
+
+function retryText({ reason, attempt, attempts, waitMs }: Extract<TurnEvent, { kind: "wait" }>): string {
+  const when = waitMs === 0 ? "" : ` in ${Math.ceil(waitMs / 1000)} s`;
+  return `${reason}, attempt ${attempt} of ${attempts}${when}`;
 }

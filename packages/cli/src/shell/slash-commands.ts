@@ -28,6 +28,7 @@ export type SlashName =
   | "import"
   | "model"
   | "thinking"
+  | "retry"
   | "undo"
   | "redo"
   | "stats"
@@ -38,6 +39,7 @@ export type SlashName =
 /** All commands, in the order of `/help`. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "tree", args: "", help: "open the tree of the session: browse, search, go back, branch" },
+  { name: "retry", args: "", help: "send the last question again after a failed or stopped reply" },
   { name: "undo", args: "", help: "undo the last move in the tree" },
   { name: "redo", args: "", help: "redo the last move that was undone" },
   { name: "fork", args: "[entry]", help: "new session with the path to an entry (default: the leaf)" },

@@ -121,7 +121,8 @@ function windowPart({ usedTokens, windowTokens }: Status, glyphs: Glyphs): reado
 export function windowBar(usedTokens: number, windowTokens: number, columns: number, glyphs: Glyphs): Span {
   const share = Math.min(usedTokens / windowTokens, 1);
   const bar = barText(share, columns, glyphs);
-  return styled(share > 0.9 ? "error" : "dim", `${bar} ${(share * 100).toFixed(0)}% of ${shortCount(windowTokens)}`);
+  const percent = usedTokens > 0 && share < 0.01 ? "<1" : (share * 100).toFixed(0);
+  return styled(share > 0.9 ? "error" : "dim", `${bar} ${percent}% of ${shortCount(windowTokens)}`);
 }
 
 function shortCount(tokens: number): string {

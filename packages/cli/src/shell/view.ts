@@ -3,6 +3,7 @@ import { wrapLine } from "../format/wrap.js";
 import { editorView } from "../prompt/editor-view.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
+import { displayWidth, padEnd } from "../terminal/width.js";
 import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { AskedQuestion, ShellModel } from "./model.js";
 import { statusLine } from "./status.js";
@@ -36,7 +37,7 @@ export function view(model: ShellModel): Frame {
   };
 }
 
-function replyLines({ reply, size, glyphs, nowMs }: ShellModel): readonly FrameLine[] {
+function replyLines({ reply, question, size, glyphs, nowMs }: ShellModel): readonly FrameLine[] {
   if (reply === null) return [];
   const rows = Math.max(Math.min(MAX_REPLY_ROWS, size.rows - 6), 1);
   // Wrap only the end, so that the cost does not grow with the reply.
@@ -45,6 +46,9 @@ function replyLines({ reply, size, glyphs, nowMs }: ShellModel): readonly FrameL
     .filter((line) => line !== "")
     .flatMap((line) => wrapLine([line], size.columns));
   const shown = lines.slice(-rows).map((line) => plainLine(...line));
+  // A tool that waits for permission is not running.
+  if (question !== null && !reply.isStopping)
+    return [...shown, plainLine(...fitLine([styled("summary", "waiting for your answer")], size.columns, glyphs.ellipsis))];
   const activity = reply.isStopping ? "stopping" : reply.activity;
   return [...shown, progressLine(activity, reply.sinceMs, nowMs, size.columns, glyphs)];
 }
@@ -95,13 +99,16 @@ function queueLines({ queue, size, glyphs }: ShellModel): readonly FrameLine[] {
 
 function completionLines({ completions, chosen, size, glyphs }: ShellModel): readonly FrameLine[] {
   const from = Math.max(0, Math.min(chosen - MAX_OFFERS + 1, completions.length - MAX_OFFERS));
-  return completions.slice(from, from + MAX_OFFERS).map(({ display, help }, at): FrameLine => {
+  const widest = Math.max(0, ...completions.map(({ display }) => displayWidth(display)));
+  const lines = completions.slice(from, from + MAX_OFFERS).map(({ display, help }, at): FrameLine => {
     const isChosen = from + at === chosen;
     const sign = isChosen ? styled("leaf", `${glyphs.cursor} `) : "  ";
-    return plainLine(
-      ...fitLine([sign, isChosen ? styled("bold", display) : display, styled("dim", `  ${help}`)], size.columns, glyphs.ellipsis),
-    );
+    const name = padEnd(display, widest);
+    return plainLine(...fitLine([sign, isChosen ? styled("bold", name) : name, styled("dim", `  ${help}`)], size.columns, glyphs.ellipsis));
   });
+  if (completions.length <= MAX_OFFERS) return lines;
+  const more = [...(from > 0 ? [glyphs.up] : []), ...(from + MAX_OFFERS < completions.length ? [glyphs.down] : [])].join(" ");
+  return [...lines, plainLine(styled("dim", `  ${MAX_OFFERS} of ${completions.length}, ${more} more`))];
 }
 
 function noticeLines({ notice, size }: ShellModel): readonly FrameLine[] {

@@ -20,6 +20,9 @@ export interface Glyphs {
   /** The row is folded; the row can be folded. */
   readonly folded: string;
   readonly unfolded: string;
+  /** Keys and directions of a list. */
+  readonly up: string;
+  readonly down: string;
   /** Between panes. */
   readonly bar: string;
   readonly rule: string;
@@ -52,6 +55,8 @@ export const UNICODE_GLYPHS: Glyphs = {
   cursor: "›",
   folded: "▸",
   unfolded: "▾",
+  up: "↑",
+  down: "↓",
   bar: "│",
   rule: "─",
   cross: "┼",
@@ -77,6 +82,8 @@ const ASCII_GLYPHS: Glyphs = {
   cursor: ">",
   folded: "+",
   unfolded: "-",
+  up: "Up",
+  down: "Down",
   bar: "|",
   rule: "-",
   cross: "+",

@@ -62,8 +62,8 @@ describe("the error message of a server", () => {
   });
 
   test.each([
-    ["terminated", "the response was interrupted: read ECONNRESET"],
-    ["Failed to process successful response", "the response was interrupted: read ECONNRESET"],
+    ["terminated", "The connection broke in the middle of the reply: read ECONNRESET"],
+    ["Failed to process successful response", "The connection broke in the middle of the reply: read ECONNRESET"],
     ["Invalid JSON response", "Invalid JSON response (read ECONNRESET)"],
   ])("in the middle of an answer is told by its cause: %s", (message, says) => {
     const error = Object.assign(new Error(message, { cause: new Error("read ECONNRESET") }), { statusCode: 200 });

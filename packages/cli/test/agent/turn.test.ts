@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { drop, fail, gate, hang, overflow, raw, text, trickle } from "../../../compaction/test/model/answer.js";
 import { chunk, event } from "../../../compaction/test/model/chat-frames.js";
+import { findOpenQuestion } from "../../src/agent/turn-branch.js";
 import { anthropicMessage, calls, stream } from "./model-answers.js";
 import { Shell } from "./shell.js";
 
@@ -329,7 +330,7 @@ describe("Esc", () => {
 
 describe("a model that cannot be reached, or returns invalid replies", () => {
   test.each([
-    ["reset", /^the response was interrupted(: .*(ECONNRESET|closed|hang up))?$/],
+    ["reset", /^The connection broke in the middle of the reply(: .*(ECONNRESET|closed|hang up))?$/],
     ["end", /without a finish reason|middle of the answer/],
   ] as const)("keeps the half of a reply whose connection dropped (%s)", async (how, says) => {
     const shell = await Shell.open();
@@ -353,13 +354,20 @@ describe("a model that cannot be reached, or returns invalid replies", () => {
     ["events that are no JSON", stream("data: {nonsense\n\n", event("[DONE]")), "JSON"],
     ["an error inside the stream", stream(event({ error: { message: "the GPU fell off" } })), "the GPU fell off"],
     ["an answer with nothing in it", text(""), "the model returned an empty reply"],
-  ])("says so in one line and keeps the prompt: %s", async (_case, answer, says) => {
+  ])("says so in one line, which is stored as an empty reply and never sent: %s", async (_case, answer, says) => {
     const shell = await Shell.open();
-    shell.server.otherwise(answer);
+    shell.server.reply(answer);
+    shell.server.otherwise(text("Here."));
     const { result } = await shell.turn("Go on");
-    expect(result).toMatchObject({ kind: "failed", code: null, entryId: null, message: expect.stringContaining(says) });
+    expect(result).toMatchObject({ kind: "failed", code: null, entryId: shell.session.leafId, message: expect.stringContaining(says) });
     if (result.kind === "failed") expect(result.message).not.toContain("\n");
-    expect((await shell.messages()).map(({ role }) => role)).toEqual(["user"]);
+    const [question, reply, ...more] = await shell.messages();
+    expect([question?.role, more]).toEqual(["user", []]);
+    expect(reply).toMatchObject({ role: "assistant", content: [], stopReason: "error", errorMessage: expect.stringContaining(says) });
+    expect(await findOpenQuestion(shell.session)).toEqual({ text: "Go on", isBegun: false });
+    expect((await shell.goOn()).result.kind).toBe("done");
+    expect(shell.server.requests[1]?.body.messages?.map(({ role }) => role)).toEqual(["user"]);
+    expect(await findOpenQuestion(shell.session)).toBeNull();
     expect(await shell.problems()).toEqual([]);
   });
 
@@ -373,9 +381,15 @@ describe("a model that cannot be reached, or returns invalid replies", () => {
   test("sends a request again that was not answered at all", async () => {
     const shell = await Shell.open();
     shell.server.reply(fail(503, "busy", { "retry-after-ms": "1" }), text("Here."));
-    const { result } = await shell.turn("Go on", { retries: 1 });
+    const { result, events } = await shell.turn("Go on", { retries: 1 });
     expect(result.kind).toBe("done");
     expect(shell.server.requests).toHaveLength(2);
+    const told = { kind: "wait", reason: "HTTP 503", attempt: 2, attempts: 2 };
+    expect(events.filter(({ kind }) => kind === "wait")).toEqual([
+      { ...told, waitMs: 1 },
+      { ...told, waitMs: 0 },
+    ]);
+    expect((await shell.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
   test("gives results to the calls of a reply that broke off, and drops a call that came in half", async () => {
@@ -404,6 +418,7 @@ describe("a model that cannot be reached, or returns invalid replies", () => {
     const shell = await Shell.open();
     shell.server.reply(drop("The first half"), text("and the second."));
     await shell.turn("Go on");
+    expect(await findOpenQuestion(shell.session)).toEqual({ text: "Go on", isBegun: true });
     const { result } = await shell.goOn();
     expect(result.kind).toBe("done");
     expect(shell.server.requests[1]?.body.messages?.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);

@@ -98,7 +98,6 @@ describe("a preview", () => {
       "
       tool result  an-entry  2025-11-21 12:00
       tool: read
-      call: call-1
 
       (error)
         if (*a*) {
@@ -110,7 +109,7 @@ describe("a preview", () => {
   });
 
   test("shows written files as text, several edits as diffs, and commands given as words", async () => {
-    expect(await texts(call("Write", { file_path: "a.ts", content: "one\n  two\n" }))).toContain("[Write a.ts] call-1\none\n  two\n");
+    expect(await texts(call("Write", { file_path: "a.ts", content: "one\n  two\n" }))).toContain("[Write a.ts]\none\n  two\n");
     const edits = [
       { old_string: "a", new_string: "b" },
       { old_string: "c", new_string: "d", replace_all: true },
@@ -119,7 +118,7 @@ describe("a preview", () => {
       "
       assistant  an-entry  2025-11-21 12:00
 
-      [MultiEdit a.ts] call-1
+      [MultiEdit a.ts]
       edit 1 of 2
       -a
       +b
@@ -183,7 +182,7 @@ describe("a preview", () => {
     const entry = await stored(toolResult("call-1", "some line of output\n".repeat(50_000)));
     const lines = entryPreview({ entry, sessionId: "a-session" }, 80);
     expect(lines).toHaveLength(2001);
-    expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,003 more lines; all: bough show a-session an-entry)");
+    expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,002 more lines; all: bough show a-session an-entry)");
   });
 
   test("of any text and any arguments fits and never fails", async () => {

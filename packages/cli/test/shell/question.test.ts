@@ -39,6 +39,12 @@ describe("the question whether a tool may run", () => {
     expect(await results(shell)).toEqual(isError);
   });
 
+  test("is what the shell waits for: no tool is said to run, and no id of the call is shown", async () => {
+    const shell = await asked();
+    expect(shell.shown).toContain("waiting for your answer");
+    expect(shell.shown).not.toMatch(/running|call_/);
+  });
+
   test("is not answered by keys of a message that is being typed", async () => {
     const shell = await asked("use t");
     shell.type("abs, anyway");
