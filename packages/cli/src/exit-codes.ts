@@ -126,6 +126,12 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to an entry that is missing or on another path" },
   VALUE_TOO_LARGE: { exit: 44, meaning: "A named value of the session exceeds its size limit" },
   INVALID_QUERY: { exit: 45, meaning: "`search`: the query is invalid" },
+  INVALID_EXPRESSION: {
+    exit: 68,
+    meaning: "`search`: the regular expression is invalid; the message names the position",
+    hint: "In quotation marks it is searched as a text.",
+  },
+  SLOW_EXPRESSION: { exit: 69, meaning: "`search`: the regular expression takes too long" },
   INVALID_ARGUMENT: { exit: 46, meaning: "A library function was called with an invalid argument (a bug in Bough)" },
   TOO_LARGE: { exit: 47, meaning: "An entry or another text exceeds the maximum size of a row in the store; nothing was written" },
   NOTHING_TO_COMPACT: { exit: 50, meaning: "`compact`: there is nothing to compact; the message gives the reason" },

@@ -123,7 +123,7 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
     for (const hit of page.hits) hits.push(hit);
     next = page.next;
   }
-  return { hits, total: first.total, matched: first.matched, next };
+  return { ...first, hits, next };
 }
 
 async function printHits(out: Printer, store: Store, { hits, total, next, matched }: SearchPage, now: number): Promise<void> {

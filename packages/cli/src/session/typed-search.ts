@@ -42,14 +42,20 @@ export class NewestOnly<Input> {
   }
 }
 
-/** The query for a text that is still being typed: its last word is a prefix, unless it is inside a phrase. */
+/** Words of which a search also finds the starts. */
+const FEW_WORDS = 3;
+
+/** The query for a text that is still being typed: its last word may be the start of one where a search finds only whole words. */
 export function unfinishedQuery(typed: string): string {
+  const last = /(?:^|\s)([\p{L}\p{N}]+)$/u.exec(typed)?.[1] ?? "";
   const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
-  return !isInPhrase && /[\p{L}\p{N}]$/u.test(typed) ? `${typed}*` : typed;
+  const isWhole = last.length === 1 || typed.trim().split(/\s+/).length > FEW_WORDS;
+  return last !== "" && isWhole && !isInPhrase ? `${typed}*` : typed;
 }
 
 /** How hits differ from the query; empty if they have all its words. */
 export function describeMatched(matched: SearchMatch): string {
   if (matched.kind === "all") return "";
+  if (matched.kind === "words") return ", other characters between the words";
   return matched.kind === "spelling" ? `, spelled ${matched.found.join(", ")}` : `, with ${matched.words} of ${matched.of} words`;
 }

@@ -253,7 +253,8 @@ describe("bough search", () => {
     [["search", "x", "--role", "robot"], 2, "Choose from system, user"],
     [["search", "x", "--since", "yesterday"], 2, "is not a time"],
     [["search", "x", "--limit", "0"], 2, "above 0"],
-    [["search", "???"], 45, "Cannot search"],
+    [["search", '""'], 45, "Cannot search"],
+    [["search", "/a(b/"], 68, "unterminated group at character 2"],
   ])("refuses %j with %i", async (args, code, message) => {
     const here = world();
     await parserSession(here);

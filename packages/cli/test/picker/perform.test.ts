@@ -64,7 +64,7 @@ describe("A picker on a store", () => {
     expect(picker.titles).toEqual([]);
     await picker
       .press("ctrl+u")
-      .type("--")
+      .type("/(/")
       .until((model) => model.search.state === "invalid");
     expect(picker.text).toContain("messages were not searched");
   });

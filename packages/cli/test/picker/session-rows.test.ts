@@ -112,8 +112,11 @@ describe("A search by name", () => {
 });
 
 describe("The query while typing", () => {
-  it("ends with a prefix, except inside a phrase", () => {
-    expect(unfinishedQuery("fix pars")).toBe("fix pars*");
+  it("ends with a prefix where a search finds only whole words, except inside a phrase", () => {
+    expect(unfinishedQuery("fix pars")).toBe("fix pars");
+    expect(unfinishedQuery("p")).toBe("p*");
+    expect(unfinishedQuery("how to fix the pars")).toBe("how to fix the pars*");
+    expect(unfinishedQuery("src/p")).toBe("src/p");
     expect(unfinishedQuery('"fix pars')).toBe('"fix pars');
     expect(unfinishedQuery('"fix parser"')).toBe('"fix parser"');
     expect(unfinishedQuery("fix ")).toBe("fix ");

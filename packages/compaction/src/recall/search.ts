@@ -149,6 +149,7 @@ async function write(
 }
 
 function explainMatch(matched: SearchMatch): string {
+  if (matched.kind === "words") return "The same words, with other characters between or around them:";
   if (matched.kind === "some") return `Not all words, at least ${matched.words} of ${matched.of}:`;
   if (matched.kind === "spelling") return cleanText(`Not the word ${shortLine(matched.typed, 60)}, but ${matched.found.join(", ")}:`);
   return "";

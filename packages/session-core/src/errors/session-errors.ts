@@ -236,10 +236,10 @@ export class TooLargeError extends BoughError {
   }
 }
 
-/** A search query cannot be used, for example because it has no letter and no digit. */
+/** A search query cannot be used, for example because it is empty. */
 export class InvalidQueryError extends BoughError {
-  readonly code = "INVALID_QUERY";
-  override readonly name = "InvalidQueryError";
+  readonly code: "INVALID_QUERY" | "INVALID_EXPRESSION" | "SLOW_EXPRESSION" = "INVALID_QUERY";
+  override readonly name: string = "InvalidQueryError";
   readonly query: string;
   readonly reason: string;
 
@@ -247,5 +247,28 @@ export class InvalidQueryError extends BoughError {
     super(`Cannot search for '${query}': ${reason}.`);
     this.query = query;
     this.reason = reason;
+  }
+}
+
+/** A regular expression of a search query is none of JavaScript. */
+export class InvalidExpressionError extends InvalidQueryError {
+  override readonly code = "INVALID_EXPRESSION";
+  override readonly name = "InvalidExpressionError";
+  /** Where in the expression, between its slashes, the first character that makes it invalid is; from 1. */
+  readonly position: number;
+
+  constructor(expression: string, reason: string, position: number) {
+    super(expression, `${reason} at character ${position} of the expression`);
+    this.position = position;
+  }
+}
+
+/** A regular expression of a search query takes too long for the texts of the store. Nothing was found. */
+export class SlowExpressionError extends InvalidQueryError {
+  override readonly code = "SLOW_EXPRESSION";
+  override readonly name = "SlowExpressionError";
+
+  constructor(query: string, limitMs: number) {
+    super(query, `the expression takes more than ${Math.round(limitMs)} ms for a few entries; avoid repetitions inside repetitions`);
   }
 }

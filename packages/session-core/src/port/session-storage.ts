@@ -152,14 +152,21 @@ export interface SessionStorage {
 /** What to search, and where. Conditions are combined with AND. */
 export interface SearchRequest {
   /**
-   * Words that must all occur; `"several words"` as a phrase; `word*` as a prefix. Case and accents are ignored. Punctuation
-   * inside a word makes it a phrase, so `src/a.ts` finds that file name. Empty, with another condition: every entry that meets
-   * the conditions, the newest first.
+   * What must occur, all of it:
+   *
+   * - a word: `text` finds `text`, then `texts`, then `userMessageText`. Of two letters only words that start with them, of one letter only
+   *   the word; in a query of more than three parts, which is a question, only whole words.
+   * - `"several words"`: these words, whole and in this order; `word*`: words that start with it.
+   * - a word with other characters, such as `C++`, `--flag` or `src/a.ts`, and such a text in quotation marks: as it is typed.
+   * - `/expression/` or `/expression/i`: a regular expression of JavaScript; `^` and `$` match at line breaks.
+   *
+   * Case and accents are ignored, except in an expression without `i`. Empty, with another condition: every entry that meets the
+   * conditions, the newest first.
    */
   readonly query: string;
   /**
-   * If no entry has all the words: look for entries with most of them, then with one spelling mistake in one word, then with some of
-   * them. `SearchPage.matched` says which of these the hits are. Default false.
+   * If no entry has all of it: look for entries with the same words, whatever is between them, then with most of the words, then with one
+   * spelling mistake in one word, then with some of them. `SearchPage.matched` says which of these the hits are. Default false.
    */
   readonly relax?: boolean | undefined;
   /** At least this many of the words must occur; default all of them. Not together with `relax`. */
@@ -170,6 +177,12 @@ export interface SearchRequest {
   readonly sessionId?: SessionId | undefined;
   readonly roles?: readonly MessageRole[] | undefined;
   readonly types?: readonly EntryType[] | undefined;
+  /** Only where the text is in one of these places. */
+  readonly places?: readonly SearchPlace[] | undefined;
+  /** Only calls of the tool with this name, in any case, and their results. */
+  readonly tool?: string | undefined;
+  /** Only sessions that were imported in one of these formats (`claude`, `pi`); `bough`: sessions that were made by Bough. */
+  readonly agents?: readonly string[] | undefined;
   /** Only entries created at or after this time, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
   /** Only entries created before this time. */
@@ -187,6 +200,13 @@ export interface SearchRequest {
   /** `next` of the previous page. */
   readonly cursor?: string | undefined;
 }
+
+/**
+ * Where in an entry a search looks. `prose`: what people and models wrote, thoughts and summaries, without fenced blocks. `code`: fenced
+ * blocks, arguments of calls that write or change files or run commands, commands of the user, and files that a tool has read. `tool`: calls
+ * of tools with all arguments, their results, commands of the user and their output.
+ */
+export type SearchPlace = "prose" | "code" | "tool";
 
 /** An entry or a session title that matches. */
 export interface SearchHit {
@@ -210,18 +230,25 @@ export interface SearchHit {
 export type SearchMatch =
   /** All the words. */
   | { readonly kind: "all" }
+  /** All the words, but not the characters between or around them as they were typed. */
+  | { readonly kind: "words" }
   /** At least so many of the words. */
   | { readonly kind: "some"; readonly words: number; readonly of: number }
   /** All the words, one of them with one letter changed, added, missing or exchanged with the next. `found`: the words of this page. */
   | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] };
 
-/** A page of hits: titles first, then entries by BM25 rank; of equal ranks the newest first. */
+/**
+ * A page of hits: titles first, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
+ * of another one, then those where it is another part of it; of equal ranks the newest first.
+ */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   /** The number of matching entries and titles on all pages. */
   readonly total: number;
   /** Other than `all` only with `relax` or `atLeast`. */
   readonly matched: SearchMatch;
+  /** The text after a quotation mark that is not closed, which was searched as a phrase; null: all are closed. */
+  readonly unclosedQuote: string | null;
   readonly next: string | null;
 }
 

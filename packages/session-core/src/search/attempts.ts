@@ -1,15 +1,17 @@
 import type { SearchHit, SearchMatch, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { foldText } from "./fold.js";
-import { type Matching, matchAll, type SearchTerm } from "./search-query.js";
+import { type Matching, matchAll } from "./search-query.js";
+import { type SearchTerm, toPlain } from "./search-terms.js";
 import { allowMistake, canBeMisspelt } from "./spelling.js";
 import { termPattern } from "./term-pattern.js";
 
-// What a search with `relax` tries, in this order, until something is found: all words; most of them, that is more than half; all of
-// them with one spelling mistake in one; some of them. The number of the attempt is part of the cursor.
+// What a search with `relax` tries, in this order, until something is found: all of the query; the words of its literal texts, whatever is
+// between them; most of the words, that is more than half; all of them with one spelling mistake in one; some of them. The number of the attempt is part of the cursor.
 
 type Attempt =
   | { readonly kind: "all" }
+  | { readonly kind: "words" }
   | { readonly kind: "some"; readonly words: number }
   /** `at`: the index of the term with the mistake. */
   | { readonly kind: "spelling"; readonly at: number };
@@ -22,15 +24,18 @@ export function listAttempts(terms: readonly SearchTerm[], { relax = false, atLe
   const some = (from: number, to: number): readonly Attempt[] =>
     Array.from({ length: Math.max(0, from - to + 1) }, (_, at) => ({ kind: "some", words: from - at }));
   const half = Math.floor(terms.length / 2);
-  const spelling = terms.flatMap((term, at): readonly Attempt[] => (canBeMisspelt(term) ? [{ kind: "spelling", at }] : []));
-  return [all, ...some(terms.length - 1, half + 1), ...spelling, ...some(Math.min(half, terms.length - 1), 1)];
+  const words: readonly Attempt[] = terms.some((term) => toPlain(term) !== term) ? [{ kind: "words" }] : [];
+  const spelling = terms.map(toPlain).flatMap((term, at): readonly Attempt[] => (canBeMisspelt(term) ? [{ kind: "spelling", at }] : []));
+  return [all, ...words, ...some(terms.length - 1, half + 1), ...spelling, ...some(Math.min(half, terms.length - 1), 1)];
 }
 
 /** What an entry must contain in an attempt. */
 export function toMatching(connection: Connection, terms: readonly SearchTerm[], attempt: Attempt): Matching {
   if (attempt.kind === "all") return matchAll(terms);
-  if (attempt.kind === "some") return { terms, atLeast: attempt.words };
-  return matchAll(terms.map((term, at) => (at === attempt.at ? allowMistake(connection, term) : term)));
+  const plain = terms.map(toPlain);
+  if (attempt.kind === "words") return matchAll(plain);
+  if (attempt.kind === "some") return { terms: plain, atLeast: attempt.words };
+  return matchAll(plain.map((term, at) => (at === attempt.at && term.kind === "words" ? allowMistake(connection, term) : term)));
 }
 
 /** The words of a hit that are named at most. */
@@ -38,10 +43,10 @@ const NAMED = 5;
 
 /** What the hits of an attempt have in common, for `SearchPage.matched`. */
 export function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: readonly SearchHit[]): SearchMatch {
-  if (attempt.kind === "all") return { kind: "all" };
+  if (attempt.kind === "all" || attempt.kind === "words") return attempt;
   if (attempt.kind === "some") return { kind: "some", words: attempt.words, of: terms.length };
   const term = terms[attempt.at];
-  if (term === undefined) return { kind: "all" };
+  if (term?.kind !== "words") return { kind: "all" };
   const typed = foldText(term.words);
   // Only words of the hits: the index has those of private entries too.
   const found = new Set<string>();

@@ -24,5 +24,5 @@ export function listByConditions(connection: Connection, request: SearchRequest)
   const total = connection.get(counted, {})?.total ?? 0;
   const hits = readHits(connection, connection.all(listed, {}), { terms: [], atLeast: 0 }, request);
   const end = offset + limit;
-  return { hits, total, matched: { kind: "all" }, next: limit > 0 && end < total ? String(end) : null };
+  return { hits, total, matched: { kind: "all" }, unclosedQuote: null, next: limit > 0 && end < total ? String(end) : null };
 }

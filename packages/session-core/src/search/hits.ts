@@ -1,13 +1,17 @@
 import { sql } from "kysely";
+import { searchableText } from "../entry/text.js";
 import type { SearchHit, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { EntryTable } from "../storage/schema.js";
-import type { RankedEntry } from "./rank.js";
-import { extractText, findPayloadText } from "./search-index.js";
-import { allOf, ftsExpression, type Matching, sessionConditions } from "./search-query.js";
-import { createSnippet, type Snippet } from "./snippet.js";
+import { textInPlaces } from "./places.js";
+import { findPayloadText, parsePayload } from "./search-index.js";
+import { allOf, type Matching, sessionConditions } from "./search-query.js";
+import { createSnippetWriter, type Snippet } from "./snippet.js";
+import { createCounter } from "./term-counter.js";
+import { FoldedText } from "./term-matcher.js";
+import { findFittingRows } from "./term-rows.js";
 
 // What a page of a search shows: entries and titles with their snippets.
 
@@ -30,25 +34,30 @@ const rowsOfHits = query<{ seqs: string }, HitRow>(({ sql: text, p }) =>
 /** Returns the hits of entries, in the order of `entries`. An entry that was deleted is missing. */
 export function readHits(
   connection: Connection,
-  entries: readonly Pick<RankedEntry, "seq">[],
+  entries: readonly { readonly seq: number }[],
   matching: Matching,
-  { snippets = true }: SearchRequest,
+  { snippets = true, places }: SearchRequest,
 ): readonly SearchHit[] {
   if (entries.length === 0) return [];
   const rows = connection.all(rowsOfHits, { seqs: JSON.stringify(entries.map(({ seq }) => seq)) });
-  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  const bySeq = new Map<number, HitRow>(rows.map((row) => [row.seq, row]));
+  const writeSnippet = createSnippetWriter(matching.terms);
   return entries.flatMap(({ seq }) => {
     const row = bySeq.get(seq);
-    return row === undefined ? [] : [toHit(row, snippets ? createHitSnippet(connection, row, matching) : NO_SNIPPET)];
+    return row === undefined ? [] : [toHit(row, snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET)];
   });
 }
 
 const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
 
-function createHitSnippet(connection: Connection, row: HitRow, { terms }: Matching): Snippet {
+/** The text of a hit that was searched. */
+function readText(connection: Connection, row: HitRow, places: SearchRequest["places"]): string {
   const json = findPayloadText(connection, row);
   // A payload in a damaged block cannot be read; the preview is in the row of the entry.
-  return createSnippet(json === undefined ? row.preview : extractText(row.type, json), terms);
+  if (json === undefined) return row.preview;
+  const payload = parsePayload(row.type, json);
+  if (payload === undefined) return "";
+  return places === undefined ? searchableText(payload) : textInPlaces(payload, places);
 }
 
 function toHit(row: HitRow, snippet: Snippet): SearchHit {
@@ -66,23 +75,42 @@ function toHit(row: HitRow, snippet: Snippet): SearchHit {
 }
 
 interface TitleRow {
+  readonly seq: number;
   readonly id: string;
   readonly title: string;
   readonly created_at_ms: number;
 }
 
-/** Returns the sessions whose title matches, best first. */
+const lastSession = query<Record<never, never>, { seq: number | null }>(({ sql: text }) =>
+  rawQuery(text<{ seq: number | null }>`SELECT max(seq) AS seq FROM session`),
+);
+
+/** Returns the sessions whose title matches: whole words first, then the newest. Cost: the titles with the words. */
 export function findTitleHits(connection: Connection, matching: Matching, request: SearchRequest): readonly SearchHit[] {
+  const to = connection.get(lastSession, {})?.seq ?? 0;
+  const found = findFittingRows(connection, matching, { table: "session_text", from: 1, to });
+  if (found?.length === 0) return [];
+  const asked =
+    found === null ? sql`TRUE` : sql`session.seq IN (SELECT value FROM json_each(${JSON.stringify(found.map(({ seq }) => seq))}))`;
   const rows = connection.all(
     dynamicQuery<TitleRow>(() =>
       rawQuery(sql<TitleRow>`
-        SELECT session.id, session.title, session.created_at_ms FROM session_text JOIN session ON session.seq = session_text.rowid
-        WHERE session_text MATCH ${ftsExpression(matching)} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}
-        ORDER BY bm25(session_text), session.seq DESC`),
+        SELECT session.seq, session.id, session.title, session.created_at_ms FROM session
+        WHERE ${asked} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}`),
     ),
     {},
   );
-  return rows.map((row) => ({
+  const count = createCounter(matching);
+  const writeSnippet = createSnippetWriter(matching.terms);
+  const hits = rows.flatMap((row) => {
+    const counts = count(new FoldedText(row.title));
+    return counts === undefined ? [] : [{ row, fit: counts.fit }];
+  });
+  return hits.sort((a, b) => a.fit - b.fit || b.row.seq - a.row.seq).map(({ row }) => toTitleHit(row, writeSnippet(row.title)));
+}
+
+function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {
+  return {
     sessionId: row.id,
     sessionTitle: row.title,
     entryId: null,
@@ -91,6 +119,6 @@ export function findTitleHits(connection: Connection, matching: Matching, reques
     role: null,
     createdAtMs: row.created_at_ms,
     isPrivate: false,
-    ...createSnippet(row.title, matching.terms),
-  }));
+    ...snippet,
+  };
 }

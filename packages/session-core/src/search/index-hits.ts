@@ -1,19 +1,20 @@
 import { type RawBuilder, sql } from "kysely";
 import type { SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { dynamicQuery, rawQuery } from "../storage/query.js";
+import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { RankedEntry } from "./rank.js";
 import { lastIndexedSeq } from "./search-index.js";
 import { allOf, entryConditions, ftsExpression, type Matching, needsAll, numberConditions, termExpression } from "./search-query.js";
+import { type FittingRow, findFittingRows } from "./term-rows.js";
 
-// The hits of a search in the index. `from` is the last row number that the search looks up there; the scan has those after it.
+// The hits of a search in the index: those with whole words, which FTS5 ranks, and those with parts of words. `from` is the last row number that the search looks up there; the scan has those after it.
 // While a search goes on, the index may have grown beyond it.
 
 // CROSS JOIN makes SQLite start with the index of words. Otherwise it queries the index for each entry of the session, which took
 // 9 s for 20,000 matches.
 const JOINED = sql`entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq`;
 
-/** Returns the number of matching entries in the index. */
+/** Returns the number of entries in the index that have enough of the terms as whole words. */
 export function countIndexHits(connection: Connection, matching: Matching, request: SearchRequest, from: number): number {
   const joined = entryConditions(request);
   const counted = dynamicQuery<{ total: number }>(() =>
@@ -24,7 +25,7 @@ export function countIndexHits(connection: Connection, matching: Matching, reque
   return connection.get(counted, {})?.total ?? 0;
 }
 
-/** Returns the matching entries in the index, best first; of equal ranks the newest first. */
+/** Returns the entries in the index that have enough of the terms as whole words, best first; of equal ranks the newest first. */
 export function findIndexHits(
   connection: Connection,
   matching: Matching,
@@ -61,8 +62,8 @@ function rowConditions(connection: Connection, matching: Matching, request: Sear
 // the plus sign see `numberConditions`.
 function containsSome({ terms, atLeast }: Matching, request: SearchRequest): RawBuilder<boolean> {
   const bounds = request.sessionId === undefined ? sql<boolean>`TRUE` : ownRows(request.sessionId);
-  const lookUps = terms.map(
-    (term) => sql`SELECT rowid AS hit FROM entry_text WHERE entry_text MATCH ${termExpression(term)} AND ${bounds}`,
+  const lookUps = terms.flatMap((term) =>
+    term.kind === "words" ? [sql`SELECT rowid AS hit FROM entry_text WHERE entry_text MATCH ${termExpression(term)} AND ${bounds}`] : [],
   );
   return sql`+entry_text.rowid IN (SELECT hit FROM (${sql.join(lookUps, sql` UNION ALL `)}) GROUP BY hit HAVING count(*) >= ${atLeast})`;
 }
@@ -72,4 +73,60 @@ function ownRows(sessionId: string): RawBuilder<boolean> {
   const rows = (end: "min" | "max") =>
     sql`(SELECT ${sql.raw(end)}(seq) FROM entry WHERE session_seq = (SELECT seq FROM session WHERE id = ${sessionId}))`;
   return sql`entry_text.rowid BETWEEN ${rows("min")} AND ${rows("max")}`;
+}
+
+const rangeOfSession = query<{ id: string }, { from: number | null; to: number | null }>(({ sql: text, p }) =>
+  rawQuery(text<{ from: number | null; to: number | null }>`
+    SELECT min(seq) AS "from", max(seq) AS "to" FROM entry WHERE session_seq = (SELECT seq FROM session WHERE id = ${p.id})`),
+);
+
+/** The rows in which a search may find something: those of its session, up to the row number `to`. */
+export function rowsToSearch(
+  connection: Connection,
+  { sessionId }: SearchRequest,
+  to: number,
+): { readonly from: number; readonly to: number } {
+  if (sessionId === undefined) return { from: 1, to };
+  const range = connection.get(rangeOfSession, { id: sessionId });
+  return { from: range?.from ?? 1, to: Math.min(to, range?.to ?? 0) };
+}
+
+/**
+ * Returns the entries in the index that have enough of the terms, but not as whole words: those where a word starts with a term, then those
+ * with a term inside a word; of each the newest first. Cost: all words of the store, and the rows of the words that contain a term.
+ */
+export function findPartHits(connection: Connection, matching: Matching, request: SearchRequest, from: number): readonly FittingRow[] {
+  if (!matching.terms.some((term) => term.kind === "words" && term.reach !== "whole")) return [];
+  const rows = findFittingRows(connection, matching, { table: "entry_text", ...rowsToSearch(connection, request, from) }) ?? [];
+  const parts = rows.filter(({ fit }) => fit > 0);
+  if (parts.length === 0) return [];
+  const isAllowed = createRowFilter(connection, parts, request);
+  return parts.filter(({ seq }) => isAllowed(seq)).sort((a, b) => a.fit - b.fit || b.seq - a.seq);
+}
+
+/** Returns a test for the other conditions of a search. */
+function createRowFilter(connection: Connection, rows: readonly FittingRow[], request: SearchRequest): (seq: number) => boolean {
+  if (entryConditions(request).length > 0 || request.seqs !== undefined) {
+    const meeting = new Set(filterRows(connection, rows, request));
+    return (seq) => meeting.has(seq);
+  }
+  if (request.includePrivate === true) return () => true;
+  const hidden = new Set(connection.all(privateEntries, {}).map(({ entry_seq }) => entry_seq));
+  return (seq) => !hidden.has(seq);
+}
+
+const privateEntries = query<Record<never, never>, { entry_seq: number }>(({ sql: text }) =>
+  rawQuery(text<{ entry_seq: number }>`SELECT entry_seq FROM private_entry`),
+);
+
+function filterRows(connection: Connection, rows: readonly FittingRow[], request: SearchRequest): readonly number[] {
+  const conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
+  const asked = sql`json_each(${JSON.stringify(rows.map(({ seq }) => seq))}) AS asked`;
+  const meeting = dynamicQuery<{ seqs: string }>(() =>
+    rawQuery(sql<{ seqs: string }>`
+      SELECT json_group_array(entry.seq) AS seqs FROM ${asked} CROSS JOIN entry ON entry.seq = asked.value
+      CROSS JOIN session ON session.seq = entry.session_seq WHERE ${allOf(conditions)}`),
+  );
+  const seqs: readonly number[] = JSON.parse(connection.get(meeting, {})?.seqs ?? "[]");
+  return seqs;
 }

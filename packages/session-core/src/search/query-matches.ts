@@ -38,7 +38,8 @@ export function createQueryFinder(query: string, matched: SearchMatch): QueryFin
 
 /** The term as it was looked for. */
 function asMatched(term: SearchTerm, matched: SearchMatch): SearchTerm {
-  if (matched.kind === "spelling" && term.kind === "words" && matched.typed === term.words) return { ...term, misspelt: { inIndex: [] } };
+  if (matched.kind === "spelling" && term.kind === "words" && matched.typed === term.words)
+    return { ...term, reach: "whole", misspelt: { inIndex: [] } };
   return matched.kind === "all" ? term : toPlain(term);
 }
 

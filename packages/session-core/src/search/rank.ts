@@ -1,8 +1,9 @@
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq } from "../storage/schema.js";
-import { type SearchTerm, termExpression } from "./search-query.js";
-import type { TailHit } from "./tail.js";
+import type { ScanHit } from "./entry-scan.js";
+import { termExpression } from "./search-query.js";
+import type { SearchTerm } from "./search-terms.js";
 
 /** An entry and its BM25 rank; lower is better. */
 export interface RankedEntry {
@@ -22,8 +23,9 @@ const countRows = query<{ match: string }, { total: number }>(({ sql, p }) =>
   rawQuery(sql<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
-/** Returns how many rows of the index contain the term. */
-function countMatches(connection: Connection, term: SearchTerm): number {
+/** Returns how many rows of the index contain the term; for a term that the index does not know, how many of the hits. */
+function countMatches(connection: Connection, term: SearchTerm, at: number, hits: readonly ScanHit[]): number {
+  if (term.kind !== "words") return hits.filter(({ occurrences }) => (occurrences[at] ?? 0) > 0).length;
   return connection.get(countRows, { match: termExpression(term) })?.total ?? 0;
 }
 
@@ -31,10 +33,10 @@ function countMatches(connection: Connection, term: SearchTerm): number {
  * Ranks hits of the scan as FTS5 ranks those of the index, with the word frequencies of the index, so that both can be merged.
  * Best first; of equal ranks the newest first.
  */
-export function rankHits(connection: Connection, terms: readonly SearchTerm[], hits: readonly TailHit[]): readonly RankedEntry[] {
+export function rankHits(connection: Connection, terms: readonly SearchTerm[], hits: readonly ScanHit[]): readonly RankedEntry[] {
   const { rows, words } = readTotals(connection);
   const meanWords = rows > 0 ? words / rows : hits.reduce((sum, hit) => sum + hit.words, 0) / hits.length;
-  const weights = terms.map((term) => inverseFrequency(rows, rows > 0 ? countMatches(connection, term) : 0));
+  const weights = terms.map((term, at) => inverseFrequency(rows, rows > 0 ? countMatches(connection, term, at, hits) : 0));
   const ranked = hits.map(({ seq, occurrences, words: length }) => {
     const damping = K1 * (1 - B + (B * length) / Math.max(meanWords, 1));
     const score = occurrences.reduce((sum, count, at) => sum + (weights[at] ?? 0) * ((count * (K1 + 1)) / (count + damping)), 0);

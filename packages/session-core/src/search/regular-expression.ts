@@ -1,12 +1,9 @@
 import { createContext, Script } from "node:vm";
-import { InvalidQueryError } from "../errors/session-errors.js";
+import { InvalidExpressionError } from "../errors/session-errors.js";
 import { shorten } from "../text/cut.js";
 
 // Regular expressions of a query. JavaScript's engine backtracks, so that a short expression can take years on a short text. It runs in
 // a script with a time limit, which interrupts the engine (measured: within 2 ms; 0.1 ms for each call).
-
-/** How long an expression may take for one text or one page of texts, in milliseconds. */
-const LIMIT_MS = 250;
 
 /** Compiles an expression. @throws {SyntaxError} */
 export function compileExpression(source: string, ignoreCase: boolean): RegExp {
@@ -20,12 +17,11 @@ export function compileExpression(source: string, ignoreCase: boolean): RegExp {
   }
 }
 
-/** @throws {InvalidQueryError} the expression is invalid; the reason names the position. */
+/** @throws {InvalidExpressionError} */
 export function checkExpression(source: string, ignoreCase: boolean): void {
   const reason = findReason(source, ignoreCase);
   if (reason === null) return;
-  const at = findPosition(source, reason);
-  throw new InvalidQueryError(`/${shorten(source, 61)}/`, `${reason.toLowerCase()} at character ${at} of the expression`);
+  throw new InvalidExpressionError(`/${shorten(source, 61)}/`, reason.toLowerCase(), findPosition(source, reason));
 }
 
 /** Why JavaScript rejects an expression; null: it does not. */
@@ -48,21 +44,30 @@ function findPosition(source: string, reason: string): number {
 
 const context = createContext({ work: undefined });
 const script = new Script("work()");
+let isLimited = false;
 
-/** Runs a function that matches expressions; undefined: it took longer than the limit. */
-export function runLimited<T>(work: () => T): T | undefined {
+/** How long matching texts of so many characters may take, in milliseconds. Usual expressions take 2 to 10 ms for a million. */
+export function limitFor(characters: number): number {
+  return 250 + characters / 10_000;
+}
+
+/** Runs a function that matches expressions; undefined: it took longer than the limit. Inside of itself it only runs the function. */
+export function runLimited<T>(limitMs: number, work: () => T): T | undefined {
+  if (isLimited) return work();
   let result: T | undefined;
   const run = () => {
     result = work();
   };
   try {
+    isLimited = true;
     Object.assign(context, { work: run });
-    script.runInContext(context, { timeout: LIMIT_MS });
+    script.runInContext(context, { timeout: Math.ceil(limitMs) });
     return result;
   } catch (error) {
     if (typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
     throw error;
   } finally {
+    isLimited = false;
     Object.assign(context, { work: undefined });
   }
 }

@@ -8,6 +8,7 @@ import { type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import { toIndexedText } from "./fold.js";
+import { addWords, removeUnusedWords, WordCollector } from "./word-list.js";
 
 type UnindexedRow = PayloadRow & Pick<EntryTable, "type">;
 
@@ -70,10 +71,15 @@ function indexBatch(connection: Connection, limit: number): number {
   const to = batchEnd(connection, after, limit);
   if (to === undefined) return 0;
   const rows = connection.all(nextRows, { after, to });
+  const words = new WordCollector();
   for (const row of rows) {
     const text = extractText(row.type, findPayloadText(connection, row) ?? "");
-    if (text !== "") connection.run(insertText, { seq: row.seq, body: toIndexedText(text) });
+    if (text === "") continue;
+    const body = toIndexedText(text);
+    connection.run(insertText, { seq: row.seq, body });
+    words.add(body);
   }
+  addWords(connection, words);
   connection.run(setCursor, { seq: to });
   return rows.length;
 }
@@ -103,12 +109,14 @@ export function findPayloadText(connection: Connection, row: PayloadRow): string
 /** Returns the searchable text of a payload; "" for a damaged one, which `verify` reports. */
 export function extractText(type: EntryTable["type"], json: string): string {
   const payload = parsePayload(type, json);
-  return payload === undefined || PAYLOAD(payload, "payload") !== undefined ? "" : searchableText(payload);
+  return payload === undefined ? "" : searchableText(payload);
 }
 
-function parsePayload(type: EntryTable["type"], json: string): EntryPayload | undefined {
+/** Returns a payload; undefined for a damaged one. */
+export function parsePayload(type: EntryTable["type"], json: string): EntryPayload | undefined {
   try {
-    return parseStoredPayload(type, json);
+    const payload = parseStoredPayload(type, json);
+    return PAYLOAD(payload, "payload") === undefined ? payload : undefined;
   } catch (error) {
     // The file does not check that a payload is JSON: another program may have changed it.
     if (error instanceof SyntaxError) return undefined;
@@ -124,7 +132,12 @@ const insertTitle = query<{ seq: SessionSeq; title: string }>(({ db, p }) =>
 /** Replaces the indexed title of a session; null removes it. Call it inside `write`. */
 export function indexTitle(connection: Connection, seq: SessionSeq, title: string | null): void {
   connection.run(removeTitle, { seq });
-  if (title !== null) connection.run(insertTitle, { seq, title: toIndexedText(title) });
+  if (title === null) return;
+  const indexed = toIndexedText(title);
+  connection.run(insertTitle, { seq, title: indexed });
+  const words = new WordCollector();
+  words.add(indexed);
+  addWords(connection, words);
 }
 
 const mergeTexts = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
@@ -146,10 +159,11 @@ export function mergeSegments(connection: Connection): boolean {
   });
 }
 
-/** Merges the search index into one segment, which holds no deleted word. Cost: the whole index. */
+/** Merges the search index into one segment, which holds no deleted word, and removes deleted words from the list. Cost: the whole index. */
 export function mergeIndex(connection: Connection): void {
   connection.writeUnsynced(() => {
     connection.run(mergeTexts, {});
     connection.run(mergeTitles, {});
+    removeUnusedWords(connection);
   });
 }

@@ -1,16 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { InvalidQueryError } from "../errors/session-errors.js";
 import type { SearchRequest } from "../port/session-storage.js";
-import { shorten } from "../text/cut.js";
-import { foldText, toIndexedText, WORD_CHARACTERS } from "./fold.js";
-
-/** One part of a search: a phrase of one or more words. `prefix`: its last word is a prefix. */
-export interface SearchTerm {
-  readonly words: string;
-  readonly prefix: boolean;
-  /** Also words with one mistake match. `inIndex`: those of them that the index contains. */
-  readonly misspelt?: { readonly inIndex: readonly string[] } | undefined;
-}
+import { toIndexedText } from "./fold.js";
+import { parseQuery, type SearchTerm, type WordsTerm } from "./search-terms.js";
 
 /** The terms of a search, and how many of them an entry must contain. */
 export interface Matching {
@@ -18,42 +9,12 @@ export interface Matching {
   readonly atLeast: number;
 }
 
-/** The longest query. The time of FTS5 grows with the square of the length. */
-const MOST_CHARACTERS = 2000;
-
-const PART = /"([^"]*)"(\*?)|(\S+)/g;
-const WORD = new RegExp(`[${WORD_CHARACTERS}]`, "u");
-
-/**
- * Parses a query: words, `"phrases"` and `prefix*`. All other characters are literal, so no text is a syntax error. Parts
- * without a letter or digit are ignored.
- *
- * @throws {InvalidQueryError} no part has a letter or digit, or it is longer than 2,000 characters.
- */
-export function parseQuery(typed: string): readonly SearchTerm[] {
-  const terms = listTerms(typed);
-  if (terms.length === 0) throw new InvalidQueryError(typed, "it has no letter or digit");
-  return terms;
-}
-
 /** The terms of a request; none if it has only other conditions. @throws {InvalidQueryError} */
 export function parseRequest(request: SearchRequest): readonly SearchTerm[] {
-  const { query, sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs } = request;
-  const hasConditions = [sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs].some((one) => one !== undefined);
+  const { query, sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents } = request;
+  const conditions = [sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents];
+  const hasConditions = conditions.some((one) => one !== undefined);
   return query.trim() === "" && hasConditions ? [] : parseQuery(query);
-}
-
-/** The terms of a query, each once; none if it has no letter or digit. @throws {InvalidQueryError} it is longer than 2,000 characters. */
-export function listTerms(typed: string): readonly SearchTerm[] {
-  if (typed.length > MOST_CHARACTERS) throw new InvalidQueryError(shorten(typed, 61), `it is longer than ${MOST_CHARACTERS} characters`);
-  const terms = [...typed.matchAll(PART)].map(term).filter(({ words }) => WORD.test(foldText(words)));
-  return [...new Map(terms.map((one) => [`${one.prefix} ${one.words}`, one])).values()];
-}
-
-function term([, phrase, star, bare]: RegExpMatchArray): SearchTerm {
-  if (phrase !== undefined) return { words: phrase, prefix: star === "*" };
-  const word = (bare ?? "").replaceAll('"', " ");
-  return { words: word.replace(/\*$/, ""), prefix: word.endsWith("*") };
 }
 
 /** Every term is needed. */
@@ -66,16 +27,22 @@ export function needsAll({ terms, atLeast }: Matching): boolean {
   return atLeast >= terms.length;
 }
 
+/** Whether the index alone finds the entries: it has words without the characters between them, and does not know where in an entry they are. */
+export function isIndexed({ terms }: Matching, { places, tool }: SearchRequest): boolean {
+  return places === undefined && tool === undefined && terms.every(({ kind }) => kind === "words");
+}
+
 /**
- * Returns the query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. If not all terms are needed, it
+ * Returns the words of a query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. If not all terms are needed, it
  * matches entries with any of them.
  */
 export function ftsExpression(matching: Matching): string {
-  return matching.terms.map(termExpression).join(needsAll(matching) ? " AND " : " OR ");
+  const words = matching.terms.flatMap((term) => (term.kind === "words" ? [termExpression(term)] : []));
+  return words.join(needsAll(matching) ? " AND " : " OR ");
 }
 
 /** Returns one term in the syntax of FTS5. */
-export function termExpression({ words, prefix, misspelt }: SearchTerm): string {
+export function termExpression({ words, prefix, misspelt }: WordsTerm): string {
   if (misspelt !== undefined && misspelt.inIndex.length > 0) return `(${misspelt.inIndex.map(quote).join(" OR ")})`;
   return `${quote(words)}${prefix ? " *" : ""}`;
 }
@@ -91,9 +58,15 @@ export function sessionConditions(request: SearchRequest, time: RawBuilder<unkno
   const conditions: RawBuilder<boolean>[] = [];
   if (request.sessionId !== undefined) conditions.push(sql`session.id = ${request.sessionId}`);
   if (request.cwd !== undefined) conditions.push(sql`session.cwd = ${request.cwd}`);
+  if (request.agents !== undefined) conditions.push(isMadeBy(request.agents));
   if (request.sinceMs !== undefined) conditions.push(sql`${time} >= ${request.sinceMs}`);
   if (request.untilMs !== undefined) conditions.push(sql`${time} < ${request.untilMs}`);
   return conditions;
+}
+
+/** The format of an import, or `bough` for a session that was made here. */
+function isMadeBy(agents: readonly string[]): RawBuilder<boolean> {
+  return sql`coalesce(session.source_format, 'bough') IN (SELECT value FROM json_each(${JSON.stringify(agents)}))`;
 }
 
 /** Returns the conditions on the entry and its session. */

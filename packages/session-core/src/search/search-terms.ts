@@ -47,7 +47,7 @@ const MOST_CHARACTERS = 2000;
 const MOST_PARTS = 3;
 
 const EXPRESSION = /^\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/(i?)(?=\s|$)/;
-const PHRASE = /^"([^"]*)"(\*?)(?=\s|$)/;
+const PHRASE = /^"([^"]*)"(\*?)/;
 const UNCLOSED = /^"([^"]+)$/;
 const BARE = /^\S+/;
 const WORD = new RegExp(`[${WORD_CHARACTERS}]`, "u");

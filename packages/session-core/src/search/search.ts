@@ -1,16 +1,17 @@
 import { setImmediate as pause } from "node:timers/promises";
-import { sql } from "kysely";
 import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { rowLimit } from "../storage/query.js";
 import { listAttempts, toMatching, toSearchMatch } from "./attempts.js";
 import { listByConditions } from "./conditions.js";
+import { EntryScan, type ScanHit, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
-import { countIndexHits, findIndexHits } from "./index-hits.js";
+import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq } from "./search-index.js";
-import { entryConditions, type Matching, needsAll, numberConditions, parseRequest } from "./search-query.js";
-import { type Tail, type TailHit, TailScan } from "./tail.js";
+import { isIndexed, type Matching, needsAll, parseRequest } from "./search-query.js";
+import { readQuery } from "./search-terms.js";
+import { type FittingRow, findFittingRows } from "./term-rows.js";
 
 const DEFAULT_LIMIT = 20;
 
@@ -23,7 +24,7 @@ const KEPT_HITS = 100_000;
 /** The hits of the last scan, for the next page of the same search. */
 export interface LastScan {
   key: string;
-  hits: readonly TailHit[];
+  hits: readonly ScanHit[];
 }
 
 /** Runs a read on the connection of the store. */
@@ -39,7 +40,8 @@ interface Reader {
  */
 export async function search(reader: Reader, request: SearchRequest, lastScan: LastScan): Promise<SearchPage> {
   const terms = parseRequest(request);
-  if (terms.length === 0) return reader.read((connection) => connection.read(() => listByConditions(connection, request)));
+  const isBare = terms.length === 0 && request.tool === undefined && request.places === undefined;
+  if (isBare) return reader.read((connection) => connection.read(() => listByConditions(connection, request)));
   const attempts = listAttempts(terms, request);
   const position = parseCursor(request.cursor);
   const first = Math.min(position.attempt, attempts.length - 1);
@@ -58,10 +60,11 @@ export async function search(reader: Reader, request: SearchRequest, lastScan: L
 
 const ALL: SearchMatch = { kind: "all" };
 
-function finishPage({ snippets }: SearchRequest, page: UnmatchedPage, matched: SearchMatch): SearchPage {
+function finishPage({ query, snippets }: SearchRequest, page: UnmatchedPage, matched: SearchMatch): SearchPage {
   // Of a spelling mistake, the snippets were read for the words.
   const isBare = snippets === false && matched.kind === "spelling";
-  return { ...page, hits: isBare ? page.hits.map((hit) => ({ ...hit, snippet: "", matches: [] })) : page.hits, matched };
+  const hits = isBare ? page.hits.map((hit) => ({ ...hit, snippet: "", matches: [] })) : page.hits;
+  return { ...page, hits, matched, unclosedQuote: readQuery(query).unclosed };
 }
 
 async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage> {
@@ -72,7 +75,7 @@ async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage>
   }
 }
 
-type UnmatchedPage = Omit<SearchPage, "matched">;
+type UnmatchedPage = Omit<SearchPage, "matched" | "unclosedQuote">;
 
 class Search {
   readonly #request: SearchRequest;
@@ -80,7 +83,7 @@ class Search {
   readonly #lastScan: LastScan;
   readonly #limit: number;
   readonly #position: Position;
-  #scan: TailScan | undefined;
+  #scan: EntryScan | undefined;
   #tail: Tail | undefined;
 
   constructor(request: SearchRequest, matching: Matching, position: Position, lastScan: LastScan) {
@@ -102,11 +105,10 @@ class Search {
     });
   }
 
-  #scanTail(connection: Connection, tail: Tail): readonly TailHit[] | undefined {
+  #scanTail(connection: Connection, tail: Tail): readonly ScanHit[] | undefined {
     const key = this.#scanKey(tail);
     if (this.#position.tail !== undefined && this.#lastScan.key === key) return this.#lastScan.hits;
-    const conditions = [...entryConditions(this.#request), ...numberConditions(this.#request, sql.ref("entry.seq"))];
-    this.#scan ??= new TailScan(tail, this.#matching, conditions);
+    this.#scan ??= this.#startScan(connection, tail);
     const deadlineMs = performance.now() + SLICE_MS;
     while (!this.#scan.isDone) {
       if (performance.now() >= deadlineMs) return undefined;
@@ -117,39 +119,88 @@ class Search {
     return hits;
   }
 
+  /** A scan of what the index does not have; if the index cannot tell which entries match, also of those that can. */
+  #startScan(connection: Connection, tail: Tail): EntryScan {
+    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, this.#matching, this.#request);
+    const rows = rowsToSearch(connection, this.#request, tail.from);
+    const candidates = findFittingRows(connection, this.#matching, { table: "entry_text", ...rows });
+    if (candidates !== null)
+      return new EntryScan(
+        tail,
+        this.#matching,
+        this.#request,
+        candidates.map(({ seq }) => seq),
+      );
+    const all = rowsToSearch(connection, this.#request, tail.to);
+    return new EntryScan({ from: all.from - 1, to: all.to }, this.#matching, this.#request);
+  }
+
   /** What the hits of a scan depend on. */
   #scanKey(tail: Tail): string {
     return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, this.#position.attempt, tail]);
   }
 
-  #readPage(connection: Connection, tail: Tail, scanned: readonly TailHit[]): UnmatchedPage {
+  #readPage(connection: Connection, tail: Tail, scanned: readonly ScanHit[]): UnmatchedPage {
     const { offset, attempt } = this.#position;
     const titles = includesTitles(this.#request, this.#matching) ? findTitleHits(connection, this.#matching, this.#request) : [];
     const hits: SearchHit[] = titles.slice(offset, offset + this.#limit);
-    const indexed = countIndexHits(connection, this.#matching, this.#request, tail.from);
-    const total = titles.length + indexed + scanned.length;
-    const entries = this.#rankEntries(connection, tail, scanned, Math.max(0, offset - titles.length), this.#limit - hits.length);
+    const isInIndex = isIndexed(this.#matching, this.#request);
+    const whole = isInIndex ? countIndexHits(connection, this.#matching, this.#request, tail.from) : 0;
+    const parts = isInIndex ? findPartHits(connection, this.#matching, this.#request, tail.from) : [];
+    const total = titles.length + whole + parts.length + scanned.length;
+    const found = { whole, parts, scanned };
+    const entries = this.#listEntries(connection, tail, found, Math.max(0, offset - titles.length), this.#limit - hits.length);
     for (const hit of readHits(connection, entries, this.#matching, this.#request)) hits.push(hit);
     const end = offset + this.#limit;
     return { hits, total, next: this.#limit > 0 && end < total ? formatCursor({ offset: end, tail, attempt }) : null };
   }
 
-  /** Returns the entries of the page: those of the index and those of the scan, best first. */
-  #rankEntries(connection: Connection, tail: Tail, scanned: readonly TailHit[], offset: number, limit: number): readonly RankedEntry[] {
+  /** The entries of the page: those with whole words by rank, then the others by fit; of these the newest first. */
+  #listEntries(connection: Connection, tail: Tail, { whole, parts, scanned }: FoundRows, offset: number, limit: number): readonly HasSeq[] {
     if (limit <= 0) return [];
-    if (scanned.length === 0) return findIndexHits(connection, this.#matching, this.#request, tail.from, { offset, limit });
-    const indexed = findIndexHits(connection, this.#matching, this.#request, tail.from, { offset: 0, limit: offset + limit });
-    return mergeByRank(indexed, rankHits(connection, this.#matching.terms, scanned), offset, limit);
+    const scannedWhole = scanned.filter(({ fit }) => fit === 0);
+    const first = whole > 0 || scannedWhole.length > 0 ? this.#rankEntries(connection, tail, { whole, scannedWhole }, offset, limit) : [];
+    if (first.length >= limit) return first;
+    const others = [...parts, ...scanned.filter(({ fit }) => fit > 0)].sort((a, b) => a.fit - b.fit || b.seq - a.seq);
+    const skipped = Math.max(0, offset - whole - scannedWhole.length);
+    return [...first, ...others.slice(skipped, skipped + limit - first.length)];
+  }
+
+  /** The entries with whole words: those of the index and those of the scan, best first. */
+  #rankEntries(
+    connection: Connection,
+    tail: Tail,
+    { whole, scannedWhole }: { readonly whole: number; readonly scannedWhole: readonly ScanHit[] },
+    offset: number,
+    limit: number,
+  ): readonly RankedEntry[] {
+    if (scannedWhole.length === 0) return findIndexHits(connection, this.#matching, this.#request, tail.from, { offset, limit });
+    const until = { offset: 0, limit: offset + limit };
+    const indexed = whole === 0 ? [] : findIndexHits(connection, this.#matching, this.#request, tail.from, until);
+    return mergeByRank(indexed, rankHits(connection, this.#matching.terms, scannedWhole), offset, limit);
   }
 }
 
-/** Whether titles can match: a title has no role, type or file, and only few words. */
+interface HasSeq {
+  readonly seq: number;
+}
+
+/** What was found: in the index with whole words, in the index with parts of words, and by the scan. */
+interface FoundRows {
+  readonly whole: number;
+  readonly parts: readonly FittingRow[];
+  readonly scanned: readonly ScanHit[];
+}
+
+/** Whether titles can match: a title has no role, type, file or tool, and only few words. */
 function includesTitles(request: SearchRequest, matching: Matching): boolean {
   return (
     request.roles === undefined &&
     request.types === undefined &&
     request.path === undefined &&
     request.seqs === undefined &&
+    request.places === undefined &&
+    request.tool === undefined &&
     needsAll(matching)
   );
 }

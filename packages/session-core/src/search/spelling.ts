@@ -1,7 +1,7 @@
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import { foldText, isUnspaced } from "./fold.js";
-import { type SearchTerm, termExpression } from "./search-query.js";
+import type { SearchTerm, WordsTerm } from "./search-terms.js";
 
 // Words with one mistake: one letter changed, added or missing, or two neighbors exchanged. Every such word is looked up in the index,
 // which has no other way to find them; the scan of entries that are not indexed uses a pattern. Both use the same letters.
@@ -18,7 +18,9 @@ const LONGEST = 24;
 const LETTERS = /^\p{L}+$/u;
 
 /** Whether a term is one word in which a mistake is looked for. A number or an id that differs in one digit is another one. */
-export function canBeMisspelt({ words, prefix }: SearchTerm): boolean {
+export function canBeMisspelt(term: SearchTerm): boolean {
+  if (term.kind !== "words") return false;
+  const { words, prefix } = term;
   const letters = [...foldText(words)];
   return !prefix && letters.length >= SHORTEST && letters.length <= LONGEST && LETTERS.test(words) && !letters.some(isUnspaced);
 }
@@ -67,7 +69,7 @@ const anyRow = query<{ match: string }, { found: number }>(({ sql, p }) =>
 );
 
 /** The term, which now also matches words with one mistake. Cost: about 50 look-ups in the index for each letter of the word. */
-export function allowMistake(connection: Connection, term: SearchTerm): SearchTerm {
-  const isInIndex = (words: string) => connection.get(anyRow, { match: termExpression({ words, prefix: false }) }) !== undefined;
-  return { ...term, misspelt: { inIndex: [term.words, ...listMisspellings(term.words)].filter(isInIndex) } };
+export function allowMistake(connection: Connection, term: WordsTerm): WordsTerm {
+  const isInIndex = (words: string) => connection.get(anyRow, { match: `"${words}"` }) !== undefined;
+  return { ...term, reach: "whole", misspelt: { inIndex: [term.words, ...listMisspellings(term.words)].filter(isInIndex) } };
 }

@@ -1,5 +1,5 @@
 import { foldText, isAscii } from "./fold.js";
-import { compileExpression, runLimited } from "./regular-expression.js";
+import { compileExpression, limitFor, runLimited } from "./regular-expression.js";
 import type { LiteralTerm, SearchTerm, WordsTerm } from "./search-terms.js";
 import { anywherePattern, asciiPattern, termPattern, tokensOf } from "./term-pattern.js";
 
@@ -7,7 +7,7 @@ import { anywherePattern, asciiPattern, termPattern, tokensOf } from "./term-pat
 export type Fit = 0 | 1 | 2;
 
 /** A place where a term occurs, in UTF-16 code units. */
-interface TermMatch {
+export interface TermMatch {
   readonly start: number;
   readonly end: number;
   readonly fit: Fit;
@@ -80,7 +80,7 @@ function* findPattern(folded: string, pattern: RegExp): Iterable<TermMatch> {
 
 /** The text to look for in ASCII; null: a pattern is needed. */
 function plainNeedle({ kind, words }: WordsTerm | LiteralTerm): string | null {
-  if (kind === "words") return tokensOf({ words }).join("");
+  if (kind === "words") return tokensOf(words).join("");
   return isAscii(words) && !/\s/.test(words) ? words.toLowerCase() : null;
 }
 
@@ -111,7 +111,8 @@ function matchExpression(source: string, ignoreCase: boolean): TermMatcher {
   const expression = compileExpression(source, ignoreCase);
   return {
     visit: (text, visit) => {
-      for (const match of runLimited(() => findExpression(text.original, expression)) ?? []) if (!visit(match)) return;
+      const find = () => findExpression(text.original, expression);
+      for (const match of runLimited(limitFor(text.original.length), find) ?? []) if (!visit(match)) return;
     },
   };
 }

@@ -9,6 +9,7 @@ import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.j
 import { payloadsApart } from "./migrations/0004-payloads-apart.js";
 import { readsByIndex } from "./migrations/0005-reads-by-index.js";
 import { tellingRows } from "./migrations/0006-telling-rows.js";
+import { partsOfWords } from "./migrations/0007-parts-of-words.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {
@@ -19,7 +20,15 @@ interface Migration {
 }
 
 /** Every step, in order. The `user_version` of a file is the number of steps that were applied to it. */
-export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity, payloadsApart, readsByIndex, tellingRows];
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  entryTokenCount,
+  ancestorsAndActivity,
+  payloadsApart,
+  readsByIndex,
+  tellingRows,
+  partsOfWords,
+];
 
 /** The format version that this program writes: the number of migrations. */
 export const SUPPORTED_VERSION = MIGRATIONS.length;

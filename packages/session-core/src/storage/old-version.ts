@@ -58,6 +58,13 @@ const VIEWS: readonly OldView[] = [
   { until: 5, view: "large_value", select: "SELECT 0 AS seq, 0 AS session_seq, '' AS key, '' AS json WHERE FALSE" },
 ];
 
+/** The words of the search index of a file before version 7: FTS5's own list, which reads the whole index. */
+const WORDS_BEFORE_7 = [
+  "CREATE VIRTUAL TABLE temp.entry_text_word USING fts5vocab (main, entry_text, row)",
+  "CREATE VIRTUAL TABLE temp.session_text_word USING fts5vocab (main, session_text, row)",
+  `CREATE TEMP VIEW word AS SELECT term AS word FROM temp.entry_text_word UNION SELECT term FROM temp.session_text_word`,
+];
+
 /** Makes the tables of an old file readable as those of the current version. */
 export class OldVersionViews {
   readonly #file: Database;
@@ -69,6 +76,7 @@ export class OldVersionViews {
     this.version = version;
     if (version === 4) collectCustomTypes(file);
     for (const { view, select } of viewsFor(version)) file.exec(`CREATE TEMP VIEW ${view} AS ${select}`);
+    for (const statement of WORDS_BEFORE_7) file.exec(statement);
   }
 
   /** Creates the views that an older file needs; undefined: the file has the current version. */
@@ -84,6 +92,7 @@ export class OldVersionViews {
 
   remove(): void {
     for (const { view } of viewsFor(this.version)) this.#file.exec(`DROP VIEW temp.${view}`);
+    this.#file.exec("DROP VIEW temp.word; DROP TABLE temp.entry_text_word; DROP TABLE temp.session_text_word");
     this.#file.exec("DROP TABLE IF EXISTS temp.custom_type_of_entry");
   }
 }

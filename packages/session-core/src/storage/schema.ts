@@ -211,6 +211,10 @@ interface SessionTextTable {
   rank: GeneratedAlways<number>;
 }
 
+interface WordTable {
+  word: string;
+}
+
 interface StoreStateTable {
   only_row: 1;
   deleted_seq: EntrySeq;
@@ -237,6 +241,7 @@ export interface Tables {
   private_entry: PrivateEntryTable;
   entry_text: EntryTextTable;
   session_text: SessionTextTable;
+  word: WordTable;
   store_state: StoreStateTable;
   tip: TreeMarkTable;
   branch_point: TreeMarkTable;

@@ -29,6 +29,7 @@ type LeftOut =
   | "leaf_move"
   // The copies are indexed like new entries.
   | "entry_text"
+  | "word"
   | "token_counter"
   | "store_state";
 

@@ -39,6 +39,12 @@ const WORDS = [
   "x9",
   "Über",
   "—",
+  "C++",
+  "👍",
+  "--tab",
+  "tab()",
+  "contabs",
+  "a->tab",
   "тест",
   "Тест",
   "데이터",
@@ -48,6 +54,7 @@ const text = fc
   .chain((words) => fc.constantFrom(words.join(" "), words.join(", "), words.join("\n")));
 const term = fc.oneof(
   fc.constantFrom(...WORDS),
+  fc.constantFrom("ab", "tabs", "ont", "bs", "afe", "stan", "bs()", "->ta", "+", "тес"),
   fc.constantFrom(...WORDS).map((word) => `${word}*`),
   fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 3 }).map((words) => `"${words.join(" ")}"`),
 );
@@ -65,19 +72,42 @@ function wordsOf(given: string): readonly string[] {
   return plain(given).match(/[\p{Script=Han}\p{Script=Hangul}]|(?:(?![\p{Script=Han}\p{Script=Hangul}])[\p{L}\p{N}])+/gu) ?? [];
 }
 
+const LONE_WORD = /^[\p{L}\p{N}\p{M}]+$/u;
+
 /** What the documentation of a search says, as a scan. */
 function fits(given: string, asked: string): boolean {
-  const words = wordsOf(given);
-  return [...asked.matchAll(/"([^"]*)"|(\S+)/g)].every(([, phrase, bare]) => {
-    const row = wordsOf(phrase ?? bare ?? "");
-    const isBeginning = phrase === undefined && bare?.endsWith("*") === true;
-    return words.some((_, start) =>
-      row.every((word, at) => {
-        const here = words[start + at];
-        return here === word || (isBeginning && at === row.length - 1 && here?.startsWith(word) === true);
-      }),
-    );
+  const parts = [...asked.matchAll(/"([^"]*)"(\*?)|"([^"]+)$|(\S+)/g)].map(([, phrase, star, open, bare = ""]) => ({
+    text: (phrase ?? open ?? bare).replace(/(?<=[\p{L}\p{N}])\*$/u, ""),
+    isQuoted: phrase !== undefined || open !== undefined,
+    isStart: star === "*" || open !== undefined || (phrase === undefined && /[\p{L}\p{N}]\*$/u.test(bare)),
+  }));
+  const isQuestion = new Set(parts.map((part) => JSON.stringify(part))).size > 3;
+  return parts.every(({ text, isQuoted, isStart }) => {
+    const isPlain = (isQuoted ? text.trim().split(/\s+/) : [text]).every((word) => LONE_WORD.test(word));
+    if (!isPlain) return hasLiteral(given, text);
+    const row = wordsOf(text);
+    const [word = "", ...more] = row;
+    const isPart = !isQuoted && !isStart && !isQuestion && more.length === 0 && [...word].length > 1;
+    return isPart
+      ? wordsOf(given).some((one) => (word.length > 2 ? one.includes(word) : one.startsWith(word)))
+      : hasWords(given, row, isStart);
   });
+}
+
+function hasLiteral(given: string, literal: string): boolean {
+  const pieces = plain(literal.trim()).split(/\s+/);
+  const pattern = pieces.map((piece) => piece.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("\\s+");
+  return new RegExp(pattern).test(plain(given));
+}
+
+function hasWords(given: string, row: readonly string[], isStart: boolean): boolean {
+  const words = wordsOf(given);
+  return words.some((_, start) =>
+    row.every((word, at) => {
+      const here = words[start + at];
+      return here === word || (isStart && at === row.length - 1 && here?.startsWith(word) === true);
+    }),
+  );
 }
 
 /** A command of a user, which is in the context unless it is private. */
@@ -87,7 +117,7 @@ const command = (id: string, text: string, isPrivate: boolean): EntryInput => ({
   message: { role: "bashExecution", command: text, output: "", excludeFromContext: isPrivate },
 });
 
-const isAskable = (asked: string) => wordsOf(asked).length > 0;
+const isAskable = (asked: string) => asked.replace(/["*\s]/g, "") !== "";
 
 describe("any search", () => {
   test("finds exactly what a scan of the texts finds", async () => {

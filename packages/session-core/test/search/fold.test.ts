@@ -2,7 +2,8 @@ import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { foldText, toIndexedText } from "../../src/search/fold.js";
-import { ftsExpression, matchAll, type SearchTerm } from "../../src/search/search-query.js";
+import { ftsExpression, matchAll } from "../../src/search/search-query.js";
+import type { WordsTerm } from "../../src/search/search-terms.js";
 import { createPrefilter, termPattern } from "../../src/search/term-pattern.js";
 
 /** An index as the store has it, without a store. */
@@ -23,7 +24,7 @@ function emptyIndex() {
       for (const { doc, term } of rows) found.set(doc, (found.get(doc) ?? new Set()).add(term));
       return found;
     },
-    finds(terms: readonly SearchTerm[], text: string): boolean {
+    finds(terms: readonly WordsTerm[], text: string): boolean {
       file.exec("DELETE FROM entry_text");
       insert.run(1, toIndexedText(text));
       return count.get(ftsExpression(matchAll(terms))) === 1;
@@ -31,11 +32,11 @@ function emptyIndex() {
   };
 }
 
-function scanFinds(terms: readonly SearchTerm[], text: string): boolean {
+function scanFinds(terms: readonly WordsTerm[], text: string): boolean {
   return terms.every((term) => new RegExp(termPattern(term), "u").test(foldText(text)));
 }
 
-const word = (words: string): SearchTerm => ({ words, prefix: false });
+const word = (words: string): WordsTerm => ({ kind: "words", words, prefix: false, reach: "whole" });
 
 /** All characters that are assigned or may be, of the large uniform blocks one in 37. */
 function* characters(): Generator<readonly [number, string]> {
@@ -143,6 +144,8 @@ function nastyTerm() {
     .record({
       words: fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join("")),
       prefix: fc.boolean(),
+      kind: fc.constant("words" as const),
+      reach: fc.constant("whole" as const),
     })
     .filter(({ words }) => /[\p{L}\p{N}\p{Co}]/u.test(foldText(words)));
 }

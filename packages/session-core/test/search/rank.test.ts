@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
+import { EntryScan } from "../../src/search/entry-scan.js";
 import { rankHits } from "../../src/search/rank.js";
 import { lastEntrySeq } from "../../src/search/search-index.js";
-import { ftsExpression, matchAll, parseQuery } from "../../src/search/search-query.js";
-import { TailScan } from "../../src/search/tail.js";
+import { ftsExpression, matchAll } from "../../src/search/search-query.js";
+import { parseQuery } from "../../src/search/search-terms.js";
 import { Connection } from "../../src/storage/connection.js";
 import { grow } from "../world/grow.js";
 import { openedStore, raw, storePath } from "../world/stores.js";
@@ -26,9 +27,13 @@ test("the scan ranks an entry exactly as the index would", async () => {
       const indexed = raw(path, (file) => file.prepare<[string], { seq: number; rank: number }>(sql).all(ftsExpression(matchAll(terms))));
       const connection = Connection.open({ path, mode: "read-only", durability: "normal", busyTimeoutMs: 100 });
       onTestFinished(() => connection.close());
-      const scan = new TailScan({ from: 0, to: lastEntrySeq(connection) }, matchAll(terms), []);
+      const scan = new EntryScan({ from: 0, to: lastEntrySeq(connection) }, matchAll(terms), { query: asked });
       while (!scan.isDone) scan.scanPage(connection);
-      const scanned = rankHits(connection, terms, scan.hits);
+      const scanned = rankHits(
+        connection,
+        terms,
+        scan.hits.filter(({ fit }) => fit === 0),
+      );
       expect(scanned.map(({ seq }) => seq)).toEqual(indexed.map(({ seq }) => seq));
       for (const [at, { rank }] of scanned.entries()) expect(rank).toBeCloseTo(indexed[at]?.rank ?? 0, 9);
     }),

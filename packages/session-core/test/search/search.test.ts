@@ -31,7 +31,8 @@ describe("a search", () => {
     ["words in a row", '"the parser"', "e0 e1"],
     ["no words out of their row", '"parser the"', ""],
     ["a beginning", "pars*", "e0 e1 e2"],
-    ["no part of a word", "arser", ""],
+    ["a part of a word", "arser", "e0 e1"],
+    ["no part of a word in quotation marks", '"arser"', ""],
     ["a beginning of the last word of a row", '"the pars"*', "e0 e1"],
     ["whatever the case", "PARSER", "e0 e1"],
     ["nothing that is an operator", "parser NOT tabs OR (", ""],
@@ -70,7 +71,7 @@ describe("a search", () => {
     expect(ids).not.toContain("e1");
   });
 
-  test.each(["", "  ", "?!", '""', "*", "…"])("for %j has nothing to look for", async (query) => {
+  test.each(["", "  ", '""', "*"])("for %j has nothing to look for", async (query) => {
     const { store } = await said("text");
     await expect(store.search({ query })).rejects.toThrow(InvalidQueryError);
   });
@@ -183,7 +184,7 @@ describe("a snippet", () => {
     const { store } = await said(`${"hay ".repeat(100)}the Needle here, needles not, NEEDLE again ${"hay ".repeat(100)}`);
     const [hit] = (await store.search({ query: "needle" })).hits;
     expect(hit?.snippet.startsWith("…")).toBe(true);
-    expect(hit?.matches.map(([start, end]) => hit.snippet.slice(start, end))).toEqual(["Needle", "NEEDLE"]);
+    expect(hit?.matches.map(([start, end]) => hit.snippet.slice(start, end))).toEqual(["Needle", "needle", "NEEDLE"]);
     expect(hit?.snippet.length).toBeLessThanOrEqual(165);
   });
 
@@ -306,6 +307,6 @@ describe("a search of entries that are not indexed", () => {
 
   test("is not asked of a store without a match", async () => {
     const store = await openedStore();
-    expect(await store.search({ query: "x" })).toEqual({ hits: [], total: 0, matched: { kind: "all" }, next: null });
+    expect(await store.search({ query: "x" })).toEqual({ hits: [], total: 0, matched: { kind: "all" }, unclosedQuote: null, next: null });
   });
 });

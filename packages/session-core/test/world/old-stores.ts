@@ -42,10 +42,20 @@ export function oldStore(version: 1 | 2 | 3 | 4): string {
   return path;
 }
 
+const ADDED_BY_7 = ["word", "entry_text_word", "session_text_word"];
 const ADDED_BY_5 = ["tip", "branch_point", "kind_count", "session_metadata", "large_value", "private_entry"];
 
-/** Makes a closed store of version 5 one of version 4, packed or not, whose session list has no index. */
+/** Makes a closed store one of version 5, as release 0.1 wrote it. */
+export function takeBackTo5(path: string): void {
+  raw(path, (file) => {
+    for (const table of ADDED_BY_7) file.exec(`DROP TABLE ${table}`);
+    file.pragma("user_version = 5");
+  });
+}
+
+/** Makes a closed store one of version 4, packed or not, whose session list has no index. */
 export function takeBackTo4(path: string): void {
+  takeBackTo5(path);
   raw(path, (file) => {
     file.exec("DROP INDEX entry_custom_type; ALTER TABLE entry DROP COLUMN custom_type; ALTER TABLE value DROP COLUMN large_bytes");
     for (const index of ["activity", "cwd", "parent"]) file.exec(`DROP INDEX session_by_${index}`);

@@ -1,0 +1,14 @@
+/** The list of all words of the search index, by which parts of words are found. */
+export const partsOfWords = {
+  name: "0007-parts-of-words",
+  statements: [
+    `CREATE TABLE word (
+       word TEXT PRIMARY KEY                        -- of an entry or a title, as the search index has it; at least three letters
+     ) STRICT, WITHOUT ROWID`,
+    // What FTS5 has as words; these tables store nothing.
+    "CREATE VIRTUAL TABLE entry_text_word USING fts5vocab (entry_text, row)",
+    "CREATE VIRTUAL TABLE session_text_word USING fts5vocab (session_text, row)",
+    `INSERT INTO word SELECT term FROM entry_text_word WHERE length(term) > 2
+       UNION SELECT term FROM session_text_word WHERE length(term) > 2`,
+  ],
+};
