@@ -28,8 +28,17 @@ export interface WatchedPage {
   readonly incidents: readonly string[];
 }
 
+interface OpenOptions extends BrowserContextOptions {
+  /** Whether pages below the address may be asked for too. */
+  readonly followed?: boolean;
+}
+
 /** Opens an address or a file. At the end of the test nothing may have gone wrong in it. */
-export async function openPage(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+export async function openPage(
+  browser: Browser,
+  address: string,
+  { followed = false, ...options }: OpenOptions = {},
+): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   const incidents: string[] = [];
@@ -43,6 +52,7 @@ export async function openPage(browser: Browser, address: string, options: Brows
     void dialog.dismiss();
   });
   page.on("request", (request) => {
+    if (followed && request.url().startsWith(url)) return;
     if (request.url().split("#")[0] !== url.split("#")[0] && !request.url().startsWith("data:"))
       incidents.push(`request: ${request.url()}`);
   });

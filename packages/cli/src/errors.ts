@@ -140,3 +140,9 @@ export class ClientConfigError extends CommandError {
   readonly code = "CLIENT_CONFIG";
   override readonly name = "ClientConfigError";
 }
+
+/** `view`: the port is taken, or may not be used. */
+export class PortRefusedError extends CommandError {
+  readonly code = "PORT_REFUSED";
+  override readonly name = "PortRefusedError";
+}

@@ -179,6 +179,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   NO_HOME: { exit: 71, meaning: "No store was given, and there is no home directory for the default store" },
   DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs failed; its message is printed above" },
   SECRETS_FOUND: { exit: 79, meaning: "`secrets --check`: sessions contain secrets" },
+  PORT_REFUSED: { exit: 81, meaning: "`view`: the port is in use, or may not be used" },
   CANCELLED: {
     exit: 130,
     meaning: "Interrupted (Ctrl+C): `import` keeps the sessions that were finished and prints their number; other commands write nothing",

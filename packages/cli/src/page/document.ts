@@ -2,23 +2,39 @@ import { pageAssets } from "./assets.js";
 import { type Html, html, joinHtml, renderedHtml } from "./html.js";
 import { contentPolicy } from "./policy.js";
 
-/** The document up to its first entry. `facts`: one line about the session. */
-export function documentStart(title: string, facts: Html): Html {
+/** The policy of all pages: that of the page's own scripts and style. */
+export function pagePolicy(where: "meta" | "header"): string {
   const { style, script, scripts } = pageAssets();
-  const policy = contentPolicy([script, ...scripts], [style], "meta");
+  return contentPolicy([script, ...scripts], [style], where);
+}
+
+function headHtml(title: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${pagePolicy("meta")}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Bough">
 <title>${title}</title>
-<style>${renderedHtml(style)}</style>
+<style>${renderedHtml(pageAssets().style)}</style>
 </head>
-<body>
+`;
+}
+
+/** A document without tree and scripts. */
+export function bareDocument(title: string, content: Html): Html {
+  return html`${headHtml(title)}<body class="bare"><main>${content}</main></body>
+</html>
+`;
+}
+
+/** The document up to its first entry. `facts`: one line about the session. */
+export function documentStart(title: string, facts: Html): Html {
+  return html`${headHtml(title)}<body>
 <a class="skip" href="#conversation">Skip to the conversation</a>
+<a class="skip" href="#tree">Skip to the tree</a>
 <header id="bar">
 <button type="button" id="tree-button" aria-controls="tree" aria-expanded="false" hidden>Tree</button>
 <p id="name">${title}</p>

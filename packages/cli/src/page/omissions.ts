@@ -26,7 +26,10 @@ export class Omissions {
 
   /** Counts what is not shown of a step. */
   countIn(step: Step, { thinking, toolOutput }: ShownParts): void {
-    if (step.kind === "entry") return this.#countEntry(step.entry, toolOutput);
+    if (step.kind === "entry") {
+      this.#countEntry(step.entry, toolOutput);
+      return;
+    }
     if (!thinking) this.count("thinking", step.message.content.filter(({ type }) => type === "thinking").length);
     if (toolOutput === "none") for (const results of step.results.values()) this.count("output", results.length);
   }

@@ -11,6 +11,7 @@ import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
 import { defineReadCommands } from "./read-commands.js";
 import { defineShellCommands } from "./shell-commands.js";
+import { defineViewCommand } from "./view-command.js";
 
 /** The option that prints long output without a pager. */
 export const NO_PAGER = "--no-pager";
@@ -51,6 +52,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
     .exitOverride();
   defineShell({ program, io, out });
   defineReadCommands({ program, io, out });
+  defineViewCommand({ program, io, out });
   defineChangeCommands({ program, io, out });
   defineFileCommands({ program, io, out });
   defineShellCommands({ program, io, out }, Object.keys(TOPICS));

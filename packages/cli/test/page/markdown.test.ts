@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { renderMarkdown } from "../../src/page/markdown.js";
+
+const rendered = (text: string) => renderMarkdown(text, 4).text.trim();
+
+describe("Markdown in a page", () => {
+  test.each([
+    ["# Title", '<h4 class="h1">Title</h4>'],
+    ["a <b>c</b>", "<p>a &lt;b&gt;c&lt;/b&gt;</p>"],
+    ["`<x>`", "<p><code>&lt;x&gt;</code></p>"],
+    ["[a](https://e.example/?a=1&b=2)", '<p><a href="https://e.example/?a=1&amp;b=2" rel="noopener noreferrer" target="_blank">a</a></p>'],
+    ["[a](src/a.ts)", "<p><a>a</a></p>"],
+    ["[a](javascript:x)", "<p><a>a</a></p>"],
+    ["[a](JaVa&#115;cript:x)", "<p><a>a</a></p>"],
+    ["![a](https://e.example/a.png)", '<p><a href="https://e.example/a.png" rel="noopener noreferrer" target="_blank">[image: a]</a></p>'],
+    ["```ts\nlet a;\n```", '<pre class="code"><code data-language="ts">let a;</code></pre>'],
+    ['```"x onclick=y\na\n```', '<pre class="code"><code>a</code></pre>'],
+    ["```diff\n-a\n+b\n c\n```", '<pre class="diff"><code><del>-a</del><ins>+b</ins><span> c</span></code></pre>'],
+    ["", ""],
+  ])("%j", (text, expected) => {
+    expect(rendered(text)).toBe(expected);
+  });
+
+  test("is linear in nested quotes, brackets and emphasis", () => {
+    for (const unit of [">", "[", "*a_", "![", "`", "<", "\\", "- "]) expect(rendered(unit.repeat(20_000)).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,138 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import { userMessage } from "@bough/session-core";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openPage, useBrowser } from "./browser.js";
+import { BOUGH, Home, SAMPLE } from "./home.js";
+
+const browser = useBrowser();
+const home = new Home();
+
+beforeAll(() => {
+  home.bough("import", SAMPLE);
+});
+
+/** A running `bough view`, and the address that it printed. */
+interface Viewer {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly address: string;
+}
+
+async function view(args: readonly string[], env: Record<string, string> = {}): Promise<Viewer> {
+  const child = spawn(process.execPath, [BOUGH, "view", ...args], {
+    env: { ...home.env, ...env },
+    cwd: home.folder,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [printed] = (await once(child.stdout, "data")) as [Buffer];
+  return { child, address: printed.toString().trim() };
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+async function ask(address: string, options: { method?: string; headers?: Record<string, string> } = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    get(address, options, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (piece: string) => {
+        body += piece;
+      });
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body }));
+    }).on("error", reject);
+  });
+}
+
+describe("bough view", () => {
+  test("lists the sessions, shows one, and a reload shows what came meanwhile", async () => {
+    const { address } = await view(["--no-open"]);
+    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/);
+    const { page } = await openPage(browser(), address, { followed: true });
+    await page.getByRole("link", { name: "Tabs in the lexer" }).click();
+    await page.getByRole("heading", { level: 1, name: "Tabs in the lexer" }).waitFor();
+    await home.withStore(async (store) => (await store.openSession("demo-lexer-tabs")).append(userMessage("What is new?")));
+    await page.reload();
+    await page.locator("article.user", { hasText: "What is new?" }).waitFor();
+  });
+
+  test("with a session shows that one only", async () => {
+    const { address } = await view(["demo-lexer-tabs", "--no-open"]);
+    expect((await ask(address)).body).toContain("<h1>Tabs in the lexer</h1>");
+    expect((await ask(`${address}demo-lexer-tabs`)).status).toBe(404);
+  });
+
+  test("answers only who knows the address, and only under its own name", async () => {
+    const { address } = await view(["--no-open"]);
+    const { origin, host, port } = new URL(address);
+    expect((await ask(origin)).status).toBe(404);
+    expect((await ask(`${origin}/${"A".repeat(32)}/`)).status).toBe(404);
+    expect((await ask(`${address}no-such-session`)).status).toBe(404);
+    expect((await ask(`${address}%E0%A4%A`)).status).toBe(404);
+    expect((await ask(address, { headers: { host: `evil.example:${port}` } })).status).toBe(403);
+    expect((await ask(address, { headers: { host: `${host}.evil.example` } })).status).toBe(403);
+    expect((await ask(address, { headers: { host: `localhost:${port}` } })).status).toBe(200);
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) expect((await ask(address, { method })).status).toBe(405);
+  });
+
+  test("forbids the browser to keep, embed, send on or mix what it shows", async () => {
+    const { address } = await view(["demo-lexer-tabs", "--no-open"]);
+    const { headers } = await ask(address, { headers: { origin: "https://evil.example" } });
+    expect(headers).toMatchObject({
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "cross-origin-resource-policy": "same-origin",
+      "content-security-policy": expect.stringMatching(/^default-src 'none'; script-src 'sha256-.*frame-ancestors 'none'$/),
+    });
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe|https?:|\*/);
+  });
+
+  test("ends on Ctrl+C with 0", async () => {
+    const { child, address } = await view(["--no-open"]);
+    await ask(address);
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    await expect(ask(address)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("a port that is taken is one line", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void other.close());
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const child = spawn(process.execPath, [BOUGH, "view", "--no-open", "--port", String(port)], { env: home.env, stdio: "pipe" });
+    let said = "";
+    child.stderr.on("data", (piece: Buffer) => {
+      said += piece.toString();
+    });
+    expect(await once(child, "close")).toEqual([81, null]);
+    expect(said).toBe(`bough: Port ${port} is in use. Name another one with --port, or omit it.\n`);
+  });
+
+  test("opens the browser at an address that works once, so that a list of processes does not tell the other one", async () => {
+    const opened = home.path("opened");
+    writeFileSync(home.path("browser"), `#!/bin/sh\nprintf %s "$1" > "${opened}.part"; mv "${opened}.part" "${opened}"\n`);
+    chmodSync(home.path("browser"), 0o755);
+    const seen = new Promise<void>((resolve) => {
+      const watcher = watch(home.folder, () => existsSync(opened) && resolve());
+      onTestFinished(() => watcher.close());
+    });
+    const { address } = await view(["demo-lexer-tabs"], { BROWSER: home.path("browser") });
+    await seen;
+    const visit = readFileSync(opened, "utf8");
+    expect(visit).not.toContain(new URL(address).pathname.slice(1, -1));
+    const { status, headers } = await ask(visit);
+    expect([status, new URL(String(headers["location"]), visit).href]).toEqual([303, address]);
+    expect((await ask(visit)).status).toBe(404);
+  });
+});
