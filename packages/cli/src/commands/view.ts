@@ -1,4 +1,4 @@
-import type { Session, Store } from "@bough/session-core";
+import { maskSecrets, type Session, type Store } from "@bough/session-core";
 import { pageMasks } from "../page/masks.js";
 import { openBrowser } from "../page/open-browser.js";
 import { sessionPage } from "../page/page.js";
@@ -40,10 +40,13 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
   });
 };
 
+/** The page at a path: the list of sessions, or one of them. Undefined: there is none. @throws {SessionNotFoundError} */
 async function findPage(store: Store, only: Session | undefined, path: string, options: ViewOptions) {
-  const masks = pageMasks(options.withSecrets === true);
-  if (path === "" && only === undefined) return sessionListPage(store, masks.mask ?? ((text) => text));
+  const withSecrets = options.withSecrets === true;
+  if (path === "" && only === undefined) return sessionListPage(store, (text) => (withSecrets ? text : maskSecrets(text).text));
+  if (path !== "" && only !== undefined) return undefined;
   // A handle of its own, so that a reload shows what was appended meanwhile.
-  const session = only === undefined ? await store.openSession(path) : path === "" ? await store.openSession(only.id) : undefined;
-  return session && sessionPage(session, { ...masks, thinking: options.thinking === true, private: options.private === true });
+  const session = await store.openSession(only?.id ?? path);
+  const masks = await pageMasks(session, withSecrets);
+  return sessionPage(session, { ...masks, thinking: options.thinking === true, private: options.private === true });
 }
