@@ -204,7 +204,7 @@ describe("what is in a page", () => {
     const text = await masked.page.content();
     expect(text).not.toContain(key.slice(13, 40));
     expect(text).not.toContain("diary");
-    expect(await masked.page.locator("#closing").textContent()).toMatch(/Left out of this page: 1 command kept out.*Masked: 1 secret/s);
+    expect(await masked.page.locator("#closing").textContent()).toMatch(/Left out of this page: 1 command kept out.*1 secret masked/s);
     const whole = await openPage(browser(), home.page("private", "--private", "--with-secrets"));
     expect(await whole.page.content()).toContain(key);
     expect(await whole.page.content()).toContain("dear diary");
