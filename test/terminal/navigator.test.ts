@@ -101,8 +101,10 @@ describe("The navigator in a terminal", () => {
     expect(terminal.modes().cursorVisible).toBe(true);
     terminal.press("Enter");
     await terminal.until(FOOT);
-    terminal.press("g", "n");
+    terminal.press("g");
     await terminal.until(/^›.*Use descent/m);
+    terminal.press("n");
+    await terminal.until(/^›.*The descent works/m);
     terminal.press("Escape");
     await terminal.until((screen) => !screen.includes("/ descent"));
     terminal.type("/qqq");

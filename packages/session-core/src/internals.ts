@@ -59,6 +59,8 @@ export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/q
 export { redact, withoutSecrets } from "./secrets/redact.js";
 export { describeSecrets } from "./secrets/secret.js";
 export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
+// What a tree shows
+export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";

@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.js";
 import { counted } from "../format/numbers.js";
+import { afterResults } from "../session/after-results.js";
 import { chooseSession, sessionName } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
@@ -47,7 +48,7 @@ interface ForkCommandOptions extends CommonOptions {
 export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
-    const at = options.at === undefined ? undefined : await session.resolve(options.at);
+    const at = options.at === undefined ? undefined : (await afterResults(session, await session.resolve(options.at))).id;
     const fork = await store.forkSession(session.id, { at, title: options.title });
     const record = await fork.record();
     if (options.json === true) return out.json({ session: record });

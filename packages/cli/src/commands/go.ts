@@ -1,4 +1,6 @@
 import { NothingToUndoError, UsageError } from "../errors.js";
+import { counted } from "../format/numbers.js";
+import { afterResults } from "../session/after-results.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { fitLine, styled } from "../terminal/line.js";
@@ -21,12 +23,15 @@ export const runGo: Command<GoOptions> = async (invocation) => {
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
-    const target = entry === undefined ? null : await session.resolve(entry);
+    const named = entry === undefined ? null : await session.resolve(entry);
+    const { id: target, results } = named === null ? { id: null, results: 0 } : await afterResults(session, named);
     if (options.summarize === true) return (await import("./go-with-summary.js")).goWithSummary(invocation, session, target);
     const previousLeafId = session.leafId;
     await session.moveLeaf(target);
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
     out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session)], out.width, out.glyphs.ellipsis));
+    if (results > 0)
+      out.line(styled("dim", `The leaf is after ${counted(results, "tool result")} of this entry: a call keeps its results.`));
     if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${session.id}`));
   });
 };

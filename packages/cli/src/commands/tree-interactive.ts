@@ -32,8 +32,14 @@ export async function navigateUntilDone(
   sessionId: SessionId,
   opening: NavigatorOpening,
 ): Promise<VisitsEnd> {
-  const { navigator, keys } = await loadConfig(io);
-  const preferences = { filter: navigator?.filter, preview: navigator?.preview, leaving: navigator?.leaving, keys: keys?.navigator };
+  const { navigator, keys, mouse } = await loadConfig(io);
+  const preferences = {
+    filter: navigator?.filter,
+    preview: navigator?.preview,
+    leaving: navigator?.leaving,
+    keys: keys?.navigator,
+    mouse,
+  };
   const withVisited: WithVisited = async (id, work) => {
     const session = await store.openSession(id);
     let compactor: Promise<Compactor> | undefined;

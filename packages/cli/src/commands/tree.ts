@@ -21,6 +21,7 @@ interface TreeOptions extends CommonOptions {
   readonly tools?: boolean;
   readonly user?: boolean;
   readonly full?: boolean;
+  readonly numbers?: boolean;
   readonly time?: boolean;
   readonly width?: number;
   readonly interactive?: boolean;
@@ -40,10 +41,11 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
     const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
     const width = options.width ?? out.width;
-    const { lines, texts, hidden } = printTree(drawn, {
+    const { lines, texts, hidden, folded } = printTree(drawn, {
       width,
       filter,
       full: options.full === true,
+      numbers: options.numbers === true,
       glyphs: out.glyphs,
       time: options.time === true ? dateTime : undefined,
     });
@@ -53,7 +55,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
       out.line(...line);
       await out.pump();
     }
-    for (const line of wrapLine([styled("dim", describeCount(rows.length, hidden, filter))], width)) out.line(...line);
+    for (const line of wrapLine([styled("dim", describeCount(rows.length, hidden, folded, filter))], width)) out.line(...line);
   });
 };
 
@@ -64,13 +66,15 @@ function renderHeading(title: string, id: string, width: number): readonly Line[
   return [[styled("bold", truncate(title, width))], [styled("dim", truncate(id, width))]];
 }
 
-function chooseFilter({ all, tools, user }: TreeOptions): TreeFilter {
+function chooseFilter({ all, tools, user, numbers }: TreeOptions): TreeFilter {
   const wanted: readonly TreeFilter[] = [
     ...(all === true ? (["all"] as const) : []),
     ...(tools === false ? (["no-tools"] as const) : []),
     ...(user === true ? (["user"] as const) : []),
   ];
   const [filter = "default", other] = wanted;
+  if (numbers === true && filter !== "default")
+    throw new UsageError("--numbers counts the rows of the default filter. Leave out --all, --no-tools and --user.");
   if (other !== undefined) throw new UsageError("--all, --no-tools and --user exclude each other. Choose one.");
   return filter;
 }
@@ -83,12 +87,13 @@ function withoutCalls(row: OutlineRow): OutlineRow {
 }
 
 /** Distinguishes an empty session from one whose entries are all filtered. */
-function describeCount(total: number, hidden: number, filter: TreeFilter): string {
+function describeCount(total: number, hidden: number, folded: number, filter: TreeFilter): string {
   if (total === 0) return "No entries yet.";
   const entries = counted(total, "entry", "entries");
-  if (hidden === 0) return entries;
+  const calls = folded === 0 ? "" : `; ${count(folded)} more in rows of calls; --full shows them singly`;
+  if (hidden === 0) return entries + calls;
   const rest = filter === "all" ? "" : "; --all shows them";
-  return hidden === total ? `All ${entries} hidden by the filter${rest}` : `${entries}, ${count(hidden)} of them hidden${rest}`;
+  return hidden === total ? `All ${entries} hidden by the filter${rest}` : `${entries}, ${count(hidden)} of them hidden${rest}${calls}`;
 }
 
 function printJson(out: Printer, { session, record }: ChosenSession, { rows, labels, leaves }: SessionTree): void {

@@ -80,6 +80,10 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe('Key bindings: an action with a key or a list of keys, such as `{ "fold": "h" }`.'),
+  mouse: z
+    .boolean()
+    .optional()
+    .describe("Whether `/tree` and `/sessions` use the mouse. Default: true; hold Shift to select text as without it."),
   navigator: z
     .strictObject({
       filter: z.enum(TREE_FILTERS).optional().describe("The filter when it opens."),

@@ -112,7 +112,14 @@ async function showTree(
   { sessionId, draft, at }: Extract<Route, { kind: "tree" }>,
 ): Promise<Route> {
   const { filter, preview, leaving, rememberedLeaving } = run.config.navigator ?? {};
-  const preferences = { filter, preview, leaving, lastChoice: choiceIndex(rememberedLeaving), keys: run.config.keys?.navigator };
+  const preferences = {
+    filter,
+    preview,
+    leaving,
+    lastChoice: choiceIndex(rememberedLeaving),
+    keys: run.config.keys?.navigator,
+    mouse: run.config.mouse,
+  };
   const before = describeSize(terminal);
   const withVisited: WithVisited = (id, work) =>
     withSession(run, id, async ({ session, record, compactor }) =>
@@ -165,7 +172,7 @@ async function showPicker(
   const keys = rebindKeys(PICKER_KEYS, config.keys?.picker ?? {});
   const current = sessionId === null ? {} : { currentSessionId: sessionId };
   const before = describeSize(terminal);
-  const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, ...current }));
+  const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, mouse: config.mouse, ...current }));
   switch (result.kind) {
     case "open":
       return { kind: "shell", sessionId: result.sessionId, draft };

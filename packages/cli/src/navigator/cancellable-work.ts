@@ -1,6 +1,7 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId } from "@bough/session-core";
 import { errorLine } from "../format/error-text.js";
+import { afterResults } from "../session/after-results.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import type { NavigatorDispatch, NavigatorResult, NavigatorWorld } from "./model.js";
 
@@ -25,7 +26,8 @@ export class CancellableWork {
   /** Moves the leaf to an entry. */
   async move(entryId: EntryId, summarize: boolean, focus: string | null): Promise<void> {
     await this.#run(async (signal) => {
-      const result = await (await this.#world.compactor()).navigate(entryId, { summarize, instructions: focus ?? undefined, signal });
+      const { id } = await afterResults(this.#world.session, entryId);
+      const result = await (await this.#world.compactor()).navigate(id, { summarize, instructions: focus ?? undefined, signal });
       const outcome = moveOutcome(result);
       if (typeof outcome === "string") this.#dispatch({ kind: "workEnded", text: outcome, isError: result.kind === "failed" });
       else this.#dispatch({ kind: "finished", result: outcome });

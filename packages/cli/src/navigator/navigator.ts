@@ -23,6 +23,8 @@ export interface NavigatorPreferences {
   /** Index of the last choice about a branch that was left: 0, 1 or 2. */
   readonly lastChoice?: number | undefined;
   readonly keys?: KeyOverrides | undefined;
+  /** Default: true. */
+  readonly mouse?: boolean | undefined;
 }
 
 /** Where a navigator opens; by default at the leaf. */
@@ -55,6 +57,7 @@ export function navigatorScreen(
   const performer = new NavigatorPerformer(world);
   return {
     kind: "full",
+    hasMouse: preferences.mouse !== false,
     start: (size) => startNavigator(world, record, preferences, size, opening),
     update,
     view,

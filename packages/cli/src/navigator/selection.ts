@@ -126,5 +126,14 @@ function newLayout(
   hits: readonly number[] | null,
   showsAncestors: boolean,
 ): Layout {
-  return new Layout(index, { filter, leafId, leaves, labeled: labels, hits: hits ?? undefined, hitsOnly: !showsAncestors });
+  return new Layout(index, {
+    filter,
+    leafId,
+    leaves,
+    labeled: labels,
+    hits: hits ?? undefined,
+    hitsOnly: !showsAncestors,
+    foldsCalls: filter === "default" && hits === null,
+    foldsBranches: hits === null,
+  });
 }

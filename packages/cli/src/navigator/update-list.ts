@@ -84,8 +84,8 @@ const jumpToLeaf: Act = (model) => {
 
 const toggleFold: Act = (model) => {
   const { layout, selected, folds } = model;
-  if (layout === undefined || selected < 0 || !layout.hasBelow(selected)) return withoutEffects(model);
-  return showSelection({ ...model, folds: folds.toggle(selected) });
+  const step = selected < 0 ? undefined : layout?.toggle(selected, folds);
+  return step === undefined ? withoutEffects(model) : selectRow({ ...model, folds: step.folds }, step.at);
 };
 
 const foldOrGoBack: Act = (model) => {

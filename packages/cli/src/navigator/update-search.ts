@@ -40,9 +40,9 @@ export function openSearch(model: NavigatorModel): NavigatorStep {
   return showSelection({ ...model, search: { ...search, isTyping: true, isGiven: false } });
 }
 
-/** Removes the search; the selected entry stays selected. */
+/** Removes the search; the selected entry stays selected, and is unfolded. */
 export function endSearch(model: NavigatorModel): NavigatorStep {
-  return refreshLayout({ ...model, search: null, notice: null });
+  return refreshLayoutAt({ ...model, search: null, notice: null }, model.selected);
 }
 
 /** The navigator after a key or paste in the search field; undefined: the event is for the list. */

@@ -1,9 +1,10 @@
 import { actionOf } from "../tui/key-table.js";
-import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
+import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorEvent, NavigatorModel, NavigatorStep } from "./model.js";
 import { rebuildLayouts, showSelection } from "./selection.js";
 import { updateDialog } from "./update-dialog.js";
 import { performAction } from "./update-list.js";
+import { updateByMouse } from "./update-mouse.js";
 import { openTree, showProgress, updateWhileReading } from "./update-reading.js";
 import { addHits, showPreview, showQueryProblem, startGivenSearch, updateSearchField } from "./update-search.js";
 
@@ -15,6 +16,8 @@ export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEv
     case "key":
     case "paste":
       return updateByInput(model, event);
+    case "mouse":
+      return updateByPointer(model, event);
     default:
       return updateByEvent(model, event);
   }
@@ -30,6 +33,21 @@ function updateByInput(before: NavigatorModel, event: Extract<TerminalEvent, { k
   if (inField !== undefined) return inField;
   const action = event.kind === "key" ? actionOf(model.keys, event.key) : undefined;
   return action === undefined ? withoutEffects(model) : performAction(model, action);
+}
+
+/** The wheel scrolls a text over the list; otherwise a dialog takes no mouse events, and the list none while it is being read. */
+function updateByPointer(model: NavigatorModel, event: MouseEvent): NavigatorStep {
+  if (model.reading !== null) return withoutEffects(model);
+  if (model.dialog.kind === "help" || model.dialog.kind === "comparison") {
+    if (event.action === "press") return withoutEffects(model);
+    return updateDialog(model, { kind: "key", key: event.action === "wheelUp" ? "up" : "down" });
+  }
+  if (model.dialog.kind !== "none") return withoutEffects(model);
+  const clicked = updateByMouse({ ...model, notice: null }, event);
+  if (clicked === undefined) return withoutEffects(model);
+  if (!clicked.isOpened) return clicked.step;
+  const opened = performAction(clicked.step.model, "go");
+  return { model: opened.model, effects: [...clicked.step.effects, ...opened.effects] };
 }
 
 function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorStep {

@@ -3,10 +3,10 @@ import type { QueryFinder } from "@bough/session-core/internals";
 import { age, dateTime } from "../format/time.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
-import { padStart, truncate } from "../terminal/width.js";
+import { displayWidth, padStart, truncate } from "../terminal/width.js";
 import { gutterText, LEVEL_WIDTH } from "../tree/gutter.js";
-import type { VisibleRow } from "../tree/layout.js";
-import { branchCount, leafNames, rowText } from "../tree/row-text.js";
+import { branchCount, groupText, leafNames, rowText } from "../tree/row-text.js";
+import type { VisibleRow } from "../tree/visible-row.js";
 import type { FrameLine } from "../tui/screen.js";
 import { dimmed, hitFinder, hitText } from "./hit-text.js";
 import type { NavigatorModel, NavigatorTree } from "./model.js";
@@ -47,7 +47,7 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
     return { line: fitLine([styled("dim", model.glyphs.ellipsis)], columns, ""), isSelected: visible.at === model.selected };
   const row = tree.index.row(visible.at);
   const isSelected = visible.at === model.selected;
-  const right = rightColumns(model, row, columns);
+  const right = rightColumns(model, row, columns, visible.group === null);
   const room = columns - lineWidth(right);
   const left: Line = [
     isSelected ? styled("leaf", glyphs.cursor) : " ",
@@ -58,7 +58,8 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
   const snippet = model.search?.snippets.get(visible.at);
   const isDim = finder !== null && !visible.isHit;
   const marks = suffixes(context, visible, row, maxLabelWidth(room));
-  const fitted = rowText(row, room - lineWidth(left) - lineWidth(marks), glyphs.ellipsis);
+  const own = rowText(row, room - lineWidth(left) - lineWidth(marks), glyphs.ellipsis);
+  const fitted = visible.group === null ? own : groupText(visible.group, own);
   const text =
     finder !== null && visible.isHit
       ? hitText(rowText(row), snippet, finder, room - lineWidth(left), glyphs)
@@ -67,6 +68,13 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
         : fitted;
   const line = fitMiddle(left, text, marks, room, glyphs.ellipsis);
   return { line: [...line, " ".repeat(Math.max(0, room - lineWidth(line))), ...right], isSelected };
+}
+
+/** The column of a row's fold sign. */
+export function foldSignColumn({ glyphs, tree, ...model }: NavigatorModel, visible: VisibleRow, columns: number): number {
+  const row = tree?.index.isHeld(visible.at) === true ? tree.index.row(visible.at) : undefined;
+  const right = row === undefined ? [] : rightColumns({ glyphs, tree, ...model }, row, columns, false);
+  return 1 + displayWidth(gutterText(visible, maxLevels(columns - lineWidth(right)), glyphs));
 }
 
 function maxLevels(room: number): number {
@@ -105,9 +113,10 @@ function suffixes({ model, leafNames }: RowContext, { branches, hiddenBelow }: V
   ];
 }
 
-function rightColumns({ showsTimes, nowMs }: NavigatorModel, row: OutlineRow, columns: number): Line {
+/** `hasSize`: rows that are drawn as one have no size of their own. */
+function rightColumns({ showsTimes, nowMs }: NavigatorModel, row: OutlineRow, columns: number, hasSize: boolean): Line {
   if (columns < MIN_WIDTH_FOR_AGE) return [];
-  const size = columns >= MIN_WIDTH_FOR_SIZE ? padStart(estimatedTokens(row.payloadBytes), SIZE_WIDTH) : "";
+  const size = columns >= MIN_WIDTH_FOR_SIZE ? padStart(hasSize ? estimatedTokens(row.payloadBytes) : "", SIZE_WIDTH) : "";
   const time = showsTimes ? padStart(dateTime(row.createdAtMs), TIME_WIDTH) : padStart(age(row.createdAtMs, nowMs), AGE_WIDTH);
   return [styled("dim", `${size}${time}`)];
 }

@@ -84,6 +84,19 @@ export function visibleRange(model: PickerModel): { readonly from: number; reado
   return { from: model.top, to };
 }
 
+/** The row under the pointer; undefined: there is none. A row of a text search has two lines. */
+export function rowAtLine(model: PickerModel, pointer: { readonly row: number; readonly column: number }): number | undefined {
+  const { list, prompt, hasHeadings } = computeLayout(model);
+  const line = pointer.row - 1 - prompt.length - (hasHeadings ? 1 : 0);
+  if (line < 0 || line >= list.rows || pointer.column >= list.columns) return undefined;
+  let below = 0;
+  for (let row = model.top; row < model.rows.length; row += 1) {
+    below += rowHeight(model, row);
+    if (line < below) return row;
+  }
+  return undefined;
+}
+
 export type ColumnName = "directory" | "count" | "age" | "model" | "size";
 
 /** A column beside the title. */

@@ -24,6 +24,8 @@ export interface PickerOptions {
   readonly currentSessionId?: SessionId | undefined;
   /** Starts with the sessions of all directories. */
   readonly everywhere?: boolean | undefined;
+  /** Default: true. */
+  readonly mouse?: boolean | undefined;
 }
 
 /**
@@ -38,6 +40,7 @@ export function pickerScreen(options: PickerOptions): Screen<PickerModel, Picker
   const place = findPlace(io);
   return {
     kind: "full",
+    hasMouse: options.mouse !== false,
     start: (size) => startPicker(options, size),
     update,
     view,

@@ -1,8 +1,8 @@
 import { counted } from "../format/numbers.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { actionOf } from "../tui/key-table.js";
-import type { TerminalEvent } from "../tui/screen.js";
-import { chooseColumns, computeLayout, scrollToSelection, visibleRange } from "./layout.js";
+import type { MouseEvent, TerminalEvent } from "../tui/screen.js";
+import { chooseColumns, computeLayout, rowAtLine, scrollToSelection, visibleRange } from "./layout.js";
 import { type Notice, type PickerEffect, type PickerEvent, type PickerModel, type PickerStep, selectedRow } from "./model.js";
 import { firstKeyName, quoteTitle } from "./prompt.js";
 import { addPage, markListFailed, refreshRows, reloadList, removeSession, replaceRecord } from "./session-lists.js";
@@ -24,6 +24,8 @@ function reduce(model: PickerModel, event: TerminalEvent | PickerEvent): PickerS
       return { model: { ...model, size: event.size }, effects: [] };
     case "paste":
       return updateByMode(pasteIntoSearch(model), event);
+    case "mouse":
+      return updateByMouse({ ...model, notice: undefined }, event);
     case "key":
       return updateByKey({ ...model, notice: undefined }, event);
   }
@@ -34,6 +36,16 @@ function updateByKey(model: PickerModel, event: Extract<TerminalEvent, { kind: "
   if (model.mode.kind !== "list") return updateByMode(model, event);
   const action = actionOf(model.settings.keys, event.key);
   return action === undefined ? { model, effects: [] } : updateByAction(model, action);
+}
+
+/** The wheel moves the selection, a click selects, a double click opens. In the search field too; dialogs take no mouse events. */
+function updateByMouse(model: PickerModel, event: MouseEvent): PickerStep {
+  if (model.mode.kind !== "list" && model.mode.kind !== "search") return { model, effects: [] };
+  if (event.action !== "press") return updateByAction(model, event.action === "wheelUp" ? "up" : "down");
+  const row = rowAtLine(model, event);
+  if (row === undefined) return { model, effects: [] };
+  const selected = { ...model, selected: row, isChosen: true };
+  return event.isDouble === true ? updateByAction(selected, "open") : { model: selected, effects: [] };
 }
 
 /** A paste in the list starts a search. */
@@ -76,7 +88,7 @@ function haveSameIds(a: readonly string[], b: readonly string[]): boolean {
 
 /** Whether it is the result of an effect, not input. */
 function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent {
-  return event.kind !== "key" && event.kind !== "paste" && event.kind !== "resize";
+  return event.kind !== "key" && event.kind !== "paste" && event.kind !== "mouse" && event.kind !== "resize";
 }
 
 /** Handles the result of an effect. A stale result changes nothing. */

@@ -200,7 +200,9 @@ An entry is named by
   @leaf        the leaf: the current position of the session
   @root        the first entry of the leaf's path
   @NAME        the leaf with this name
-  ~N           N entries above the leaf; after any other name: N entries above it
+  ~N           N entries above the leaf, after any other name N entries above it. What bough tree
+               prints as a row is counted: no tool results or settings, and replies that only call
+               tools once, by the last of them. bough tree --numbers prints the numbers.
 `;
 
 const ENVIRONMENT_TOPIC = `BOUGH_STORE     the store, if --store is not given; an empty value counts as unset

@@ -81,13 +81,14 @@ function defineTree(registry: CommandRegistry): void {
       group: GROUP,
       paged: true,
       summary: "Print a session as a tree",
-      more: `${DEFAULT_SESSION} A bullet marks entries on the path of the leaf, an arrow marks the leaf; the branch of the leaf comes first. Long runs without branch points are folded.`,
+      more: `${DEFAULT_SESSION} A bullet marks the path of the leaf, which stays in the first column; an arrow marks the leaf. Other branches hang off to the right, directly below their branch point, whose row says how many branches leave it. Replies that only call tools are one row that counts the calls. Long runs without branch points are folded.`,
       examples: [
         ["bough tree", "the newest session of this directory"],
         ["bough tree parser -i", "opens the navigator: browse, search, move the leaf"],
         ["bough tree parser @leaf~2 -i", "the navigator, with this entry selected"],
         ["bough tree 01J8 --full", "without folding"],
         ["bough tree parser --user", "only messages of the user"],
+        ["bough tree parser --numbers", "with ~N before each row: bough go parser ~3"],
       ],
       json: "{ session: { id, title }, leafId, leaves: [{ name, entryId }], entries: [{ id, seq, parentId, type, role, depth, createdAtMs, preview, isError, payloadBytes, label }] }",
     },
@@ -97,7 +98,8 @@ function defineTree(registry: CommandRegistry): void {
     .option("--all", "every entry, including tool results, settings, custom and foreign entries")
     .option("--no-tools", "omit tool calls")
     .option("--user", "only messages of the user")
-    .option("--full", "do not fold")
+    .option("--full", "do not fold: every reply and every row of a long run singly")
+    .option("--numbers", "print ~N before the entries above the leaf, as other commands take it (default filter only)")
     .option("--time", "print the time of each entry")
     .option("--width <columns>", "maximum width (default: that of the terminal, or 100)", parseWidth);
 }

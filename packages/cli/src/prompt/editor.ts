@@ -90,7 +90,7 @@ const ALIASES: Readonly<Record<string, string>> = {
  * edit(createEditor("plan"), { kind: "key", key: "alt+enter" }, 80)?.text; // "plan\n"
  */
 export function edit(editor: Editor, event: TerminalEvent, width: number): Editor | undefined {
-  if (event.kind === "resize") return undefined;
+  if (event.kind === "resize" || event.kind === "mouse") return undefined;
   if (event.kind === "paste") return insert(editor, normalizeLineEnds(event.text).replaceAll("\t", "    "));
   if (event.text !== undefined) return insert(editor, event.text);
   const key = ALIASES[event.key] ?? event.key;

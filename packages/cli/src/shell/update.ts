@@ -22,6 +22,8 @@ export function update(model: ShellModel, event: TerminalEvent | ShellEvent): Sh
       return model.question === null ? handleKey(model, event) : handleKeyAtQuestion(model, model.question, event);
     case "paste":
       return model.question === null ? editPrompt(model, event) : restartAnswerDelay(editPrompt(markTyping(model, model.question), event));
+    case "mouse":
+      return withoutEffects(model);
     default:
       return updateByEvent(model, event);
   }

@@ -1,5 +1,5 @@
 import type { OutlineRow } from "@bough/session-core";
-import { isTyped } from "@bough/session-core/internals";
+import { isConversation, isOnlyCalls, isTyped } from "@bough/session-core/internals";
 
 /** All filters, in the order in which a key cycles through them. */
 export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
@@ -27,6 +27,7 @@ const FROM_USER = 4;
 const SUMMARY = 8;
 const ANY = 16;
 const PROMPT = 32;
+const FAILED = 64;
 
 const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
   default: { bit: CONVERSATION, keepsMarks: true },
@@ -53,6 +54,16 @@ export function returnsToPrompt(bits: number): boolean {
   return (bits & PROMPT) !== 0;
 }
 
+/** Whether a row is a reply that only calls tools. */
+export function hasOnlyCalls(bits: number): boolean {
+  return (bits & (CONVERSATION | WITH_TEXT)) === CONVERSATION;
+}
+
+/** Whether a row is the result of a tool call that failed. */
+export function isFailedResult(bits: number): boolean {
+  return (bits & FAILED) !== 0;
+}
+
 /** Whether a row is a message of the user, which begins a turn. */
 export function isFromUser(bits: number): boolean {
   return (bits & FROM_USER) !== 0;
@@ -63,30 +74,8 @@ export function filterBits(row: OutlineRow): number {
   let bits = ANY;
   if (isConversation(row)) bits |= isOnlyCalls(row) ? CONVERSATION : CONVERSATION | WITH_TEXT;
   if (isTyped(row)) bits |= FROM_USER;
+  if (row.role === "toolResult" && row.isError) bits |= FAILED;
   if (row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"))) bits |= PROMPT;
   if (row.type === "compaction" || row.type === "branch_summary") bits |= SUMMARY;
   return bits;
-}
-
-function isConversation(row: OutlineRow): boolean {
-  switch (row.type) {
-    case "message":
-      // A `custom` message was inserted by a program (reminder, command output), unless it holds a slash command.
-      return row.role !== "toolResult" && (row.role !== "custom" || isTyped(row));
-    case "compaction":
-    case "branch_summary":
-    case "custom_message":
-      return true;
-    case "model_change":
-    case "thinking_level_change":
-    case "context_edit":
-    case "custom":
-    case "foreign":
-      return false;
-  }
-}
-
-// The preview of a reply has its text before its calls, so a preview that starts with a call has no text.
-function isOnlyCalls(row: OutlineRow): boolean {
-  return row.role === "assistant" && !row.isError && row.preview.startsWith("[") && /^\[[^\]\s]+[^\]]*\]/.test(row.preview);
 }

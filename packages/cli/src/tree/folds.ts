@@ -1,52 +1,50 @@
 import { countAtMost } from "./binary-search.js";
 
-/** The rows whose subtrees are folded, by row number. Immutable: each change returns a new one, linear in its size. */
-export class Folds implements Iterable<number> {
-  /** No row is folded. */
+/**
+ * What the user folded and unfolded: row numbers of subtrees, and keys of groups (`Layout`). The layout adds what is folded without a
+ * word of the user. Immutable: each change returns a new one, linear in its size.
+ */
+export class Folds {
+  /** Nothing was folded or unfolded. */
   static readonly none: Folds = new Folds([]);
 
-  readonly #rows: ReadonlySet<number>;
+  /** What was folded, in no order. */
+  readonly folded: ReadonlySet<number>;
+  /** What was unfolded, in no order. */
+  readonly unfolded: ReadonlySet<number>;
 
-  constructor(rows: Iterable<number>) {
-    this.#rows = new Set(rows);
+  constructor(folded: Iterable<number>, unfolded: Iterable<number> = []) {
+    this.folded = new Set(folded);
+    this.unfolded = new Set(unfolded);
   }
 
-  /** How many rows are folded. */
-  get size(): number {
-    return this.#rows.size;
+  /** With this one folded. */
+  fold(key: number): Folds {
+    return new Folds(
+      [...this.folded, key],
+      [...this.unfolded].filter((one) => one !== key),
+    );
   }
 
-  /** Whether this row itself is folded. Another fold may hide it. */
-  isFolded(at: number): boolean {
-    return this.#rows.has(at);
-  }
-
-  /** Folds a row, or unfolds it. */
-  toggle(at: number): Folds {
-    return this.isFolded(at) ? this.unfold([at]) : this.fold(at);
-  }
-
-  /** With this row folded. */
-  fold(at: number): Folds {
-    return this.isFolded(at) ? this : new Folds([...this.#rows, at]);
-  }
-
-  /** Without these rows. */
-  unfold(rows: Iterable<number>): Folds {
-    const left = new Set(this.#rows);
-    for (const at of rows) left.delete(at);
-    if (left.size === this.size) return this;
-    return left.size === 0 ? Folds.none : new Folds(left);
-  }
-
-  /** The folded rows, in no order. */
-  [Symbol.iterator](): Iterator<number> {
-    return this.#rows[Symbol.iterator]();
+  /** With these unfolded. */
+  unfold(keys: readonly number[]): Folds {
+    if (keys.every((key) => this.unfolded.has(key) && !this.folded.has(key))) return this;
+    const unfolded = new Set(keys);
+    return new Folds(
+      [...this.folded].filter((one) => !unfolded.has(one)),
+      [...this.unfolded, ...keys],
+    );
   }
 }
 
+/** Ranks that a fold draws as one row: the first one stays visible. */
+export interface FoldedRange {
+  readonly first: number;
+  readonly last: number;
+}
+
 /**
- * The ranges of ranks that folds hide: disjoint, ascending, each directly below the row that is folded. A rank counts all rows of a
+ * The ranges of ranks that folds hide: disjoint, ascending, each directly below the row that is visible for it. A rank counts all rows of a
  * layout; a position counts only the visible ones.
  */
 export class FoldedRanges {
@@ -57,21 +55,26 @@ export class FoldedRanges {
   /** How many rows are hidden. */
   readonly hidden: number;
 
-  /** From the ascending ranks of folded rows, and the end of each row's subtree. Linear in the number of folds. */
-  constructor(folded: Iterable<number>, end: Int32Array) {
+  /** From folded ranges, ascending by their first rank, of several with the same one the longest first. Linear in them. */
+  constructor(folded: Iterable<FoldedRange>) {
     let hidden = 0;
     let lastHidden = -1;
-    for (const rank of folded) {
-      const last = end[rank] ?? rank;
-      // A fold inside another one, or with nothing below it, hides nothing.
-      if (rank <= lastHidden || last === rank) continue;
-      this.#first.push(rank + 1);
+    for (const { first, last } of folded) {
+      // One that begins inside another one, or with nothing below it, hides nothing.
+      if (first <= lastHidden || last === first) continue;
+      this.#first.push(first + 1);
       this.#last.push(last);
-      this.#position.push(rank + 1 - hidden);
-      hidden += last - rank;
+      this.#position.push(first + 1 - hidden);
+      hidden += last - first;
       lastHidden = last;
     }
     this.hidden = hidden;
+  }
+
+  /** The last rank that a visible row stands for: its own if nothing below it is folded. O(log folds). */
+  lastOf(rank: number): number {
+    const range = countAtMost(this.#first, rank + 1) - 1;
+    return this.#first[range] === rank + 1 ? (this.#last[range] ?? rank) : rank;
   }
 
   /** The row itself if it is visible, else the folded row that hides it. O(log folds). */

@@ -1,5 +1,5 @@
 import type { Glyphs } from "../terminal/glyphs.js";
-import type { VisibleRow } from "./layout.js";
+import type { VisibleRow } from "./visible-row.js";
 
 /** Columns of one level of indentation. */
 export const LEVEL_WIDTH = 3;

@@ -1,10 +1,11 @@
 import { countAtMost } from "./binary-search.js";
-import { isFromUser } from "./filter.js";
-import { FoldedRanges, Folds } from "./folds.js";
+import { isFailedResult, isFromUser } from "./filter.js";
+import { Folds } from "./folds.js";
+import { branchesIn, type CallSummary, countCalls, type Group, initialFolds, ranksOf } from "./groups.js";
+import { LayoutFolds } from "./layout-folds.js";
 import {
   childrenOf,
   type Direction,
-  isBelow,
   isBranchPoint,
   isOnPath,
   isSegmentStart,
@@ -15,30 +16,9 @@ import {
   segmentStart,
   startsSideBranch,
 } from "./row-order.js";
-import { type LayoutOptions, shownRows } from "./shown-rows.js";
+import { type LayoutOptions, markedRows, shownRows } from "./shown-rows.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
-
-/** A row as it is drawn. */
-export interface VisibleRow {
-  /** Its row number. */
-  readonly at: number;
-  /** Counted from 0 among the visible rows. */
-  readonly position: number;
-  /** How many side branches the row is in, one inside the other: 0 on the leaf's path. */
-  readonly level: number;
-  /** Whether the row is the first one of a side branch. */
-  readonly startsBranch: boolean;
-  /** Whether it is the first row of all. */
-  readonly isFirst: boolean;
-  readonly isOnPath: boolean;
-  /** How many shown branches leave the row; 0: it is no branch point. */
-  readonly branches: number;
-  readonly isHit: boolean;
-  /** `foldable`: it starts a side branch and has rows below it. */
-  readonly fold: "folded" | "foldable" | "none";
-  /** How many rows its fold hides; 0: it is not folded. */
-  readonly hiddenBelow: number;
-}
+import type { DrawnGroup, VisibleRow } from "./visible-row.js";
 
 /** The selected row and the folds after a fold key. */
 export interface FoldStep {
@@ -58,7 +38,9 @@ export class Layout {
   readonly #order: RowOrder;
   /** The ranks of hits, ascending. */
   readonly #hits: Int32Array;
-  readonly #ranges = new WeakMap<Folds, FoldedRanges>();
+  readonly #folds: LayoutFolds;
+  readonly #summaries = new Map<Group, CallSummary>();
+  #failures: ReadonlyMap<number, number> | undefined;
   #segments: Int32Array | undefined;
   #branchPoints: Int32Array | undefined;
   #turns: Int32Array | undefined;
@@ -67,7 +49,9 @@ export class Layout {
     const leaf = options.leafId === null ? NONE : index.indexOf(options.leafId);
     this.#index = index;
     this.#order = orderRows(index, shownRows(index, options), leaf);
-    this.#hits = this.#ranksOf(new Set(options.hits ?? []));
+    this.#hits = ranksOf(this.#order, new Set(options.hits ?? []));
+    const marked = markedRows(index, { ...options, showsAllMarks: true });
+    this.#folds = new LayoutFolds(this.#order, initialFolds(index, this.#order, options, marked));
   }
 
   /** How many rows are shown. */
@@ -77,7 +61,7 @@ export class Layout {
 
   /** How many rows are visible. */
   visibleCount(folds: Folds): number {
-    return this.shownCount - this.#rangesOf(folds).hidden;
+    return this.shownCount - this.#folds.rangesOf(folds).hidden;
   }
 
   /**
@@ -85,22 +69,29 @@ export class Layout {
    * the folded row. -1: the layout is empty.
    */
   positionOf(at: number, folds: Folds): number {
-    return this.shownCount === 0 ? NONE : this.#rangesOf(folds).positionOf(this.#visibleRank(at, folds));
+    return this.shownCount === 0 ? NONE : this.#folds.rangesOf(folds).positionOf(this.#visibleRank(at, folds));
   }
 
-  /** Whether the row at a position is a branch child, if nothing is folded. */
-  startsBranch(position: number): boolean {
-    return this.#order.branchChild[position] === position;
+  /** Whether the row at a position is the first one of a branch. */
+  startsBranch(position: number, folds: Folds): boolean {
+    const rank = this.#folds.rangesOf(folds).rankAt(position);
+    return this.#order.branchChild[rank] === rank;
+  }
+
+  /** The row numbers that the visible rows from a position to before another one stand for. Linear in these. */
+  rowsBetween(from: number, to: number, folds: Folds): readonly number[] {
+    const ranges = this.#folds.rangesOf(folds);
+    return [...this.#order.rows.subarray(ranges.rankAt(from), ranges.rankAt(to))];
   }
 
   /** The row at a position, -1 if there is none. */
   atPosition(position: number, folds: Folds): number {
-    return position < 0 ? NONE : (this.#order.rows[this.#rangesOf(folds).rankAt(position)] ?? NONE);
+    return position < 0 ? NONE : this.#rowAt(this.#folds.rangesOf(folds).rankAt(position), folds);
   }
 
   /** Up to `count` rows from a position on; the range may exceed the rows on both sides. Linear in the rows returned. */
   window(from: number, count: number, folds: Folds): VisibleRow[] {
-    const ranges = this.#rangesOf(folds);
+    const ranges = this.#folds.rangesOf(folds);
     const rows: VisibleRow[] = [];
     let position = Math.max(0, from);
     for (let rank = ranges.rankAt(position); rank < this.shownCount && position < from + count; rank = ranges.next(rank)) {
@@ -110,10 +101,18 @@ export class Layout {
     return rows;
   }
 
-  /** The folds without those that hide a row (or its nearest shown ancestor). Linear in the folds. */
+  /** The folds without those that hide a row (or its nearest shown ancestor). Linear in the folds and in the branch points above. */
   reveal(at: number, folds: Folds): Folds {
-    const rank = this.#rankOf(at);
-    return folds.unfold([...folds].filter((folded) => isBelow(this.#order, rank, this.#order.rank[folded] ?? NONE)));
+    return this.shownCount === 0 ? folds : this.#folds.reveal(this.#rankOf(at), folds);
+  }
+
+  /**
+   * Unfolds a folded row; else folds the group of calls that it is in, or the rows below it. undefined: there is nothing to fold. An
+   * unfolded group selects its first row, so that the selection stays on its line.
+   */
+  toggle(at: number, folds: Folds): FoldStep | undefined {
+    const step = this.shownCount === 0 ? undefined : this.#folds.toggle(this.#visibleRank(at, folds), folds);
+    return step && { at: this.#rowAt(step.rank, step.folds), folds: step.folds };
   }
 
   /** Whether a row has shown rows below it. */
@@ -141,22 +140,28 @@ export class Layout {
    */
   foldOrGoBack(at: number, folds: Folds): FoldStep {
     const start = this.segmentStart(at);
-    if (this.hasBelow(start) && !folds.isFolded(start)) return { at: start, folds: folds.fold(start) };
-    return { at: this.previousSegment(start), folds };
+    const rank = this.#order.rank[start] ?? NONE;
+    if (this.hasBelow(start) && !this.#folds.isFolded(rank, folds)) return { at: start, folds: this.#folds.fold(rank, folds) };
+    const group = this.#folds.foldBranches(rank, folds);
+    return group === undefined
+      ? { at: this.previousSegment(start), folds }
+      : { at: this.#rowAt(group.rank, group.folds), folds: group.folds };
   }
 
   /** Unfolds a folded row; else goes to the next segment start, or below the last one to the last row. */
   unfoldOrGoOn(at: number, folds: Folds): FoldStep {
-    if (this.hasBelow(at) && folds.isFolded(at)) return { at, folds: folds.unfold([at]) };
-    return { at: this.nextSegment(at, folds), folds };
+    const rank = this.shownCount === 0 ? NONE : this.#visibleRank(at, folds);
+    if (rank === NONE || !this.#folds.isFolded(rank, folds)) return { at: this.nextSegment(at, folds), folds };
+    const unfolded = this.#folds.unfold(rank, folds);
+    return { at: this.#rowAt(rank, unfolded), folds: unfolded };
   }
 
   /** The next visible segment start below a row; the last visible row if there is none. */
   nextSegment(at: number, folds: Folds): number {
-    const ranges = this.#rangesOf(folds);
+    const ranges = this.#folds.rangesOf(folds);
     this.#segments ??= ranksWhere(this.#order, isSegmentStart);
-    const next = nextVisible(this.#order, this.#segments, this.#visibleRank(at, folds), 1, ranges);
-    return this.#order.rows[next === NONE ? ranges.visibleRank(this.shownCount - 1) : next] ?? NONE;
+    const next = nextVisible(this.#segments, this.#visibleRank(at, folds), 1, ranges);
+    return this.#rowAt(next === NONE ? ranges.visibleRank(this.shownCount - 1) : next, folds);
   }
 
   /**
@@ -198,21 +203,6 @@ export class Layout {
     return rank !== NONE && this.#hits[number - 1] === rank ? number : 0;
   }
 
-  /** The ranks of rows, ascending, without those of hidden and unknown ones. */
-  #ranksOf(rows: Iterable<number>): Int32Array {
-    const ranks = Int32Array.from(rows, (at) => this.#order.rank[at] ?? NONE).sort();
-    return ranks.subarray(countAtMost(ranks, NONE));
-  }
-
-  #rangesOf(folds: Folds): FoldedRanges {
-    let ranges = this.#ranges.get(folds);
-    if (ranges === undefined) {
-      ranges = new FoldedRanges(this.#ranksOf(folds), this.#order.end);
-      this.#ranges.set(folds, ranges);
-    }
-    return ranges;
-  }
-
   /** The rank of a row, of its nearest shown ancestor if it is hidden, 0 if there is none. Linear in new rows above it. */
   #rankOf(at: number): number {
     const { rank, shownAncestor } = this.#order;
@@ -223,20 +213,52 @@ export class Layout {
   }
 
   #visibleRank(at: number, folds: Folds): number {
-    return this.#rangesOf(folds).visibleRank(this.#rankOf(at));
+    return this.#folds.rangesOf(folds).visibleRank(this.#rankOf(at));
   }
 
   #nextOf(ranks: Int32Array, at: number, direction: Direction, folds: Folds): number {
     const from = at !== NONE ? this.#visibleRank(at, folds) : direction === 1 ? NONE : this.shownCount;
-    return this.#order.rows[nextVisible(this.#order, ranks, from, direction, this.#rangesOf(folds))] ?? NONE;
+    return this.#order.rows[nextVisible(ranks, from, direction, this.#folds.rangesOf(folds))] ?? NONE;
+  }
+
+  /** The row number that a visible rank is drawn as. */
+  #rowAt(rank: number, folds: Folds): number {
+    const group = rank < 0 ? undefined : this.#folds.group(rank, folds);
+    return this.#order.rows[group?.kind === "calls" ? group.last : rank] ?? NONE;
+  }
+
+  #drawnGroup(group: Group): DrawnGroup {
+    if (group.kind === "branches") return { kind: "branches", count: branchesIn(group, this.#order) };
+    let summary = this.#summaries.get(group);
+    if (summary === undefined) {
+      this.#failures ??= this.#countFailures();
+      summary = countCalls(this.#index, this.#order.rows.subarray(group.first, group.last + 1), this.#failures);
+      this.#summaries.set(group, summary);
+    }
+    return { kind: "calls", ...summary };
+  }
+
+  /** By row number of a shown row: how many hidden results below it failed. Linear. */
+  #countFailures(): ReadonlyMap<number, number> {
+    const { shownAncestor, rank } = this.#order;
+    const bits = this.#index.filterBits;
+    const failures = new Map<number, number>();
+    for (let at = 0; at < rank.length; at += 1) {
+      if (!isFailedResult(bits[at] ?? 0) || rank[at] !== NONE) continue;
+      const above = shownAncestor[at] ?? NONE;
+      failures.set(above, (failures.get(above) ?? 0) + 1);
+    }
+    return failures;
   }
 
   #visibleRow(rank: number, position: number, folds: Folds): VisibleRow {
-    const { rows, end, level } = this.#order;
-    const at = rows[rank] ?? NONE;
+    const { end, level } = this.#order;
+    const at = this.#rowAt(rank, folds);
+    const group = this.#folds.group(rank, folds);
     const below = (end[rank] ?? rank) - rank;
-    const isFolded = below > 0 && folds.isFolded(at);
+    const isFolded = this.#folds.isFolded(rank, folds);
     const startsBranch = startsSideBranch(this.#order, rank);
+    const isFoldable = (below > 0 && startsBranch) || this.#folds.startsOpenCalls(rank, folds);
     return {
       at,
       position,
@@ -244,10 +266,11 @@ export class Layout {
       startsBranch,
       isFirst: rank === 0,
       isOnPath: isOnPath(this.#order, rank),
-      branches: isBranchPoint(this.#order, rank) ? childrenOf(this.#order, rank).length : 0,
+      branches: group === undefined && isBranchPoint(this.#order, rank) ? childrenOf(this.#order, rank).length : 0,
       isHit: this.hitNumber(at) > 0,
-      fold: isFolded ? "folded" : below > 0 && startsBranch ? "foldable" : "none",
-      hiddenBelow: isFolded ? below : 0,
+      group: group === undefined ? null : this.#drawnGroup(group),
+      fold: isFolded ? "folded" : isFoldable ? "foldable" : "none",
+      hiddenBelow: isFolded && group === undefined ? below : 0,
     };
   }
 }

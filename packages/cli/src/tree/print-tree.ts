@@ -1,4 +1,4 @@
-import type { Label, LeafRecord, OutlineRow } from "@bough/session-core";
+import type { EntryId, Label, LeafRecord, OutlineRow } from "@bough/session-core";
 import { isTyped, pairStart } from "@bough/session-core/internals";
 import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -7,9 +7,10 @@ import { displayWidth, padEnd } from "../terminal/width.js";
 import type { TreeFilter } from "./filter.js";
 import { Folds } from "./folds.js";
 import { type GutterPlace, gutterText, LEVEL_WIDTH } from "./gutter.js";
-import { Layout, type VisibleRow } from "./layout.js";
-import { branchCount, leafNames, rowText } from "./row-text.js";
+import { Layout } from "./layout.js";
+import { branchCount, groupText, leafNames, rowText } from "./row-text.js";
 import { TreeIndex } from "./tree-index.js";
+import type { VisibleRow } from "./visible-row.js";
 
 /** The outline of a session in order of arrival, with its labels and leaves. */
 export interface SessionTree {
@@ -27,17 +28,21 @@ export interface PrintOptions {
   readonly filter: TreeFilter;
   /** Prints long runs completely. */
   readonly full: boolean;
+  /** Prints `~N` before the rows above the leaf. With `full` the replies of a group have no numbers of their own. */
+  readonly numbers?: boolean | undefined;
   readonly glyphs: Glyphs;
   /** Text for an entry's time; undefined: no times. */
   readonly time?: ((atMs: number) => string) | undefined;
 }
 
-/** A tree as lines, and how many rows the filter hides. */
+/** A tree as lines, and how many rows the filter hides and groups of calls contain. */
 interface PrintedTree {
   readonly lines: Iterable<Line>;
   /** The texts in the lines whose characters may be of any width. */
   readonly texts: Iterable<string>;
   readonly hidden: number;
+  /** How many shown entries have no row of their own. */
+  readonly folded: number;
 }
 
 /** Runs up to this length are printed completely. */
@@ -60,13 +65,32 @@ export function printTree(tree: SessionTree, options: PrintOptions): PrintedTree
     leaves: tree.leaves,
     labeled: labels,
     showsAllMarks: true,
+    foldsCalls: options.filter === "default" && !options.full,
   });
   const leaves = leafNames(tree.leaves, tree.leafName);
   const isLandmark = (at: number) => isLandmarkRow(tree.rows[at], labels, leaves);
-  const rows = options.full ? layout.window(0, layout.shownCount, Folds.none) : [...shortenRuns(layout, isLandmark)];
+  const rows = options.full ? layout.window(0, layout.visibleCount(Folds.none), Folds.none) : [...shortenRuns(layout, isLandmark)];
   const texts = shownTexts(tree, labels, rows);
-  const printer = new TreePrinter(tree.rows, labels, leaves, rows, options);
-  return { lines: printer.lines(), texts, hidden: tree.rows.length - layout.shownCount };
+  const numbers = options.numbers === true ? pathNumbers(index, tree, labels, leafId) : new Map<number, number>();
+  const printer = new TreePrinter(tree.rows, labels, leaves, rows, numbers, options);
+  return {
+    lines: printer.lines(),
+    texts,
+    hidden: tree.rows.length - layout.shownCount,
+    folded: layout.shownCount - layout.visibleCount(Folds.none),
+  };
+}
+
+/** By row number: how many rows of the leaf's path are below it (`Session.resolve`, `~N`). Linear. */
+function pathNumbers(
+  index: TreeIndex,
+  { leaves }: SessionTree,
+  labeled: ReadonlyMap<EntryId, string>,
+  leafId: EntryId | null,
+): ReadonlyMap<number, number> {
+  const layout = new Layout(index, { filter: "default", leafId, leaves, labeled, showsAllMarks: true, foldsCalls: true });
+  const path = layout.window(0, layout.visibleCount(Folds.none), Folds.none).filter(({ isOnPath }) => isOnPath);
+  return new Map(path.map(({ at }, place) => [at, path.length - 1 - place]));
 }
 
 function* shownTexts(
@@ -106,20 +130,21 @@ interface OmittedRows {
  */
 function* shortenRuns(layout: Layout, isLandmark: (at: number) => boolean): Generator<VisibleRow | OmittedRows> {
   let from = 0;
-  for (let position = 0; position < layout.shownCount; position += 1) {
+  const count = layout.visibleCount(Folds.none);
+  for (let position = 0; position < count; position += 1) {
     const isAlone = isLandmark(layout.atPosition(position, Folds.none));
-    if (!isAlone && !layout.startsBranch(position)) continue;
+    if (!isAlone && !layout.startsBranch(position, Folds.none)) continue;
     yield* shortenRun(layout, from, position - from);
     if (isAlone) yield* layout.window(position, 1, Folds.none);
     from = isAlone ? position + 1 : position;
   }
-  yield* shortenRun(layout, from, layout.shownCount - from);
+  yield* shortenRun(layout, from, count - from);
 }
 
 function* shortenRun(layout: Layout, from: number, length: number): Generator<VisibleRow | OmittedRows> {
   if (length <= LONGEST_RUN) return yield* layout.window(from, length, Folds.none);
   const start = layout.window(from, RUN_ENDS, Folds.none);
-  const omitted = Array.from({ length: length - 2 * RUN_ENDS }, (_, at) => layout.atPosition(from + RUN_ENDS + at, Folds.none));
+  const omitted = layout.rowsBetween(from + RUN_ENDS, from + length - RUN_ENDS, Folds.none);
   yield* start;
   const { level = 0, isOnPath = false } = start[0] ?? {};
   yield { omitted, place: { level, isOnPath, startsBranch: false, isFirst: false } };
@@ -131,9 +156,11 @@ class TreePrinter {
   readonly #labels: ReadonlyMap<string, string>;
   readonly #leaves: ReadonlyMap<string, readonly string[]>;
   readonly #printed: readonly (VisibleRow | OmittedRows)[];
+  readonly #numbers: ReadonlyMap<number, number>;
   readonly #options: PrintOptions;
   #ids: ReadonlyMap<string, string> = new Map();
   #idWidth = 0;
+  readonly #numberWidth: number;
   #maxLevels = 1;
 
   constructor(
@@ -141,12 +168,15 @@ class TreePrinter {
     labels: ReadonlyMap<string, string>,
     leaves: ReadonlyMap<string, readonly string[]>,
     printed: readonly (VisibleRow | OmittedRows)[],
+    numbers: ReadonlyMap<number, number>,
     options: PrintOptions,
   ) {
     this.#rows = rows;
     this.#labels = labels;
     this.#leaves = leaves;
     this.#printed = printed;
+    this.#numbers = numbers;
+    this.#numberWidth = numbers.size === 0 ? 0 : String(numbers.size).length + 2;
     this.#options = options;
   }
 
@@ -158,7 +188,7 @@ class TreePrinter {
     this.#idWidth = Math.min(widest, MAX_ID_WIDTH);
     const { width } = this.#options;
     const text = Math.min(MIN_TEXT_WIDTH, Math.floor(width * 0.6));
-    this.#maxLevels = Math.max(1, Math.floor((width - this.#idWidth - 3 - text) / LEVEL_WIDTH));
+    this.#maxLevels = Math.max(1, Math.floor((width - this.#idWidth - this.#numberWidth - 3 - text) / LEVEL_WIDTH));
   }
 
   *lines(): Generator<Line, void, void> {
@@ -177,7 +207,7 @@ class TreePrinter {
     if (row === undefined) return [];
     const left: Line = [
       styled("dim", padEnd(this.#idOf(visible.at), this.#idWidth)),
-      " ",
+      styled("label", this.#number(visible.at)),
       ...this.#gutter(visible),
       ...(time === undefined ? [] : [styled("dim", `${time(row.createdAtMs)} `)]),
       ...this.#badges(row),
@@ -185,7 +215,13 @@ class TreePrinter {
     const leafMarks = (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${glyphs.arrow} ${name}`));
     const right: Line = [...branchCount(visible.branches, glyphs), ...leafMarks];
     const room = width - lineWidth(left) - lineWidth(right);
-    return fitMiddle(left, rowText(row, room, glyphs.ellipsis), right, width, glyphs.ellipsis);
+    const own = rowText(row, room, glyphs.ellipsis);
+    return fitMiddle(left, visible.group === null ? own : groupText(visible.group, own), right, width, glyphs.ellipsis);
+  }
+
+  #number(at: number): string {
+    const number = this.#numbers.get(at);
+    return ` ${padEnd(number === undefined ? "" : `~${number}`, this.#numberWidth)}`;
   }
 
   #gutter(place: GutterPlace): Line {
@@ -208,7 +244,7 @@ class TreePrinter {
     const { glyphs, width } = this.#options;
     const fromUser = omitted.filter((at) => this.#isTyped(at)).length;
     const detail = fromUser === 0 ? "" : `, ${fromUser} from the user`;
-    const space = " ".repeat(this.#idWidth + 1);
+    const space = " ".repeat(this.#idWidth + 1 + this.#numberWidth);
     return fitLine(
       [
         space,

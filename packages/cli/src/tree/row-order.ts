@@ -95,13 +95,13 @@ export function ranksWhere(order: RowOrder, holds: (order: RowOrder, rank: numbe
  * The next of some ascending ranks after `from` that no fold hides, -1: there is none. O(log n) for each fold that hides some of
  * them on the way.
  */
-export function nextVisible(order: RowOrder, ranks: Int32Array, from: number, direction: Direction, ranges: FoldedRanges): number {
+export function nextVisible(ranks: Int32Array, from: number, direction: Direction, ranges: FoldedRanges): number {
   let past = from;
   for (;;) {
     const next = ranks[direction === 1 ? countAtMost(ranks, past) : countAtMost(ranks, past - 1) - 1] ?? NONE;
     const visible = next === NONE ? NONE : ranges.visibleRank(next);
     if (visible === next) return next;
-    past = direction === 1 ? (order.end[visible] ?? visible) : visible + 1;
+    past = direction === 1 ? ranges.lastOf(visible) : visible + 1;
   }
 }
 

@@ -3,6 +3,7 @@ import { isTyped, shortenPreview } from "@bough/session-core/internals";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
+import type { DrawnGroup } from "./visible-row.js";
 
 /**
  * An entry in one line, which is never empty. A reply is fitted to `maxWidth`, so that its calls keep the part that tells something;
@@ -29,6 +30,14 @@ export function rowText(row: OutlineRow, maxWidth: number = Number.POSITIVE_INFI
     case "foreign":
       return [styled("dim", `[foreign ${row.preview}]`)];
   }
+}
+
+/** Rows that are drawn as one: `12 calls: read 5, edit 4, bash 3, 1 failed`, or `3 other branches: ` before the first one's words. */
+export function groupText(group: DrawnGroup, first: Line): Line {
+  if (group.kind === "branches") return [styled("summary", `${group.count} other branches: `), ...first];
+  const names = group.byName.map(([name, calls]) => `${name} ${calls}`).join(", ");
+  const failed: Line = group.failed === 0 ? [] : [styled("error", `, ${group.failed} failed`)];
+  return [styled("dim", `${group.total} calls: ${names}`), ...failed];
 }
 
 /** How many branches leave a row, as shown after its text; empty: it is no branch point. */

@@ -19,6 +19,10 @@ export interface LayoutOptions {
   readonly hits?: readonly number[] | undefined;
   /** Of `hits` only the hits themselves: each is drawn below its nearest ancestor that is a hit too. */
   readonly hitsOnly?: boolean | undefined;
+  /** Whether replies in a row that only call tools are drawn as one row. */
+  readonly foldsCalls?: boolean | undefined;
+  /** Whether large side branches start folded. */
+  readonly foldsBranches?: boolean | undefined;
 }
 
 /** By row number: 1 if the row is shown, else 0. Linear. */
@@ -52,7 +56,7 @@ function onlyHits(shown: Uint8Array, related: Uint8Array, hits: readonly number[
 }
 
 /** The rows that are shown because the leaf, another leaf or a label points to them. */
-function markedRows(index: TreeIndex, { filter, leafId, leaves, labeled, showsAllMarks }: LayoutOptions): ReadonlySet<number> {
+export function markedRows(index: TreeIndex, { filter, leafId, leaves, labeled, showsAllMarks }: LayoutOptions): Set<number> {
   const rows = new Set<number>();
   const add = (id: EntryId | null) => rows.add(id === null ? NONE : index.indexOf(id));
   const showsAll = showsAllMarks === true || keepsMarks(filter);

@@ -1,11 +1,15 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
-import { filterBits } from "./filter.js";
+import { splitPreview } from "@bough/session-core/internals";
+import { filterBits, hasOnlyCalls } from "./filter.js";
 
 /** No row; as a parent: the row is a first entry. */
 export const NONE = -1;
 
 /** How many rows an index holds in full that does not hold all of them. */
 const MAX_HELD = 2000;
+
+/** So many different lists of called tools are told apart. */
+const MAX_CALL_LISTS = 60_000;
 
 /** So many entries are looked for in the list of ids; a table of all ids takes longer to build, and 60 bytes a row. */
 const MAX_SCANS = 16;
@@ -19,6 +23,8 @@ interface Columns {
   readonly bits: Uint8Array;
   /** 0 or 1 child, or 2 for several. */
   readonly children: Uint8Array;
+  /** For replies that only call tools: where the names of these tools are in the table of names. 0: for other rows. */
+  readonly calls: Uint16Array;
 }
 
 /**
@@ -36,6 +42,9 @@ export class TreeIndex {
   readonly #lateSeqs = new Map<number, number>();
   readonly #ids = new Map<EntryId, number>();
   #scans = 0;
+  // Few replies call a list of tools that no other reply calls. The first list is empty.
+  readonly #calls: (readonly string[])[] = [[]];
+  readonly #callsByKey = new Map<string, number>();
 
   /** `holdsAll`: whether every row stays in full. */
   constructor(holdsAll = true) {
@@ -127,6 +136,11 @@ export class TreeIndex {
     return this.#columns.depths[at] ?? 0;
   }
 
+  /** The names of the tools that a reply calls if it has no text; empty for other rows. */
+  callsOf(at: number): readonly string[] {
+    return this.#calls[this.#columns.calls[at] ?? 0] ?? [];
+  }
+
   /** Whether a row has several children. */
   isBranchPoint(at: number): boolean {
     return this.#columns.children[at] === 2;
@@ -144,13 +158,14 @@ export class TreeIndex {
 
   #add(row: OutlineRow): void {
     const at = this.size;
-    const { seqs, parents, depths, bits, children } = this.#columns;
+    const { seqs, parents, depths, bits, children, calls } = this.#columns;
     const parent = row.parentSeq === null ? NONE : this.#rowOfSeq(row.parentSeq);
     const last = seqs[at - 1] ?? 0;
     this.#idOf.push(row.id);
     seqs[at] = Math.max(row.seq, last);
     parents[at] = parent;
     bits[at] = filterBits(row);
+    if (hasOnlyCalls(bits[at] ?? 0)) calls[at] = this.#namesOf(row.preview);
     if (parent !== NONE) {
       depths[at] = (depths[parent] ?? 0) + 1;
       children[parent] = children[parent] === 0 ? 1 : 2;
@@ -162,8 +177,20 @@ export class TreeIndex {
     if (this.#holdsAll) this.#held.set(at, row);
   }
 
+  /** Where the names of the tools in a preview are in the table. A table that is full has none for them. */
+  #namesOf(preview: string): number {
+    const names = callNames(preview);
+    const key = names.join("\n");
+    const known = this.#callsByKey.get(key);
+    if (known !== undefined) return known;
+    if (this.#calls.length > MAX_CALL_LISTS) return 0;
+    this.#calls.push(names);
+    this.#callsByKey.set(key, this.#calls.length - 1);
+    return this.#calls.length - 1;
+  }
+
   #reserve(size: number): void {
-    const { seqs, parents, depths, bits, children } = this.#columns;
+    const { seqs, parents, depths, bits, children, calls } = this.#columns;
     if (size <= seqs.length) return;
     const next = newColumns(Math.max(size, seqs.length * 2));
     next.seqs.set(seqs);
@@ -171,6 +198,7 @@ export class TreeIndex {
     next.depths.set(depths);
     next.bits.set(bits);
     next.children.set(children);
+    next.calls.set(calls);
     this.#columns = next;
   }
 
@@ -189,6 +217,12 @@ export class TreeIndex {
   }
 }
 
+// Most replies call one tool, and only its name is wanted.
+function callNames(preview: string): readonly string[] {
+  const one = /^\[([^\]\s]+)[^\]]*\]$/.exec(preview)?.[1];
+  return one === undefined ? splitPreview(preview).calls.map(({ name }) => name) : [one];
+}
+
 function newColumns(length: number): Columns {
   return {
     seqs: new Float64Array(length),
@@ -196,6 +230,7 @@ function newColumns(length: number): Columns {
     depths: new Int32Array(length),
     bits: new Uint8Array(length),
     children: new Uint8Array(length),
+    calls: new Uint16Array(length),
   };
 }
 

@@ -1,22 +1,35 @@
 import { graphemesOf } from "../terminal/graphemes.js";
-import type { KeyEvent, TerminalEvent } from "./screen.js";
+import type { KeyEvent, MouseEvent, TerminalEvent } from "./screen.js";
 
 const ESC = "\u001b";
 const PASTE_START = `${ESC}[200~`;
 const PASTE_END = `${ESC}[201~`;
 
+/** SGR mouse reports: button with bits for modifiers, column and row counted from 1, press or release. */
+const MOUSE = /^\u001b\[<(\d+);(\d+);(\d+)([Mm])$/;
+/** A report that the terminal's connection has divided. */
+const MOUSE_START = /^\u001b\[<[\d;]*$/;
 const CSI = /^\[([\d;:]*)([A-Za-z~])$/;
 const SS3 = /^O([A-Za-z])$/;
 
 /**
  * Decodes terminal input into events. Ink's own hook is not used because it reports Delete as Backspace and does not support
- * bracketed paste. Takes one sequence at a time, as Ink's parser splits them. Its only state is an unfinished paste.
+ * bracketed paste. Takes one sequence at a time, as Ink's parser splits them. Its only state is an unfinished paste
+ * or mouse report.
  */
 export class InputDecoder {
   #pasted: string[] | undefined;
+  #mouseStart = "";
 
   /** The events of a sequence, in order. Sequences without a known key are dropped. */
-  decode(sequence: string): readonly TerminalEvent[] {
+  decode(input: string): readonly TerminalEvent[] {
+    const sequence = this.#mouseStart + input;
+    this.#mouseStart = "";
+    if (MOUSE_START.test(sequence)) {
+      this.#mouseStart = sequence;
+      return [];
+    }
+    if (this.#pasted === undefined && MOUSE.test(sequence)) return decodeMouse(sequence);
     if (sequence === PASTE_START) {
       this.#pasted = [];
       return [];
@@ -36,6 +49,24 @@ export class InputDecoder {
     return [pasteEvent(pasted.join(""))];
   }
 }
+
+const WHEEL = 64;
+const MOTION = 32;
+/** The bits that tell buttons and wheel directions apart. */
+const WHICH = 3;
+
+/** The left button and the wheel; releases, motions and other buttons are dropped. */
+function decodeMouse(sequence: string): readonly TerminalEvent[] {
+  const [, button = "", column = "", row = "", final] = MOUSE.exec(sequence) ?? [];
+  const bits = Number(button);
+  if (final !== "M" || (bits & MOTION) !== 0) return [];
+  const action = MOUSE_ACTIONS[(bits & WHEEL) | (bits & WHICH)];
+  return action === undefined
+    ? []
+    : [{ kind: "mouse", action, column: Math.max(Number(column) - 1, 0), row: Math.max(Number(row) - 1, 0) }];
+}
+
+const MOUSE_ACTIONS: Readonly<Record<number, MouseEvent["action"]>> = { 0: "press", 64: "wheelUp", 65: "wheelDown" };
 
 function pasteEvent(text: string): TerminalEvent {
   return { kind: "paste", text: text.replace(/\r\n|\r/g, "\n") };

@@ -25,7 +25,7 @@ const MAX_PASTED = 2_000;
  * editField(newField("plan"), { kind: "key", key: "s", text: "s" }); // { text: "plans", cursor: 5 }
  */
 export function editField(field: Field, event: TerminalEvent): Field | undefined {
-  if (event.kind === "resize") return undefined;
+  if (event.kind === "resize" || event.kind === "mouse") return undefined;
   if (event.kind === "paste") {
     const text = event.text.slice(0, MAX_PASTED).toWellFormed();
     return insertText(field, text.replace(/\s*\n\s*/g, " "));

@@ -4,6 +4,7 @@ import { releaseInput } from "../terminal/early-input.js";
 import type { Terminal } from "../terminal/io.js";
 import { fitLine, type Line } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
+import { Clicks } from "./clicks.js";
 import { InputDecoder } from "./decode.js";
 import { FrameView, InputView } from "./frame-view.js";
 import { InlineFrame } from "./inline-frame.js";
@@ -14,6 +15,9 @@ const ENTER_FULL = "\u001b[?1049h\u001b[2J\u001b[H";
 const LEAVE_FULL = "\u001b[?1049l";
 const PASTES_ON = "\u001b[?2004h";
 const PASTES_OFF = "\u001b[?2004l";
+// Of xterm: presses and the wheel, in the form without a limit of 223 columns.
+const MOUSE_ON = "\u001b[?1000h\u001b[?1006h";
+const MOUSE_OFF = "\u001b[?1006l\u001b[?1000l";
 const SHOW_CURSOR = "\u001b[?25h";
 const CLEAR = "\u001b[2J\u001b[H";
 
@@ -55,6 +59,7 @@ class ScreenRun<Model, Effect, Event, Result> {
   /** Draws an inline screen; Ink draws a full one. */
   readonly #inline: InlineFrame;
   readonly #decoder = new InputDecoder();
+  readonly #clicks = new Clicks();
   readonly #host: ScreenHost<Event> = {
     dispatch: (event) => this.#dispatch(event),
     print: (lines) => this.#print(lines),
@@ -104,7 +109,7 @@ class ScreenRun<Model, Effect, Event, Result> {
   readonly #onInput = (sequence: string) => {
     for (const event of this.#decoder.decode(sequence)) {
       if (event.kind === "key" && event.key === "ctrl+z") this.#suspend();
-      else this.#dispatch(event);
+      else this.#dispatch(event.kind === "mouse" ? this.#clicks.count(event, performance.now()) : event);
     }
   };
 
@@ -197,17 +202,23 @@ class ScreenRun<Model, Effect, Event, Result> {
     });
   }
 
+  get #hasMouse(): boolean {
+    return this.#screen.kind === "full" && this.#screen.hasMouse === true;
+  }
+
   #enter(): void {
     // Ink sets raw mode only after it has drawn; until then the terminal would print what is typed, and turn Enter into a line feed.
     this.#terminal.stdin.setRawMode(true);
-    this.#terminal.stdout.write(`${this.#screen.kind === "full" ? ENTER_FULL : ""}${PASTES_ON}`);
+    this.#terminal.stdout.write(`${this.#screen.kind === "full" ? ENTER_FULL : ""}${PASTES_ON}${this.#hasMouse ? MOUSE_ON : ""}`);
   }
 
   /** Restores the terminal. Idempotent. */
   #leave(): void {
     this.#unmount();
     this.#terminal.stdin.setRawMode(false);
-    this.#terminal.stdout.write(`${PASTES_OFF}${this.#screen.kind === "full" ? LEAVE_FULL : ""}${SHOW_CURSOR}`);
+    this.#terminal.stdout.write(
+      `${this.#hasMouse ? MOUSE_OFF : ""}${PASTES_OFF}${this.#screen.kind === "full" ? LEAVE_FULL : ""}${SHOW_CURSOR}`,
+    );
   }
 
   #end(): void {

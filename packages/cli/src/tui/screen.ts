@@ -14,6 +14,8 @@ export interface Screen<Model, Effect, Event, Result> {
   readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
   /** The result that ends the screen; undefined: it goes on. */
   readonly result: (model: Model) => Result | undefined;
+  /** Whether a full screen gets mouse events. The terminal then selects text only with Shift. */
+  readonly hasMouse?: boolean | undefined;
   /** Called once at the end of the screen, also after an error: stops timers and cancels work. */
   readonly close?: (() => void) | undefined;
 }
@@ -40,7 +42,7 @@ export interface ScreenHost<Event> {
 }
 
 /** Input from the terminal. */
-export type TerminalEvent = KeyEvent | PasteEvent | ResizeEvent;
+export type TerminalEvent = KeyEvent | PasteEvent | MouseEvent | ResizeEvent;
 
 /**
  * A key by its name: `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `enter`, `tab`, `escape`, `backspace`,
@@ -61,6 +63,17 @@ export interface KeyEvent {
 export interface PasteEvent {
   readonly kind: "paste";
   readonly text: string;
+}
+
+/** A press of the left button, or one step of the wheel. Only screens with `hasMouse` get it. */
+export interface MouseEvent {
+  readonly kind: "mouse";
+  readonly action: "press" | "wheelUp" | "wheelDown";
+  /** The cell under the pointer, counted from 0. */
+  readonly column: number;
+  readonly row: number;
+  /** The second press on one cell within 0.4 s. */
+  readonly isDouble?: boolean | undefined;
 }
 
 /** The terminal has a new size. */

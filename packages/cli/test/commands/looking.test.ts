@@ -161,7 +161,7 @@ describe("bough show", () => {
     await here.run(["label", "parser", "user2", "old", "way"]);
     const { out } = await here.run(["show", "parser", "old way"]);
     expect(out).toMatch(/^user {2}user2 {2}2025-11-21 \d\d:\d\d\nparent: asst1\nlabel: old way\nsaid in user2\n$/);
-    expect((await here.run(["show", "parser", "~1"])).out).toContain("output of res3");
+    expect((await here.run(["show", "parser", "~1"])).out).toContain("src/call3.ts");
     expect(await here.json("show", "parser", "@root")).toMatchObject({
       sessionId: "parser-session-1",
       label: null,

@@ -4,8 +4,8 @@ import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { TREE_FILTERS, type TreeFilter } from "../../src/tree/filter.js";
 import { Folds } from "../../src/tree/folds.js";
 import { gutterText } from "../../src/tree/gutter.js";
-import type { VisibleRow } from "../../src/tree/layout.js";
 import type { LayoutOptions } from "../../src/tree/shown-rows.js";
+import type { VisibleRow } from "../../src/tree/visible-row.js";
 import { anyOutline } from "../tree/outlines.js";
 
 /** A row of the model, and of a layout brought into the same form. */
@@ -96,6 +96,7 @@ export class NaiveTree {
       isOnPath,
       branches: children.length > 1 ? children.length : 0,
       isHit: this.question.hits?.includes(at) ?? false,
+      group: null,
       fold: isFolded ? "folded" : startsBranch && children.length > 0 ? "foldable" : "none",
       hiddenBelow: isFolded ? this.#printAll(children, "", new Set()).length : 0,
     };

@@ -2,6 +2,7 @@ import { AmbiguousNameError, EntryNotFoundError } from "../errors/session-errors
 import type { EntryId } from "../ids/ids.js";
 import type { SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
+import { ShownEntries } from "./shown-entries.js";
 
 const SHAPE = /^(.*?)(?:~(\d+))?$/s;
 
@@ -14,7 +15,8 @@ interface NamingPlace {
 
 /**
  * Resolves what a person typed to an entry: an id, a label, a unique id prefix, `@leaf`, `@root` (the first entry of the path),
- * or `@NAME` for a leaf. `~N` after any of them goes N entries up; alone it starts at the leaf.
+ * or `@NAME` for a leaf. `~N` after any of them goes up by N entries that a tree shows (`ShownEntries`); alone it starts at the
+ * leaf.
  *
  * @throws {AmbiguousNameError} with the candidates.
  * @throws {EntryNotFoundError} no entry matches.
@@ -61,7 +63,7 @@ function present(session: SessionRow, id: EntryId | null, typed: string): EntryI
 }
 
 async function climb({ storage, session }: NamingPlace, id: EntryId, up: number, typed: string): Promise<EntryId> {
-  if (!Number.isSafeInteger(up + 1)) throw new EntryNotFoundError(session.id, typed);
-  const { items } = await storage.scanPath(session, { leafId: id, limit: up + 1 });
-  return present(session, items[up]?.id ?? null, typed);
+  if (!Number.isSafeInteger(up)) throw new EntryNotFoundError(session.id, typed);
+  const shown = up === 0 ? null : await ShownEntries.open(storage, session);
+  return shown === null ? id : present(session, await shown.above(id, up), typed);
 }

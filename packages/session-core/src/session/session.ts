@@ -183,7 +183,12 @@ export class Session {
 
   /**
    * Resolves what a person typed to an entry: an id, a unique id prefix, a label, `@leaf`, `@root`, or `@NAME` for a leaf;
-   * `~N` after any of them goes N entries up.
+   * `~N` after any of them goes up by N entries, as `bough tree` shows them: tool results and changes of settings are not counted
+   * unless they have a label or a leaf, and replies in a row that only call tools count once. Such a row is named by its last reply.
+   * Cost of `~N`: the labels, leaves and branch points of the session, and the path in between.
+   *
+   * @example
+   * await session.resolve("~2"); // the second entry of the conversation before the leaf
    *
    * @throws {AmbiguousNameError | EntryNotFoundError}
    */

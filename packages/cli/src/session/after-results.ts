@@ -1,0 +1,20 @@
+import type { EntryId, Session } from "@bough/session-core";
+
+/** An entry where a leaf can stand, and how many tool results come before it and after the entry that was asked for. */
+interface AfterResults {
+  readonly id: EntryId;
+  readonly results: number;
+}
+
+/**
+ * The last tool result that follows an entry without a branch between them; the entry itself if none does. A leaf on a call would
+ * separate it from its results, and one on a result from those of the other calls of its reply.
+ */
+export async function afterResults(session: Session, id: EntryId): Promise<AfterResults> {
+  let last = id;
+  for (let results = 0; ; results += 1) {
+    const [next, other] = (await session.tree.children(last)).filter(({ role }) => role === "toolResult");
+    if (next === undefined || other !== undefined) return { id: last, results };
+    last = next.id;
+  }
+}
