@@ -9,7 +9,7 @@ import { readOutline } from "../session/paging.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadWidthsFor, truncate } from "../terminal/width.js";
-import type { TreeFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter-names.js";
 import { printTree, type SessionTree } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PRESETS } from "../session/presets.js";
-import { TREE_FILTERS } from "../tree/filter.js";
+import { TREE_FILTERS } from "../tree/filter-names.js";
 
 /** Thinking levels of a model, in ascending order. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as const;

@@ -15,6 +15,8 @@ export function update(model: FinderModel, event: TerminalEvent | FinderEvent): 
     case "key":
     case "paste":
       return model.help === null ? updateByInput(model, event) : updateHelp(model, model.help, event);
+    case "mouse":
+      return withoutEffects(model);
     case "found":
       return event.queryId === model.queryId ? showFound(model, event) : withoutEffects(model);
     case "failed":

@@ -17,7 +17,7 @@ import type { GoesTo, Pane } from "../preview/pane.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
-import type { TreeFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter-names.js";
 import type { Folds } from "../tree/folds.js";
 import type { Layout } from "../tree/layout.js";
 import type { TreeIndex } from "../tree/tree-index.js";

@@ -3,7 +3,7 @@ import { EMPTY_PANE } from "../preview/pane.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
-import type { TreeFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter-names.js";
 import { Folds } from "../tree/folds.js";
 import { type KeyOverrides, rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";

@@ -1,6 +1,6 @@
 import type { EntryId } from "@bough/session-core";
 import { clampScroll } from "../preview/pane.js";
-import type { TreeFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter-names.js";
 import { Layout } from "../tree/layout.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree } from "./model.js";
 import { panesOf } from "./panes.js";

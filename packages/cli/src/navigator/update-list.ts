@@ -1,5 +1,5 @@
 import { scrollByHalf } from "../preview/pane.js";
-import { TREE_FILTERS, type TreeFilter } from "../tree/filter.js";
+import { TREE_FILTERS, type TreeFilter } from "../tree/filter-names.js";
 import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";

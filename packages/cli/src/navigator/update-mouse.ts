@@ -1,8 +1,9 @@
+import { clampScroll } from "../preview/pane.js";
 import type { VisibleRow } from "../tree/visible-row.js";
 import { type MouseEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
-import { clampScroll, selectedPosition, selectPosition, selectRow, visibleCount } from "./selection.js";
+import { selectedPosition, selectPosition, selectRow, visibleCount } from "./selection.js";
 import { foldSignColumn } from "./view-rows.js";
 
 /** Rows or lines of one step of the wheel. */

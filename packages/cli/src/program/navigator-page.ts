@@ -84,8 +84,18 @@ or run the shell in a container or as a separate user. The API key of the model 
   other (\`kernel.yama.ptrace_scope\` 0, or root).
 `;
 
-const TREE = `The tree shows all branches of the session. It opens at the current position (the leaf). The current branch comes first, and its path
-is marked. Only the children of a branch point are indented. Each row shows the role, the beginning of the text, tool calls,
+const TREE = `The tree shows all branches of the session. It opens at the current position (the leaf). The path of the leaf is marked, and stays in
+the first column however many branch points lie on it. The other branches of a branch point hang off to the right, directly below it and
+before the path goes on; in a branch off the path the part with the newest entry goes on in its column. The row of a branch point says how
+many branches leave it (\`⑂ 3\`, in ASCII \`(3 branches)\`); \`}\` and \`{\` go from branch to branch. If the other branches of a branch
+point have more than eight rows together, each of them starts folded; more than five start as one row (\`60 other branches\`), which
+Space unfolds and Ctrl-← on one of them folds again.
+
+Replies in a row that only call tools are one row: \`12 calls: read 5, edit 4, bash 3, 1 failed\`. It stands for the last of them, so that
+going there leaves none of them behind. Space shows them singly and folds them again. A reply with a label, of a leaf or of a branch
+point stays a row of its own, and so does the first row of a branch. The filter of all entries (Ctrl-A) shows every reply.
+
+Each row shows the role, the beginning of the text, tool calls,
 labels, the size in tokens (estimated) and the age. The preview (\`v\`) shows the selected entry in full: Markdown, edits as
 diffs, the range of a summary; for a branch point also its branches side by side.
 
@@ -128,7 +138,10 @@ The screens need at least 40 × 10 characters and follow changes of the size. Th
 SIGHUP, or are suspended with Ctrl-Z. \`NO_COLOR\` turns colors off; \`BOUGH_ASCII=1\` draws only ASCII characters. On a terminal without
 cursor movement (\`TERM=dumb\`) the shell reads line by line, with the same commands, and prints the tree. Without a terminal (a pipe) it
 ends with code 62; use \`bough tree\` and the other commands instead. Control characters in stored text are drawn as symbols and never
-sent to the terminal. \`y\` copies through the terminal (OSC 52), which some terminals refuse.
+sent to the terminal.
+The tree and the list of sessions use the mouse: the wheel scrolls the list, or the preview under the pointer, a click selects, a double
+click opens as Enter does, a click on ▸ or ▾ folds. Hold Shift to select text as without it (Option in iTerm2, Fn in Terminal.app); \`"mouse":
+false\` in the config file switches it off. It is off again whenever a screen ends, fails or is suspended. \`y\` copies through the terminal (OSC 52), which some terminals refuse.
 `;
 
 function renderKeys(table: KeyTable<string>, screen: string): string {

@@ -1,15 +1,6 @@
 import type { OutlineRow } from "@bough/session-core";
 import { isConversation, isOnlyCalls, isTyped } from "@bough/session-core/internals";
-
-/** All filters, in the order in which a key cycles through them. */
-export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
-
-/**
- * Which rows of a tree are shown. `default`: the conversation, without tool results and bookkeeping; `no-tools`: the same without
- * replies that only call tools; `user`: the user's messages; `labeled`: entries with a label; `summaries`: compactions and branch
- * summaries; `all`: every row.
- */
-export type TreeFilter = (typeof TREE_FILTERS)[number];
+import type { TreeFilter } from "./filter-names.js";
 
 interface FilterRule {
   /** Its bit in the result of `filterBits`, which says what it shows. Labels and leaves are added by `shownRows`. */

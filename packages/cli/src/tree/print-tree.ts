@@ -4,7 +4,7 @@ import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import { displayWidth, padEnd } from "../terminal/width.js";
-import type { TreeFilter } from "./filter.js";
+import type { TreeFilter } from "./filter-names.js";
 import { Folds } from "./folds.js";
 import { type GutterPlace, gutterText, LEVEL_WIDTH } from "./gutter.js";
 import { Layout } from "./layout.js";

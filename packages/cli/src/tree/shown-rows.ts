@@ -1,5 +1,6 @@
 import type { EntryId, LeafRecord } from "@bough/session-core";
-import { filterBit, keepsMarks, type TreeFilter } from "./filter.js";
+import { filterBit, keepsMarks } from "./filter.js";
+import type { TreeFilter } from "./filter-names.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
 
 /** What decides which rows of a tree are shown, and in which order. */

@@ -50,17 +50,13 @@ export class InputDecoder {
   }
 }
 
-const WHEEL = 64;
-const MOTION = 32;
-/** The bits that tell buttons and wheel directions apart. */
-const WHICH = 3;
+/** The bits for Shift, Alt and Ctrl. */
+const MODIFIERS = 4 | 8 | 16;
 
 /** The left button and the wheel; releases, motions and other buttons are dropped. */
 function decodeMouse(sequence: string): readonly TerminalEvent[] {
   const [, button = "", column = "", row = "", final] = MOUSE.exec(sequence) ?? [];
-  const bits = Number(button);
-  if (final !== "M" || (bits & MOTION) !== 0) return [];
-  const action = MOUSE_ACTIONS[(bits & WHEEL) | (bits & WHICH)];
+  const action = final === "M" ? MOUSE_ACTIONS[Number(button) & ~MODIFIERS] : undefined;
   return action === undefined
     ? []
     : [{ kind: "mouse", action, column: Math.max(Number(column) - 1, 0), row: Math.max(Number(row) - 1, 0) }];

@@ -1,7 +1,7 @@
 import type { OutlineRow } from "@bough/session-core";
 import fc from "fast-check";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
-import { TREE_FILTERS, type TreeFilter } from "../../src/tree/filter.js";
+import { TREE_FILTERS, type TreeFilter } from "../../src/tree/filter-names.js";
 import { Folds } from "../../src/tree/folds.js";
 import { gutterText } from "../../src/tree/gutter.js";
 import type { LayoutOptions } from "../../src/tree/shown-rows.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TreeFilter } from "../../src/tree/filter.js";
+import type { TreeFilter } from "../../src/tree/filter-names.js";
 import { Layout } from "../../src/tree/layout.js";
 import { type LayoutOptions, shownRows } from "../../src/tree/shown-rows.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";

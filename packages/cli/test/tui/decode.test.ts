@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Clicks } from "../../src/tui/clicks.js";
 import { InputDecoder } from "../../src/tui/decode.js";
 
 const ESC = "\u001b";
@@ -94,5 +95,62 @@ describe("pastes", () => {
       `paste:rm -rf x\nq${ESC}[A\nend`,
       "q",
     ]);
+  });
+});
+
+describe("what terminals send for the mouse (SGR)", () => {
+  const mouseOf = (...sequences: readonly string[]) => {
+    const decoder = new InputDecoder();
+    return sequences.flatMap((sequence) => decoder.decode(sequence));
+  };
+
+  it.each([
+    ["0;1;1M", { kind: "mouse", action: "press", column: 0, row: 0 }],
+    ["64;10;5M", { kind: "mouse", action: "wheelUp", column: 9, row: 4 }],
+    ["65;300;90M", { kind: "mouse", action: "wheelDown", column: 299, row: 89 }],
+    // With Shift, Alt and Ctrl.
+    ["28;3;4M", { kind: "mouse", action: "press", column: 2, row: 3 }],
+  ])("%s", (sequence, event) => {
+    expect(mouseOf(`${ESC}[<${sequence}`)).toEqual([event]);
+  });
+
+  it.each(["0;1;1m", "1;1;1M", "2;1;1M", "3;1;1M", "32;1;1M", "35;1;1M", "66;1;1M", "128;1;1M"])(
+    "drops %s: releases, motion, other buttons",
+    (sequence) => {
+      expect(mouseOf(`${ESC}[<${sequence}`)).toEqual([]);
+    },
+  );
+
+  it("joins a report that arrived in parts, and types nothing of it", () => {
+    for (const parts of [
+      [`${ESC}[<`, "64;10;5M"],
+      [`${ESC}[<6`, "4;1", "0;5M"],
+      [`${ESC}[<64;10;5`, "M"],
+    ])
+      expect(mouseOf(...parts, "j")).toEqual([
+        { kind: "mouse", action: "wheelUp", column: 9, row: 4 },
+        { kind: "key", key: "j", text: "j" },
+      ]);
+  });
+
+  it("leaves a report inside a paste to the text", () => {
+    expect(mouseOf(`${ESC}[200~`, `${ESC}[<0;1;1M`, `${ESC}[201~`)).toEqual([{ kind: "paste", text: `${ESC}[<0;1;1M` }]);
+  });
+});
+
+describe("clicks", () => {
+  const press = { kind: "mouse", action: "press", column: 4, row: 2 } as const;
+
+  it("are double on one cell within 0.4 s; the third one begins anew", () => {
+    const clicks = new Clicks();
+    expect([0, 300, 500, 1000].map((atMs) => clicks.count(press, atMs).isDouble ?? false)).toEqual([false, true, false, false]);
+  });
+
+  it("are single on two cells, and steps of the wheel are none", () => {
+    const clicks = new Clicks();
+    expect(clicks.count(press, 0).isDouble).toBeUndefined();
+    expect(clicks.count({ ...press, row: 3 }, 100).isDouble).toBeUndefined();
+    const wheel = { ...press, action: "wheelUp", row: 3 } as const;
+    expect(clicks.count(wheel, 150)).toBe(wheel);
   });
 });
