@@ -146,3 +146,21 @@ export class PortRefusedError extends CommandError {
   readonly code = "PORT_REFUSED";
   override readonly name = "PortRefusedError";
 }
+
+/** `import` without a path, and without a terminal to ask: the message names the folders that were found. */
+export class ChoiceNeededError extends CommandError {
+  readonly code = "CHOICE_NEEDED";
+  override readonly name = "ChoiceNeededError";
+}
+
+/** `import` without a path: there are no sessions of an agent that can be imported. */
+export class AgentsNotFoundError extends CommandError {
+  readonly code = "AGENTS_NOT_FOUND";
+  override readonly name = "AgentsNotFoundError";
+}
+
+/** `edit`: there is no editor, or it failed. */
+export class EditorFailedError extends CommandError {
+  readonly code = "EDITOR_FAILED";
+  override readonly name = "EditorFailedError";
+}

@@ -178,6 +178,12 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   },
   NO_HOME: { exit: 71, meaning: "No store was given, and there is no home directory for the default store" },
   DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs failed; its message is printed above" },
+  CHOICE_NEEDED: {
+    exit: 73,
+    meaning: "`import` without a path: sessions were found, but stdin is not a terminal to ask; --yes imports them",
+  },
+  AGENTS_NOT_FOUND: { exit: 74, meaning: "`import` without a path: no sessions of a supported agent were found" },
+  EDITOR_FAILED: { exit: 75, meaning: "`edit`: the editor could not be started, or it ended with an error" },
   SECRETS_FOUND: { exit: 79, meaning: "`secrets --check`: sessions contain secrets" },
   PORT_REFUSED: { exit: 81, meaning: "`view`: the port is in use, or may not be used" },
   CANCELLED: {

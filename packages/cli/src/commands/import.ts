@@ -9,33 +9,65 @@ import {
   type Store,
 } from "@bough/session-core";
 import { asSourceError } from "@bough/session-core/internals";
-import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
+import {
+  AgentsNotFoundError,
+  CancelledError,
+  ChoiceNeededError,
+  FilesFailedError,
+  InvalidJsonError,
+  InvalidRecordsError,
+} from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { sessionTitle } from "../session/choose-session.js";
+import { describeAgent, describeOthers, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { shortIds } from "../tree/print-tree.js";
-import { type Command, type CommonOptions, type Invocation, requireArgument } from "./command.js";
+import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
 import { type Progress, startProgress } from "./progress.js";
 import { shortSessionId } from "./sessions.js";
 
 interface ImportCommandOptions extends CommonOptions {
   readonly verbose?: boolean;
+  readonly yes?: boolean;
 }
 
-/** `bough import`: imports session files into the store. */
-export const runImport: Command<ImportCommandOptions> = async (invocation) => {
-  const { io, options } = invocation;
+/** `bough import`: imports session files into the store. Without a path it offers those of the agents that it finds. */
+export const runImport: Command<ImportCommandOptions> = async (given) => {
+  const { io, options } = given;
+  const invocation = given.args.length === 0 ? { ...given, args: await chooseFound(given) } : given;
   await withStore(io, options.store, "create", async (store, storeFile) => {
     const reports = await importAll(invocation, store);
     const report = mergeReports(reports);
-    await printReport(invocation.out, store, report, { ...options, storeFile, now: io.now() });
+    const paths = invocation.args.flatMap((path) => (path === undefined ? [] : [resolve(io.cwd, path)]));
+    await printReport(invocation.out, store, report, { ...options, storeFile, now: io.now(), paths });
     throwForProblems(report);
   });
 };
+
+/** The folders of the agents on this machine, once the user has agreed. */
+async function chooseFound({ io, out, options }: Invocation<ImportCommandOptions>): Promise<readonly string[]> {
+  const agents = findAgents(io);
+  const supported = agents.filter(({ isSupported }) => isSupported);
+  if (options.json !== true) for (const agent of agents) await out.note(describeAgent(agent, io.home));
+  if (supported.length === 0)
+    throw new AgentsNotFoundError("No sessions of Claude Code, pi or oh-my-pi were found. Name a file or folder: bough import PATH.");
+  const folders = supported.map(({ folder }) => folder);
+  if (options.yes === true) return folders;
+  if (io.ask === undefined)
+    throw new ChoiceNeededError(
+      `Choose what to import: ${folders.map((folder) => `bough import ${quotePath(folder)}`).join(", ")}; or all of it: bough import --yes.`,
+    );
+  await confirm(io, `Import ${supported.map(({ name }) => name).join(", ")}`, "The files are only read; importing again adds what is new.");
+  return folders;
+}
+
+function quotePath(path: string): string {
+  return /^[\w/.:~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 async function importAll(invocation: Invocation, store: Store): Promise<readonly ImportReport[]> {
   const { io, out } = invocation;
@@ -55,7 +87,7 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
   for (const given of args) {
     const path = resolve(io.cwd, requireArgument(given));
     const before = reports.reduce((sum, { sessions }) => sum + sessions.length, 0);
-    const progress = await startProgress(io, out, "importing");
+    const progress = await startProgress(io, out, io.progressStream === undefined && reports.length > 0 ? undefined : "importing");
     try {
       const onProgress = (at: ImportProgress) => {
         if (signal.aborted) throw interruptedError(before + at.sessionsDone);
@@ -157,6 +189,8 @@ interface ReportOptions {
   readonly verbose?: boolean;
   readonly storeFile: string;
   readonly now: number;
+  /** What was imported. */
+  readonly paths: readonly string[];
 }
 
 /** Prints the outcome per session, the problems, and commands to run next. */
@@ -166,7 +200,7 @@ export async function printReport(out: Printer, store: Store, report: ImportRepo
   printNewIds(out, report.sessions);
   await printKeptLeaves(out, store, report.sessions);
   printProblems(out, report, options.verbose === true);
-  printTotals(out, report, options.storeFile);
+  printTotals(out, report, options);
 }
 
 function reportToJson({ sessions, failed, otherFiles }: ImportReport, storeFile: string) {
@@ -235,10 +269,12 @@ function renderProblem({ path, line, code, message }: ImportProblem): Line {
   return [styled("error", code), `  ${line === null ? path : `${path}:${line}`}: ${message}`];
 }
 
-function printTotals(out: Printer, { sessions, otherFiles }: ImportReport, storeFile: string): void {
+function printTotals(out: Printer, { sessions, otherFiles }: ImportReport, { storeFile, paths }: ReportOptions): void {
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
   const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${storeFile}.${others}`);
+  const imported = new Set(sessions.map(({ path }) => path));
+  for (const kind of otherFiles === 0 ? [] : paths.flatMap((path) => describeOthers(path, imported))) out.line(styled("dim", kind));
   const [first] = sessions;
   if (first !== undefined) out.line(styled("dim", "Next: bough sessions, bough tree, bough search WORDS"));
 }

@@ -16,11 +16,11 @@ const SILENT: Progress = { update: () => undefined, end: () => undefined };
 /** Columns for the bar, the percentage and the name of the operation. */
 const FIXED_COLUMNS = 50;
 
-/** Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once. */
-export async function startProgress(io: Io, out: Printer, operation: string): Promise<Progress> {
+/** Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once. undefined: the one before goes on. */
+export async function startProgress(io: Io, out: Printer, operation = ""): Promise<Progress> {
   const stream = io.progressStream;
   if (stream === undefined) {
-    await out.note(styled("dim", operation));
+    if (operation !== "") await out.note(styled("dim", operation));
     return SILENT;
   }
   await loadExactWidths();

@@ -6,7 +6,9 @@ import { runLineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
 import { createSession, type Route, runScreens } from "../interactive/routes.js";
 import { findNewestHere } from "../session/choose-session.js";
+import { describeAgent, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
+import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
 
 interface ShellOptions extends CommonOptions {
@@ -40,6 +42,7 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
     const warning = model === null ? null : hideKey(io.env, config.tools?.bash, model.secrets);
     if (warning !== null) await out.note(warning);
     const run: InteractiveRun = { io, store, storePath, config, options: chosen, model, isNotebookShown: false };
+    await greetFirstUse(run, out);
     const route = await chooseFirstRoute(run, options);
     if (terminal !== undefined) return runScreens(run, terminal, route);
     if (route.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal. `bough sessions` prints it.");
@@ -50,6 +53,16 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
 function checkOptions({ new: isNew, session, resume }: ShellOptions): void {
   if ([isNew === true, session !== undefined, resume === true].filter(Boolean).length > 1)
     throw new UsageError("--new, --session and --resume exclude each other. Choose one.");
+}
+
+/** In an empty store: which sessions of other agents are on this machine, and how to import them. */
+async function greetFirstUse({ store, io }: InteractiveRun, out: Printer): Promise<void> {
+  if ((await store.listSessions({ kind: "all", archived: "all", limit: 1 })).items.length > 0) return;
+  const agents = findAgents(io).filter(({ isSupported }) => isSupported);
+  if (agents.length === 0) return;
+  await out.note("The store is empty. Sessions of other agents are on this machine:");
+  for (const agent of agents) await out.note(`  ${describeAgent(agent, io.home)}`);
+  await out.note("To import them: bough import");
 }
 
 async function chooseFirstRoute(run: InteractiveRun, { new: isNew, session, resume }: ShellOptions): Promise<Route> {

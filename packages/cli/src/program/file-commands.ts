@@ -33,15 +33,16 @@ function defineDemo(registry: CommandRegistry): void {
 function defineImport(registry: CommandRegistry): void {
   defineCommand(
     registry,
-    "import <path...>",
+    "import [path...]",
     {
       group: GROUP,
       summary: "Import session files into the store",
       more:
         "Reads sessions of pi, oh-my-pi, Claude Code and Bough: a file, or every file below a folder. The content decides the format. " +
-        "Sources are not changed; a repeated import adds new entries only, and does not move a leaf that was placed with `bough go`. Creates the store if it does not exist. " +
+        "Without PATH: offers the sessions of the agents that it finds in the home directory. Sources are not changed; a repeated import adds new entries only, and does not move a leaf that was placed with `bough go`. Creates the store if it does not exist. " +
         "Exit code 0: everything was imported; 4: files failed; 34: lines are not JSON; 35: records match no schema.",
       examples: [
+        ["bough import", "lists what it finds, and asks"],
         ["bough import ~/.claude/projects", "all sessions of Claude Code"],
         ["bough import ~/.pi/agent/sessions", "all sessions of pi"],
         ["bough import session.jsonl --verbose", "one file; lists every problem"],
@@ -49,7 +50,9 @@ function defineImport(registry: CommandRegistry): void {
       json: "{ store, sessions: ImportedFileSession[], failed: [{ path, code, message }], otherFiles }",
     },
     async () => (await import("../commands/import.js")).runImport,
-  ).option("--verbose", "list every session and every problem");
+  )
+    .option("--verbose", "list every session and every problem")
+    .option("--yes", "without PATH: import all that is found, without asking");
 }
 
 function defineExport(registry: CommandRegistry): void {

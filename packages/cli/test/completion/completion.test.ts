@@ -17,7 +17,7 @@ async function values(at: World, ...words: readonly string[]): Promise<readonly 
 describe("completion", () => {
   test("has commands, options and the values of options", async () => {
     const here = world();
-    expect(await values(here, "se")).toEqual(["sessions", "search"]);
+    expect(await values(here, "sess")).toEqual(["sessions"]);
     expect(await values(here, "--no-pager", "--store", "x.db", "exp")).toEqual(["export"]);
     expect(await values(here, "export", "--for")).toEqual(["--format", "--force"]);
     expect(await values(here, "export", "--format", "")).toEqual(["markdown", "html", "bough", "pi"]);

@@ -1,0 +1,77 @@
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { type World, world } from "../world.js";
+
+const SAMPLE = fileURLToPath(new URL("../../demo/sample.jsonl", import.meta.url));
+
+function session(at: World, path: string): void {
+  mkdirSync(dirname(at.path(path)), { recursive: true });
+  copyFileSync(SAMPLE, at.path(path));
+}
+
+function file(at: World, path: string, text: string): void {
+  mkdirSync(dirname(at.path(path)), { recursive: true });
+  writeFileSync(at.path(path), text);
+}
+
+describe("bough import without a path", () => {
+  test("lists the sessions of known agents and, without a terminal, names the commands that import them", async () => {
+    const here = world();
+    session(here, ".pi/agent/sessions/--a--/one.jsonl");
+    file(here, ".codex/sessions/2026/08/rollout-1.jsonl", "{}\n");
+    const { exit, out, err } = await here.run(["import"]);
+    expect({ exit, out }).toEqual({ exit: 73, out: "" });
+    expect(err.split("\n")).toEqual([
+      "pi: 1 file in ~/.pi/agent/sessions",
+      "Codex: 1 file in ~/.codex/sessions (not supported yet)",
+      `bough: Choose what to import: bough import ${here.path(".pi/agent/sessions")}; or all of it: bough import --yes.`,
+      "",
+    ]);
+  });
+
+  test("asks on a terminal, and imports after yes or with --yes", async () => {
+    const here = world();
+    session(here, ".pi/agent/sessions/one.jsonl");
+    expect(await here.run(["import"], { answer: "n" })).toMatchObject({ exit: 5 });
+    const { exit, asked, out } = await here.run(["import"], { answer: "y" });
+    expect({ exit, asked }).toEqual({ exit: 0, asked: [expect.stringContaining("Import pi? The files are only read")] });
+    expect(out).toContain("1 session, ");
+    expect((await here.run(["import", "--yes"])).out).toContain("unchanged");
+  });
+
+  test("looks where the variables of the agents point", async () => {
+    const here = world();
+    session(here, "elsewhere/projects/a/one.jsonl");
+    session(here, ".claude/projects/b/two.jsonl");
+    const { err } = await here.run(["import"], { env: { CLAUDE_CONFIG_DIR: here.path("elsewhere") } });
+    expect(err).toContain(`Claude Code: 1 file in ~/elsewhere/projects\n`);
+  });
+
+  test("says that nothing was found", async () => {
+    const here = world();
+    expect(await here.run(["import"])).toMatchObject({ exit: 74, err: expect.stringContaining("bough import PATH") });
+  });
+});
+
+describe("bough import of a folder", () => {
+  test("names files of agents that are not supported by the agent", async () => {
+    const here = world();
+    session(here, "all/one.jsonl");
+    const codex = '{"timestamp":"2026-08-03T10:48:56.000Z","type":"session_meta","payload":{"originator":"codex_cli"}}\n';
+    for (const name of ["a", "b"]) file(here, `all/codex/${name}.jsonl`, codex);
+    file(here, "all/gemini/session-1.json", '{ "kind": "chat", "projectHash": "0b" }');
+    const { out } = await here.run(["import", here.path("all")]);
+    expect(out).toContain("2 files of Codex: not supported yet\n");
+    expect(out).toContain("1 file of Gemini CLI: not supported yet\n");
+  });
+
+  test("says once that it imports, however many paths there are", async () => {
+    const here = world();
+    const paths = ["a", "b", "c"].map((name) => join(here.folder, `${name}.jsonl`));
+    for (const name of ["a", "b", "c"]) session(here, `${name}.jsonl`);
+    const { err } = await here.run(["import", ...paths]);
+    expect(err.match(/^importing$/gm)).toHaveLength(1);
+  });
+});
