@@ -85,3 +85,5 @@ export { parseTodos, type Todo } from "./tools/todos.js";
 // Import and export
 export { learnSecrets } from "./transfer/export.js";
 export { asSourceError } from "./transfer/import-path.js";
+// Usage
+export { type ReplyUsage, usageOf } from "./tree/statistics.js";

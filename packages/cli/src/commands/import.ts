@@ -87,7 +87,8 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
   for (const given of args) {
     const path = resolve(io.cwd, requireArgument(given));
     const before = reports.reduce((sum, { sessions }) => sum + sessions.length, 0);
-    const progress = await startProgress(io, out, io.progressStream === undefined && reports.length > 0 ? undefined : "importing");
+    const isNamed = io.progressStream === undefined && reports.length > 0;
+    const progress = await startProgress(io, out, isNamed ? undefined : "importing");
     try {
       const onProgress = (at: ImportProgress) => {
         if (signal.aborted) throw interruptedError(before + at.sessionsDone);
@@ -95,15 +96,20 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
       };
       reports.push(await importPath(store, path, { onProgress }));
     } catch (error) {
-      // One of several paths (a shell pattern) fails alone; the others are imported.
-      const failure = error instanceof NoSessionsFoundError ? error : asSourceError(error, path);
-      if (args.length === 1 || failure === undefined) throw error;
-      reports.push({ sessions: [], failed: [{ path, error: failure }], otherFiles: 0 });
+      reports.push(await failedReport(out, path, error, args.length === 1));
     } finally {
       progress.end();
     }
   }
   return reports;
+}
+
+/** One of several paths (a shell pattern) fails alone; the others are imported. */
+async function failedReport(out: Printer, path: string, error: unknown, isOnly: boolean): Promise<ImportReport> {
+  if (error instanceof NoSessionsFoundError) for (const kind of describeOthers(path, new Set())) await out.note(kind);
+  const failure = error instanceof NoSessionsFoundError ? error : asSourceError(error, path);
+  if (isOnly || failure === undefined) throw error;
+  return { sessions: [], failed: [{ path, error: failure }], otherFiles: 0 };
 }
 
 function interruptedError(sessions: number): CancelledError {

@@ -9,7 +9,7 @@ import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
 import { fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { displayWidth, loadExactWidths } from "../terminal/width.js";
+import { displayWidth, loadExactWidths, truncate } from "../terminal/width.js";
 import { filterBit, filterBits } from "../tree/filter.js";
 import { shortIds } from "../tree/print-tree.js";
 import { leafNames, rowText } from "../tree/row-text.js";
@@ -45,7 +45,11 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     await loadExactWidths();
     if (rows.length === 0)
       return out.line(outline.length === 0 ? "No entries yet." : "No entry matches; --full prints tool results and settings too.");
-    if (options.oneline !== true) out.line(styled("bold", sessionTitle(record)), styled("dim", `  ${record.id}`));
+    if (options.oneline !== true)
+      out.line(
+        styled("bold", truncate(sessionTitle(record), Math.max(out.width - record.id.length - 2, 20), out.glyphs.ellipsis)),
+        styled("dim", `  ${record.id}`),
+      );
     const marks = new Marks(rows, outline, labels, leafNames(await session.leaves(), session.leafName));
     const print = options.oneline === true ? printRows : printEntries;
     await print(out, { session, record }, rows, marks);

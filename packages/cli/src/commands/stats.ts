@@ -1,14 +1,20 @@
 import type { ModelUsage, Statistics } from "@bough/session-core";
+import { UsageError } from "../errors.js";
 import { bytes, count, counted, dollars } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { withStore } from "../session/open-store.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
+import { printStatsBy, type StatsByOptions } from "./stats-by.js";
 
 /** `bough stats`: counts entries by type, and the usage of each model, for the store or one session. */
-export const runStats: Command = async ({ io, out, args: [name], options }) => {
+export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name], options }) => {
+  const isGrouped = [options.by, options.since, options.until, options.here, options.agent].some((option) => option !== undefined);
+  if (isGrouped && name !== undefined)
+    throw new UsageError("--by, --since, --until, --here and --agent are for the whole store. Omit SESSION, or omit these options.");
   await withStore(io, options.store, "read", async (store) => {
+    if (isGrouped) return printStatsBy(io, out, store, options);
     const session = name === undefined ? undefined : await store.openSession((await store.resolveSession(name)).id);
     const statistics = await (session ?? store).statistics();
     if (options.json === true) return out.json(statistics);

@@ -4,6 +4,7 @@ import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
 const GROUP = "Read";
+const STATS_GROUPS = ["day", "directory", "model", "session", "agent"];
 const DEFAULT_SESSION = "Without SESSION: the most recently active session of this directory, else of the store.";
 
 /** Adds the commands that only read the store. */
@@ -282,9 +283,16 @@ function defineStats(registry: CommandRegistry): void {
       examples: [
         ["bough stats", "the whole store"],
         ["bough stats parser", "one session"],
+        ["bough stats --by day --since 2w", "tokens and cost of each day, in local time"],
+        ["bough stats --by directory --here", "of this repository, by directory"],
       ],
-      json: "{ sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
+      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, repliesWithoutCost }], total }; else { sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
     },
     async () => (await import("../commands/stats.js")).runStats,
-  );
+  )
+    .addOption(new Option("--by <group>", "group usage by this (default, with one of the next options: model)").choices(STATS_GROUPS))
+    .option("--since <time>", "only replies at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
+    .option("--until <time>", "only replies before")
+    .option("--here", "only sessions recorded in this repository; outside of one, in this directory")
+    .option("--agent <name>", "only sessions that this agent recorded: claude, pi, bough");
 }

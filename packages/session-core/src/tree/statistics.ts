@@ -118,14 +118,15 @@ function addToUsage(sum: UsageTotalTable, row: UsageTotalTable): void {
   sum.cost_usd += row.cost_usd;
 }
 
-interface ReplyUsage {
+export interface ReplyUsage {
   readonly provider: string;
   readonly model: string;
   readonly replies: number;
   readonly usage: Usage;
 }
 
-function usageOf(payload: EntryPayload): ReplyUsage | undefined {
+/** The usage that an entry adds to the totals: of a reply, or of the model call that wrote a summary; otherwise undefined. */
+export function usageOf(payload: EntryPayload): ReplyUsage | undefined {
   switch (payload.type) {
     case "message":
       return messageUsage(payload.message);

@@ -1,0 +1,189 @@
+import type { ModelUsage, SessionRecord, SessionTotals, Store } from "@bough/session-core";
+import { type ReplyUsage, usageOf } from "@bough/session-core/internals";
+import { count, counted } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { dateTime } from "../format/time.js";
+import { sessionTitle } from "../session/choose-session.js";
+import type { Io } from "../terminal/io.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { type CommonOptions, timeOption } from "./command.js";
+import { agentOf, chosenFilters, type SessionChoice } from "./sessions.js";
+
+/** Options that group and choose usage. */
+export interface StatsByOptions extends CommonOptions, SessionChoice {
+  readonly by?: "day" | "directory" | "model" | "session" | "agent";
+}
+
+/** Usage of replies. `costUsd` is the sum of the recorded costs; `withoutCost` counts the replies that have none. */
+interface Sum {
+  readonly sessions: Set<string>;
+  replies: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  costUsd: number;
+  withoutCost: number;
+}
+
+/** The usage of one or several replies of a session. `atMs` is undefined for totals, which have no time. */
+interface Used {
+  readonly record: SessionRecord;
+  readonly atMs: number | undefined;
+  readonly usage: ModelUsage;
+}
+
+/**
+ * Prints usage by day, directory, model, session or agent, with a total. Replies that forks copied count once, in their source. Without
+ * times the stored totals of the sessions are summed; days and times need the entries, which are read (200 MB of them in a second).
+ */
+export async function printStatsBy(io: Io, out: Printer, store: Store, options: StatsByOptions): Promise<void> {
+  const by = options.by ?? "model";
+  const [sinceMs, untilMs] = [timeOption("--since", options.since, io.now()), timeOption("--until", options.until, io.now())];
+  const [groups, total] = [new Map<string, Sum>(), emptySum()];
+  const read = by === "day" || sinceMs !== undefined || untilMs !== undefined ? readEntries : readTotals;
+  for await (const used of read(store, await listChosen(io, store, options))) {
+    if (used.atMs !== undefined && (used.atMs < (sinceMs ?? used.atMs) || used.atMs >= (untilMs ?? Number.POSITIVE_INFINITY))) continue;
+    const key = keyOf(by, used);
+    const sum = groups.get(key) ?? emptySum();
+    groups.set(key, sum);
+    add(sum, used);
+    add(total, used);
+  }
+  const rows = [...groups].sort(
+    by === "day" ? ([a], [b]) => (a < b ? -1 : 1) : ([, a], [, b]) => b.costUsd - a.costUsd || b.outputTokens - a.outputTokens,
+  );
+  if (options.json === true) return out.json({ by, rows: rows.map(([key, sum]) => ({ key, ...toJson(sum) })), total: toJson(total) });
+  await printTable(out, by, rows, total);
+}
+
+/** All chosen sessions, also archived ones and those of subagents. A session active before `--since` has no reply since then. */
+async function listChosen(io: Io, store: Store, options: SessionChoice): Promise<readonly SessionRecord[]> {
+  const found: SessionRecord[] = [];
+  for (const { untilMs: _, ...filter } of chosenFilters(io, options)) {
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.listSessions({ ...filter, kind: "all", archived: "all", cursor });
+      found.push(...page.items);
+      if (page.next === null) break;
+      cursor = page.next;
+    }
+  }
+  return found;
+}
+
+const PAGE = 500;
+
+async function* readTotals(store: Store, records: readonly SessionRecord[]): AsyncGenerator<Used> {
+  for (let at = 0; at < records.length; at += PAGE) {
+    const page = records.slice(at, at + PAGE);
+    const totals = await store.totalsOf(page.map(({ id }) => id));
+    for (const record of page) for (const usage of totals.get(record.id)?.usage ?? []) yield { record, atMs: undefined, usage };
+  }
+}
+
+async function* readEntries(store: Store, records: readonly SessionRecord[]): AsyncGenerator<Used> {
+  for (const record of records) {
+    const totals = (await store.totalsOf([record.id])).get(record.id);
+    if (totals === undefined || totals.usage.length === 0) continue;
+    // A fork begins with the entries that it copied; their usage counts in the source.
+    let copied = repliesOf(totals.inheritedUsage);
+    for await (const entry of (await store.openSession(record.id)).entries()) {
+      const used = usageOf(entry);
+      if (used === undefined) continue;
+      if (copied <= 0) yield { record, atMs: entry.createdAtMs, usage: toModelUsage(used) };
+      copied -= 1;
+    }
+  }
+}
+
+function toModelUsage({ provider, model, replies, usage }: ReplyUsage): ModelUsage {
+  return {
+    provider,
+    model,
+    replies,
+    inputTokens: usage.input ?? 0,
+    outputTokens: usage.output ?? 0,
+    cacheReadTokens: usage.cacheRead ?? 0,
+    cacheWriteTokens: usage.cacheWrite ?? 0,
+    costUsd: usage.cost?.total ?? 0,
+  };
+}
+
+/** Replies that used tokens and have no cost: the agent recorded none, which does not mean that the model is free. */
+function withoutCost({ costUsd, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: ModelUsage): number {
+  return costUsd === 0 && inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens > 0 ? replies : 0;
+}
+
+function repliesOf(usage: SessionTotals["usage"]): number {
+  return usage.reduce((sum, { replies }) => sum + replies, 0);
+}
+
+function keyOf(by: NonNullable<StatsByOptions["by"]>, { record, atMs, usage }: Used): string {
+  switch (by) {
+    case "day":
+      return dateTime(atMs ?? 0).slice(0, "2025-11-21".length);
+    case "directory":
+      return record.cwd ?? "(unknown)";
+    case "model":
+      return [usage.provider, usage.model].filter((part) => part !== "").join("/") || "(unknown)";
+    case "session":
+      return `${sessionTitle(record)} (${record.id})`;
+    case "agent":
+      return agentOf(record);
+  }
+}
+
+function emptySum(): Sum {
+  const none = { replies: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0, withoutCost: 0 };
+  return { sessions: new Set(), ...none };
+}
+
+function add(sum: Sum, { record, usage }: Used): void {
+  sum.sessions.add(record.id);
+  sum.replies += usage.replies;
+  sum.inputTokens += usage.inputTokens;
+  sum.outputTokens += usage.outputTokens;
+  sum.cacheReadTokens += usage.cacheReadTokens;
+  sum.cacheWriteTokens += usage.cacheWriteTokens;
+  sum.costUsd += usage.costUsd;
+  sum.withoutCost += withoutCost(usage);
+}
+
+function toJson({ sessions, costUsd, withoutCost: repliesWithoutCost, ...counts }: Sum) {
+  return { sessions: sessions.size, ...counts, costUsd: costUsd === 0 ? null : costUsd, repliesWithoutCost };
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "sessions", align: "right", optional: true },
+  { heading: "replies", align: "right" },
+  { heading: "in", align: "right", optional: true },
+  { heading: "out", align: "right", optional: true },
+  { heading: "from cache", align: "right", optional: true },
+  { heading: "to cache", align: "right", optional: true },
+];
+
+async function printTable(out: Printer, by: string, rows: readonly (readonly [string, Sum])[], total: Sum): Promise<void> {
+  if (rows.length === 0) return out.line("No replies are recorded.");
+  const columns: readonly Column[] = [{ heading: by, shrinksTo: 12 }, { heading: "cost", align: "right" }, ...COLUMNS];
+  const cells = [...rows, ["total", total] as const].map(([key, sum], at): readonly Line[] => [
+    [at === rows.length ? styled("bold", key) : key],
+    [costText(sum)],
+    [count(sum.sessions.size)],
+    [count(sum.replies)],
+    [count(sum.inputTokens)],
+    [count(sum.outputTokens)],
+    [count(sum.cacheReadTokens)],
+    [count(sum.cacheWriteTokens)],
+  ]);
+  for (const line of await tableLines(columns, cells, out.width, out.glyphs.ellipsis)) {
+    out.line(...line);
+    await out.pump();
+  }
+  if (total.withoutCost > 0) out.line(styled("dim", `No cost is recorded for ${counted(total.withoutCost, "reply", "replies")}.`));
+}
+
+/** Cents to four places, whatever the amount, so that a column can be added up. */
+function costText({ costUsd }: Sum): string {
+  return costUsd === 0 ? "–" : `$${costUsd.toFixed(4)}`;
+}
