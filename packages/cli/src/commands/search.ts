@@ -1,18 +1,21 @@
 import { resolve } from "node:path";
-import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
+import type { SearchHit, SearchPage, SearchPlace, SearchRequest, Store } from "@bough/session-core";
 import { ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
-import { age, parseTime } from "../format/time.js";
+import { dateTime, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { readOutline } from "../session/paging.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
+import { shortIds } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
 import { PRINTED_CHARS, printAnswer } from "./recall-output.js";
+import { shortSessionId } from "./sessions.js";
 
 interface SearchOptions extends CommonOptions {
   readonly session?: string;
@@ -27,13 +30,15 @@ interface SearchOptions extends CommonOptions {
   readonly private?: boolean;
   readonly exact?: boolean;
   readonly passages?: boolean;
+  readonly in?: readonly string[];
   readonly tool?: string;
+  readonly agent?: string;
   readonly around?: number;
   readonly summaries?: boolean;
   readonly interactive?: boolean;
 }
 
-/** `bough search`: prints entries and titles that contain all the words, or most of them, best match first. */
+/** `bough search`: prints entries and titles that contain all of the query, or most of its words, best match first. */
 export const runSearch: Command<SearchOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const request = buildRequest(io, args.join(" "), options);
@@ -42,23 +47,23 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
-    const usesRecall = options.passages === true || options.summaries === true || (options.tool ?? options.around) !== undefined;
+    const usesRecall = options.passages === true || options.summaries === true || options.around !== undefined;
     if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
-    await printHits(out, store, page, io.now());
+    await printHits(out, store, page, options.store);
   });
 };
 
 /** Prints hits as a model gets them: the lines where the words stand close together, with their numbers. */
 async function searchByRecall(out: Printer, store: Store, request: SearchRequest, options: SearchOptions): Promise<void> {
   const { recallSearch } = await import("@bough/compaction");
-  const { query, sessionId, path, types, cwd, sinceMs, untilMs, includePrivate } = request;
+  const { query, sessionId, path, types, cwd, sinceMs, untilMs, includePrivate, places, agents } = request;
   const { tool, around = 0, summaries = false, role } = options;
   const target = sessionId === undefined ? store : await store.openSession(sessionId);
   const limit = Math.min(options.all === true ? MOST_PASSAGES : options.limit, MOST_PASSAGES);
   const roles = checkChoices("--role", role, MESSAGE_ROLES)?.slice();
-  const filter = { types, cwd, sinceMs, untilMs };
+  const filter = { types, cwd, sinceMs, untilMs, places, agents };
   const answer = await recallSearch(
     target,
     { query, path, tool, around, summaries, limit, roles },
@@ -70,11 +75,16 @@ async function searchByRecall(out: Printer, store: Store, request: SearchRequest
 /** The most hits with passages. */
 const MOST_PASSAGES = 50;
 
+const PLACES: readonly SearchPlace[] = ["prose", "code", "tool"];
+
 function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequest {
   return {
     query,
     roles: checkChoices("--role", options.role, MESSAGE_ROLES),
     types: checkChoices("--type", options.type, ENTRY_TYPES),
+    places: checkChoices("--in", options.in, PLACES),
+    tool: options.tool,
+    agents: options.agent === undefined ? undefined : [options.agent],
     path: options.path,
     cwd: options.directory === undefined ? undefined : resolve(io.cwd, options.directory),
     sinceMs: parseTimeOption("--since", options.since, io.now()),
@@ -126,32 +136,80 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
   return { ...first, hits, next };
 }
 
-async function printHits(out: Printer, store: Store, { hits, total, next, matched }: SearchPage, now: number): Promise<void> {
-  if (total === 0) return out.line('No matches. The words must occur in one entry; word* is a prefix, "some words" a phrase.');
-  if (matched.kind === "some") out.line(styled("dim", `No entry has all ${matched.of} words; these have at least ${matched.words}.`));
-  if (matched.kind === "spelling") out.line(styled("dim", `No entry has "${matched.typed}"; these have "${matched.found.join('", "')}".`));
-  let heading: string | undefined;
-  for (const hit of hits) {
-    if (hit.sessionId !== heading) await printHeading(out, store, hit.sessionId);
-    heading = hit.sessionId;
-    printHit(out, hit, now);
-    await out.pump();
+const NOTHING = 'No matches. All words must occur in one entry; "some words" is a phrase, /expression/ a regular expression.';
+
+async function printHits(out: Printer, store: Store, page: SearchPage, storePath: string | undefined): Promise<void> {
+  for (const note of explainPage(page)) out.line(styled("dim", note));
+  if (page.total === 0) return out.line(NOTHING);
+  let first: string | undefined;
+  for (const hits of groupBySession(page.hits)) {
+    const names = await readNames(store, hits);
+    printHeading(out, names);
+    for (const hit of hits) {
+      printHit(out, hit, names.entries.get(hit.entryId ?? ""));
+      await out.pump();
+    }
+    const entry = hits[0]?.entryId ?? null;
+    first ??= `bough tree ${names.session}${entry === null ? "" : ` ${names.entries.get(entry) ?? entry}`} -i`;
   }
-  const shown = next === null ? "" : `, the best ${count(hits.length)} printed; --all prints all`;
-  out.line(styled("dim", `${counted(total, "match", "matches")}${shown}`));
+  const shown = page.next === null ? "" : `, the best ${count(page.hits.length)} printed; --all prints all`;
+  out.line(styled("dim", `${counted(page.total, "match", "matches")}${shown}`));
+  if (first !== undefined)
+    out.line(styled("dim", `Open the first in the tree: ${first}${storePath === undefined ? "" : ` --store ${storePath}`}`));
 }
 
-async function printHeading(out: Printer, store: Store, sessionId: string): Promise<void> {
-  const record = await store.findSession(sessionId);
-  const id = styled("dim", `  ${sessionId}`);
-  const title = record === undefined ? "(deleted)" : sessionTitle(record);
-  out.line(...fitLine([styled("bold", title)], Math.max(out.width - sessionId.length - 2, 10), out.glyphs.ellipsis), id);
+/** How the query was understood, and how the hits differ from it. */
+function explainPage({ matched, unclosedQuote }: SearchPage): readonly string[] {
+  const quote = unclosedQuote === null ? [] : [`The quotation mark is not closed: "${unclosedQuote}" is searched as a phrase.`];
+  switch (matched.kind) {
+    case "all":
+      return quote;
+    case "words":
+      return [...quote, "No entry has this as it is typed; these have its words, with other characters between them."];
+    case "some":
+      return [...quote, `No entry has all ${matched.of} words; these have at least ${matched.words}.`];
+    case "spelling":
+      return [...quote, `No entry has "${matched.typed}"; these have "${matched.found.join('", "')}".`];
+  }
 }
 
-function printHit(out: Printer, hit: SearchHit, now: number): void {
+/** The hits of each session, in the order of the best of each. */
+function groupBySession(hits: readonly SearchHit[]): Iterable<readonly SearchHit[]> {
+  const groups = new Map<string, SearchHit[]>();
+  for (const hit of hits) {
+    const group = groups.get(hit.sessionId);
+    if (group === undefined) groups.set(hit.sessionId, [hit]);
+    else group.push(hit);
+  }
+  return groups.values();
+}
+
+/** What a person types for a session and its entries. */
+interface Names {
+  readonly title: string;
+  readonly session: string;
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+async function readNames(store: Store, hits: readonly SearchHit[]): Promise<Names> {
+  const id = hits[0]?.sessionId ?? "";
+  const record = await store.findSession(id);
+  if (record === undefined) return { title: "(deleted)", session: id, entries: new Map() };
+  const ids = hits.flatMap(({ entryId }) => entryId ?? []);
+  const entries = ids.length === 0 ? new Map<string, string>() : shortIds(ids, await readOutline(await store.openSession(id)));
+  return { title: sessionTitle(record), session: await shortSessionId(store, id), entries };
+}
+
+function printHeading(out: Printer, { title, session }: Names): void {
+  const id = styled("dim", `  ${session}`);
+  out.line(...fitLine([styled("bold", title)], Math.max(out.width - session.length - 2, 10), out.glyphs.ellipsis), id);
+}
+
+function printHit(out: Printer, hit: SearchHit, id: string | undefined): void {
   const kind = hit.role ?? hit.type;
   const mark = hit.isPrivate ? "  private" : "";
-  out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${kind}  ${age(hit.createdAtMs, now)}${mark}`));
+  const name = hit.entryId === null ? "title" : (id ?? hit.entryId);
+  out.line("  ", styled("label", name), styled("dim", `  ${dateTime(hit.createdAtMs)}  ${kind}${mark}`));
   for (const line of wrapLine(renderSnippet(hit), out.width - 4)) out.line("    ", ...line);
 }
 

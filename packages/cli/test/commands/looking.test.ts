@@ -236,6 +236,28 @@ describe("bough search", () => {
     expect((await here.run(["search", "replied", "--limit", "1", "--all"])).out.match(/replied in/g)).toHaveLength(3);
   });
 
+  test("has one heading for each session, dates, short ids, and the command that opens the first hit", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.withStore((store) => grow(store, "second-session", "u1", { title: "Second" }));
+    const { out } = await here.run(["search", "said"]);
+    expect(out.match(/^Parser/gm)).toHaveLength(1);
+    expect(out.match(/^Second/gm)).toHaveLength(1);
+    expect(out).toMatch(/^ {2}user\d {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}user$/m);
+    expect(out).toMatch(/^Open the first in the tree: bough tree (second-s|parser-s)\S* u\w*\d -i$/m);
+  });
+
+  test("finds parts of words, what is typed literally, and tells what it made of an open quotation mark", async () => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.json("search", "eplie")).toMatchObject({ total: 3, matched: { kind: "all" } });
+    expect(await here.json("search", "C++")).toMatchObject({ total: 0 });
+    expect(await here.json("search", "/repl[i]ed/", "--in", "prose", "--agent", "bough")).toMatchObject({ total: 3 });
+    expect((await here.run(["search", '"replied i'])).out).toContain(
+      'The quotation mark is not closed: "replied i" is searched as a phrase.',
+    );
+  });
+
   test("narrows by session, role, path and time", async () => {
     const here = world();
     await parserSession(here);

@@ -13,7 +13,7 @@ export interface RecallSearchOptions extends RecallOptions {
   /** Only entries with these orders of arrival; default: all of the session or store. */
   readonly seqs?: readonly number[] | undefined;
   /** Further conditions, as of `Store.search`. `types` may name summaries. */
-  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs"> | undefined;
+  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs" | "places" | "agents"> | undefined;
   /** What is said about a hit in its first line, such as the summary that covers it. */
   readonly placeOf?: ((entryId: string) => string | null) | undefined;
   /** How the reader of the text gets the further hits. Default: by the same call with the input `next`. */

@@ -1,5 +1,4 @@
-import type { Entry, EntryType } from "../entry/entry.js";
-import type { MessageRole } from "../entry/message.js";
+import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ImportProblem, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
@@ -27,6 +26,7 @@ import type {
   ValueKey,
   ValueRange,
 } from "./records.js";
+import type { SearchPage, SearchRequest } from "./search.js";
 import type { SourceAppend } from "./source-append.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
@@ -147,109 +147,6 @@ export interface SessionStorage {
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Closes the storage without waiting. A second call does nothing. */
   close(): Promise<void>;
-}
-
-/** What to search, and where. Conditions are combined with AND. */
-export interface SearchRequest {
-  /**
-   * What must occur, all of it:
-   *
-   * - a word: `text` finds `text`, then `texts`, then `userMessageText`. Of two letters only words that start with them, of one letter only
-   *   the word; in a query of more than three parts, which is a question, only whole words.
-   * - `"several words"`: these words, whole and in this order; `word*`: words that start with it.
-   * - a word with other characters, such as `C++`, `--flag` or `src/a.ts`, and such a text in quotation marks: as it is typed.
-   * - `/expression/` or `/expression/i`: a regular expression of JavaScript; `^` and `$` match at line breaks.
-   *
-   * Case and accents are ignored, except in an expression without `i`. Empty, with another condition: every entry that meets the
-   * conditions, the newest first.
-   */
-  readonly query: string;
-  /**
-   * If no entry has all of it: look for entries with the same words, whatever is between them, then with most of the words, then with one
-   * spelling mistake in one word, then with some of them. `SearchPage.matched` says which of these the hits are. Default false.
-   */
-  readonly relax?: boolean | undefined;
-  /** At least this many of the words must occur; default all of them. Not together with `relax`. */
-  readonly atLeast?: number | undefined;
-  /** Default true. false: the hits have empty snippets, and no payload is read. */
-  readonly snippets?: boolean | undefined;
-  /** Default: all sessions. */
-  readonly sessionId?: SessionId | undefined;
-  readonly roles?: readonly MessageRole[] | undefined;
-  readonly types?: readonly EntryType[] | undefined;
-  /** Only where the text is in one of these places. */
-  readonly places?: readonly SearchPlace[] | undefined;
-  /** Only calls of the tool with this name, in any case, and their results. */
-  readonly tool?: string | undefined;
-  /** Only sessions that were imported in one of these formats (`claude`, `pi`); `bough`: sessions that were made by Bough. */
-  readonly agents?: readonly string[] | undefined;
-  /** Only entries created at or after this time, in milliseconds since 1970. */
-  readonly sinceMs?: number | undefined;
-  /** Only entries created before this time. */
-  readonly untilMs?: number | undefined;
-  /** Only entries whose tool calls touch this file, by its path or the end of it (`src/a.ts`, `a.ts`). */
-  readonly path?: string | undefined;
-  /** Only sessions of this working directory. */
-  readonly cwd?: string | undefined;
-  /** Only these entries, by their order of arrival (`seq`). */
-  readonly seqs?: readonly number[] | undefined;
-  /** Also what a user kept out of the conversation (`excludeFromContext`). Default false: such entries are left out and not counted. */
-  readonly includePrivate?: boolean | undefined;
-  /** At most this many hits; default 20. */
-  readonly limit?: number | undefined;
-  /** `next` of the previous page. */
-  readonly cursor?: string | undefined;
-}
-
-/**
- * Where in an entry a search looks. `prose`: what people and models wrote, thoughts and summaries, without fenced blocks. `code`: fenced
- * blocks, arguments of calls that write or change files or run commands, commands of the user, and files that a tool has read. `tool`: calls
- * of tools with all arguments, their results, commands of the user and their output.
- */
-export type SearchPlace = "prose" | "code" | "tool";
-
-/** An entry or a session title that matches. */
-export interface SearchHit {
-  readonly sessionId: SessionId;
-  readonly sessionTitle: string | null;
-  /** null if the title of the session matches. */
-  readonly entryId: EntryId | null;
-  readonly seq: number | null;
-  readonly type: EntryType | "title";
-  readonly role: MessageRole | null;
-  readonly createdAtMs: number;
-  /** Whether a user kept the entry out of the conversation. True only with `includePrivate`. */
-  readonly isPrivate: boolean;
-  /** The text around the first match, about 30 words on one line, without control characters. */
-  readonly snippet: string;
-  /** The matches in `snippet` as pairs of start and end, in UTF-16 code units. */
-  readonly matches: readonly (readonly [start: number, end: number])[];
-}
-
-/** What the hits of a search have in common. */
-export type SearchMatch =
-  /** All the words. */
-  | { readonly kind: "all" }
-  /** All the words, but not the characters between or around them as they were typed. */
-  | { readonly kind: "words" }
-  /** At least so many of the words. */
-  | { readonly kind: "some"; readonly words: number; readonly of: number }
-  /** All the words, one of them with one letter changed, added, missing or exchanged with the next. `found`: the words of this page. */
-  | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] };
-
-/**
- * A page of hits: titles first, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
- * of another one, then those where it is another part of it; of equal ranks the newest first.
- */
-export interface SearchPage {
-  readonly hits: readonly SearchHit[];
-  /** The number of matching entries and titles on all pages. */
-  readonly total: number;
-  /** Other than `all` only with `relax` or `atLeast`. */
-  readonly matched: SearchMatch;
-  /** The text after a quotation mark that is not closed, which was searched as a phrase; null: all are closed. */
-  readonly unclosedQuote: string | null;
-  readonly next: string | null;
 }
 
 /** The source of an import, for the session record. */

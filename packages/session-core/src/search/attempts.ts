@@ -1,4 +1,4 @@
-import type { SearchHit, SearchMatch, SearchRequest } from "../port/session-storage.js";
+import type { SearchHit, SearchMatch, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { foldText } from "./fold.js";
 import { type Matching, matchAll } from "./search-query.js";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SearchPage, SearchRequest } from "../port/session-storage.js";
+import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, rawQuery, rowLimit } from "../storage/query.js";
 import type { EntrySeq } from "../storage/schema.js";

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { EntryPayload } from "../entry/entry.js";
 import { searchableText } from "../entry/text.js";
 import { SlowExpressionError } from "../errors/session-errors.js";
-import type { SearchRequest } from "../port/session-storage.js";
+import type { SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, rawQuery } from "../storage/query.js";

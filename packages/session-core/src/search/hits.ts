@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { searchableText } from "../entry/text.js";
-import type { SearchHit, SearchRequest } from "../port/session-storage.js";
+import type { SearchHit, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";

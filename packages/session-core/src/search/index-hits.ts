@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { SearchRequest } from "../port/session-storage.js";
+import type { SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { RankedEntry } from "./rank.js";

@@ -1,7 +1,7 @@
 import type { EntryPayload } from "../entry/entry.js";
 import type { AssistantBlock, Message, ToolCallBlock } from "../entry/message.js";
 import { searchableText } from "../entry/text.js";
-import type { SearchPlace } from "../port/session-storage.js";
+import type { SearchPlace } from "../port/search.js";
 import { classifyCall } from "../tools/arguments.js";
 import { findKnownToolKind, type ToolKind } from "../tools/known-tools.js";
 

@@ -1,4 +1,4 @@
-import type { SearchMatch } from "../port/session-storage.js";
+import type { SearchMatch } from "../port/search.js";
 import { readQuery, type SearchTerm, toPlain } from "./search-terms.js";
 import { createMatcher, FoldedText, type TermMatcher } from "./term-matcher.js";
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { SearchRequest } from "../port/session-storage.js";
+import type { SearchRequest } from "../port/search.js";
 import { toIndexedText } from "./fold.js";
 import { parseQuery, type SearchTerm, type WordsTerm } from "./search-terms.js";
 

@@ -134,8 +134,13 @@ export function toWhole(term: SearchTerm): SearchTerm {
   return term.kind === "words" ? { ...term, reach: "whole" } : term;
 }
 
-/** The words of a literal term in order, with anything but letters and digits between them; the term itself if it has none or is another one. */
+const TELLING_WORD = new RegExp(`[${WORD_CHARACTERS}]{3}`, "u");
+
+/**
+ * The words of a literal term in order, with anything but letters and digits between them; the term itself if it is another one or has no
+ * word of three letters: `C++` is not `c`.
+ */
 export function toPlain(term: SearchTerm): SearchTerm {
-  if (term.kind !== "literal" || !WORD.test(foldText(term.words))) return term;
+  if (term.kind !== "literal" || !TELLING_WORD.test(foldText(term.words))) return term;
   return { kind: "words", words: term.words, prefix: false, reach: "whole" };
 }

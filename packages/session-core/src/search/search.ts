@@ -1,5 +1,5 @@
 import { setImmediate as pause } from "node:timers/promises";
-import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "../port/session-storage.js";
+import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { rowLimit } from "../storage/query.js";
 import { listAttempts, toMatching, toSearchMatch } from "./attempts.js";

@@ -1,7 +1,8 @@
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState, SessionRow } from "../port/records.js";
-import type { SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
+import type { SearchPage, SearchRequest } from "../port/search.js";
+import type { SessionStorage } from "../port/session-storage.js";
 import { type BatchResult, copyWrites, type OnConflict, type Write } from "../port/writes.js";
 
 /** How a batch handles a leaf that another writer moved. */

@@ -15,7 +15,8 @@ import type {
   SessionRow,
   Statistics,
 } from "../port/records.js";
-import type { PathRange, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
+import type { SearchPage, SearchRequest } from "../port/search.js";
+import type { PathRange, SessionStorage } from "../port/session-storage.js";
 import { copyPatch, type Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { type ContextOptions, ContextReader, type ContextSettings } from "./context-reader.js";

@@ -5,6 +5,7 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
 import type { PayloadPacking, WhenLocked } from "../port/packing.js";
 import type * as records from "../port/records.js";
+import type { SearchPage, SearchRequest } from "../port/search.js";
 import type * as port from "../port/session-storage.js";
 import { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
 import { type LastScan, search } from "../search/search.js";
@@ -154,7 +155,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     await this.queue.writeSession(key, saveTokenCounts, counter, new Map(counts));
   }
 
-  async search(request: port.SearchRequest): Promise<port.SearchPage> {
+  async search(request: SearchRequest): Promise<SearchPage> {
     if (request.sessionId !== undefined) sessions.requireSessionSeq(this.#connection, request.sessionId);
     return search(this.queue, request, this.#lastScan);
   }

@@ -12,7 +12,8 @@ import {
   type Statistics,
   type StoredValue,
 } from "../port/records.js";
-import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../port/session-storage.js";
+import type { SearchPage, SearchRequest } from "../port/search.js";
+import type { SessionStorage, Violation } from "../port/session-storage.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { Maintenance } from "./maintenance.js";

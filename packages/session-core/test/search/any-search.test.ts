@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import type { EntryInput } from "../../src/entry/entry.js";
-import type { SearchHit, SearchPage } from "../../src/port/session-storage.js";
+import type { SearchHit, SearchPage } from "../../src/port/search.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
 import { openedStore, storePath } from "../world/stores.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import { InvalidQueryError } from "../../src/errors/session-errors.js";
-import type { SearchRequest } from "../../src/port/session-storage.js";
+import type { SearchRequest } from "../../src/port/search.js";
 import type { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";
 

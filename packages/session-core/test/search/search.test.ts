@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import { InvalidQueryError } from "../../src/errors/session-errors.js";
-import type { SearchRequest } from "../../src/port/session-storage.js";
+import type { SearchRequest } from "../../src/port/search.js";
 import type { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";
 import { openedStore, raw, storePath } from "../world/stores.js";
