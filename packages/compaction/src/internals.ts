@@ -32,3 +32,4 @@ export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js"
 
 // Inputs of tools
 export { removeNulls } from "./recall/inputs.js";
+export { getTitle } from "./recall/summarized.js";

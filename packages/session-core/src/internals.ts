@@ -68,6 +68,7 @@ export { findNearest } from "./text/nearest-name.js";
 export { cleanText, shortLine } from "./text/one-line.js";
 export { type Fit, shortenDetail, shortenPath } from "./text/shorten-path.js";
 export { isSmallTalk, isThanks } from "./text/small-talk.js";
+export { EXTRACT_NOTE, readableSummary, summaryGist } from "./text/summary-text.js";
 // Tools of agents: kinds, arguments, files
 export {
   type Arguments,

@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
+import { readableSummary } from "@bough/session-core/internals";
 import { CheckpointNotFoundError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { chooseSession } from "../session/choose-session.js";
-import { describeFiles } from "../session/compaction-text.js";
+import { describeFiles, describeStoredFidelity } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
 import {
   extraField,
@@ -161,15 +162,16 @@ export function renderSummary(
     ...readFiles.map((path): Line => [styled("dim", "  read "), path]),
     ...modifiedFiles.map((path): Line => [styled("dim", "  modified "), path]),
     [],
-    ...textLines(entry.summary),
+    ...textLines(readableSummary(entry.summary)),
   ];
 }
 
 function renderQuality(entry: SummaryEntry): readonly Line[] {
   const [method, fidelity] = [extraField(entry, "method"), extraField(entry, "fidelity")];
   const score = typeof fidelity === "object" && fidelity !== null && "score" in fidelity ? fidelity.score : undefined;
+  const described = typeof score === "number" ? (describeStoredFidelity(fidelity) ?? `${score.toFixed(2)} of 1`) : undefined;
   return [
     ...(typeof method === "string" ? [fieldLine("method", method)] : []),
-    ...(typeof score === "number" ? [fieldLine("fidelity", `score ${score.toFixed(2)} of 1`)] : []),
+    ...(described === undefined ? [] : [fieldLine("fidelity", described)]),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Entry, SearchMatch, SessionId, Usage } from "@bough/session-core";
-import { createQueryFinder } from "@bough/session-core/internals";
+import { createQueryFinder, readableSummary } from "@bough/session-core/internals";
 import { z } from "zod";
 import { entryKind, summaryFiles } from "../format/entry-lines.js";
 import { count, counted, dollars } from "../format/numbers.js";
@@ -177,7 +177,10 @@ const engineFieldsSchema = z.object({
     .optional()
     .catch(undefined),
   method: z.string().optional().catch(undefined),
-  fidelity: z.looseObject({ score: z.number(), total: z.number() }).optional().catch(undefined),
+  fidelity: z
+    .looseObject({ score: z.number(), total: z.number(), inSummary: z.record(z.string(), z.number()).optional() })
+    .optional()
+    .catch(undefined),
 });
 
 /** Draws a compaction or a branch summary: range, tokens, fidelity, files, then its text. */
@@ -186,7 +189,7 @@ function summaryLines(
   budget: TextBudget,
   glyphs: Glyphs,
 ): readonly Line[] {
-  const text = markdownLines(budget.take(entry.summary), budget.width, glyphs);
+  const text = markdownLines(budget.take(readableSummary(entry.summary)), budget.width, glyphs);
   return [...summaryFields(entry, budget.width, glyphs), [], ...(text.length > 0 ? text : [["(no text)"]])];
 }
 
@@ -198,10 +201,7 @@ function summaryFields(entry: Extract<Entry, { type: "compaction" | "branch_summ
     ...(entry.type === "compaction" ? compactionFields(entry, to, field) : field("branch tip", entry.fromId ?? "(unknown)")),
     ...field("covers", covers === undefined ? undefined : coverageText(covers, to)),
     ...field("written as", method),
-    ...field(
-      "fidelity",
-      fidelity === undefined ? undefined : `${Math.round(fidelity.score * 100)} % of ${counted(fidelity.total, "fact")} found again`,
-    ),
+    ...field("fidelity", fidelity === undefined ? undefined : describeFidelity(fidelity)),
     ...field("files read", readFiles.join(", ")),
     ...field("files modified", modifiedFiles.join(", ")),
   ];
@@ -233,4 +233,9 @@ function coverageText(covers: NonNullable<z.output<typeof engineFieldsSchema>["c
     ...(messages === undefined ? [] : [counted(messages, "message")]),
   ];
   return `${figures.join(", ")}${figures.length > 0 ? ", " : ""}${fromEntryId} ${to} ${toEntryId}`;
+}
+
+function describeFidelity({ score, total, inSummary }: NonNullable<z.output<typeof engineFieldsSchema>["fidelity"]>): string {
+  const found = inSummary === undefined ? "" : `${count(Object.values(inSummary).reduce((sum, one) => sum + one, 0))} of `;
+  return `${found}${counted(total, "fact")} (${score.toFixed(2)} by weight)`;
 }

@@ -1,5 +1,6 @@
 import type { CompactionDone, CompactionResult, Fidelity } from "@bough/compaction";
 import type { FileLists } from "@bough/session-core";
+import { z } from "zod";
 import { errorLine } from "../format/error-text.js";
 import { count } from "../format/numbers.js";
 import type { SummaryModel } from "./summary-model.js";
@@ -54,12 +55,24 @@ function describeFailure(model: SummaryModel): string {
   return failure === undefined ? `${model.name} returned no usable summary` : `${model.name} failed: ${failure}`;
 }
 
+interface FidelityNumbers extends Pick<Fidelity, "score" | "total"> {
+  readonly inSummary: Readonly<Record<string, number>>;
+}
+
 /** Describes how many facts of the source the summary contains. */
-export function describeFidelity({ score, total, inSummary }: Fidelity): string {
+export function describeFidelity({ score, total, inSummary }: FidelityNumbers): string {
   const found = Object.values(inSummary).reduce((sum, one) => sum + one, 0);
   if (total === 0) return "no facts to check";
-  return `${count(found)} of ${count(total)} facts are in the summary (score ${score.toFixed(2)})`;
+  return `${count(found)} of ${count(total)} facts (${score.toFixed(2)} by weight)`;
 }
+
+/** The same for what a compaction entry stores, which another program may have written; undefined: it is not a fidelity. */
+export function describeStoredFidelity(stored: unknown): string | undefined {
+  const parsed = FIDELITY.safeParse(stored);
+  return parsed.success ? describeFidelity(parsed.data) : undefined;
+}
+
+const FIDELITY = z.object({ score: z.number(), total: z.number(), inSummary: z.record(z.string(), z.number()) });
 
 /** Describes the number of files. */
 export function describeFiles({ readFiles, modifiedFiles }: FileLists): string {

@@ -1,4 +1,5 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
+import { getTitle } from "@bough/compaction/internals";
 import type { Entry, EntryId, Session } from "@bough/session-core";
 import { oneLine } from "@bough/session-core/internals";
 import { summaryFiles } from "../format/entry-lines.js";
@@ -76,10 +77,9 @@ export function extraField(entry: SummaryEntry, name: string): unknown {
   return new Map<string, unknown>(Object.entries(entry)).get(name);
 }
 
-/** The title of a summary, else its short form, else its text, in one line. */
+/** The title of a summary, as a checkpoint has it: in force, undone or of a branch that was left. */
 export function summaryTitle(entry: SummaryEntry): string {
-  const short = entry.type === "compaction" ? (entry.title ?? extraField(entry, "shortSummary")) : extraField(entry, "shortSummary");
-  return oneLine(typeof short === "string" && short.trim() !== "" ? short : entry.summary);
+  return oneLine(getTitle(entry));
 }
 
 function coveredMessages(entry: SummaryEntry): number | null {

@@ -1,5 +1,5 @@
 import type { Entry, ToolCallBlock } from "@bough/session-core";
-import { asTyped, describeCall, describeFile, shareLine } from "@bough/session-core/internals";
+import { asTyped, describeCall, describeFile, shareLine, shortLine, summaryGist } from "@bough/session-core/internals";
 import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
@@ -10,6 +10,8 @@ import { safeLines } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
 
 const MAX_RESULT_LINES = 4;
+/** Longest text of a summary, in UTF-16 code units; the tree shows it whole. */
+const SUMMARY_CHARS = 240;
 
 /** Draws an entry for the shell, with an empty line after it. Entries without text for the user give no lines. */
 export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): readonly Line[] {
@@ -18,7 +20,10 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
       return messageTranscript(entry.message, width, glyphs);
     case "compaction":
     case "branch_summary":
-      return [...wrapLine([styled("summary", `[${entryKind(entry)}]`), " ", summaryFirstLine(entry.summary)], width), []];
+      return [
+        ...wrapLine([styled("summary", `[${entryKind(entry)}]`), " ", shortLine(summaryGist(entry.summary), SUMMARY_CHARS)], width),
+        [],
+      ];
     case "custom_message":
       return [
         ...messageLines({ role: "custom", customType: entry.customType, content: entry.content })
@@ -121,10 +126,4 @@ function stopLines(
     : stopReason === "length"
       ? [[styled("dim", "(cut: the model's limit)")]]
       : [];
-}
-
-/** The first line of a summary after the tagged block at its start, which is for the model. */
-function summaryFirstLine(text: string): string {
-  const own = text.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>/, "");
-  return own.split("\n").find((line) => line.trim() !== "" && !/^<[^>]*>$/.test(line.trim())) ?? "";
 }

@@ -1,7 +1,7 @@
-import { shortenAtWord, shortLine } from "@bough/session-core/internals";
+import { EXTRACT_NOTE, shortenAtWord, shortLine } from "@bough/session-core/internals";
 
-/** The first line of an extract starts with this. */
-export const MARKER = "Extracted mechanically; no model wrote this.";
+/** The first line of an extract starts with this, so that a model knows it; people see it last (`readableSummary`). */
+export const MARKER = EXTRACT_NOTE;
 
 /** A line with the number of omitted lines of a block; it is not carried over to the next extract. */
 export const LEFT_OUT = /^\(\d+ more left out\)$/;

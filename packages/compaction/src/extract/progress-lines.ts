@@ -35,8 +35,15 @@ export function listDone(material: ExtractMaterial): readonly Line[] {
 function listConclusions({ finalReplies }: Turn): readonly At[] {
   return finalReplies.flatMap(({ text, at, work }) => {
     const conclusion = work > 0 ? findConclusion(text) : null;
-    return conclusion === null ? [] : [{ at, text: conclusion, work }];
+    return conclusion === null || !tellsOfWork(conclusion) ? [] : [{ at, text: conclusion, work }];
   });
+}
+
+/** What the user did ("You typed ls"), thanks and emoji are no finished work. */
+function tellsOfWork(conclusion: string): boolean {
+  return (
+    (conclusion.match(/[\p{L}\p{N}]/gu)?.length ?? 0) >= 6 && !/^you\s+(?:typed|ran|said|asked|wrote|sent|pressed)\b/i.test(conclusion)
+  );
 }
 
 function listResults(turns: readonly Turn[]): readonly At[] {

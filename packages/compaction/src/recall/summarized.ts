@@ -218,7 +218,23 @@ export function getTitle(summary: SummaryEntry): string {
   const { title, shortSummary } = summary;
   for (const text of [title, shortSummary]) {
     const line = typeof text === "string" ? shortLine(text, MAX_CHARS) : "";
-    if (line !== "") return line;
+    if (line !== "") return shortenHome(line.replace(/^#+\s*/, ""));
   }
-  return takeFirstSentence(stripComposed(summary.summary));
+  const body = stripComposed(summary.summary);
+  return shortenHome(takeHeading(body) ?? takeFirstSentence(body));
+}
+
+/** Words of headings that are the same in each summary of a program. */
+const GENERIC = /^(?:(?:context|session|conversation|branch|turn)\s+)?(?:checkpoint|summary|handoff|compaction)\b[\s:—–-]*/i;
+
+/** The heading of the whole summary, if it says what it is about; undefined: it has none. */
+function takeHeading(body: string): string | undefined {
+  const heading = /^\s*# (.+)/.exec(body)?.[1] ?? "";
+  const said = shortLine(heading.replace(/[*`#]/g, "").replace(GENERIC, ""), MAX_CHARS);
+  return said.includes(" ") ? said : undefined;
+}
+
+/** Shortens home directories, which say nothing and fill the line. */
+function shortenHome(title: string): string {
+  return title.replace(/(?:\/Users|\/home)\/[^\s/]+(?=\/|\b)/g, "~");
 }

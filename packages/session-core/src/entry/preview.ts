@@ -1,4 +1,5 @@
 import { LINE_CHARS, oneLine } from "../text/one-line.js";
+import { summaryGist } from "../text/summary-text.js";
 import { describeCall } from "../tools/describe-call.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "./message.js";
@@ -26,9 +27,9 @@ function previewText(payload: EntryPayload, directory: string | undefined): stri
     case "message":
       return messagePreview(payload.message, directory);
     case "compaction":
-      return payload.title ?? payload.shortSummary ?? withoutNoteForModel(payload.summary);
+      return payload.title ?? payload.shortSummary ?? summaryGist(payload.summary);
     case "branch_summary":
-      return withoutNoteForModel(payload.summary);
+      return summaryGist(payload.summary);
     case "model_change":
       return payload.provider === undefined ? payload.modelId : `${payload.provider}/${payload.modelId}`;
     case "thinking_level_change":
@@ -42,14 +43,6 @@ function previewText(payload: EntryPayload, directory: string | undefined): stri
     case "foreign":
       return payload.originalType;
   }
-}
-
-/**
- * Removes the note for the model, between tags, at the start of a summary: it is the same in each summary. A summary that
- * contains only this note is unchanged.
- */
-function withoutNoteForModel(summary: string): string {
-  return summary.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>\s*(?=\S)/, "");
 }
 
 function messagePreview(message: Message, directory: string | undefined): string {
