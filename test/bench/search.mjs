@@ -14,6 +14,7 @@ export async function run(bench) {
   const made = await bench.stores.ofSessions(...bench.manySessions);
   const size = `${made.sessions} of ${bench.manySessions[1]}`;
   await warm(bench, made, size);
+  await parts(bench, made, size);
   await afterNewEntries(bench, made, size);
   await withoutIndex(bench, made, size);
   await indexing(bench, made, size);
@@ -41,6 +42,25 @@ async function warm({ report, rounds }, { path }, size) {
     report.absolute("search, index warm", size, median(all.ours), 15, { baseline: median(all.baseline), note });
     const common = await asked(QUERIES.mostCommon, 5);
     report.absolute("search for the most common word", size, median(common.ours), null, { baseline: median(common.baseline) });
+  });
+}
+
+/** What whole words do not find; and the list of words that parts are looked up in. */
+async function parts({ report, rounds }, { path, payloadBytes }, size) {
+  const word = QUERIES.usual[0];
+  await withBare({ path }, async (store, file) => {
+    const asked = {
+      "search for a part of a word": [word.slice(2, -2), 30],
+      "search for a literal text with words": [`${word}.`.repeat(2), 60],
+      "search with an expression that has a word": [`/${word}\\w*/`, 300],
+      "search for an emoji, in every payload": ["👍", null],
+    };
+    for (const [work, [query, limit]] of Object.entries(asked)) {
+      const { ours } = await alternate({ ours: { run: () => store.search({ query }) } }, { rounds: rounds(9), warmUp: 1 });
+      report.absolute(work, size, median(ours), limit);
+    }
+    const bytes = file.prepare("SELECT sum(pgsize) FROM dbstat WHERE name = 'word'").pluck().get();
+    report.quotient("list of words for parts of words", size, bytes / 1e6, payloadBytes / 1e6, 0.1, "MB");
   });
 }
 
