@@ -175,6 +175,7 @@ async function showPicker(
   const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, mouse: config.mouse, ...current }));
   switch (result.kind) {
     case "open":
+      if (result.hit !== undefined) return { kind: "tree", sessionId: result.sessionId, draft, at: result.hit };
       return { kind: "shell", sessionId: result.sessionId, draft };
     case "new":
       return { kind: "shell", sessionId: await createSession(run, null), draft };

@@ -42,6 +42,8 @@ export type NavigatorAction =
   | "compare"
   | "export"
   | "fork"
+  | "visit"
+  | "back"
   | "compact"
   | "undo"
   | "redo"
@@ -94,10 +96,12 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   { action: "label", keys: ["l", "L"], group: "Do", help: "set the label of this entry; empty removes it" },
   { action: "mark", keys: ["m"], group: "Do", help: "mark this entry (at most two)" },
   { action: "compare", keys: ["d"], group: "Do", help: "compare the branches of two marked entries" },
-  { action: "fork", keys: ["f"], group: "Do", help: "new session with the path to this entry" },
-  { action: "export", keys: ["x"], group: "Do", help: "export the path to this entry as Markdown" },
+  { action: "fork", keys: ["f"], group: "Do", help: "new session with the path to this entry (asks first)" },
+  { action: "export", keys: ["x"], group: "Do", help: "export the path to this entry as Markdown (asks for the file)" },
   { action: "compact", keys: ["c"], group: "Do", help: "summarize the entries before this one" },
   { action: "copy", keys: ["y", "ctrl+x"], group: "Do", help: "copy the text of this entry" },
+  { action: "visit", keys: ["o"], group: "Do", help: "open the session of the subagent that this entry started" },
+  { action: "back", keys: ["backspace"], group: "Do", help: "back from it; also from a fork to its origin" },
   { action: "help", keys: ["?"], group: "Leave", help: "this help" },
   { action: "close", keys: ["escape", "q", "ctrl+c"], group: "Leave", help: "end the search, or close" },
 ];

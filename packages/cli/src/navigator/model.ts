@@ -144,6 +144,12 @@ export type Dialog =
   | { readonly kind: "leaving"; readonly entryId: EntryId; readonly left: number; readonly choice: number }
   | { readonly kind: "focus"; readonly entryId: EntryId; readonly left: number; readonly field: Field }
   | { readonly kind: "compacting"; readonly entryId: EntryId; readonly count: number }
+  /** `count`: the entries that the fork gets. */
+  | { readonly kind: "forking"; readonly entryId: EntryId; readonly count: number }
+  /** The field has the path of the file. */
+  | { readonly kind: "exporting"; readonly entryId: EntryId; readonly field: Field }
+  /** Several subagents were started by one entry. */
+  | { readonly kind: "subagents"; readonly list: readonly Subagent[]; readonly choice: number }
   | { readonly kind: "working"; readonly text: string; readonly sinceMs: number | null; readonly isCancelled: boolean }
   | { readonly kind: "comparison"; readonly lines: readonly Line[]; readonly scroll: number };
 
@@ -181,8 +187,9 @@ export type NavigatorEffect =
   | { readonly kind: "compact"; readonly entryId: EntryId }
   | { readonly kind: "cancel" }
   | { readonly kind: "undo"; readonly redo: boolean }
-  | { readonly kind: "fork"; readonly entryId: EntryId }
-  | { readonly kind: "export"; readonly entryId: EntryId }
+  /** `opens`: the navigator ends with the fork, else it stays. */
+  | { readonly kind: "fork"; readonly entryId: EntryId; readonly opens: boolean }
+  | { readonly kind: "export"; readonly entryId: EntryId; readonly path: string }
   | { readonly kind: "copy"; readonly entryId: EntryId }
   | { readonly kind: "compare"; readonly entryIds: readonly [EntryId, EntryId]; readonly width: number }
   | { readonly kind: "remember"; readonly choice: number };

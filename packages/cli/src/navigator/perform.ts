@@ -6,8 +6,9 @@ import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
+import { sessionName } from "../session/choose-session.js";
 import { listChildren } from "../session/paging.js";
-import { toFileName, writeNewFile } from "../session/write-file.js";
+import { writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
@@ -89,9 +90,9 @@ export class NavigatorPerformer {
         showNotice(dispatch, effect.redo ? await this.#redo() : await this.#undo());
         return watcher.poll();
       case "fork":
-        return dispatch({ kind: "finished", result: { kind: "forked", sessionId: await this.#fork(effect.entryId) } });
+        return this.#fork(effect, dispatch);
       case "export":
-        return showNotice(dispatch, `Written to ${await this.#export(effect.entryId)}`);
+        return showNotice(dispatch, `Written to ${await this.#export(effect.entryId, effect.path)}`);
       case "copy":
         return this.#copy(effect.entryId, host);
       case "compare":
@@ -131,13 +132,15 @@ export class NavigatorPerformer {
     return (await this.#world.session.redoMove()) ? "The move is redone." : "There is no move to redo.";
   }
 
-  async #fork(entryId: EntryId): Promise<string> {
-    return (await this.#world.store.forkSession(this.#world.session.id, { at: entryId })).id;
+  async #fork({ entryId, opens }: EffectOf<"fork">, dispatch: NavigatorDispatch): Promise<void> {
+    const fork = await this.#world.store.forkSession(this.#world.session.id, { at: entryId });
+    if (opens) return dispatch({ kind: "finished", result: { kind: "forked", sessionId: fork.id } });
+    showNotice(dispatch, `Forked: ${sessionName(await fork.record())}. This is still the original.`);
   }
 
-  async #export(entryId: EntryId): Promise<string> {
+  async #export(entryId: EntryId, given: string): Promise<string> {
     const { session, io } = this.#world;
-    const path = resolve(io.cwd, `bough-${toFileName(session.id)}-${toFileName(entryId)}.md`);
+    const path = resolve(io.cwd, given);
     await writeNewFile(io, path, exportMarkdown(session, { branch: entryId }), false);
     return path;
   }

@@ -3,7 +3,7 @@ import { helpLines } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { Dialog, NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
-import { moveTo } from "./update-entry.js";
+import { moveTo, visitSubagent } from "./update-entry.js";
 import { LEAVING_CHOICES, scrollableRows } from "./view-dialog.js";
 
 // Indices of LEAVING_CHOICES.
@@ -27,7 +27,12 @@ export function updateDialog(model: NavigatorModel, event: TerminalEvent): Navig
       return scrollDialog(model, dialog, event);
     case "label":
     case "focus":
+    case "exporting":
       return updateField(model, dialog, event);
+    case "forking":
+      return updateForking(model, dialog, event);
+    case "subagents":
+      return updateSubagents(model, dialog, event);
     case "leaving":
       return updateChoice(model, dialog, event);
     case "compacting":
@@ -61,16 +66,18 @@ function scrollDialog(model: NavigatorModel, dialog: DialogOf<"help" | "comparis
   return withoutEffects({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, lowest) + by, 0), lowest) } });
 }
 
-function updateField(model: NavigatorModel, dialog: DialogOf<"label" | "focus">, event: TerminalEvent): NavigatorStep {
+function updateField(model: NavigatorModel, dialog: DialogOf<"label" | "focus" | "exporting">, event: TerminalEvent): NavigatorStep {
   if (event.kind === "key" && event.key === "enter") return submitField(model, dialog);
   const field = editField(dialog.field, event);
   return field === undefined ? withoutEffects(model) : withoutEffects({ ...model, dialog: { ...dialog, field } });
 }
 
-function submitField(model: NavigatorModel, { kind, entryId, field }: DialogOf<"label" | "focus">): NavigatorStep {
+function submitField(model: NavigatorModel, { kind, entryId, field }: DialogOf<"label" | "focus" | "exporting">): NavigatorStep {
   const text = field.text.trim();
   if (kind === "label") return { model: { ...model, dialog: { kind: "none" } }, effects: [{ kind: "label", entryId, label: text }] };
-  return rememberChoice(moveTo(model, entryId, true, text === "" ? null : text), WITH_FOCUS);
+  if (kind === "focus") return rememberChoice(moveTo(model, entryId, true, text === "" ? null : text), WITH_FOCUS);
+  if (text === "") return withoutEffects(model);
+  return { model: { ...model, dialog: { kind: "none" } }, effects: [{ kind: "export", entryId, path: text }] };
 }
 
 function updateChoice(model: NavigatorModel, dialog: DialogOf<"leaving">, event: TerminalEvent): NavigatorStep {
@@ -103,6 +110,23 @@ function applyChoice(model: NavigatorModel, { entryId, left }: DialogOf<"leaving
 
 function rememberChoice({ model, effects }: NavigatorStep, choice: number): NavigatorStep {
   return { model: { ...model, lastChoice: choice }, effects: [...effects, { kind: "remember", choice }] };
+}
+
+function updateForking(model: NavigatorModel, { entryId }: DialogOf<"forking">, event: TerminalEvent): NavigatorStep {
+  if (event.kind !== "key") return withoutEffects(model);
+  if (event.key === "q") return closeDialog(model);
+  if (event.key !== "enter" && event.key !== "n") return withoutEffects(model);
+  return { model: { ...model, dialog: { kind: "none" } }, effects: [{ kind: "fork", entryId, opens: event.key === "enter" }] };
+}
+
+function updateSubagents(model: NavigatorModel, dialog: DialogOf<"subagents">, event: TerminalEvent): NavigatorStep {
+  if (event.kind !== "key") return withoutEffects(model);
+  const { list, choice } = dialog;
+  if (event.key === "q") return closeDialog(model);
+  const by = { up: -1, k: -1, down: 1, j: 1, tab: 1 }[event.key];
+  if (by !== undefined) return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + by + list.length) % list.length } });
+  const chosen = list[event.key === "enter" ? choice : Number(event.key) - 1];
+  return chosen === undefined ? withoutEffects(model) : visitSubagent(model, chosen);
 }
 
 function updateConfirmation(model: NavigatorModel, { entryId }: DialogOf<"compacting">, event: TerminalEvent): NavigatorStep {

@@ -1,10 +1,24 @@
+import { toFileName } from "../session/write-file.js";
 import { returnsToPrompt } from "../tree/filter.js";
 import { pathDifference } from "../tree/tree-index.js";
+import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
-import type { NavigatorModel, NavigatorStep } from "./model.js";
+import type { NavigatorModel, NavigatorStep, Subagent } from "./model.js";
 import { selectedId, showSelection } from "./selection.js";
 
-type EntryAction = "go" | "goWithSummary" | "undo" | "redo" | "mark" | "compare" | "fork" | "export" | "compact" | "copy";
+type EntryAction =
+  | "visit"
+  | "back"
+  | "go"
+  | "goWithSummary"
+  | "undo"
+  | "redo"
+  | "mark"
+  | "compare"
+  | "fork"
+  | "export"
+  | "compact"
+  | "copy";
 
 /** Moves the leaf to an entry; `focus`: what the summary is about. */
 export function moveTo(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
@@ -41,9 +55,44 @@ const undo =
   (redo: boolean) =>
   (model: NavigatorModel): NavigatorStep => ({ model, effects: [{ kind: "undo", redo }] });
 
-const onEntry = (kind: "fork" | "export" | "copy") => (model: NavigatorModel) => {
+const copy = (model: NavigatorModel): NavigatorStep => {
   const entryId = selectedId(model);
-  return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind, entryId }] };
+  return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind: "copy", entryId }] };
+};
+
+const fork = (model: NavigatorModel): NavigatorStep => {
+  const { tree, selected } = model;
+  const entryId = selectedId(model);
+  if (tree === undefined || entryId === undefined) return withoutEffects(model);
+  return withoutEffects({ ...model, dialog: { kind: "forking", entryId, count: tree.index.depthOf(selected) + 1 } });
+};
+
+const exportPath = (model: NavigatorModel): NavigatorStep => {
+  const entryId = selectedId(model);
+  if (entryId === undefined) return withoutEffects(model);
+  const path = `bough-${toFileName(model.sessionId)}-${toFileName(entryId)}.md`;
+  return withoutEffects({ ...model, dialog: { kind: "exporting", entryId, field: newField(path) } });
+};
+
+/** Goes into the session of the subagent that the entry started; of several the user chooses one. */
+const visit = (model: NavigatorModel): NavigatorStep => {
+  const list = model.subagents.get(selectedId(model) ?? "") ?? [];
+  const [first] = list;
+  if (first === undefined) return showNotice(model, "This entry started no subagent that was imported.");
+  return list.length === 1 ? visitSubagent(model, first) : withoutEffects({ ...model, dialog: { kind: "subagents", list, choice: 0 } });
+};
+
+/** Shows the session of a subagent. */
+export function visitSubagent(model: NavigatorModel, { id }: Subagent): NavigatorStep {
+  return withoutEffects({ ...model, dialog: { kind: "none" }, result: { kind: "visit", sessionId: id, entryId: null } });
+}
+
+/** Returns to the navigator before this one; else goes to the entry that started this session, or at which it was forked. */
+const back = (model: NavigatorModel): NavigatorStep => {
+  if (model.isVisit) return withoutEffects({ ...model, result: { kind: "closed" } });
+  const { parent } = model;
+  if (parent === null) return showNotice(model, "No other session started this one.");
+  return withoutEffects({ ...model, result: { kind: "visit", sessionId: parent.sessionId, entryId: parent.entryId } });
 };
 
 const toggleMark = (model: NavigatorModel): NavigatorStep => {
@@ -83,8 +132,10 @@ export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel)
   redo: undo(true),
   mark: toggleMark,
   compare,
-  fork: onEntry("fork"),
-  export: onEntry("export"),
-  copy: onEntry("copy"),
+  visit,
+  back,
+  fork,
+  export: exportPath,
+  copy,
   compact,
 };

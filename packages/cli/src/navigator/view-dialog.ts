@@ -1,5 +1,6 @@
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 import { visibleField } from "../tui/field.js";
@@ -31,6 +32,21 @@ export function viewDialog(model: NavigatorModel, rows: number): DialogView {
       return viewField("Label: ", dialog, columns, rule, "Enter saves the label, Esc cancels. An empty label is removed.");
     case "focus":
       return viewField("Focus of the summary: ", dialog, columns, rule, "Enter writes the summary, Esc goes back.");
+    case "exporting":
+      return viewField(
+        "Export to: ",
+        dialog,
+        columns,
+        rule,
+        "Enter writes the path to this entry as Markdown, Esc cancels. Edit the name of the file.",
+      );
+    case "forking":
+      return wholeText([
+        `Fork: a new session with the ${counted(dialog.count, "entry", "entries")} up to here. `,
+        styled("dim", "Enter forks and opens it, n forks and stays here, Esc cancels. This session does not change."),
+      ]);
+    case "subagents":
+      return viewSubagents(dialog, model, rule, rows);
     case "leaving":
       return viewChoices(dialog, model, rule);
     case "compacting":
@@ -74,6 +90,27 @@ function viewField(
     lines: [rule, plainLine(styled("bold", shownName), text), ...hints],
     cursor: { row: 1, column: displayWidth(shownName) + column },
   };
+}
+
+function viewSubagents(
+  { list, choice }: Extract<Dialog, { kind: "subagents" }>,
+  { size, glyphs }: NavigatorModel,
+  rule: FrameLine,
+  rows: number,
+): DialogView {
+  const room = Math.max(rows - 2, 1);
+  const from = Math.max(0, choice - room + 1);
+  const lines = list.slice(from, from + room).map((subagent, at): FrameLine => {
+    const isSelected = from + at === choice;
+    const text = `${from + at + 1} ${sessionTitle(subagent)}, ${counted(subagent.entryCount, "entry", "entries")}`;
+    return { line: fitLine([isSelected ? styled("leaf", `${glyphs.cursor} `) : "  ", text], size.columns, glyphs.ellipsis), isSelected };
+  });
+  const heading = fitLine(
+    [styled("bold", `${list.length} subagents. `), styled("dim", "Enter opens one, Esc cancels.")],
+    size.columns,
+    glyphs.ellipsis,
+  );
+  return { lines: [rule, plainLine(...heading), ...lines] };
 }
 
 function viewChoices(

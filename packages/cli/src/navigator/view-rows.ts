@@ -1,6 +1,8 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
 import type { QueryFinder } from "@bough/session-core/internals";
+import { counted } from "../format/numbers.js";
 import { age, dateTime } from "../format/time.js";
+import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
@@ -9,7 +11,7 @@ import { branchCount, groupText, leafNames, rowText } from "../tree/row-text.js"
 import type { VisibleRow } from "../tree/visible-row.js";
 import type { FrameLine } from "../tui/screen.js";
 import { dimmed, hitFinder, hitText } from "./hit-text.js";
-import type { NavigatorModel, NavigatorTree } from "./model.js";
+import type { NavigatorModel, NavigatorTree, Subagent } from "./model.js";
 
 /** Minimum width of a row's text, at any depth, and its minimum share of a wide row. */
 const MIN_TEXT_WIDTH = 40;
@@ -107,6 +109,7 @@ function suffixes({ model, leafNames }: RowContext, { branches, hiddenBelow }: V
   const names = (leafNames.get(row.id) ?? []).map((name) => ` ${model.glyphs.arrow} ${name}`).join("");
   const shown = truncate(safe(names), maxWidth, model.glyphs.ellipsis);
   return [
+    ...subagentsText(model.subagents.get(row.id) ?? [], model.glyphs),
     ...branchCount(branches, model.glyphs),
     ...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []),
     ...(shown === "" ? [] : [styled("leaf", shown)]),
@@ -129,4 +132,12 @@ function estimatedTokens(bytes: number): string {
     : about < 99_500
       ? `~${(about / 1000).toFixed(about < 9950 ? 1 : 0)}k`
       : `~${(about / 1e6).toFixed(1)}M`;
+}
+
+/** That an entry started subagents, whose sessions can be opened. */
+function subagentsText(subagents: readonly Subagent[], { child }: Glyphs): Line {
+  if (subagents.length === 0) return [];
+  const entries = subagents.reduce((sum, { entryCount }) => sum + entryCount, 0);
+  const what = subagents.length === 1 ? "subagent" : `${subagents.length} subagents`;
+  return [styled("summary", ` ${child} ${what}, ${counted(entries, "entry", "entries")}`)];
 }

@@ -1,4 +1,4 @@
-import type { SessionId, SessionRecord } from "@bough/session-core";
+import type { EntryId, SessionId, SessionRecord } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
@@ -8,7 +8,8 @@ import type { ListedSession, SessionRow, Sort, TextHit } from "./session-rows.js
 
 /** How the picker ended. */
 export type PickerResult =
-  | { readonly kind: "open"; readonly sessionId: SessionId }
+  /** `hit`: the session was found by its text, and this is the best hit of the query. */
+  | { readonly kind: "open"; readonly sessionId: SessionId; readonly hit?: { readonly entryId: EntryId; readonly query: string } }
   | { readonly kind: "new" }
   | { readonly kind: "cancelled" };
 

@@ -1,9 +1,18 @@
+import type { SessionId } from "@bough/session-core";
 import { counted } from "../format/numbers.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { actionOf } from "../tui/key-table.js";
 import type { MouseEvent, TerminalEvent } from "../tui/screen.js";
 import { chooseColumns, computeLayout, rowAtLine, scrollToSelection, visibleRange } from "./layout.js";
-import { type Notice, type PickerEffect, type PickerEvent, type PickerModel, type PickerStep, selectedRow } from "./model.js";
+import {
+  type Notice,
+  type PickerEffect,
+  type PickerEvent,
+  type PickerModel,
+  type PickerResult,
+  type PickerStep,
+  selectedRow,
+} from "./model.js";
 import { firstKeyName, quoteTitle } from "./prompt.js";
 import { addPage, markListFailed, refreshRows, reloadList, removeSession, replaceRecord } from "./session-lists.js";
 import { updateByAction, updateByMode } from "./update-keys.js";
@@ -110,7 +119,7 @@ function reduceEvent(model: PickerModel, event: Exclude<PickerEvent, { kind: "mi
     case "searchFailed":
       return applySearchResult(model, event);
     case "found":
-      return { ...model, result: { kind: "open", sessionId: event.id } };
+      return { ...model, result: openResult(model, event.id) };
     case "changed":
       return withNotice(replaceRecord(model, event.record), changeNotice(model, event));
     case "subagents":
@@ -120,6 +129,16 @@ function reduceEvent(model: PickerModel, event: Exclude<PickerEvent, { kind: "mi
     case "failed":
       return withNotice(model, { kind: "error", text: `${event.what}: ${event.reason}` });
   }
+}
+
+/** Opens a session; one that was found by its text only is opened at the best hit. */
+function openResult({ rows, search, nameMatchCount }: PickerModel, id: SessionId): PickerResult {
+  const at = rows.findIndex(({ session }) => session.record.id === id);
+  const entryId = at < nameMatchCount ? undefined : search.hits.get(id)?.hit.entryId;
+  const query = search.field.text.trim();
+  return entryId === undefined || entryId === null
+    ? { kind: "open", sessionId: id }
+    : { kind: "open", sessionId: id, hit: { entryId, query } };
 }
 
 function applySearchResult(model: PickerModel, event: Extract<PickerEvent, { kind: "hits" | "searchFailed" }>): PickerModel {

@@ -15,6 +15,8 @@ export interface Glyphs {
   readonly ellipsis: string;
   readonly dot: string;
   readonly to: string;
+  /** Before what an entry has started. */
+  readonly child: string;
   /** Before the selected row. */
   readonly cursor: string;
   /** The row is folded; the row can be folded. */
@@ -52,6 +54,7 @@ export const UNICODE_GLYPHS: Glyphs = {
   ellipsis: "…",
   dot: "·",
   to: "→",
+  child: "↳",
   cursor: "›",
   folded: "▸",
   unfolded: "▾",
@@ -79,6 +82,7 @@ const ASCII_GLYPHS: Glyphs = {
   ellipsis: "...",
   dot: "-",
   to: "->",
+  child: "+>",
   cursor: ">",
   folded: "+",
   unfolded: "-",

@@ -268,18 +268,18 @@ describe("work on an entry", () => {
 
   it("exports the path to it, and never overwrites a file", async () => {
     const { driven, folder } = await opened(TWO);
-    driven.press("x");
+    driven.press("x", "enter");
     await driven.until(({ notice }) => notice !== null);
     const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".md"));
     expect(readFileSync(join(folder, file), "utf8")).toContain("replied in a5");
-    driven.press("x");
+    driven.press("x", "enter");
     await driven.until(({ notice }) => notice?.isError === true);
     expect(driven.model.notice?.text).toContain("exists and was not changed");
   });
 
   it("forks the session at it", async () => {
     const { driven, store } = await opened(TWO);
-    driven.press("p", "f");
+    driven.press("p", "f", "enter");
     await driven.until(({ result }) => result !== undefined);
     const { result } = driven;
     const fork = await store.openSession(result?.kind === "forked" ? result.sessionId : "");

@@ -82,7 +82,7 @@ describe("A navigator on a store", () => {
     const navigator = await opened();
     await navigator
       .select("user2")
-      .press("f")
+      .press("f", "enter")
       .until(({ result }) => result !== undefined);
     const { result } = navigator.model;
     if (result?.kind !== "forked") return expect.fail(JSON.stringify(result));
@@ -90,20 +90,38 @@ describe("A navigator on a store", () => {
     expect(await fork.tree.outline()).toHaveLength(3);
   });
 
+  it("says what a fork gets before it makes one, and stays with n", async () => {
+    const navigator = await opened();
+    navigator.select("user2").press("f");
+    expect(navigator.text).toContain("Fork: a new session with the 3 entries up to here.");
+    navigator.press("escape");
+    expect([navigator.model.dialog.kind, (await navigator.store.listSessions()).items.length]).toEqual(["none", 1]);
+    expect(await navigator.press("f", "n").notice()).toMatch(/^Forked: .* This is still the original\.$/);
+    expect([navigator.model.result, (await navigator.store.listSessions()).items.length]).toEqual([undefined, 2]);
+  });
+
+  it("exports to the path that was typed", async () => {
+    const navigator = await opened();
+    navigator.select("user2").press("x", "ctrl+u").type("my branch.md").press("enter");
+    expect(await navigator.notice()).toBe(`Written to ${join(navigator.folder, "my branch.md")}`);
+    navigator.press("x", "escape");
+    expect(navigator.model.dialog.kind).toBe("none");
+  });
+
   it("exports a path as Markdown, and never overwrites a file", async () => {
     const navigator = await opened();
     const path = join(navigator.folder, "bough-parser-s-user2.md");
-    expect(await navigator.select("user2").press("x").notice()).toBe(`Written to ${path}`);
+    expect(await navigator.select("user2").press("x", "enter").notice()).toBe(`Written to ${path}`);
     expect(readFileSync(path, "utf8")).toContain("said in user2");
     writeFileSync(path, "mine");
-    navigator.press("x");
+    navigator.press("x", "enter");
     await navigator.until(({ notice }) => notice?.isError === true);
     expect(readFileSync(path, "utf8")).toBe("mine");
   });
 
   it("writes only into its folder, whatever characters ids contain", async () => {
     const navigator = await opened("u/../x", "../../up");
-    expect(await navigator.press("x").notice()).toBe(`Written to ${join(navigator.folder, "bough-______up-u____x.md")}`);
+    expect(await navigator.press("x", "enter").notice()).toBe(`Written to ${join(navigator.folder, "bough-______up-u____x.md")}`);
     expect(existsSync(join(navigator.folder, "bough-______up-u____x.md"))).toBe(true);
   });
 
@@ -207,9 +225,9 @@ describe("A navigator on a store", () => {
 
   it("keeps the open field if another effect fails", async () => {
     const navigator = await opened();
-    navigator.press("x");
+    navigator.press("x", "enter");
     await navigator.until(({ notice }) => notice !== null);
-    navigator.press("x", "l").type("mine");
+    navigator.press("x", "enter", "l").type("mine");
     expect(await navigator.notice()).toContain("exists");
     expect(navigator.text).toContain("Label: mine");
   });

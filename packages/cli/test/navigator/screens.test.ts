@@ -90,7 +90,7 @@ describe("the navigator's screen", () => {
 /** A navigator that has read these rows. */
 function drawnFrom(rows: ReturnType<typeof outline>, leafId: string | null, size: { readonly columns: number; readonly rows: number }) {
   const io = { env: {}, now: () => NOON } as Partial<Io> as Io;
-  const record = { id: "session-1", title: "Any", firstText: null } as Parameters<typeof startNavigator>[1];
+  const record = { id: "session-1", title: "Any", firstText: null, parent: null } as Parameters<typeof startNavigator>[1];
   const { model } = startNavigator({ io }, record, {}, size);
   const leaves = [{ name: "main", entryId: leafId }];
   const tree = { index: TreeIndex.of(rows), labels: new Map(), leaves, leafName: "main", leafId };

@@ -1,4 +1,4 @@
-import type { Store } from "@bough/session-core";
+import type { SearchHit, Store } from "@bough/session-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PICKER_KEYS } from "../../src/picker/keys.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
@@ -255,6 +255,26 @@ describe("Results", () => {
     three().press("enter");
     expect(picker.screen.result(picker.model)).toBeUndefined();
     expect(picker.screen.result(picker.event({ kind: "found", id: "id-Parser" }).model)).toEqual({ kind: "open", sessionId: "id-Parser" });
+  });
+
+  it("are a session at the best hit, if its text was searched and its name does not match", () => {
+    three().press("/").type("zebra");
+    const hit: SearchHit = {
+      sessionId: "id-Parser",
+      sessionTitle: "Parser",
+      entryId: "e7",
+      seq: 7,
+      type: "message",
+      role: "user",
+      createdAtMs: 0,
+      isPrivate: false,
+      snippet: "a zebra",
+      matches: [[2, 7]],
+    };
+    const hits = new Map([["id-Parser", { hit, count: 2 }]]);
+    picker.event({ kind: "hits", number: picker.model.search.number, hits, more: false }).press("enter");
+    const opened = picker.event({ kind: "found", id: "id-Parser" }).model.result;
+    expect(opened).toEqual({ kind: "open", sessionId: "id-Parser", hit: { entryId: "e7", query: "zebra" } });
   });
 
   it("are a new session, or a cancellation", () => {
