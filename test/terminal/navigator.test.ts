@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -79,7 +79,7 @@ async function started(terminal: TerminalProgram, before = ""): Promise<void> {
 async function restored(terminal: TerminalProgram, exit: number): Promise<string> {
   const screen = await terminal.until(ENDED);
   expect(ENDED.exec(screen)?.[1]).toBe(String(exit));
-  expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true });
+  expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true, mouse: false });
   terminal.type("echo typed is $((40 + 2))");
   terminal.press("Enter");
   return terminal.until(/^(\$ )?typed is 42$/m);
@@ -88,10 +88,37 @@ async function restored(terminal: TerminalProgram, exit: number): Promise<string
 describe("The navigator in a terminal", () => {
   it("opens on the alternate screen at the leaf, and leaves the terminal as it was", async () => {
     const terminal = await opened(await place());
-    expect(terminal.modes()).toEqual({ alternateScreen: true, cursorVisible: false });
+    expect(terminal.modes()).toEqual({ alternateScreen: true, cursorVisible: false, mouse: true });
     expect(terminal.screen()[0]).toMatch(/^Parser +6\/6 \[default\]$/);
     terminal.press("q");
     expect(await restored(terminal, 0)).not.toContain("First the lexer");
+  });
+
+  it("uses the mouse: a click selects, a click on the sign folds, a double click goes there", async () => {
+    const terminal = await opened(await place());
+    terminal.pointAt(30, 1);
+    await terminal.until(/^›•.*Write a parser/m);
+    terminal.pointAt(4, 3);
+    await terminal.until(/▸ user: Use descent \(\+1\)/);
+    terminal.pointAt(4, 3);
+    await terminal.until(/▾ user: Use descent/);
+    terminal.pointAt(30, 4);
+    terminal.pointAt(30, 4);
+    await terminal.until(/Leaving 2 entries behind/);
+    terminal.press("Escape");
+    await terminal.until(FOOT);
+    terminal.press("q");
+    await restored(terminal, 0);
+  });
+
+  it("leaves the mouse to the terminal if the config file says so", async () => {
+    const at = await place();
+    mkdirSync(join(at.folder, "bough"));
+    writeFileSync(join(at.folder, "bough", "config.json"), '{ "mouse": false }');
+    const terminal = await opened(at, `XDG_CONFIG_HOME='${at.folder}'`);
+    expect(terminal.modes().mouse).toBe(false);
+    terminal.press("q");
+    await restored(terminal, 0);
   });
 
   it("searches: letters type in the field, and act again behind Enter", async () => {

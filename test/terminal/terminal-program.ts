@@ -14,6 +14,8 @@ export interface TerminalModes {
   /** Whether the program draws on the alternate screen. */
   readonly alternateScreen: boolean;
   readonly cursorVisible: boolean;
+  /** Whether the program gets mouse events. */
+  readonly mouse: boolean;
 }
 
 /** What keys send; letters and `C-x` are derived from their names. */
@@ -71,6 +73,12 @@ export class TerminalProgram {
   /** Presses keys, by their names. */
   press(...keys: readonly string[]): void {
     for (const key of keys) this.#pty.write(sequenceOf(key));
+  }
+
+  /** Turns the wheel or presses the left button, as terminals report it in SGR mode; cells are counted from 0. */
+  pointAt(column: number, row: number, button: "left" | "wheelUp" | "wheelDown" = "left"): void {
+    const number = { left: 0, wheelUp: 64, wheelDown: 65 }[button];
+    this.#pty.write(`\u001b[<${number};${column + 1};${row + 1}M`);
   }
 
   /** Types a text unchanged. */
@@ -144,7 +152,12 @@ export class TerminalProgram {
   }
 
   modes(): TerminalModes {
-    return { alternateScreen: this.#terminal.buffer.active.type === "alternate", cursorVisible: this.#cursorVisible };
+    const { buffer, modes } = this.#terminal;
+    return {
+      alternateScreen: buffer.active.type === "alternate",
+      cursorVisible: this.#cursorVisible,
+      mouse: modes.mouseTrackingMode !== "none",
+    };
   }
 
   /** Hangs up: the programs in the terminal get SIGHUP. */

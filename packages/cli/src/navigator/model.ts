@@ -178,6 +178,8 @@ export type NavigatorEffect =
       readonly entryId: EntryId;
       readonly width: number;
       readonly isBranchPoint: boolean;
+      /** The replies that the row stands for, if it is a group of calls. */
+      readonly calls?: readonly EntryId[] | undefined;
       readonly label?: string | undefined;
       readonly words: SearchWords | null;
     }

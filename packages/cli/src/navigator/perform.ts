@@ -1,6 +1,7 @@
 import { platform } from "node:os";
 import { resolve } from "node:path";
 import { type Entry, type EntryId, exportMarkdown, textOf } from "@bough/session-core";
+import { previewOf } from "@bough/session-core/internals";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
@@ -11,7 +12,7 @@ import { listChildren } from "../session/paging.js";
 import { writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
-import { type Line, textOfLine } from "../terminal/line.js";
+import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
 import { CancellableWork } from "./cancellable-work.js";
 import { IncrementalSearch } from "./incremental-search.js";
@@ -102,12 +103,20 @@ export class NavigatorPerformer {
     }
   }
 
-  async #preview({ entryId, width, isBranchPoint, label, words }: EffectOf<"preview">): Promise<MarkedPreview> {
+  async #preview({ entryId, width, isBranchPoint, calls = [], label, words }: EffectOf<"preview">): Promise<MarkedPreview> {
     const { session, io } = this.#world;
     const glyphs = glyphsFor(io.env);
     const subject = { entry: await session.entry(entryId), sessionId: session.id, label };
     const branches = isBranchPoint ? [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), []] : [];
-    return markedPreview(subject, width, glyphs, words, branches);
+    return markedPreview(subject, width, glyphs, words, calls.length === 0 ? branches : await this.#listCalls(calls, width));
+  }
+
+  /** The replies of a group, a line each, before the last one in full. */
+  async #listCalls(calls: readonly EntryId[], width: number): Promise<readonly Line[]> {
+    const { ellipsis } = glyphsFor(this.#world.io.env);
+    const replies = await this.#world.session.entriesById(calls);
+    const lines = [...replies.values()].map((reply): Line => fitLine([previewOf(reply)], width, ellipsis));
+    return [[styled("heading", `${calls.length} replies; the last one follows in full`)], ...lines, []];
   }
 
   async #subagents(): Promise<ReadonlyMap<EntryId, readonly Subagent[]>> {

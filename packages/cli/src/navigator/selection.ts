@@ -5,6 +5,9 @@ import { Layout } from "../tree/layout.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree } from "./model.js";
 import { panesOf } from "./panes.js";
 
+/** Of a group of calls so many replies are read for its preview. */
+const PREVIEWED_CALLS = 200;
+
 /** Number of visible rows. */
 export function visibleCount({ layout, folds }: NavigatorModel): number {
   return layout === undefined ? 0 : layout.visibleCount(folds);
@@ -82,9 +85,11 @@ function requestPreview(model: NavigatorModel): NavigatorStep {
   const goesTo = words === null ? "keep" : isSame && isMarked ? preview.goesTo : preview.goesTo === "last" ? "last" : "first";
   const next = { ...preview, entryId, width: pane.columns, words, scroll, goesTo };
   const isBranchPoint = tree.index.isBranchPoint(selected);
+  const rows = model.layout?.callsAt(selected, model.folds) ?? [];
+  const calls = rows.length === 0 ? undefined : rows.slice(-PREVIEWED_CALLS).map((at) => tree.index.idOf(at));
   return {
     model: { ...model, preview: next },
-    effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId), words }],
+    effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, calls, label: tree.labels.get(entryId), words }],
   };
 }
 

@@ -115,6 +115,12 @@ export class Layout {
     return step && { at: this.#rowAt(step.rank, step.folds), folds: step.folds };
   }
 
+  /** The row numbers of the folded group of calls that a row is drawn in; empty: it is in none. Linear in these. */
+  callsAt(at: number, folds: Folds): readonly number[] {
+    const group = this.shownCount === 0 ? undefined : this.#folds.group(this.#visibleRank(at, folds), folds);
+    return group?.kind === "calls" ? [...this.#order.rows.subarray(group.first, group.last + 1)] : [];
+  }
+
   /** Whether a row has shown rows below it. */
   hasBelow(at: number): boolean {
     const rank = this.#order.rank[at] ?? NONE;

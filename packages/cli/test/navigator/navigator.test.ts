@@ -86,6 +86,17 @@ describe("filters", () => {
   });
 });
 
+describe("a group of calls", () => {
+  it("lists its replies in the preview, before the last one in full", async () => {
+    const { driven } = await opened("u1 call1 res1 call2 res2 call3 res3 a1");
+    expect(driven.press("up").text).toContain("▸ 3 calls: read 3");
+    driven.press("v");
+    await driven.until(({ preview }) => preview.lines !== null);
+    expect(driven.text).toContain("3 replies; the last one follows in full");
+    for (const call of ["[read src/call1.ts]", "[read src/call2.ts]", "[read src/call3.ts]"]) expect(driven.text).toContain(call);
+  });
+});
+
 describe("search", () => {
   it("types letters into the field, also those that are keys of the list", async () => {
     const { driven } = await opened(TWO);

@@ -223,6 +223,25 @@ describe("naming an entry", () => {
     expect(await session.resolve(name)).toBe(id);
   });
 
+  test.each([
+    ["~1", "k3"],
+    ["~2", "u1"],
+    ["k2~1", "u1"],
+    ["r3~1", "k3"],
+    ["a2~0", "a2"],
+  ])("%s counts what a tree shows: replies that only call tools once, results not at all", async (name, id) => {
+    const { session } = await grow("u1 k1 r1:k1 k2 r2:k2 k3 r3:k3 a2");
+    expect(await session.resolve(name)).toBe(id);
+  });
+
+  test("counts such a reply for itself if it has a label, or another branch leaves there", async () => {
+    const { session } = await grow("u1 k1 r1:k1 k2 r2:k2 k3 r3:k3 k4 r4:k4 u2 @r2 u3 @u2");
+    expect(await Promise.all(["~1", "~2", "~3", "~4"].map((name) => session.resolve(name)))).toEqual(["k4", "k3", "k2", "k1"]);
+    const { session: labeled } = await grow("u1 k1 r1:k1 k2 r2:k2 k3 r3:k3 u2");
+    await labeled.labels.set("k2", "here");
+    expect(await Promise.all(["~1", "~2", "~3"].map((name) => labeled.resolve(name)))).toEqual(["k3", "k2", "k1"]);
+  });
+
   test("by a prefix of several is ambiguous, and the candidates are told", async () => {
     const { session } = await grow(WORLD);
     const asked = session.resolve("u");
