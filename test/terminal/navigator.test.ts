@@ -212,7 +212,7 @@ describe("The navigator in a terminal", () => {
     await terminal.until(/Leaving 2 entries behind/);
     terminal.press("Enter");
     const screen = await restored(terminal, 0);
-    expect(screen).toContain("Message to resend:");
+    expect(screen).toContain("Your message, to be sent again:");
     expect(screen).toMatch(/^Use descent$/m);
   });
 

@@ -63,7 +63,8 @@ function press(model: NavigatorModel, event: MouseEvent): Clicked | undefined {
   if (layout === undefined || tree === undefined || line < 0 || line >= list.rows || isOverPreview(model, event)) return undefined;
   const [row] = layout.window(top + line, 1, folds);
   if (row === undefined) return undefined;
-  if (event.isDouble !== true && isFoldSign(model, row, event.column)) return { step: toggle(model, row), isOpened: false };
+  // Also the second one of two quick presses, which folds what the first one unfolded.
+  if (isFoldSign(model, row, event.column)) return { step: toggle(model, row), isOpened: false };
   return { step: selectPosition(model, row.position), isOpened: event.isDouble === true };
 }
 

@@ -23,7 +23,7 @@ describe("a click", () => {
   it("on the fold sign folds and unfolds", () => {
     const folded = navigator().event(press(3, 4));
     expect(folded.text).toContain("▸ user: left (+1)");
-    expect(folded.event(press(3, 5)).text).toContain("▾ user: left");
+    expect(folded.event({ ...press(3, 5), isDouble: true }).text).toContain("▾ user: left");
     expect(navigator().event(press(3, 6)).text).toContain("▾ user: left");
   });
 
