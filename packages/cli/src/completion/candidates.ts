@@ -123,8 +123,11 @@ async function completeArgument(
     case "session":
       return names.sessions(current);
     case "entry":
+      return names.entries(given[0], current);
     case "from":
+      return names.sessions(current);
     case "to":
+    case "other":
       return names.entries(given[0], current);
     case "path":
     case "file":

@@ -6,6 +6,7 @@ import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
 import { VERSION } from "../version.js";
 import { defineChangeCommands } from "./change-commands.js";
+import { defineCompareCommands } from "./compare-commands.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
@@ -53,6 +54,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
   defineShell({ program, io, out });
   defineReadCommands({ program, io, out });
   defineViewCommand({ program, io, out });
+  defineCompareCommands({ program, io, out });
   defineChangeCommands({ program, io, out });
   defineFileCommands({ program, io, out });
   defineShellCommands({ program, io, out }, Object.keys(TOPICS));

@@ -82,7 +82,7 @@ describe("the command line", () => {
     const without = program.commands
       .filter((command) => !command.options.some(({ long }) => long === "--json"))
       .map((command) => command.name());
-    expect(without).toEqual(["shell", "mcp", "export", "demo", "completion", "__complete", "help"]);
+    expect(without).toEqual(["shell", "mcp", "edit", "export", "demo", "completion", "__complete", "help"]);
   });
 });
 

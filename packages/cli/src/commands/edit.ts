@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exportMarkdown } from "@bough/session-core";
+import { EditorFailedError } from "../errors.js";
+import { chooseSession } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
+import { toFileName } from "../session/write-file.js";
+import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
+import type { Command, CommonOptions } from "./command.js";
+
+interface EditOptions extends CommonOptions {
+  readonly branch?: string;
+}
+
+/** `bough edit`: opens an entry or a branch as Markdown in the editor of the user. The file is a copy; nothing of it is stored. */
+export const runEdit: Command<EditOptions> = async ({ io, out, args: [name, entryName], options }) => {
+  await withStore(io, options.store, "read", async (store) => {
+    const { session, record } = await chooseSession(store, io, out, name, "store");
+    const entry = entryName === undefined ? undefined : await session.resolve(entryName);
+    const branch = entry ?? (options.branch === undefined ? undefined : await session.resolve(options.branch));
+    const range = entry === undefined ? {} : { from: entry, to: entry };
+    const pieces = exportMarkdown(session, { branch, ...range, toolOutput: "full", thinking: entry !== undefined });
+    const folder = await mkdtemp(join(tmpdir(), "bough-edit-"));
+    try {
+      const file = join(folder, `${toFileName(record.title ?? record.id)}.md`);
+      // Readable by its owner only; editors show that it cannot be written.
+      await writeFile(file, pieces, { mode: 0o400, flag: "wx" });
+      await out.note(styled("dim", "This is a copy: entries never change, so changes in the editor are not stored."));
+      await openEditor(io, file);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+};
+
+/** The editor is a command line of the user, as for git; the path is an argument of its own, so that no shell reads it. */
+async function openEditor(io: Io, file: string): Promise<void> {
+  const editor = [io.env["VISUAL"], io.env["EDITOR"]].find((one) => one !== undefined && one.trim() !== "") ?? "vi";
+  const isWindows = "SystemRoot" in io.env;
+  const [command, args] = isWindows ? ["cmd", ["/c", editor, file]] : ["sh", ["-c", `${editor} "$@"`, editor, file]];
+  // Ctrl+C belongs to the editor.
+  const heedInterrupts = io.pagerTerminal?.ignoreInterrupts();
+  try {
+    const exit = await new Promise<number | string>((resolve) => {
+      const child = spawn(command, args, { stdio: "inherit", env: { ...io.env } });
+      child.once("error", (error) => resolve(error.message));
+      child.once("close", (code, signal) => resolve(code ?? signal ?? 0));
+    });
+    if (exit !== 0)
+      throw new EditorFailedError(`The editor '${editor}' ended with ${exit}. Set VISUAL or EDITOR to the command of your editor.`);
+  } finally {
+    heedInterrupts?.();
+  }
+}
