@@ -17,13 +17,13 @@ beforeAll(() => {
 });
 
 const focused = (page: Page) => page.evaluate("document.activeElement.textContent.replace(/\\s+/g, ' ').trim()");
-const article = (page: Page, text: string) => page.locator("#path > article", { hasText: text });
+const article = (page: Page, text: string) => page.locator("#path article", { hasText: text });
 
 describe("the page of a session", () => {
   test("shows the path of the leaf; a branch of the tree shows another one, and back", async () => {
     const { page } = await openPage(browser(), file);
     await page.getByRole("heading", { level: 1, name: "Tabs in the lexer" }).waitFor();
-    expect(await page.locator("#path > article").count()).toBe(15);
+    expect(await page.locator("#path article").count()).toBe(15);
     const head = page.getByRole("treeitem", { name: "Try the regular expression." });
     expect(await head.getAttribute("aria-expanded")).toBe("false");
     await head.click();
@@ -32,7 +32,7 @@ describe("the page of a session", () => {
     expect(await article(page, "Too slow. Go back and use the table.").count()).toBe(0);
     await page.getByRole("treeitem", { name: "Too slow. Go back" }).click();
     await article(page, "Too slow. Go back and use the table.").waitFor();
-    expect(await page.locator("#path > article").count()).toBe(15);
+    expect(await page.locator("#path article").count()).toBe(15);
   });
 
   test("says at a branch point which branches leave it, and which one is shown", async () => {
@@ -214,5 +214,18 @@ describe("what is in a page", () => {
     const { page } = await openPage(browser(), home.page("demo-lexer-tabs", "--branch", "two ways"));
     expect(await page.locator("#tree .row.head").count()).toBe(0);
     expect(await page.content()).not.toContain("Too slow. Go back");
+  });
+
+  test("a link to an entry that has nothing to read leads to the next one", async () => {
+    const id = await home.withStore(async (store) => {
+      const session = await store.createSession({ id: "marks", title: "Marks" });
+      await session.append(userMessage("Before."));
+      const mark = await session.append({ type: "custom", customType: "mark", data: 1 });
+      await session.append(userMessage("After."));
+      return mark.id;
+    });
+    const { page } = await openPage(browser(), `${home.page("marks")}#e=${id}`);
+    await page.locator("article:focus", { hasText: "After." }).waitFor();
+    expect(await page.locator("#closing").textContent()).toContain("1 custom entry");
   });
 });

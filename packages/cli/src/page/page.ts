@@ -39,6 +39,9 @@ export async function* sessionPage(session: Session, options: PageOptions = {}):
   yield* writer.write();
 }
 
+/** Articles of a chunk; as in the script of the page. */
+const CHUNK = 40;
+
 class PageWriter {
   readonly #session: Session;
   readonly #options: PageOptions;
@@ -55,6 +58,10 @@ class PageWriter {
   readonly #languages = new Set<string>();
   readonly #omitted = new Omissions();
   readonly #headings = new Headings();
+  /** Entries of the line without an article of their own: links to them lead to the next one. */
+  #unshown: EntryId[] = [];
+  /** How many articles the current chunk has. */
+  #chunk = 0;
 
   private constructor(
     session: Session,
@@ -91,12 +98,12 @@ class PageWriter {
   async *write(): AsyncGenerator<string, void, void> {
     const lines = this.#shape.lines();
     yield documentStart(this.#mask(this.#title()), await this.#facts()).text;
-    yield '<div id="path">\n';
+    yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
-      if (at === 1) yield '</div></main><template id="elsewhere">';
+      if (at === 1) yield '</div></div></main><template id="elsewhere">';
       yield* this.#line(line);
     }
-    yield lines.length > 1 ? "</template>" : "</div></main>";
+    yield lines.length > 1 ? "</template>" : "</div></div></main>";
     yield '<nav id="tree" aria-label="Tree of the session" tabindex="-1">';
     for (const piece of treeHtml(lines, this.#treeRows)) yield piece.text;
     yield html`</nav><footer id="closing">${this.#closing()}</footer>`.text;
@@ -128,6 +135,7 @@ class PageWriter {
   }
 
   async *#line(line: BranchLine): AsyncGenerator<string, void, void> {
+    this.#unshown = [];
     for (const segment of line.segments) {
       const rows: TreeRow[] = [];
       this.#treeRows.set(segment, rows);
@@ -143,8 +151,10 @@ class PageWriter {
     for await (const entry of this.#session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
       const at = this.#rowOfId.get(entry.id) ?? -1;
       this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
-      if (isPrivate(entry) && this.#options.private !== true) this.#omitted.count("private");
-      else yield this.#masked(entry);
+      if (isPrivate(entry) && this.#options.private !== true) {
+        this.#omitted.count("private");
+        this.#unshown.push(entry.id);
+      } else yield this.#masked(entry);
     }
   }
 
@@ -153,18 +163,24 @@ class PageWriter {
     const at = this.#rowOfId.get(id) ?? -1;
     const written = stepHtml(step, this.#shown);
     this.#omitted.countIn(step, this.#shown);
-    if (written === undefined) return;
+    if (written === undefined) {
+      this.#unshown.push(...step.entryIds);
+      return;
+    }
     const up = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
     for (const shown of step.entryIds) this.#stepOf[this.#rowOfId.get(shown) ?? -1] = at;
     const label = step.entryIds.map((one) => this.#labels.get(one)).find((one) => one !== undefined);
     const place = {
       step: at,
       up,
-      ids: step.entryIds,
+      ids: [...step.entryIds, ...this.#unshown.splice(0)],
       createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN,
       label: label && this.#mask(label),
     };
     for (const [, language = ""] of written.body.text.matchAll(/ data-language="([^"]+)"/g)) this.#languages.add(language);
+    // Browsers skip what is not on screen chunk by chunk.
+    if (this.#chunk === CHUNK) yield '</div><div class="chunk">';
+    this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
     yield articleHtml(written, place, this.#headings.next(written)).text;
     const isLeaf = step.entryIds.some((one) => one === this.#leaf?.id);
     if (written.kind !== "setting")

@@ -63,7 +63,8 @@ interface OpenLine {
  * that a tree of any depth is written.
  */
 export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generator<Html> {
-  yield html`<div role="tree" aria-label="Entries of the session" id="rows">`;
+  yield html`<div role="tree" aria-label="Entries of the session" id="rows"><div role="none" class="rows">`;
+  let rows = 0;
   const open: OpenLine[] = lines
     .filter(({ level }) => level === 1)
     .map(openLine)
@@ -76,10 +77,16 @@ export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generat
       continue;
     }
     top.at += 1;
-    yield* segmentRows(top, segment, rowsOf);
+    for (const row of segmentRows(top, segment, rowsOf)) {
+      yield row;
+      rows += 1;
+      if (rows < CHUNK || open.length > 1 || top.group !== "none") continue;
+      yield html`</div><div role="none" class="rows">`;
+      rows = 0;
+    }
     open.push(...segment.branches.map(openLine).reverse());
   }
-  yield html`</div>`;
+  yield html`</div></div>`;
 }
 
 function openLine(line: BranchLine): OpenLine {
@@ -111,6 +118,9 @@ interface RowPlace {
   /** Whether its branch folds. */
   readonly isFolder: boolean;
 }
+
+/** Browsers skip so many rows at once while they are not on screen. */
+const CHUNK = 100;
 
 /** Deeper rows are not indented further. */
 const DEEPEST = 9;

@@ -8,6 +8,9 @@ interface Step {
   readonly below: number[];
 }
 
+/** Articles of a chunk. */
+const CHUNK = 40;
+
 /** The shown branch. The steps of the other branches are kept out of the document. */
 export class Conversation {
   readonly #path: HTMLElement;
@@ -68,10 +71,19 @@ export class Conversation {
     let same = 0;
     while (same < next.length && next[same] === this.#shown[same]) same += 1;
     for (const old of this.#shown.slice(same)) for (const element of this.#elements(old)) element.remove();
-    this.#path.append(...next.slice(same).flatMap((one) => this.#elements(one)));
+    for (const chunk of this.#path.children) if (chunk.childElementCount === 0) chunk.remove();
+    for (let at = same; at < next.length; at += CHUNK) this.#path.append(this.#newChunk(next.slice(at, Math.min(at + CHUNK, next.length))));
     this.#shown = next;
     this.#onPath = new Set(next);
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Articles in a box of their own, which the browser skips as a whole while it is not on screen. */
+  #newChunk(steps: readonly number[]): HTMLElement {
+    const chunk = document.createElement("div");
+    chunk.className = "chunk";
+    chunk.append(...steps.flatMap((step) => this.#elements(step)));
+    return chunk;
   }
 
   #branchOf(step: number): readonly number[] {
@@ -93,8 +105,7 @@ export class Conversation {
 
   #read(root: ParentNode): readonly number[] {
     const read: number[] = [];
-    for (const element of root.children) {
-      if (!(element instanceof HTMLElement)) continue;
+    for (const element of root.querySelectorAll<HTMLElement>("article, .fork")) {
       const { step, up, after } = element.dataset;
       if (step !== undefined) read.push(this.#add(element, Number(step), Number(up)));
       else if (after !== undefined) this.#steps.get(Number(after))?.after.push(element);

@@ -23,24 +23,40 @@ const found = element("found");
 
 /** The steps on screen. */
 const onScreen = new Set<number>();
-const observer = new IntersectionObserver((changes) => {
+const articles = new IntersectionObserver((changes) => {
   for (const { target, isIntersecting } of changes) {
-    const step = Number((target instanceof HTMLElement ? target : undefined)?.dataset["step"]);
-    if (isIntersecting) onScreen.add(step);
-    else onScreen.delete(step);
-    if (isIntersecting && target instanceof HTMLElement) highlightCode(target);
+    if (!(target instanceof HTMLElement)) continue;
+    if (isIntersecting) {
+      onScreen.add(stepOfArticle(target));
+      highlightCode(target);
+    } else onScreen.delete(stepOfArticle(target));
   }
   drawSoon();
 });
-conversation.onShown(() => {
-  observer.disconnect();
-  onScreen.clear();
-  for (const step of conversation.shown) {
-    const article = conversation.article(step);
-    if (article !== undefined) observer.observe(article);
+
+// Only the articles of chunks on screen are observed one by one.
+const chunks = new IntersectionObserver((changes) => {
+  for (const { target, isIntersecting } of changes) {
+    for (const article of target.querySelectorAll("article")) {
+      if (isIntersecting) articles.observe(article);
+      else {
+        articles.unobserve(article);
+        onScreen.delete(stepOfArticle(article));
+      }
+    }
   }
+});
+conversation.onShown(() => {
+  chunks.disconnect();
+  articles.disconnect();
+  onScreen.clear();
+  for (const chunk of element("path").children) chunks.observe(chunk);
   markForks();
 });
+
+function stepOfArticle(article: HTMLElement): number {
+  return Number(article.dataset["step"]);
+}
 
 let drawing = false;
 function drawSoon(): void {
@@ -100,6 +116,8 @@ function goToHash(): void {
 }
 
 addEventListener("hashchange", goToHash);
+// When the document is complete, the browser goes to the address by itself and takes the focus away.
+addEventListener("load", () => setTimeout(goToHash));
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href^="#e="]') : null;
   if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -162,7 +180,7 @@ element("tree-button").addEventListener("click", toggleTree);
 startKeys({
   moveStep: (by) => {
     const { shown } = conversation;
-    const focused = document.activeElement?.closest<HTMLElement>("#path > article")?.dataset["step"];
+    const focused = document.activeElement?.closest<HTMLElement>("article")?.dataset["step"];
     const at = shown.indexOf(focused === undefined ? (topStep() ?? -1) : Number(focused));
     const step = shown[focused === undefined ? Math.max(0, at) : Math.min(Math.max(0, at + by), shown.length - 1)];
     if (step !== undefined) goTo(step, true);

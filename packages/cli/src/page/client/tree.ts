@@ -7,6 +7,8 @@ export class Tree {
   readonly #rowOfStep = new Map<number, HTMLElement>();
   readonly #conversation: Conversation;
   #selected: HTMLElement | undefined;
+  /** The row that the Tab key leads to. */
+  #current: HTMLElement | undefined;
   #reading: HTMLElement | undefined;
 
   constructor(root: HTMLElement, conversation: Conversation) {
@@ -14,7 +16,7 @@ export class Tree {
     this.#conversation = conversation;
     this.#rows = [...root.querySelectorAll<HTMLElement>('[role="treeitem"]')];
     for (const row of this.#rows) this.#rowOfStep.set(Number(row.dataset["step"]), row);
-    this.#rows[0]?.setAttribute("tabindex", "0");
+    if (this.#rows[0] !== undefined) this.#makeCurrent(this.#rows[0]);
     root.addEventListener("keydown", (event) => this.#onKey(event));
     root.addEventListener("click", (event) => this.#onClick(event));
     conversation.onShown(() => this.#markShown());
@@ -29,7 +31,7 @@ export class Tree {
     this.#selected = row;
     this.#reveal(row);
     this.#makeCurrent(row);
-    row.scrollIntoView({ block: "nearest" });
+    this.#scrollTo(row);
   }
 
   /** Marks the row of the step that is read. */
@@ -43,7 +45,7 @@ export class Tree {
   }
 
   focus(): void {
-    const row = this.#rows.find((one) => one.tabIndex === 0 && !isHidden(one)) ?? this.#rows[0];
+    const row = isHidden(this.#current) ? this.#rows[0] : this.#current;
     row?.focus();
   }
 
@@ -115,8 +117,9 @@ export class Tree {
   }
 
   #makeCurrent(row: HTMLElement): void {
-    for (const old of this.#root.querySelectorAll('[role="treeitem"][tabindex="0"]')) old.setAttribute("tabindex", "-1");
+    this.#current?.setAttribute("tabindex", "-1");
     row.setAttribute("tabindex", "0");
+    this.#current = row;
   }
 
   #reveal(row: HTMLElement): void {
