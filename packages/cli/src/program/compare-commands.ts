@@ -1,11 +1,42 @@
 import { type CommandRegistry, defineCommand } from "./define.js";
+import { parsePositive } from "./options.js";
 
 const GROUP = "Read";
 
-/** Adds the commands that compare branches and open them in an editor. */
+/** Adds the commands that print, compare and open branches. */
 export function defineCompareCommands(registry: CommandRegistry): void {
+  defineLog(registry);
   defineDiff(registry);
   defineEdit(registry);
+}
+
+function defineLog(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "log [session] [entry]",
+    {
+      group: GROUP,
+      aliases: ["history"],
+      paged: true,
+      summary: "Print the entries of a branch with their dates, the newest first",
+      more: `Without SESSION: the most recently active session of this directory, else of the store. The branch is that of the leaf, or of ENTRY. Tool results and settings are left out, as in the tree.`,
+      examples: [
+        ["bough log", "the newest session of this directory"],
+        ["bough log parser --oneline -n 20", "the newest 20 entries, one line each"],
+        ["bough log parser --since 2d --reverse", "of the last two days, the oldest first"],
+        ["bough log parser --all --full --oneline", "every entry of every branch"],
+      ],
+      json: "{ session: { id, title }, entries: [{ id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError, payloadBytes, label }] }",
+    },
+    async () => (await import("../commands/log.js")).runLog,
+  )
+    .option("-n, --number <n>", "print at most this many entries", parsePositive)
+    .option("--oneline", "print one line per entry")
+    .option("--reverse", "print the oldest first")
+    .option("--all", "the entries of all branches")
+    .option("--full", "also tool results, settings, custom and foreign entries")
+    .option("--since <time>", "created at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
+    .option("--until <time>", "created before");
 }
 
 function defineDiff(registry: CommandRegistry): void {

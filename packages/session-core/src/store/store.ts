@@ -69,7 +69,6 @@ export class Store {
    * Returns a handle on a session, and creates the session if there is none. Of several callers at once, in one process or in several,
    * one creates it and all get the same session. One that exists is opened as it is: `session` and `writes` are ignored, whatever its
    * title, metadata or kind; read them with `record()`.
-   *
    * @throws {InvalidEntryError} the session has to be created, and the id or a property is not valid.
    * @example
    * const session = await store.openOrCreateSession("thread-1", { metadata: { owner: "u7" } });
