@@ -81,6 +81,12 @@ export class CheckpointNotFoundError extends CommandError {
   override readonly name = "CheckpointNotFoundError";
 }
 
+/** The compaction to undo was made by the program of an import, there is no terminal to ask on, and `--yes` is missing. */
+export class ImportedCompactionError extends CommandError {
+  readonly code = "IMPORTED_COMPACTION";
+  override readonly name = "ImportedCompactionError";
+}
+
 /** The command needs a confirmation, stdin is not a terminal, and `--yes` is missing. */
 export class ConfirmationNeededError extends CommandError {
   readonly code = "CONFIRMATION_NEEDED";

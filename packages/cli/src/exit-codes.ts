@@ -177,6 +177,11 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "better-sqlite3 does not load on this version of Node; the hint names the command that repairs it",
   },
   NO_HOME: { exit: 71, meaning: "No store was given, and there is no home directory for the default store" },
+  IMPORTED_COMPACTION: {
+    exit: 77,
+    meaning:
+      "`compact --undo`: the compaction came with an import, and stdin is not a terminal, so the confirmation needs `--yes`; nothing was written",
+  },
   DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs failed; its message is printed above" },
   CHOICE_NEEDED: {
     exit: 73,

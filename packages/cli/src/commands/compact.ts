@@ -1,16 +1,25 @@
 import type { BeforeCompact, CompactionDone, CompactionResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { CancelledError, NothingToCompactError, NothingToUndoError, SupersededError, TurnOpenError, UsageError } from "../errors.js";
+import {
+  CancelledError,
+  ImportedCompactionError,
+  NothingToCompactError,
+  NothingToUndoError,
+  SupersededError,
+  TurnOpenError,
+  UsageError,
+} from "../errors.js";
 import { count } from "../format/numbers.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
+import { extraField, isSummary } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import type { Command, CommonOptions, Invocation } from "./command.js";
+import { type Command, type CommonOptions, confirm, type Invocation } from "./command.js";
 import { measurePlan, readReport, renderPlan, renderReport, reportToJson } from "./compact-report.js";
 
 interface CompactOptions extends CommonOptions, SummaryOptions {
@@ -18,6 +27,7 @@ interface CompactOptions extends CommonOptions, SummaryOptions {
   readonly keepFrom?: string;
   readonly dryRun?: boolean;
   readonly undo?: boolean;
+  readonly yes?: boolean;
 }
 
 /** `bough compact`: replaces old messages in the context by a summary, or undoes the active compaction. */
@@ -153,8 +163,29 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
   for (const line of renderPlan(report, window)) out.line(...line);
 }
 
-async function undo({ out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
+/** Who wrote the compaction in force: the program of an import, or this store. null: there is none. */
+async function findImporter(session: Session): Promise<string | null> {
+  const { compaction } = await session.context();
+  const { source } = await session.record();
+  if (compaction === null || source === null || source === undefined) return null;
+  const entry = await session.entry(compaction.entryId);
+  // Entries of Bough name how they were written.
+  return isSummary(entry) && extraField(entry, "method") === undefined ? source.format : null;
+}
+
+/** Asks before a compaction of another program is undone. @throws {ImportedCompactionError} there is no terminal to ask on. */
+async function confirmImported({ io, options }: Invocation<CompactOptions>, importer: string): Promise<void> {
+  if (options.yes === true) return;
+  const whose = `This compaction was made by ${importer} and came with the import`;
+  if (io.ask === undefined) throw new ImportedCompactionError(`${whose}. Add --yes to undo it.`);
+  await confirm(io, `${whose}. Undo it`, "The context gets back what it summarizes; `bough undo` reverts this.");
+}
+
+async function undo(invocation: Invocation<CompactOptions>, session: Session): Promise<void> {
+  const { out, options } = invocation;
   const previousLeafId = session.leafId;
+  const importer = await findImporter(session);
+  if (importer !== null) await confirmImported(invocation, importer);
   const window = await chooseWindow(session, undefined);
   await withCompactor({ session, contextWindow: window.tokens }, async (compactor) => {
     const undone = await compactor.undoCompaction();
@@ -162,7 +193,7 @@ async function undo({ out, options }: Invocation<CompactOptions>, session: Sessi
     const { totalTokens } = await compactor.usage();
     const { compactionId, entryId } = undone;
     if (options.json === true) return out.json({ sessionId: session.id, compactionId, entryId, previousLeafId, tokens: totalTokens });
-    out.line(styled("dim", "undone: "), compactionId);
+    out.line(styled("dim", "undone: "), compactionId, importer === null ? "" : styled("dim", ` (made by ${importer}, from the import)`));
     out.line(styled("dim", "context now: "), `${count(totalTokens)} tokens`);
     out.line(styled("dim", `Undo: bough go ${session.id} ${previousLeafId ?? "--start"}`));
   });

@@ -90,7 +90,8 @@ function defineCompact(registry: CommandRegistry): void {
     .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000)", parseWholeNumber)
     .option("--keep-from <entry>", "keep this entry of the branch and everything after it")
     .option("--dry-run", "print what would be done; write nothing")
-    .option("--undo", "undo the active compaction of this branch");
+    .option("--undo", "undo the active compaction of this branch; `bough undo` reverts it")
+    .option("--yes", "with --undo: also a compaction that came with an import, without asking");
   addSummaryOptions(command);
 }
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fail, gate, hang, slow, startModelServer } from "../../../compaction/test/model/model-server.js";
 import { type World, world } from "../world.js";
@@ -253,4 +254,31 @@ describe("bough compact refuses", () => {
     expect(err).not.toContain("sk_typed_by_mistake");
     expect(await standOf(here)).toEqual(BEFORE);
   });
+});
+
+test("an undone compaction that came with an import needs a yes, is told whose it was, and is in force again after bough undo", async () => {
+  const here = world();
+  const at = "2025-11-21T10:00:01.000Z";
+  const said = (id: string, parentId: string | null) => ({
+    ...{ type: "message", id, parentId, timestamp: at },
+    message: { role: "user", content: [{ type: "text", text: `Said in ${id}` }], timestamp: 1763719200000 },
+  });
+  const compaction = {
+    type: "compaction",
+    id: "cccc3333",
+    parentId: "bbbb2222",
+    timestamp: at,
+    summary: "## Goal\nTabs.",
+    firstKeptEntryId: "bbbb2222",
+    tokensBefore: 900,
+  };
+  const header = { type: "session", version: 3, id: "pi-1", timestamp: at, cwd: "/p" };
+  const lines = [header, said("aaaa1111", null), said("bbbb2222", "aaaa1111"), compaction, said("dddd4444", "cccc3333")];
+  writeFileSync(here.path("pi.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"));
+  await here.run(["import", here.path("pi.jsonl")]);
+  const refused = await here.run(["compact", "pi-1", "--undo"]);
+  expect([refused.exit, refused.err]).toEqual([77, expect.stringContaining("made by pi and came with the import")]);
+  const { exit, out } = await here.run(["compact", "pi-1", "--undo", "--yes"]);
+  expect([exit, out]).toEqual([0, expect.stringContaining("cccc3333 (made by pi, from the import)")]);
+  expect((await here.run(["undo", "pi-1"])).out).toContain("dddd4444");
 });

@@ -1,4 +1,5 @@
 import type { EntryId } from "@bough/session-core";
+import { newEntryId } from "@bough/session-core/internals";
 import { turnOf } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { readSpan } from "../plan/span.js";
@@ -106,7 +107,13 @@ export async function undoCompaction(engine: Engine): Promise<UndoResult> {
     const { compaction } = await session.context({ leafId });
     if (compaction === null) return { kind: "nothing-to-undo" };
     const edit = { type: "context_edit", targetId: compaction.entryId, replacement: null } as const;
-    const { id } = await session.append(edit, { expectedLeafId: leafId });
+    const id = newEntryId();
+    // Written as a move of the leaf, so that undoing the last move puts the compaction in force again.
+    const writes = [
+      { kind: "entry", entry: { ...edit, id }, parentId: leafId },
+      { kind: "moveLeaf", to: id },
+    ] as const;
+    await session.write(writes, { expectedLeafId: leafId });
     state.stall = { because: "undone", ...snapshotOf(await readContextState(engine)) };
     engine.emit({ type: "stalled", because: "undone" });
     await syncCheckpointFiles(engine);
