@@ -144,7 +144,7 @@ export {
   StoreUnavailableError,
   TargetExistsError,
 } from "./errors/store-errors.js";
-export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
+export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export type { PackScope } from "./port/packing.js";
 export type {

@@ -1,11 +1,23 @@
-import { resolve } from "node:path";
-import { exportBough, exportMarkdown, exportPi, type SecretCount, type Session } from "@bough/session-core";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import {
+  exportBough,
+  exportMarkdown,
+  exportPi,
+  type MarkdownExportOptions,
+  type MarkdownImage,
+  type SecretCount,
+  type Session,
+  type Store,
+} from "@bough/session-core";
 import { describeSecrets } from "@bough/session-core/internals";
-import { UsageError } from "../errors.js";
+import { OutputFailedError, UsageError } from "../errors.js";
+import { counted } from "../format/numbers.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { listSubagents } from "../session/paging.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
@@ -29,6 +41,9 @@ interface ExportOptions extends CommonOptions {
   readonly from?: string;
   readonly to?: string;
   readonly withSecrets?: boolean;
+  /** The folder for images of Markdown. */
+  readonly assets?: string;
+  readonly subagents?: boolean;
 }
 
 /** `bough export`: writes a session or one of its branches to stdout or a file. */
@@ -39,13 +54,16 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
     const { session } = await chooseSession(store, io, out, args[0], "store");
     await checkRange(session, options);
     const masked: SecretCount[] = [];
-    const pieces = await exportPieces(session, options, (counts) => masked.push(...counts));
+    const assets = options.assets === undefined ? undefined : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options));
+    const markdown = options.format === "markdown" ? await markdownParts(store, session, options, assets) : {};
+    const pieces = await exportPieces(session, options, (counts) => masked.push(...counts), markdown);
     if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
     else {
       const path = resolve(io.cwd, requireArgument(options.output));
       await writeNewFile(io, path, pieces, options.force === true);
       await out.note(styled("dim", `written to ${path}`));
     }
+    if (assets !== undefined) await out.note(styled("dim", `${counted(await assets.write(), "image")} in ${assets.folder}`));
     if (masked.length > 0) await out.note(styled("dim", `${describeSecrets(masked, "masked")} (--with-secrets keeps them)`));
   });
 };
@@ -62,6 +80,8 @@ function checkOptions(options: ExportOptions): void {
     throw new UsageError(`--from and --to need --format markdown; ${format} exports the whole branch.`);
   if (format !== "markdown" && format !== "html" && (toolOutput ?? thinking) !== undefined)
     throw new UsageError(`--tool-output and --thinking need --format markdown or html; ${format} exports everything.`);
+  if (format !== "markdown" && (options.assets ?? options.subagents) !== undefined)
+    throw new UsageError(`--assets and --subagents need --format markdown.`);
   if (format !== "html" && options.private === true) throw new UsageError("--private needs --html FILE.");
   if (format === "bough" && branch !== undefined)
     throw new UsageError(
@@ -70,9 +90,34 @@ function checkOptions(options: ExportOptions): void {
   if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
 }
 
+type MarkdownParts = Pick<MarkdownExportOptions, "asset" | "subagents" | "includeSubagents">;
+
+/** The sessions of the subagents, each named below its call, and the folder for images. */
+async function markdownParts(
+  store: Store,
+  session: Session,
+  options: ExportOptions,
+  assets: AssetFolder | undefined,
+): Promise<MarkdownParts> {
+  const subagents: Session[] = [];
+  for (const { id } of await listSubagents(store, session.id)) subagents.push(await store.openSession(id));
+  const asset = assets && ((image: MarkdownImage) => assets.add(image));
+  return { subagents, includeSubagents: options.subagents === true, ...(asset === undefined ? {} : { asset }) };
+}
+
+/** The folder from which the addresses in a document start. */
+function documentFolder(io: Io, { output }: ExportOptions): string {
+  return output === undefined || output === "-" ? io.cwd : dirname(resolve(io.cwd, output));
+}
+
 type OnMasked = (counts: readonly SecretCount[]) => void;
 
-async function exportPieces(session: Session, options: ExportOptions, onMasked: OnMasked): Promise<AsyncIterable<string>> {
+async function exportPieces(
+  session: Session,
+  options: ExportOptions,
+  onMasked: OnMasked,
+  markdown: MarkdownParts,
+): Promise<AsyncIterable<string>> {
   const entry = async (name: string | undefined) => (name === undefined ? undefined : session.resolve(name));
   const branch = await entry(options.branch);
   const secrets = options.withSecrets === true ? ("keep" as const) : ("mask" as const);
@@ -92,7 +137,7 @@ async function exportPieces(session: Session, options: ExportOptions, onMasked: 
     case "markdown": {
       const [from, to] = [await entry(options.from), await entry(options.to)];
       const { toolOutput, thinking } = options;
-      return exportMarkdown(session, { branch, from, to, toolOutput, thinking, secrets, onMasked });
+      return exportMarkdown(session, { ...markdown, branch, from, to, toolOutput, thinking, secrets, onMasked });
     }
   }
 }
@@ -103,5 +148,55 @@ async function printPieces(io: Io, out: Printer, pieces: AsyncIterable<string>, 
   for await (const piece of pieces) {
     out.document(protect(piece));
     await out.pump();
+  }
+}
+
+/**
+ * The folder for the images of a document. The name of a file is a hash of its content, so a file that exists has this content
+ * already and stays.
+ */
+class AssetFolder {
+  readonly folder: string;
+  readonly #documentFolder: string;
+  /** Each resolves with its error. */
+  readonly #writes: Promise<unknown>[] = [];
+  readonly #names = new Set<string>();
+  #ready: Promise<unknown> | undefined;
+
+  constructor(folder: string, documentFolder: string) {
+    this.folder = folder;
+    this.#documentFolder = documentFolder;
+  }
+
+  /** Starts to write an image. Returns its path relative to the document. */
+  add({ bytes, name }: MarkdownImage): string {
+    if (!this.#names.has(name)) this.#writes.push(this.#write(name, bytes).catch((error: unknown) => error));
+    this.#names.add(name);
+    return relative(this.#documentFolder, join(this.folder, name));
+  }
+
+  /**
+   * Waits until all images are written. Returns their number.
+   *
+   * @throws {OutputFailedError} one of them could not be written.
+   */
+  async write(): Promise<number> {
+    const failed = (await Promise.all(this.#writes)).find((error) => error !== undefined);
+    if (failed !== undefined)
+      throw new OutputFailedError(
+        `The images could not be written to ${this.folder}: ${failed instanceof Error ? failed.message : failed}`,
+        { cause: failed },
+      );
+    return this.#names.size;
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<void> {
+    this.#ready ??= mkdir(this.folder, { recursive: true });
+    await this.#ready;
+    try {
+      await writeFile(join(this.folder, name), bytes, { flag: "wx" });
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
   }
 }

@@ -66,6 +66,7 @@ function defineExport(registry: CommandRegistry): void {
       more: "Without SESSION: the most recently active session of this directory, else of the store.",
       examples: [
         ["bough export parser -o parser.md", "the branch of the leaf as Markdown"],
+        ["bough export parser -o parser.md --assets parser-images", "with its images beside it"],
         ["bough export parser --branch before-rewrite", "another branch, to stdout"],
         ["bough export parser --html parser.html", "one page for a browser, with the tree, all branches and a search"],
         ["bough export parser --format bough --with-secrets -o parser.jsonl", "the whole session unchanged, for another import"],
@@ -92,6 +93,8 @@ function defineExport(registry: CommandRegistry): void {
     )
     .option("--thinking", "Markdown, HTML: include the thinking of the model")
     .option("--private", "HTML: also commands kept out of the conversation")
+    .addOption(new Option("--assets <dir>", "Markdown: write images to this folder and show them").argParser(parsePath))
+    .option("--subagents", "Markdown: include the sessions of subagents below the calls that started them")
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry")
     .option("--with-secrets", "keep keys, tokens, passwords and values of .env files, which are masked otherwise");

@@ -1,8 +1,9 @@
-import { CALLBACK, checkArgument, FLAG, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FLAG, list, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
 import { boughLines } from "../formats/bough/write.js";
-import { markdownOf } from "../formats/markdown/markdown.js";
-import type { MarkdownOptions } from "../formats/markdown/markdown-writer.js";
+import { collectTurns } from "../formats/markdown/contents.js";
+import { markdownOf, subagentSectionsOf } from "../formats/markdown/markdown.js";
+import type { MarkdownOptions, Subagent } from "../formats/markdown/markdown-writer.js";
 import { piLines } from "../formats/pi-export/write.js";
 import type { EntryId } from "../ids/ids.js";
 import type { SecretCount } from "../secrets/secret.js";
@@ -20,6 +21,9 @@ const MARKDOWN = record({
   thinking: optional(FLAG),
   from: optional(TEXT),
   to: optional(TEXT),
+  asset: optional(CALLBACK),
+  subagents: optional(list(SESSION, "an array of sessions")),
+  includeSubagents: optional(FLAG),
 });
 
 /** What happens to the secrets of a session that is exported. */
@@ -90,25 +94,58 @@ export async function* exportPi(session: Session, options: PiExportOptions = {})
 export interface MarkdownExportOptions extends MarkdownOptions, SecretOptions {
   /** The end of the branch; default: the leaf. */
   readonly branch?: EntryId | undefined;
+  /** The sessions that calls of this one started; each is named below its call, with the command that exports it. */
+  readonly subagents?: readonly Session[] | undefined;
+  /** Whether the sessions of `subagents` are included, folded below their calls. Each is held as text. Default: false. */
+  readonly includeSubagents?: boolean | undefined;
 }
 
 /** Exports a branch as a Markdown document for people, in pieces. Secrets are masked unless `secrets` is `keep`. */
 export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   checkArgument("options", options, MARKDOWN);
-  const { branch, ...shown } = options;
-  const { value, entries, seen, counts } = await masking(session, options, "mask");
+  const { branch, subagents = [], ...shown } = options;
+  const masked = await masking(session, options, "mask", subagents);
   const leafId = branch ?? (await readLeaf(session));
   const [header, labels, { model }] = await Promise.all([session.record(), session.labels.list(), session.settings(leafId)]);
-  const names = new Map(value(labels).map(({ entryId, label }) => [entryId, label]));
+  const isFlat = branch === undefined && (await hasNoParents(session));
+  const read = () => masked.entries(isFlat ? session.entries() : session.walk({ leafId }));
+  const names = new Map(masked.value(labels).map(({ entryId, label }) => [entryId, label]));
+  const isRange = options.from !== undefined || options.to !== undefined;
   const document = {
-    session: value(header),
+    session: masked.value(header),
     model: model?.modelId ?? null,
-    entries: entries(session.walk({ leafId })),
+    entries: read(),
     labels: names,
-    maskedSecrets: counts,
+    contents: isRange ? [] : await collectTurns(read(), names, header.cwd),
+    subagents: await readSubagents(subagents, options, masked),
+    maskedSecrets: masked.counts,
   };
-  yield* seen(markdownOf(document, shown));
+  yield* masked.seen(markdownOf(document, shown));
+}
+
+/** Whether several entries have no parent and none has one, as in files of programs that record no tree. */
+async function hasNoParents(session: Session): Promise<boolean> {
+  const { entryCount } = await session.record();
+  return entryCount > 1 && (await session.tree.children(null)).length === entryCount;
+}
+
+async function readSubagents(
+  sessions: readonly Session[],
+  options: MarkdownExportOptions,
+  masked: Masking,
+): Promise<ReadonlyMap<string, Subagent>> {
+  const subagents = new Map<string, Subagent>();
+  for (const session of sessions) {
+    const header = masked.value(await session.record());
+    const callId = header.parent?.toolCallId;
+    if (callId === null || callId === undefined) continue;
+    const leafId = await readLeaf(session);
+    const document = { session: header, model: null, entries: masked.entries(session.walk({ leafId })), labels: new Map<string, string>() };
+    const sections = options.includeSubagents === true ? await subagentSectionsOf(document, options) : undefined;
+    subagents.set(callId, { id: header.id, title: header.title ?? header.firstText ?? header.id, sections });
+  }
+  return subagents;
 }
 
 /** How an export masks: values, entries, and the pieces that come out of it. */
@@ -120,9 +157,15 @@ interface Masking {
   readonly counts: () => readonly SecretCount[];
 }
 
-async function masking(session: Session, { secrets, onMasked }: SecretOptions, otherwise: "mask" | "keep"): Promise<Masking> {
+async function masking(
+  session: Session,
+  { secrets, onMasked }: SecretOptions,
+  otherwise: "mask" | "keep",
+  others: readonly Session[] = [],
+): Promise<Masking> {
   if ((secrets ?? otherwise) === "keep") return NO_MASKING;
   const masker = await learnSecrets(session);
+  for (const other of others) for await (const entry of other.entries()) masker.learn(entry);
   return {
     value: (given) => masker.maskValue(given),
     entries: async function* (given) {

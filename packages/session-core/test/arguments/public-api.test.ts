@@ -307,6 +307,9 @@ const CALLS: Readonly<Record<string, Call>> = {
     "to",
     "secrets",
     "onMasked",
+    "asset",
+    "subagents",
+    "includeSubagents",
   ]),
   "importPath store": ({ folder }, store) => core.importPath(store, folder),
   "importPath path": ({ store, folder }, odd) =>

@@ -1,38 +1,79 @@
-import type { BashExecutionMessage, ContentBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
-import { describeFile, joinTextBlocks } from "../../entry/text.js";
+import type { BashExecutionMessage, ContentBlock, ImageBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
+import { describeFile } from "../../entry/text.js";
+import { oneLine } from "../../text/one-line.js";
 import { shortenDetail } from "../../text/shorten-path.js";
-import { type Arguments, classifyCall, findCommand, findContent, findPath, findTextEdits } from "../../tools/arguments.js";
+import { type Arguments, classifyCall, findCommand, findContent, findPath } from "../../tools/arguments.js";
 import { describeCall } from "../../tools/describe-call.js";
-import { findPatch } from "../../tools/file-operations.js";
-import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
+import { additions, editDiff } from "./edit-diff.js";
+import { encodeAddress, readImage } from "./images.js";
+import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile, toCodeSpan } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
+import { taskListSection, tasksOf } from "./task-list.js";
+import { toolText } from "./tool-text.js";
 
 /** The longest title of a call. */
 const TITLE_CHARS = 120;
+/** The longest title of a command that the person ran. */
+const COMMAND_CHARS = 200;
 
-/** A tool call with its result, folded. */
-export function callSection(call: ToolCallBlock, result: ToolResultMessage | undefined, writer: MarkdownWriter): string {
+/**
+ * A tool call with its result, folded; a line if there is nothing to unfold. A list of tasks is shown as such, and only if it has
+ * changed. `isOpen`: the reply was stopped, so that a missing result says nothing.
+ */
+export function callSections(
+  call: ToolCallBlock,
+  result: ToolResultMessage | undefined,
+  isOpen: boolean,
+  writer: MarkdownWriter,
+): readonly string[] {
   const failed = result?.isError === true;
-  const read = failed ? undefined : pathRead(call);
-  const answer = result === undefined ? ["*No result.*"] : resultBlocks(result, read === undefined ? "" : languageOfFile(read), writer);
-  return folded(`${callTitle(call, writer)}${failed ? " — failed" : ""}`, [...inputSections(call, writer), ...answer]);
+  const tasks = failed ? undefined : tasksOf(call);
+  if (tasks !== undefined) return writer.isNewTaskList(tasks) ? [taskListSection(tasks)] : [];
+  const answer = result === undefined ? (isOpen ? [] : ["*No result.*"]) : resultBlocks(result, failed ? undefined : call, writer);
+  const blocks = [...inputSections(call, writer), ...answer];
+  const title = describeCall(call, writer);
+  return [
+    titled(title.name, shortenDetail(title.detail, TITLE_CHARS), failed ? " — failed" : "", blocks),
+    ...subagentSections(call, writer),
+  ];
 }
 
-function callTitle(call: ToolCallBlock, { directory }: MarkdownWriter): string {
-  const { name, detail } = describeCall(call, { directory });
-  return `${name} ${shortenDetail(detail, TITLE_CHARS)}`.trimEnd();
+/** What the session did that a call started, or the command that shows it. */
+function subagentSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {
+  const subagent = writer.subagents.get(call.id);
+  if (subagent === undefined) return [];
+  const { id, title, sections } = subagent;
+  if (sections === undefined) return [`*Subagent: ${escapeMarkdown(title)}* — ${toCodeSpan(`bough export ${id}`)}`];
+  return [folded(`Subagent: ${title}`, [quoted(sections.join("\n\n"))])];
+}
+
+/** Blocks as a quote. */
+export function quoted(text: string): string {
+  return text.replace(/^(?=.)/gm, "> ").replace(/^$/gm, ">");
+}
+
+/** Blocks below a title: folded, or a line of a list if there are none. */
+function titled(name: string, detail: string, end: string, blocks: readonly string[]): string {
+  if (blocks.length === 1 && blocks[0] === NO_OUTPUT) return titled(name, detail, `${end} — no output`, []);
+  if (blocks.length > 0) return folded(`${name} ${detail}`.trimEnd() + end, blocks);
+  return `- ${[escapeMarkdown(name), toCodeSpan(detail)].filter((part) => part !== "").join(" ")}${end}`;
 }
 
 /** A result whose call is not shown, folded. */
 export function strayResultSection(result: ToolResultMessage, writer: MarkdownWriter): string {
-  return folded(`Result of ${result.toolName ?? "a tool"}${result.isError ? " — failed" : ""}`, resultBlocks(result, "", writer));
+  return titled(`Result of ${result.toolName ?? "a tool"}`, "", result.isError ? " — failed" : "", resultBlocks(result, undefined, writer));
 }
 
 /** A command that the person ran, folded. */
 export function bashSection(message: BashExecutionMessage, writer: MarkdownWriter): string {
-  const output = writer.toolOutput === "none" ? hiddenOutput(writer) : outputBlocks(message.output, "", writer);
-  return folded(`$ ${message.command.slice(0, 200)}`, [fenceCode(message.command, "sh"), ...output, ...bashNotes(message)]);
+  const notes = bashNotes(message);
+  if (writer.toolOutput === "none") {
+    writer.omitted.count("output");
+    return [`- ${toCodeSpan(`$ ${shortenDetail(oneLine(message.command, COMMAND_CHARS), COMMAND_CHARS)}`)}`, ...notes].join(" ");
+  }
+  const output = outputBlocks(message.output, "", writer);
+  return folded(`$ ${message.command.slice(0, COMMAND_CHARS)}`, [fenceCode(message.command, "sh"), ...output, ...notes]);
 }
 
 function bashNotes(message: BashExecutionMessage): readonly string[] {
@@ -45,24 +86,28 @@ function bashNotes(message: BashExecutionMessage): readonly string[] {
   return notes;
 }
 
-function resultBlocks(result: ToolResultMessage, language: string, writer: MarkdownWriter): readonly string[] {
-  if (writer.toolOutput === "none") return hiddenOutput(writer);
+/** `call`: whose result it is, if that tells the language of the output. */
+function resultBlocks(result: ToolResultMessage, call: ToolCallBlock | undefined, writer: MarkdownWriter): readonly string[] {
   const others =
     typeof result.content === "string"
       ? []
       : result.content.flatMap((block) => (block.type === "text" ? [] : placeholderLines(block, writer)));
-  const text = joinTextBlocks(result.content);
-  return [...(text === "" && others.length > 0 ? [] : outputBlocks(text, language, writer)), ...others];
+  const file = call && pathRead(call);
+  const { text, reminders } = toolText(result, file !== undefined);
+  writer.omitted.count("reminder", reminders);
+  if (writer.toolOutput === "none") {
+    if (text.trim() !== "") writer.omitted.count("output");
+    return [];
+  }
+  const language = file === undefined ? "" : languageOfFile(file);
+  return [...(text.trim() === "" && others.length > 0 ? [] : outputBlocks(text, language, writer)), ...others];
 }
 
-function hiddenOutput(writer: MarkdownWriter): readonly string[] {
-  writer.omitted.count("output");
-  return [];
-}
+const NO_OUTPUT = "*No output.*";
 
 function outputBlocks(text: string, language: string, writer: MarkdownWriter): readonly string[] {
   const { text: shown, missing } = writer.clipOutput(text);
-  if (shown.trim() === "") return ["*No output.*"];
+  if (shown.trim() === "") return [NO_OUTPUT];
   return missing === null ? [fenceCode(shown, language)] : [fenceCode(shown, language), `*… ${missing}*`];
 }
 
@@ -82,18 +127,25 @@ function markdownSections(text: string): readonly string[] {
   return written === "" ? [] : [written];
 }
 
-/** A line that replaces an image, a file or a foreign block. */
+/** An image, or a line that replaces an image, a file or a foreign block. */
 export function placeholderLines(block: Exclude<ContentBlock, { type: "text" }>, writer: MarkdownWriter): readonly string[] {
-  if (block.type === "image") {
-    writer.omitted.count("image");
-    return [`*[image: ${escapeMarkdown(block.mimeType)}, ${describeSize(block.data)}]*`];
-  }
+  if (block.type === "image") return [imageLine(block, writer)];
   if (block.type === "file") {
     writer.omitted.count("file");
     return [`*[file: ${escapeMarkdown(describeFile(block))}${block.data === undefined ? "" : `, ${describeSize(block.data)}`}]*`];
   }
   writer.omitted.count("block");
   return [`*[${escapeMarkdown(block.originalType)}]*`];
+}
+
+function imageLine({ data }: ImageBlock, writer: MarkdownWriter): string {
+  if (writer.asset !== undefined) {
+    const image = readImage(data);
+    const address = image && writer.asset(image);
+    if (address !== undefined) return `![image](${encodeAddress(address)})`;
+  }
+  writer.omitted.count("image");
+  return `*[image, ${describeSize(data)}, left out${writer.asset === undefined ? "; --assets DIR writes it" : ": it is of no known type"}]*`;
 }
 
 // Four characters of base64 are three bytes.
@@ -116,11 +168,47 @@ interface ShownArguments {
 function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {
   const args: Arguments = call.arguments;
   const best = editShown(args) ?? commandShown(call) ?? contentShown(call);
-  const title = callTitle(call, writer);
-  const isSaid = (key: string, value: unknown): boolean => best?.keys.includes(key) === true || title === `${call.name} ${String(value)}`;
-  const rest = Object.entries(args).filter(([key, value]) => value !== undefined && !isSaid(key, value));
-  const shown = best === undefined ? [] : block(best.text, best.language, writer);
-  return rest.length === 0 ? shown : [...shown, ...block(JSON.stringify(Object.fromEntries(rest), null, 2), "json", writer)];
+  if (writer.toolOutput === "none") {
+    if (best !== undefined && best.language === "diff") writer.omitted.count("input");
+    return [];
+  }
+  const { detail } = describeCall(call, writer);
+  const path = findPath(args)?.name;
+  const rest = Object.entries(args).filter(
+    ([key, value]) =>
+      value !== undefined && value !== "" && best?.keys.includes(key) !== true && key !== path && !isTold(call, key, detail, value),
+  );
+  const isTitle = best?.language === "sh" && best.text.trim() === detail;
+  const shown = best === undefined || isTitle ? [] : block(best.text, best.language, writer);
+  return [...shown, ...restSections(rest, writer)];
+}
+
+/** The lines that a read asks for; its title says them. */
+const RANGE = ["offset", "limit", "view_range"];
+
+/** Whether the title of a call contains an argument. */
+function isTold(call: ToolCallBlock, key: string, detail: string, value: unknown): boolean {
+  if (pathRead(call) !== undefined && RANGE.includes(key)) return true;
+  return typeof value === "string" && value.length <= TITLE_CHARS && ` ${detail} `.includes(` ${value} `);
+}
+
+/** Other arguments: short values in one line, texts of several lines as they are, everything else as JSON. */
+function restSections(args: readonly (readonly [name: string, value: unknown])[], writer: MarkdownWriter): readonly string[] {
+  const short = args.filter(([, value]) => isShort(value));
+  const texts = args.filter(([, value]) => typeof value === "string" && !isShort(value));
+  const others = args.filter(([, value]) => typeof value !== "string" && !isShort(value));
+  const line = short.map(([name, value]) => `${escapeMarkdown(name)}: ${escapeMarkdown(String(value))}`).join(" · ");
+  return [
+    ...(line === "" ? [] : [`*${line}*`]),
+    ...texts.flatMap(([name, value]) => [`*${escapeMarkdown(name)}:*`, ...block(String(value), "", writer)]),
+    ...(others.length === 0 ? [] : block(JSON.stringify(Object.fromEntries(others), null, 2), "json", writer)),
+  ];
+}
+
+function isShort(value: unknown): boolean {
+  return (
+    typeof value === "number" || typeof value === "boolean" || (typeof value === "string" && value.length <= 160 && !value.includes("\n"))
+  );
 }
 
 function editShown(args: Arguments): ShownArguments | undefined {
@@ -146,62 +234,4 @@ function pathRead(call: ToolCallBlock): string | undefined {
 function block(text: string, language: string, writer: MarkdownWriter): readonly string[] {
   const { text: shown, missing } = writer.clipInput(text);
   return missing === null ? [fenceCode(shown, language)] : [fenceCode(shown, language), `*… ${missing}*`];
-}
-
-/** Unchanged lines shown on each side of a change. */
-const CONTEXT_LINES = 3;
-
-/** The arguments of a call as a diff, and those that the diff does not show. */
-interface EditDiff {
-  readonly diff: string;
-  readonly shown: readonly string[];
-}
-
-/**
- * What a call changes in a file: pairs of old and new text, one or several, or a patch. Undefined when its arguments
- * have none of these shapes. The name of the tool is not used.
- *
- * @example
- * editDiff({ path: "a.ts", oldText: "a\nb", newText: "a\nc" })?.diff; // " a\n-b\n+c"
- */
-export function editDiff(args: Arguments): EditDiff | undefined {
-  const edits = findTextEdits(args);
-  if (edits !== undefined) {
-    return { diff: edits.edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n"), shown: edits.names };
-  }
-  const patch = findPatch(args);
-  return patch && { diff: patch.text.trimEnd(), shown: [patch.name] };
-}
-
-/** The text of a new file as a diff. */
-function additions(text: string): string {
-  return marked("+", linesOf(text)).join("\n");
-}
-
-function changeOf(old: string, now: string): string {
-  const before = linesOf(old);
-  const after = linesOf(now);
-  const head = common(before, after, (lines, at) => lines[at]);
-  const tail = common(before.slice(head), after.slice(head), (lines, at) => lines[lines.length - 1 - at]);
-  return [
-    ...marked(" ", before.slice(Math.max(0, head - CONTEXT_LINES), head)),
-    ...marked("-", before.slice(head, before.length - tail)),
-    ...marked("+", after.slice(head, after.length - tail)),
-    ...marked(" ", after.slice(after.length - tail, after.length - tail + CONTEXT_LINES)),
-  ].join("\n");
-}
-
-function common(a: readonly string[], b: readonly string[], pick: (lines: readonly string[], at: number) => string | undefined): number {
-  const most = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < most && pick(a, length) === pick(b, length)) length++;
-  return length;
-}
-
-function linesOf(text: string): readonly string[] {
-  return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r\n?|\n/);
-}
-
-function marked(mark: string, lines: readonly string[]): readonly string[] {
-  return lines.map((line) => `${mark}${line}`);
 }

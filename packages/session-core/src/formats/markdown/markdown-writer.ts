@@ -2,6 +2,8 @@ import type { Entry } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import type { SecretCount } from "../../secrets/secret.js";
 import { pairStart } from "../../text/cut.js";
+import type { Todo } from "../../tools/todos.js";
+import { type Turn, userTitle } from "./contents.js";
 import { escapeMarkdown, removeInvisible } from "./markdown-text.js";
 
 /** A branch of a session to write as a document. */
@@ -18,13 +20,25 @@ export interface MarkdownDocument {
   /** The path, oldest entry first; read once, up to the end of the range. */
   readonly entries: AsyncIterable<Entry> | Iterable<Entry>;
   readonly labels: ReadonlyMap<EntryId, string>;
+  /** The sessions that tool calls of the branch started, by the id of the call. */
+  readonly subagents?: ReadonlyMap<string, Subagent> | undefined;
+  /** The turns of a long document, for its contents list. */
+  readonly contents?: readonly Turn[] | undefined;
   /** How many secrets are masked in the pieces that were written; for the last line. */
   readonly maskedSecrets?: (() => readonly SecretCount[]) | undefined;
 }
 
+/** A session that a tool call started. */
+export interface Subagent {
+  readonly id: SessionId;
+  readonly title: string;
+  /** What it did, to be shown below the call; undefined: it is only named. */
+  readonly sections?: readonly string[] | undefined;
+}
+
 /**
- * How much tool output is shown: nothing, the first 20 lines (at most 1,500 characters), or all. With `none` and `short`, the
- * arguments of tool calls are cut at 60 lines (6,000 characters).
+ * How much of tool calls is shown. `none`: a line for each call. `short`: the first 20 lines of its output (at most 1,500
+ * characters), and 60 lines of its arguments (6,000 characters). `full`: everything.
  */
 export type ToolOutput = "none" | "short" | "full";
 
@@ -38,6 +52,18 @@ export interface MarkdownOptions {
   readonly from?: EntryId | undefined;
   /** The last entry to show. Default: the last of the branch. */
   readonly to?: EntryId | undefined;
+  /**
+   * Stores an image beside the document and returns the address of the file, relative to the document; undefined: the image is left
+   * out. Default: all are left out.
+   */
+  readonly asset?: ((image: MarkdownImage) => string | undefined) | undefined;
+}
+
+/** An image for a document. */
+export interface MarkdownImage {
+  readonly bytes: Uint8Array;
+  /** A name made of a hash of its content and the extension of its type, which the first bytes tell. */
+  readonly name: string;
 }
 
 const SHORT_OUTPUT: Limit = { lines: 20, characters: 1500 };
@@ -49,14 +75,35 @@ export class MarkdownWriter {
   readonly toolOutput: ToolOutput;
   readonly thinking: boolean;
   #heading = "";
+  /** The settings since the last section, and those that the document has shown. */
+  #settings: Settings = {};
+  #shownSettings: Settings;
+  /** The last list of tasks that was shown, as JSON. */
+  #tasks = "";
 
   readonly omitted: Omissions;
 
   /** The session's directory: paths in the titles of calls are relative to it. */
   readonly directory: string | undefined;
 
-  constructor(options: MarkdownOptions, omitted: Omissions, directory: string | null) {
+  /** How calls that started an agent show its session. */
+  readonly subagents: ReadonlyMap<string, Subagent>;
+  readonly asset: MarkdownOptions["asset"];
+
+  /** Whether speakers are named in bold, because the document is part of another one. */
+  readonly #isNested: boolean;
+
+  constructor(
+    options: MarkdownOptions,
+    omitted: Omissions,
+    { session: { cwd: directory }, model, subagents }: WriterContext,
+    isNested = false,
+  ) {
+    this.#isNested = isNested;
     this.omitted = omitted;
+    this.#shownSettings = model === null ? {} : { model };
+    this.subagents = subagents ?? new Map();
+    this.asset = options.asset;
     this.directory = directory ?? undefined;
     this.toolOutput = options.toolOutput ?? "short";
     this.thinking = options.thinking ?? false;
@@ -66,7 +113,43 @@ export class MarkdownWriter {
   heading(speaker: string, continues = false): readonly string[] {
     const repeats = continues && this.#heading === speaker;
     this.#heading = speaker;
-    return repeats ? [] : [`## ${escapeMarkdown(speaker)}`];
+    return repeats ? [] : [this.#headingLine(escapeMarkdown(speaker))];
+  }
+
+  /** The heading of a message of the user, with its time. */
+  userHeading(createdAtMs: number): readonly string[] {
+    this.#heading = "User";
+    return [this.#headingLine(userTitle(createdAtMs))];
+  }
+
+  #headingLine(text: string): string {
+    return this.#isNested ? `**${text}**` : `## ${text}`;
+  }
+
+  /** Notes a setting; those before the next section are one line. */
+  note(setting: Settings): void {
+    this.#settings = { ...this.#settings, ...setting };
+  }
+
+  /** The line of the settings that have changed since the last one; none if nothing has. */
+  takeSettings(): readonly string[] {
+    const { model, thinking } = this.#settings;
+    const parts = [
+      model === undefined || isSameModel(model, this.#shownSettings.model) ? "" : `Model ${escapeMarkdown(model)}`,
+      thinking === undefined || thinking === this.#shownSettings.thinking ? "" : `thinking ${escapeMarkdown(thinking)}`,
+    ].filter((part) => part !== "");
+    this.#shownSettings = { ...this.#shownSettings, ...this.#settings };
+    this.#settings = {};
+    const line = parts.join(" · ");
+    return line === "" ? [] : [`*${line.charAt(0).toUpperCase()}${line.slice(1)}*`];
+  }
+
+  /** Whether a list of tasks differs from the last one. */
+  isNewTaskList(tasks: readonly Todo[]): boolean {
+    const json = JSON.stringify(tasks);
+    if (json === this.#tasks) return false;
+    this.#tasks = json;
+    return true;
   }
 
   /** Makes the next call of `heading` return a heading. */
@@ -89,12 +172,27 @@ export class MarkdownWriter {
   }
 }
 
+/** The model and the thinking level. */
+interface Settings {
+  readonly model?: string;
+  readonly thinking?: string;
+}
+
+type WriterContext = Pick<MarkdownDocument, "model" | "subagents"> & { readonly session: { readonly cwd: string | null } };
+
+/** Whether two names are of one model; one of them can lack the provider. */
+function isSameModel(a: string, b: string | undefined): boolean {
+  return b !== undefined && (a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`));
+}
+
 // The kinds of content that a document can omit, in singular and plural.
 const NAMES = {
   earlier: ["earlier entry", "earlier entries"],
   thinking: ["thought of the model", "thoughts of the model"],
   output: ["tool output", "tool outputs"],
   shortened: ["shortened text", "shortened texts"],
+  input: ["change or argument of a call", "changes and arguments of calls"],
+  reminder: ["reminder of the agent to the model", "reminders of the agent to the model"],
   image: ["image", "images"],
   file: ["file", "files"],
   block: ["block of an unknown type", "blocks of unknown types"],
@@ -112,8 +210,12 @@ export class Omissions {
   readonly #counts = new Map<string, number>();
   #later = false;
 
-  count(kind: OmissionKind): void {
-    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
+  count(kind: OmissionKind, times = 1): void {
+    if (times > 0) this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + times);
+  }
+
+  get isEmpty(): boolean {
+    return this.#counts.size === 0;
   }
 
   /** The document ends before the branch. The entries after it are not read, so their number is unknown. */

@@ -4,6 +4,7 @@ import { joinTextBlocks } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { describeSecrets, type SecretCount } from "../../secrets/secret.js";
 import { oneLine } from "../../text/one-line.js";
+import { contentsSections } from "./contents.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
 import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions } from "./markdown-writer.js";
 import { stepSections } from "./sections.js";
@@ -25,11 +26,11 @@ const MAX_STEPS_BEFORE_TITLE = 50;
  */
 export async function* markdownOf(document: MarkdownDocument, options: MarkdownOptions = {}): AsyncGenerator<string> {
   const omitted = new Omissions();
-  const writer = new MarkdownWriter(options, omitted, document.session.cwd);
+  const writer = new MarkdownWriter(options, omitted, document);
   let waiting: string[] | null = [];
   let steps = 0;
   for await (const step of groupSteps(selectRange(document, options, omitted))) {
-    const sections = [...labelSections(step, document, writer), ...stepSections(step, writer)];
+    const sections = [...labelSections(step, document), ...stepSections(step, writer)];
     if (waiting === null) {
       yield* addBlankLines(sections);
       continue;
@@ -41,19 +42,30 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
     waiting = null;
   }
   if (waiting !== null) yield* addBlankLines([...openingSections(document, chooseTitle(document, undefined)), ...waiting]);
+  yield* addBlankLines(writer.takeSettings());
   yield* ["---\n\n", `${omitted.line()}\n`, ...secretsLine(document.maskedSecrets?.() ?? [])];
+}
+
+/**
+ * The sections of a session that a call started, to be shown below the call: with names of speakers in place of headings. The whole
+ * session is held.
+ */
+export async function subagentSectionsOf(document: MarkdownDocument, options: MarkdownOptions = {}): Promise<readonly string[]> {
+  const omitted = new Omissions();
+  const writer = new MarkdownWriter(options, omitted, document, true);
+  const sections: string[] = [];
+  for await (const step of groupSteps(selectRange(document, {}, omitted))) sections.push(...stepSections(step, writer));
+  return omitted.isEmpty ? sections : [...sections, omitted.line()];
 }
 
 function secretsLine(counts: readonly SecretCount[]): readonly string[] {
   return counts.length === 0 ? [] : [`\n*${describeSecrets(counts, "masked")}.*\n`];
 }
 
-function labelSections(step: Step, document: MarkdownDocument, writer: MarkdownWriter): readonly string[] {
+function labelSections(step: Step, document: MarkdownDocument): readonly string[] {
   return step.entryIds.flatMap((id) => {
-    const label = document.labels.get(id);
-    if (label === undefined || escapeMarkdown(label) === "") return [];
-    writer.resetHeading();
-    return [`## Label: ${escapeMarkdown(label)}`];
+    const label = escapeMarkdown(document.labels.get(id) ?? "");
+    return label === "" ? [] : [`**Label: ${label}**`];
   });
 }
 
@@ -93,7 +105,11 @@ function openingSections(document: MarkdownDocument, title: string | null): read
     toCodeSpan(session.cwd ?? ""),
     `session ${toCodeSpan(session.id)}`,
   ];
-  return [`# ${escapeMarkdown(title ?? `Session ${session.id}`)}`, facts.filter((fact) => fact !== "").join(" · ")];
+  return [
+    `# ${escapeMarkdown(title ?? `Session ${session.id}`)}`,
+    facts.filter((fact) => fact !== "").join(" · "),
+    ...contentsSections(document.contents ?? []),
+  ];
 }
 
 /** The date in UTC; empty for an invalid time. */

@@ -1,22 +1,27 @@
 import type { BranchSummaryPayload, CompactionPayload, Entry } from "../../entry/entry.js";
 import { isObject } from "../../entry/json.js";
-import type { AssistantBlock, Message } from "../../entry/message.js";
+import type { AssistantBlock, AssistantMessage, Message } from "../../entry/message.js";
 import { asTyped } from "../../entry/typed-text.js";
-import { bashSection, callSection, contentSections, folded, placeholderLines, strayResultSection } from "./call-section.js";
+import { bashSection, callSections, contentSections, folded, placeholderLines, quoted, strayResultSection } from "./call-section.js";
 import { escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
 import type { ReplyStep, Step } from "./step.js";
 
-/** The sections of a step, each a block of Markdown to be separated by blank lines. */
+/** The sections of a step, each a block of Markdown to be separated by blank lines, after the line of the settings before it. */
 export function stepSections(step: Step, writer: MarkdownWriter): readonly string[] {
+  const sections = ownSections(step, writer);
+  return sections.length === 0 ? [] : [...writer.takeSettings(), ...sections];
+}
+
+function ownSections(step: Step, writer: MarkdownWriter): readonly string[] {
   return step.kind === "reply" ? replySections(step, writer) : entrySections(step.entry, writer);
 }
 
 function entrySections(entry: Entry, writer: MarkdownWriter): readonly string[] {
   switch (entry.type) {
     case "message":
-      return messageSections(asTyped(entry.message), writer);
+      return messageSections(asTyped(entry.message), entry.createdAtMs, writer);
     case "custom_message":
       return customSections(entry, writer);
     case "compaction":
@@ -24,9 +29,11 @@ function entrySections(entry: Entry, writer: MarkdownWriter): readonly string[] 
     case "branch_summary":
       return aside(branchSummarySection(entry), writer);
     case "model_change":
-      return [`*Model: ${escapeMarkdown(entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`)}*`];
+      writer.note({ model: entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}` });
+      return [];
     case "thinking_level_change":
-      return [`*Thinking level: ${escapeMarkdown(entry.thinkingLevel ?? "default")}*`];
+      writer.note({ thinking: entry.thinkingLevel ?? "default" });
+      return [];
     case "context_edit":
       return omitted("edit", writer);
     case "custom":
@@ -46,16 +53,16 @@ function omitted(kind: "edit" | "custom" | "foreign" | "hidden" | "thinking", wr
   return [];
 }
 
-function messageSections(message: Message, writer: MarkdownWriter): readonly string[] {
+function messageSections(message: Message, createdAtMs: number, writer: MarkdownWriter): readonly string[] {
   switch (message.role) {
     case "user":
-      return [...writer.heading("User"), ...contentSections(message.content, writer)];
+      return [...writer.userHeading(createdAtMs), ...contentSections(message.content, writer)];
     case "assistant":
       return []; // a reply is a separate step
     case "toolResult":
       return [...writer.heading("Assistant", true), strayResultSection(message, writer)];
     case "bashExecution":
-      return [...writer.heading("User"), bashSection(message, writer)];
+      return [...writer.userHeading(createdAtMs), bashSection(message, writer)];
     case "custom":
       return customSections(message, writer);
     case "system":
@@ -95,13 +102,18 @@ function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, nu
     case "toolCall": {
       const nth = used.get(block.id) ?? 0;
       used.set(block.id, nth + 1);
-      return [callSection(block, step.results.get(block.id)?.[nth], writer)];
+      return callSections(block, step.results.get(block.id)?.[nth], isStopped(step.message), writer);
     }
     case "image":
     case "file":
     case "foreign":
       return placeholderLines(block, writer);
   }
+}
+
+/** Whether the end of a reply says why calls have no results. */
+function isStopped({ stopReason, errorMessage }: AssistantMessage): boolean {
+  return stopReason === "aborted" || stopReason === "error" || errorMessage !== undefined;
 }
 
 // Some programs record no stop reason; their replies count as complete.
@@ -121,30 +133,44 @@ function compactionSection(payload: CompactionPayload): string {
   return summaryQuote(`**Compaction** — summary of the conversation before this point${sizes}. The model went on from it.`, payload);
 }
 
-/** The summary of an abandoned branch, with a title that names the branch. */
+/** The summary of an abandoned branch, with a title. */
 function branchSummarySection(payload: BranchSummaryPayload): string {
-  const from = payload.fromId === null ? "" : ` (left at ${toCodeSpan(payload.fromId)})`;
-  return summaryQuote(`**Branch summary** — what happened on another branch${from}.`, payload);
+  return summaryQuote("**Branch summary** — what happened on another branch.", payload);
 }
 
 function summaryQuote(title: string, payload: { readonly summary: string; readonly details?: unknown }): string {
-  const text = sanitizeMarkdown(payload.summary);
+  const { text, files } = splitFileBlocks(payload.summary);
   const blocks = [
     title,
-    text,
-    fileList("Modified files", payload.details, "modifiedFiles"),
-    fileList("Read files", payload.details, "readFiles"),
+    sanitizeMarkdown(text),
+    fileList("Modified files", payload.details, "modifiedFiles", files.get("modified-files")),
+    fileList("Read files", payload.details, "readFiles", files.get("read-files")),
   ];
   return quoted(blocks.filter((block) => block !== "").join("\n\n"));
 }
 
-function quoted(text: string): string {
-  return text.replace(/^(?=.)/gm, "> ").replace(/^$/gm, ">");
+const FILE_BLOCK = /\n?<(modified-files|read-files)>\n([^<]*)\n?<\/\1>/g;
+
+/** A summary without the blocks of file names for the model, and these names. */
+function splitFileBlocks(summary: string): { readonly text: string; readonly files: ReadonlyMap<string, readonly string[]> } {
+  const files = new Map<string, readonly string[]>();
+  const text = summary.replace(FILE_BLOCK, (_whole, name: string, names: string) => {
+    files.set(
+      name,
+      names
+        .split("\n")
+        .map((line) => line.trim().replace(/^[-*] /, ""))
+        .filter((line) => line !== ""),
+    );
+    return "";
+  });
+  return { text, files };
 }
 
 // `details` may have any shape: hooks write it.
-function fileList(title: string, details: unknown, key: string): string {
+function fileList(title: string, details: unknown, key: string, named: readonly string[] = []): string {
   const files = isObject(details) ? details[key] : undefined;
-  const paths = Array.isArray(files) ? files.filter((file): file is string => typeof file === "string" && file.trim() !== "") : [];
+  const listed = Array.isArray(files) ? files.filter((file): file is string => typeof file === "string" && file.trim() !== "") : [];
+  const paths = [...new Set(listed.length === 0 ? named : listed)];
   return paths.length === 0 ? "" : `**${title}:** ${paths.map(toCodeSpan).join(", ")}`;
 }

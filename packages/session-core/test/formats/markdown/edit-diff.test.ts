@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { editDiff } from "../../../src/formats/markdown/call-section.js";
+import { editDiff } from "../../../src/formats/markdown/edit-diff.js";
 
 describe("an edit as a diff", () => {
   test.each([

@@ -65,11 +65,116 @@ describe("a branch as a Markdown document", () => {
     );
   });
 
-  test("shows commands as shell code and other arguments as JSON", async () => {
-    const entries = path(assistant(call("c1", "bash", { command: "npm test", timeout: 5 })), result("c1", ""));
-    expect(await body(entries)).toBe(
-      '## Assistant\n\n<details><summary>bash npm test</summary>\n\n```sh\nnpm test\n```\n\n```json\n{\n  "timeout": 5\n}\n```\n\n*No output.*\n\n</details>',
+  test("shows a command once, short arguments in a line, long texts as they are, and others as JSON", async () => {
+    const args = { command: "npm test\nnpm run build", timeout: 5, quiet: true, input: "a\nb", env: { A: "1" } };
+    expect(await body(path(assistant(call("c1", "bash", args)), result("c1", "")))).toBe(
+      [
+        "## Assistant",
+        "<details><summary>bash npm test npm run build</summary>",
+        "```sh\nnpm test\nnpm run build\n```",
+        "*timeout: 5 · quiet: true*",
+        "*input:*",
+        "```\na\nb\n```",
+        '```json\n{\n  "env": {\n    "A": "1"\n  }\n}\n```',
+        "*No output.*",
+        "</details>",
+      ].join("\n\n"),
     );
+    const once = path(assistant(call("c1", "bash", { command: "npm test" })), result("c1", "ok"));
+    expect(await body(once)).toBe("## Assistant\n\n<details><summary>bash npm test</summary>\n\n```\nok\n```\n\n</details>");
+  });
+
+  test("folds nothing that is empty", async () => {
+    const entries = path(assistant(call("c1", "bash", { command: "git add `a`" })), result("c1", "\n"));
+    expect(await body(entries)).toBe("## Assistant\n\n- bash `` git add `a` `` — no output");
+  });
+
+  test("without tool output has a line for each call, also for edits, and nothing to unfold", async () => {
+    const edit = call("c1", "edit", { path: "a.ts", oldText: "a\nb", newText: "a\nc" });
+    const entries = path(
+      assistant(edit, call("c2", "read", { path: "b.ts" })),
+      result("c1", "ok"),
+      result("c2", "x", true),
+      { type: "message", message: { role: "bashExecution", command: "make\nall", output: "boom", exitCode: 2 } },
+      result("stray", "out"),
+    );
+    expect(await body(entries, { toolOutput: "none" })).toBe(
+      [
+        "## Assistant",
+        "- edit `a.ts`",
+        "- read `b.ts` — failed",
+        "## User",
+        "- `$ make all` *The command exited with code 2.*",
+        "## Assistant",
+        "- Result of tool",
+      ].join("\n\n"),
+    );
+    expect(await closing(entries, { toolOutput: "none" })).toBe(
+      "*Left out of this document: 4 tool outputs, 1 change or argument of a call.*",
+    );
+  });
+
+  test("shows the files that Claude Code read without numbers of lines and reminders", async () => {
+    const shown = '     1→{\n     2→  "a": 1\n     3→}\n\n<system-reminder>\nBe careful.\n</system-reminder>\n';
+    const entries = path(assistant(call("c1", "Read", { file_path: "a.json" })), result("c1", shown));
+    expect(await body(entries)).toContain('```json\n{\n  "a": 1\n}\n```\n\n</details>');
+    expect(await closing(entries)).toBe("*Left out of this document: 1 reminder of the agent to the model.*");
+    const mixed = path(assistant(call("c1", "bash", { command: "cat x" })), result("c1", "1→a\nb <system-reminder>c</system-reminder>"));
+    expect(await body(mixed)).toContain("1→a\nb <system-reminder>c</system-reminder>");
+  });
+
+  test("shows plans as task lists, and only where they have changed", async () => {
+    const todos = (state: string) => ({
+      todos: [
+        { content: "Read *it*", status: "completed" },
+        { content: "Write", status: state },
+      ],
+    });
+    const entries = path(
+      assistant(call("c1", "TodoWrite", todos("in_progress"))),
+      result("c1", "Todos have been modified successfully."),
+      assistant(call("c2", "TodoWrite", todos("in_progress"))),
+      result("c2", "Todos have been modified successfully."),
+      assistant(call("c3", "TodoWrite", todos("completed"))),
+      result("c3", "Todos have been modified successfully."),
+    );
+    expect(await body(entries)).toBe("## Assistant\n\n- [x] Read \\*it\\*\n- [ ] **Write**\n\n- [x] Read \\*it\\*\n- [x] Write");
+  });
+
+  test("says changes of settings in one line, and none twice", async () => {
+    const model = (modelId: string): EntryPayload => ({ type: "model_change", provider: "p", modelId });
+    const thinking = (thinkingLevel: string): EntryPayload => ({ type: "thinking_level_change", thinkingLevel });
+    const entries = path(model("a"), thinking("off"), thinking("high"), user("x"), model("a"), thinking("high"), user("y"), model("b"));
+    expect(await body(entries)).toBe("*Model p/a · thinking high*\n\n## User\n\nx\n\n## User\n\ny\n\n*Model p/b*");
+    const whole = await written(documentOf(path(model("a"), thinking("high"), user("x")), { model: "a" }));
+    expect(whole).toContain("\n\n*Thinking high*\n\n## User");
+  });
+
+  test("heads a message of the person with its time", async () => {
+    const entries = path(user("x")).map((entry) => ({ ...entry, createdAtMs: Date.UTC(2026, 0, 5, 9, 7) }));
+    expect(await body(entries)).toBe("## User · 2026-01-05 09:07 UTC\n\nx");
+  });
+
+  test("says nothing of missing results where the reply says why", async () => {
+    const stopped: EntryPayload = {
+      type: "message",
+      message: { role: "assistant", content: [call("c1", "bash", { command: "sleep 9" })], stopReason: "aborted" },
+    };
+    expect(await body(path(stopped))).toBe("## Assistant\n\n- bash `sleep 9`\n\n*The reply was stopped before it was finished.*");
+  });
+
+  test("writes images that are what they claim to be beside the document, and says of others that they are left out", async () => {
+    const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.from("x")]).toString("base64");
+    const image = (data: string) => ({ type: "image" as const, data, mimeType: "image/png" });
+    const names: string[] = [];
+    const asset = ({ name }: { name: string }) => {
+      names.push(name);
+      return `my assets/(${name})`;
+    };
+    const whole = await body(path(user([image(png), image(Buffer.from("<svg onload=x>").toString("base64"))])), { asset });
+    expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{16}\.png$/)]);
+    expect(whole).toContain(`![image](my%20assets/%28${names[0]}%29)`);
+    expect(whole).toContain("*[image, 14 bytes, left out: it is of no known type]*");
   });
 
   test("shows edits and new files as diffs", async () => {
@@ -91,7 +196,7 @@ describe("a branch as a Markdown document", () => {
     const entries = path(assistant(call("c1", "ls")), result("c1", lines));
     expect(await body(entries)).toContain("line 19\n```\n\n*… 30 more lines, 240 more characters*");
     expect(await body(entries, { toolOutput: "full" })).toContain("line 49\n```");
-    expect(await body(entries, { toolOutput: "none" })).toBe("## Assistant\n\n<details><summary>ls</summary>\n\n</details>");
+    expect(await body(entries, { toolOutput: "none" })).toBe("## Assistant\n\n- ls");
     expect(await closing(entries, { toolOutput: "none" })).toBe("*Left out of this document: 1 tool output.*");
   });
 
@@ -106,14 +211,14 @@ describe("a branch as a Markdown document", () => {
     expect(await body(entries, { thinking: true })).toContain("<details><summary>Thinking</summary>\n\nMaybe &lt;b>.\n\n</details>");
   });
 
-  test("makes labels headings before what they name, results too", async () => {
+  test("shows labels before what they name, results too", async () => {
     const entries = path(user("a"), assistant(text("b"), call("c1", "ls")), result("c1", "out"));
     const labels = new Map([
       ["e1", "before *the* change"],
       ["e2", "listed"],
     ]);
     const whole = await written(documentOf(entries, { labels }));
-    expect(whole).toContain("## Label: before \\*the\\* change\n\n## Label: listed\n\n## Assistant\n\nb");
+    expect(whole).toContain("**Label: before \\*the\\* change**\n\n**Label: listed**\n\n## Assistant\n\nb");
   });
 
   test("marks summaries as such, with their files", async () => {
@@ -134,8 +239,12 @@ describe("a branch as a Markdown document", () => {
         "> **Read files:** `a.ts`",
       ].join("\n>\n"),
     );
+    const raw = "Done.\n\n<read-files>\na.ts\n</read-files>\n\n<modified-files>\nb.ts\nc.ts\n</modified-files>";
+    expect(await body(path({ type: "compaction", summary: raw, firstKeptEntryId: null }))).toMatch(
+      /\n> Done\.\n>\n> \*\*Modified files:\*\* `b\.ts`, `c\.ts`\n>\n> \*\*Read files:\*\* `a\.ts`$/,
+    );
     expect(await body(path({ type: "branch_summary", summary: "Failed.", fromId: "e9" }))).toBe(
-      "> **Branch summary** — what happened on another branch (left at `e9`).\n>\n> Failed.",
+      "> **Branch summary** — what happened on another branch.\n>\n> Failed.",
     );
   });
 
@@ -150,7 +259,7 @@ describe("a branch as a Markdown document", () => {
         "<details><summary>$ make</summary>\n\n```sh\nmake\n```\n\n```\nboom\n```\n\n*The command exited with code 2.*\n\n</details>",
         "## Message: ci",
         "red",
-        "*Model: openai/gpt\\_5*",
+        "*Model openai/gpt\\_5*",
         "<details><summary>Instructions of the agent</summary>\n\n```md\nBe brief.\n```\n\n</details>",
       ].join("\n\n"),
     );
@@ -174,7 +283,7 @@ describe("a branch as a Markdown document", () => {
       { type: "custom", customType: "y" },
       { type: "foreign", originalType: "z", raw: {} },
     );
-    expect(await body(entries)).toBe("## User\n\nsee\n\n*[image: image/png, 12 kB]*");
+    expect(await body(entries)).toBe("## User\n\nsee\n\n*[image, 12 kB, left out; --assets DIR writes it]*");
     expect(await closing(entries)).toBe(
       "*Left out of this document: 1 image, 1 hidden message, 2 custom entries, 1 record of another program.*",
     );

@@ -6,7 +6,7 @@ import { nasty } from "./nasty.js";
 
 const words = fc.array(nasty, { minLength: 24, maxLength: 24 });
 
-/** One of each kind of entry, every text of it nasty; six of them fold, and eight speakers or labels are headings. */
+/** One of each kind of entry, every text of it nasty; six of them fold, and six speakers are headings. */
 function entriesOf(w: readonly string[]): Entry[] {
   const at = (index: number): string => w[index] ?? "";
   return path(
@@ -19,13 +19,13 @@ function entriesOf(w: readonly string[]): Entry[] {
       call("c2", "bash", { command: at(8), [`k${at(9)}`]: at(9) }),
       { type: "foreign", originalType: at(10), raw: null },
     ),
-    result("c1", at(11), true),
-    result("c2", [text(at(12)), { type: "image", data: "", mimeType: "image/png" }]),
-    { type: "message", message: { role: "bashExecution", command: at(13), output: at(14) } },
+    result("c1", `o${at(11)}`, true),
+    result("c2", [text(`p${at(12)}`), { type: "image", data: "", mimeType: "image/png" }]),
+    { type: "message", message: { role: "bashExecution", command: at(13), output: `q${at(14)}` } },
     { type: "compaction", summary: at(15), firstKeptEntryId: null, details: { readFiles: [at(16)], modifiedFiles: [at(17)] } },
     { type: "branch_summary", summary: at(18), fromId: `e${at(19)}` },
     { type: "model_change", provider: at(20), modelId: at(21) },
-    result("stray", at(22)),
+    result("stray", `r${at(22)}`),
     { type: "custom_message", customType: at(23), content: at(0) },
     user("the end"),
   );
@@ -42,7 +42,7 @@ describe("the structure of a document", () => {
         const lines = linesOutsideCode(whole);
         expect(lines).not.toContain("<unclosed fence>");
         expect(lines.filter((line) => line.startsWith("# "))).toHaveLength(1);
-        expect(lines.filter((line) => line.startsWith("## "))).toHaveLength(7);
+        expect(lines.filter((line) => line.startsWith("## "))).toHaveLength(6);
         expect(lines.filter((line) => /^<details><summary>[^<]*<\/summary>$/.test(line))).toHaveLength(6);
         expect(lines.filter((line) => line === "</details>")).toHaveLength(6);
         expect(lines.filter((line) => line.includes("<details>") || line.includes("</details>")).every(isOwn)).toBe(true);
