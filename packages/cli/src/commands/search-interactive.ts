@@ -17,12 +17,12 @@ export async function searchInteractively(
 ): Promise<void> {
   const { terminal } = io;
   if (terminal === undefined) throw new NoTerminalError("The search on the screen needs a terminal. `bough search WORDS` prints the hits.");
-  const { keys } = await loadConfig(io);
+  const { keys, mouse } = await loadConfig(io);
   await withStore(io, options.store, "change", async (store) => {
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
     const world = { store, io, conditions: { ...conditions, ...(sessionId === undefined ? {} : { sessionId }) } };
     for (let start: FinderStart = { query, keys: keys?.finder }; ; ) {
-      const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start));
+      const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start, { mouse }));
       if (result.kind === "closed") return;
       const { entryId } = result;
       const opening = entryId === null ? {} : { entryId, query: result.query };

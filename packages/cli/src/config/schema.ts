@@ -83,7 +83,9 @@ export const configSchema = z.strictObject({
   mouse: z
     .boolean()
     .optional()
-    .describe("Whether `/tree` and `/sessions` use the mouse. Default: true; hold Shift to select text as without it."),
+    .describe(
+      "Whether the tree, the list of sessions and `bough search -i` use the mouse. Default: true; hold Shift to select text as without it.",
+    ),
   navigator: z
     .strictObject({
       filter: z.enum(TREE_FILTERS).optional().describe("The filter when it opens."),

@@ -12,6 +12,11 @@ import { view } from "./view.js";
 /** How a finder starts: with a query, or as it was when a hit was opened. */
 export type FinderStart = { readonly query: string; readonly keys?: KeyOverrides | undefined } | { readonly resumed: FinderModel };
 
+/** The setting `mouse`: false turns the mouse off. */
+export interface FinderOptions {
+  readonly mouse?: boolean | undefined;
+}
+
 /** How a finder ended, and its state, for going on there. */
 export interface FinderEnd {
   readonly result: FinderResult;
@@ -25,10 +30,15 @@ export interface FinderEnd {
  * @example
  * const { result, model } = await runScreen(terminal, finderScreen({ store, io, conditions: {} }, { query: "theme" }));
  */
-export function finderScreen(world: FinderWorld, start: FinderStart): Screen<FinderModel, FinderEffect, FinderEvent, FinderEnd> {
+export function finderScreen(
+  world: FinderWorld,
+  start: FinderStart,
+  { mouse }: FinderOptions = {},
+): Screen<FinderModel, FinderEffect, FinderEvent, FinderEnd> {
   const performer = new FinderPerformer(world);
   return {
     kind: "full",
+    hasMouse: mouse !== false,
     start: (size) => ("resumed" in start ? resume(start.resumed, size) : startFinder(world, start, size)),
     update,
     view,

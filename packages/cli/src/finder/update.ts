@@ -2,10 +2,11 @@ import type { SearchHit } from "@bough/session-core";
 import { type GoesTo, goToPlace, placeCount, scrollByHalf, withLines } from "../preview/pane.js";
 import { editField } from "../tui/field.js";
 import { actionOf, helpLines } from "../tui/key-table.js";
-import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
+import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
 import { type FinderEvent, type FinderModel, type FinderRow, type FinderStep, type Found, ROLE_FILTERS } from "./model.js";
 import { panesOf } from "./panes.js";
+import { pointedAt } from "./update-mouse.js";
 
 /** The finder after an event. */
 export function update(model: FinderModel, event: TerminalEvent | FinderEvent): FinderStep {
@@ -16,7 +17,7 @@ export function update(model: FinderModel, event: TerminalEvent | FinderEvent): 
     case "paste":
       return model.help === null ? updateByInput(model, event) : updateHelp(model, model.help, event);
     case "mouse":
-      return withoutEffects(model);
+      return model.help === null ? updateByMouse(model, event) : updateHelp(model, model.help, event);
     case "found":
       return event.queryId === model.queryId ? showFound(model, event) : withoutEffects(model);
     case "failed":
@@ -34,13 +35,41 @@ function updateByInput(model: FinderModel, event: Extract<TerminalEvent, { kind:
   return field.text.trimStart() === model.field.text.trimStart() ? withoutEffects({ ...model, field }) : startQuery({ ...model, field });
 }
 
+/** The wheel moves by hits or scrolls the preview, a click selects a hit, a double click opens it. */
+function updateByMouse(model: FinderModel, event: MouseEvent): FinderStep {
+  const pointed = pointedAt(model, event);
+  switch (pointed?.kind) {
+    case "row": {
+      const step = showSelection({ ...model, selected: pointed.row });
+      return pointed.isOpened ? open(step.model) : step;
+    }
+    case "hits":
+      return moveTo(model, pointed.by);
+    case "preview":
+      return withoutEffects(pointed.model);
+    case undefined:
+      return withoutEffects(model);
+  }
+}
+
+/** Selects the next hit in a direction, and stops at the ends. */
+function moveTo(model: FinderModel, by: 1 | -1): FinderStep {
+  const at = model.rows.flatMap(({ kind }, index) => (kind === "hit" ? [index] : []));
+  const selected = at[at.indexOf(model.selected) + by];
+  return selected === undefined ? withoutEffects(model) : showSelection({ ...model, selected });
+}
+
 function updateHelp(model: FinderModel, top: number, event: TerminalEvent): FinderStep {
-  if (event.kind !== "key") return withoutEffects(model);
+  const key = event.kind === "mouse" ? WHEEL_KEYS[event.action] : event.kind === "key" ? event.key : undefined;
+  if (key === undefined) return withoutEffects(model);
   const page = Math.max(model.size.rows - 2, 1);
   const last = Math.max(helpLines(model.keys, model.size.columns, model.glyphs).length - page, 0);
-  const by = { up: -1, down: 1, pageup: -page, pagedown: page, space: page }[event.key];
+  const by = { up: -1, down: 1, pageup: -page, pagedown: page, space: page }[key];
   return withoutEffects({ ...model, help: by === undefined ? null : Math.min(Math.max(top + by, 0), last) });
 }
+
+/** The wheel in the help. */
+const WHEEL_KEYS = { wheelUp: "up", wheelDown: "down", press: undefined } as const;
 
 /** Runs the query of the field with the filters. The hits so far stay until the new ones arrive; without a query there are none. */
 export function startQuery(model: FinderModel): FinderStep {

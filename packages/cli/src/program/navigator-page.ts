@@ -139,7 +139,7 @@ SIGHUP, or are suspended with Ctrl-Z. \`NO_COLOR\` turns colors off; \`BOUGH_ASC
 cursor movement (\`TERM=dumb\`) the shell reads line by line, with the same commands, and prints the tree. Without a terminal (a pipe) it
 ends with code 62; use \`bough tree\` and the other commands instead. Control characters in stored text are drawn as symbols and never
 sent to the terminal.
-The tree and the list of sessions use the mouse: the wheel scrolls the list, or the preview under the pointer, a click selects, a double
+The tree, the list of sessions and the search use the mouse: the wheel scrolls the list, or the preview under the pointer, a click selects, a double
 click opens as Enter does, a click on ▸ or ▾ folds. Hold Shift to select text as without it (Option in iTerm2, Fn in Terminal.app); \`"mouse":
 false\` in the config file switches it off. It is off again whenever a screen ends, fails or is suspended. \`y\` copies through the terminal (OSC 52), which some terminals refuse.
 `;

@@ -4,6 +4,7 @@ import { type FinderStart, finderScreen } from "../../src/finder/finder.js";
 import type { FinderModel } from "../../src/finder/model.js";
 import { selectedHit } from "../../src/finder/update.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
+import type { MouseEvent } from "../../src/tui/screen.js";
 import { DrivenScreen } from "../tui/driven-screen.js";
 import { NOON, world } from "../world.js";
 
@@ -165,5 +166,40 @@ describe("the finder", () => {
     driven.type("yz");
     await driven.until(({ problem }) => problem !== null);
     expect(driven.text).toMatch(/2,?000 characters/);
+  });
+});
+
+describe("the mouse in the finder", () => {
+  const at = (action: MouseEvent["action"], row: number, column = 4): MouseEvent => ({ kind: "mouse", action, row, column });
+  const found = async (size: { columns: number; rows: number } = SIZES[2]) => {
+    const { driven } = await finder({ query: "watcher" }, size);
+    await driven.until(isPreviewed);
+    return driven;
+  };
+
+  it("selects the hit under a click, and nothing on a heading, on the query or below the hits", async () => {
+    const driven = await found();
+    expect(driven.event(at("press", 4)).model.selected).toBe(2);
+    for (const row of [0, 1, 2, 30, 38]) expect(driven.event(at("press", row)).model.selected).toBe(2);
+    expect(driven.event(at("press", 3, 100)).model.selected).toBe(2);
+  });
+
+  it("opens the hit of a double click", async () => {
+    const driven = await found();
+    const hit = driven.model.rows[3];
+    driven.event({ ...at("press", 5), isDouble: true });
+    expect(driven.model.result).toMatchObject({ kind: "open", entryId: hit?.kind === "hit" ? hit.hit.entryId : "" });
+  });
+
+  it("moves by hits with the wheel and stops at the ends; over the preview it scrolls", async () => {
+    const driven = await found(SIZES[0]);
+    for (let step = 0; step < 20; step += 1) driven.event(at("wheelDown", 4));
+    expect(driven.model.selected).toBe(driven.model.rows.length - 1);
+    for (let step = 0; step < 20; step += 1) driven.event(at("wheelUp", 4));
+    expect(driven.model.selected).toBe(1);
+    const { scroll } = driven.model.preview;
+    driven.event(at("wheelUp", 11));
+    expect(driven.model.selected).toBe(1);
+    expect(driven.model.preview.scroll).toBeLessThanOrEqual(scroll);
   });
 });
