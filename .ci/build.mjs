@@ -2,13 +2,14 @@
 // because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65; two tables of
 // js-tiktoken, because the package holds 22 MB of others.
 import { execFileSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { CRYPTO_ON_DEMAND } from "./bundle-crypto.mjs";
 import { BUNDLED_INK } from "./bundle-ink.mjs";
 import { bundlePage } from "./bundle-page.mjs";
+import { loadDefinitions } from "./definitions.mjs";
 import { licencesOf, writeLicences } from "./licences.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -92,6 +93,13 @@ async function library(name) {
   });
 }
 
+/** The manual pages, which package.json names. */
+async function writeManPages(folder) {
+  const { renderManPages } = await loadDefinitions("man-pages");
+  mkdirSync(folder, { recursive: true });
+  for (const { file, roff } of renderManPages()) writeFileSync(join(folder, file), roff);
+}
+
 async function command() {
   const folder = join(root, "packages/cli");
   await replaced(folder, async (outdir) => {
@@ -118,6 +126,7 @@ async function command() {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
       },
     });
+    await writeManPages(join(outdir, "man"));
     const page = await bundlePage(root, join(folder, "src/page/client"));
     writeFileSync(join(outdir, "page.json"), JSON.stringify(page.assets));
     const inLibraries = [...bundledIn.values()].flatMap((packages) => [...packages]);

@@ -128,7 +128,8 @@ const [, tenLines = ""] = /## Ten lines[^\n]*\n+```ts\n([\s\S]*?)```/.exec(readF
 function useCommand(folder, major) {
   const bough = (...args) => run(join(folder, "node_modules/.bin/bough"), args, folder, major);
   const store = ["--store", join(folder, `store-${major}.db`)];
-  const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+  const { version, man } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+  for (const page of man) expect(readFileSync(join(folder, "node_modules/@bough/cli", page), "utf8").includes(".SH SYNOPSIS"), page);
   expect(bough("--version").trim() === version, "bough --version");
   expect(bough("demo").includes("[two ways]"), "bough demo");
   expect(bough("import", join(root, "packages/cli/demo/sample.jsonl"), ...store).includes("28 new entries"), "bough import");

@@ -14,7 +14,7 @@ const entries =
   manifest.bin === undefined
     ? Object.values(manifest.exports).flatMap((target) => (typeof target === "string" ? target : Object.values(target)))
     : Object.values(manifest.bin);
-for (const file of [...entries, ...manifest.files])
+for (const file of [...entries, ...manifest.files, ...(manifest.man ?? [])])
   if (!existsSync(file)) refuse(`${file} is missing. Build first: npm run setup (in the root of the repository).`);
 
 const ranges = Object.values({ ...manifest.dependencies, ...manifest.peerDependencies });

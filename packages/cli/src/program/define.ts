@@ -13,7 +13,7 @@ export interface CommandRegistry {
 }
 
 /** The help text of a command. */
-interface CommandHelp {
+export interface CommandHelp {
   /** The heading of its group in the list of commands. */
   readonly group: string;
   /** One line, without a period at its end. */
@@ -33,6 +33,13 @@ interface CommandHelp {
 /** Imports the module of a command. It is called when the command runs, so that a start loads one command only. */
 type Loader<O extends CommonOptions> = () => Promise<Command<O>>;
 
+const HELPS = new WeakMap<Commander, CommandHelp>();
+
+/** The help text that a command was defined with; undefined for `bough` itself, `help` and hidden commands. */
+export function helpOf(command: Commander): CommandHelp | undefined {
+  return HELPS.get(command);
+}
+
 /** Adds a command to the program. The caller adds options to the result. */
 export function defineCommand<O extends CommonOptions>(
   { program, io, out }: CommandRegistry,
@@ -45,6 +52,7 @@ export function defineCommand<O extends CommonOptions>(
     .aliases(help.aliases ?? [])
     .helpGroup(`${help.group}:`)
     .summary(help.summary);
+  HELPS.set(command, help);
   command.description(help.more === undefined ? `${help.summary}.` : `${help.summary}. ${help.more}`);
   if (help.json !== undefined) command.option("--json", "print JSON instead of text");
   command.addHelpText("after", renderHelpEnd(help));

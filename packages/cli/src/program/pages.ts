@@ -14,10 +14,15 @@ const HELP_WIDTH = 100;
 
 /** `docs/commands.md`: the help of every command. */
 export function renderCommandsPage(): string {
-  const program = createProgram(NO_IO, new Printer(NO_IO), { out: "", err: "" });
+  const program = createDefinitions();
   const sections = program.commands.filter((command) => command.name() !== "help" && !command.name().startsWith("__")).map(renderCommand);
   const topics = ["names", "environment"].map((name) => `## Topic: ${name}\n\n${fenced(TOPICS[name]?.() ?? "")}`);
   return `# Commands\n\n${GENERATED}\n\n${fenced(program.helpInformation())}\n${[...sections, ...topics].join("\n")}`;
+}
+
+/** The program with its commands, to be looked at and not to be run. */
+export function createDefinitions(): Command {
+  return createProgram(NO_IO, new Printer(NO_IO), { out: "", err: "" });
 }
 
 function renderCommand(command: Command): string {
