@@ -23,6 +23,8 @@ export function shareLine(text: string, calls: readonly CallDescription[], maxWi
 }
 
 function joinCalls(calls: readonly CallDescription[], maxWidth: number, fit: Fit): string {
+  const whole = calls.map(({ name, detail }) => bracket(name, detail)).join(" ");
+  if (fit.widthOf(whole) <= maxWidth) return whole;
   let count = calls.length;
   while (count > 1 && leastWidth(calls, count, fit) > maxWidth) count -= 1;
   const shown = calls.slice(0, count);

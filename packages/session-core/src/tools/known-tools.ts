@@ -134,8 +134,10 @@ export function findKnownToolKind(name: string): ToolKind | undefined {
 
 /** The kind of a known tool, or else the kind that the tool's name suggests. */
 export function classifyTool(name: string): ToolKind | undefined {
+  const known = findKnownToolKind(name);
+  if (known !== undefined) return known;
   const normalized = normalizeToolName(name);
-  return findKnownToolKind(name) ?? NAME_PATTERNS.find(([, pattern]) => pattern.test(normalized))?.[0];
+  return NAME_PATTERNS.find(([, pattern]) => pattern.test(normalized))?.[0];
 }
 
 /** `mcp__files__Read_File`, `functions.read_file` and `readFile` are one tool: the last part, letters and digits only. */

@@ -130,7 +130,7 @@ export class EntryWriter {
     insertFileOperations(this.#connection, seq, entry.payload, this.#target.fileTools);
     this.#ends.add(seq, parentSeq);
     if (this.#ends.size >= MOST_HELD) this.#ends.flush(this.#connection);
-    this.#totals.add(entry, preview, bytes);
+    this.#totals.add(entry, preview, bytes, depth);
   }
 
   /** The preview of an entry. Only those of replies depend on the session's directory. */

@@ -15,7 +15,10 @@ interface Counts {
   messages: number;
   bytes: number;
   activeAt: number;
+  /** The best title among the first entries of a path; null: none that is new. */
   firstText: string | null;
+  /** The first text that was typed further down; a title if there is no other. */
+  laterText: string | null;
 }
 
 const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
@@ -28,12 +31,15 @@ const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
       row_count: sql`row_count + ${p.entries}`,
       row_bytes: sql`row_bytes + ${p.bytes}`,
       active_at_ms: sql`max(active_at_ms, ${p.activeAt})`,
-      first_text: sql`coalesce(${p.firstText}, first_text)`,
+      first_text: sql`coalesce(${p.firstText}, first_text, ${p.laterText})`,
     })
     .where("seq", "=", p.session),
 );
 
-const firstText = query<{ session: SessionSeq }, { first_text: string | null }>(({ db, p }) =>
+/** A text deeper in the tree does not replace the text that stands for a title, so that most appends read no title. */
+const TITLE_DEPTH = 64;
+
+const storedFirstText = query<{ session: SessionSeq }, { first_text: string | null }>(({ db, p }) =>
   db.selectFrom("session").select("first_text").where("seq", "=", p.session),
 );
 
@@ -58,7 +64,7 @@ const addToKind = query<{ session: SessionSeq; kind: number; entries: number }>(
 
 /** Collects what new entries add to the totals of their session: counts, also by kind, size, last activity and token usage. */
 export class SessionTotals {
-  #counts: Counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
+  #counts: Counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
   #kinds = new Map<number, number>();
   #usage = new Map<string, UsageTotalTable>();
 
@@ -70,7 +76,8 @@ export class SessionTotals {
     this.#inherited = inherited;
   }
 
-  add(entry: WritableEntry, preview: string, bytes: number): void {
+  /** `depth`: the number of entries above it. */
+  add(entry: WritableEntry, preview: string, bytes: number, depth: number): void {
     const { payload } = entry;
     const role = payload.type === "message" ? payload.message.role : undefined;
     const kind = toKindNumber(payload.type, role ?? null);
@@ -83,8 +90,10 @@ export class SessionTotals {
       // Only conversation counts as activity, so that labels and settings do not reorder lists.
       counts.activeAt = Math.max(counts.activeAt, entry.createdAtMs);
     }
-    if (isTyped({ role: role ?? null, customType: customTypeOf(payload), preview }))
-      counts.firstText = betterTitle(counts.firstText, preview);
+    if (isTyped({ role: role ?? null, customType: customTypeOf(payload), preview })) {
+      if (depth < TITLE_DEPTH) counts.firstText = betterTitle(counts.firstText, preview);
+      else counts.laterText ??= preview === "" ? null : preview;
+    }
     const used = usageOf(payload);
     if (used !== undefined) this.#addUsage(usageRow(this.#session, this.#inherited, used));
   }
@@ -96,14 +105,21 @@ export class SessionTotals {
     else addToUsage(sum, row);
   }
 
+  /** The text that stands for a missing title: the stored one, unless one of the new entries says more. */
+  #chooseTitle(connection: Connection): string | null {
+    const { firstText } = this.#counts;
+    return firstText === null
+      ? null
+      : betterTitle(connection.get(storedFirstText, { session: this.#session })?.first_text ?? null, firstText);
+  }
+
   /** Adds the collected totals to the stored ones and starts again from zero. Call it inside `write`. */
   flush(connection: Connection): void {
     if (this.#counts.entries === 0) return;
-    const stored = this.#counts.firstText === null ? null : (connection.get(firstText, { session: this.#session })?.first_text ?? null);
-    connection.run(addCounts, { session: this.#session, ...this.#counts, firstText: betterTitle(stored, this.#counts.firstText) });
+    connection.run(addCounts, { session: this.#session, ...this.#counts, firstText: this.#chooseTitle(connection) });
     for (const [kind, entries] of this.#kinds) connection.run(addToKind, { session: this.#session, kind, entries });
     for (const row of this.#usage.values()) connection.run(addUsage, row);
-    this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
+    this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
     this.#kinds = new Map();
     this.#usage = new Map();
   }
