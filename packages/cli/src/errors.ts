@@ -93,6 +93,12 @@ export class ConfirmationNeededError extends CommandError {
   override readonly name = "ConfirmationNeededError";
 }
 
+/** A name means several sessions or entries, which are listed above the message, and none was chosen. */
+export class AmbiguousChoiceError extends CommandError {
+  readonly code = "AMBIGUOUS_NAME";
+  override readonly name = "AmbiguousChoiceError";
+}
+
 /** No session was given, and there is no default session. */
 export class NoSessionError extends CommandError {
   readonly code = "NO_SESSION";

@@ -61,6 +61,8 @@ export { describeSecrets } from "./secrets/secret.js";
 export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
 // What a tree shows
 export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
+// Names of sessions
+export { withoutNamedForks } from "./sessions/fork-names.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";

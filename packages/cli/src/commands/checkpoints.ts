@@ -10,6 +10,7 @@ import { dateTime } from "../format/time.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeFiles, describeStoredFidelity } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
+import { resolveEntry } from "../session/resolve-names.js";
 import {
   extraField,
   isSummary,
@@ -66,7 +67,7 @@ async function printOne(
   { checkpoints, listed }: Summaries,
   which: string,
 ): Promise<void> {
-  const entry = await session.entry(await resolveSummary(session, checkpoints, which));
+  const entry = await session.entry(await resolveSummary(out, session, checkpoints, which));
   if (!isSummary(entry)) throw new UsageError(`${entry.id} is not a summary. To print it: bough show ${session.id} ${entry.id}`);
   const checkpoint = checkpoints.find(({ entryId }) => entryId === entry.id);
   const one = listed.find(({ entryId }) => entryId === entry.id) ?? toListedSummary(entry, checkpoint, false);
@@ -75,8 +76,8 @@ async function printOne(
 }
 
 /** A number selects a checkpoint; any other text selects an entry. */
-async function resolveSummary(session: Session, checkpoints: readonly Checkpoint[], which: string): Promise<EntryId> {
-  if (!/^\d{1,6}$/.test(which)) return session.resolve(requireArgument(which));
+async function resolveSummary(out: Printer, session: Session, checkpoints: readonly Checkpoint[], which: string): Promise<EntryId> {
+  if (!/^\d{1,6}$/.test(which)) return resolveEntry(session, out, requireArgument(which));
   const found = checkpoints.find(({ number }) => number === Number(which));
   if (found !== undefined) return found.entryId;
   const range = checkpoints.length === 0 ? "it has no checkpoints" : `checkpoints are numbered from 1 to ${checkpoints.length}`;

@@ -8,6 +8,7 @@ import { safe } from "../terminal/safe.js";
 export interface CommonOptions {
   readonly store?: string;
   readonly json?: boolean;
+  readonly fullIds?: boolean;
   /** false: `--no-pager`. */
   readonly pager?: boolean;
 }

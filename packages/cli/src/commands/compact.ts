@@ -14,6 +14,7 @@ import { chooseSession } from "../session/choose-session.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
+import { resolveEntry } from "../session/resolve-names.js";
 import { extraField, isSummary } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
@@ -62,7 +63,7 @@ function checkOptions({
 
 async function compact({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
   const model = chooseSummaryModel(io.env, options);
-  const keepFrom = await resolveKeepFrom(session, options);
+  const keepFrom = await resolveKeepFrom(out, session, options);
   const window = await chooseWindow(session, options.window);
   const done = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
     withCompactor(
@@ -84,9 +85,9 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
 }
 
 /** Resolves `--keep-from` to an entry on the path of the leaf. */
-async function resolveKeepFrom(session: Session, { keepFrom }: CompactOptions): Promise<EntryId | undefined> {
+async function resolveKeepFrom(out: Printer, session: Session, { keepFrom }: CompactOptions): Promise<EntryId | undefined> {
   if (keepFrom === undefined) return undefined;
-  const entryId = await session.resolve(keepFrom);
+  const entryId = await resolveEntry(session, out, keepFrom);
   const { leafId } = session;
   if (leafId === null || (await session.tree.commonAncestor(entryId, leafId)) !== entryId)
     throw new UsageError(`--keep-from ${keepFrom} is not on the path of the leaf.`);
@@ -142,7 +143,7 @@ const REMEDIES: Readonly<Partial<Record<Extract<CompactionResult, { kind: "nothi
 };
 
 async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
-  const keepFrom = await resolveKeepFrom(session, options);
+  const keepFrom = await resolveKeepFrom(out, session, options);
   const model = chooseSummaryModel(io.env, options);
   const window = await chooseWindow(session, options.window);
   const plans: BeforeCompact[] = [];

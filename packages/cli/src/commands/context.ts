@@ -5,6 +5,7 @@ import { count, counted } from "../format/numbers.js";
 import { roughMessageTokens, roughTokens } from "../format/rough-tokens.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { resolveEntry } from "../session/resolve-names.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
@@ -35,12 +36,12 @@ export const runContext: Command<ContextCommandOptions> = async ({ io, out, args
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, args[0], "store");
-    await print(out, chosen, await readContext(chosen, options), options);
+    await print(out, chosen, await readContext(out, chosen, options), options);
   });
 };
 
-async function readContext({ session }: ChosenSession, options: ContextCommandOptions): Promise<ContextView> {
-  const leafId = options.at === undefined ? session.leafId : await session.resolve(options.at);
+async function readContext(out: Printer, { session }: ChosenSession, options: ContextCommandOptions): Promise<ContextView> {
+  const leafId = options.at === undefined ? session.leafId : await resolveEntry(session, out, options.at);
   const context = await session.context({ leafId });
   if (options.window === undefined && options.exact !== true) return { context, tokens: estimateTokens(context), request: null };
   // Loading a tokenizer takes half a second, so it is loaded for exact counts only.

@@ -1,9 +1,12 @@
 import { UsageError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { afterResults } from "../session/after-results.js";
-import { chooseSession, sessionName } from "../session/choose-session.js";
+import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
+import { resolveEntry, resolveSession } from "../session/resolve-names.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { sessionName } from "../session/titles.js";
 import { styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 
@@ -16,11 +19,11 @@ export const runRename: Command<RenameOptions> = async ({ io, out, args: [name, 
   const title = words.join(" ").trim();
   if ((title === "") === (options.remove !== true)) throw new UsageError("Give a title or --remove.");
   await withStore(io, options.store, "change", async (store) => {
-    const { id } = await store.resolveSession(requireArgument(name));
+    const { id } = await resolveSession(store, io, out, requireArgument(name));
     await store.renameSession(id, title === "" ? null : title);
     const record = await (await store.openSession(id)).record();
     if (options.json === true) return out.json({ session: record });
-    out.line(sessionName(record));
+    out.line(await sessionName(store, record, out));
   });
 };
 
@@ -31,11 +34,11 @@ interface ArchiveOptions extends CommonOptions {
 /** `bough archive`: archives or unarchives a session. Lists omit archived sessions. */
 export const runArchive: Command<ArchiveOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
-    const { id } = await store.resolveSession(requireArgument(name));
+    const { id } = await resolveSession(store, io, out, requireArgument(name));
     await store.archiveSession(id, options.undo !== true);
     const record = await (await store.openSession(id)).record();
     if (options.json === true) return out.json({ session: record });
-    out.line(`${options.undo === true ? "unarchived" : "archived"}: ${sessionName(record)}`);
+    out.line(`${options.undo === true ? "unarchived" : "archived"}: ${await sessionName(store, record, out)}`);
   });
 };
 
@@ -48,12 +51,12 @@ interface ForkCommandOptions extends CommonOptions {
 export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
-    const at = options.at === undefined ? undefined : (await afterResults(session, await session.resolve(options.at))).id;
+    const at = options.at === undefined ? undefined : (await afterResults(session, await resolveEntry(session, out, options.at))).id;
     const fork = await store.forkSession(session.id, { at, title: options.title });
     const record = await fork.record();
     if (options.json === true) return out.json({ session: record });
-    out.line(styled("dim", "new session: "), sessionName(record));
-    out.line(styled("dim", `Next: bough tree ${record.id}`));
+    out.line(styled("dim", "new session: "), await sessionName(store, record, out));
+    out.line(styled("dim", `Next: bough tree ${await shortSessionId(store, record.id, out)}`));
   });
 };
 
@@ -64,11 +67,11 @@ interface DeleteOptions extends CommonOptions {
 /** `bough delete`: deletes a session and the sessions of its subagents, after a confirmation. */
 export const runDelete: Command<DeleteOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
-    const record = await store.resolveSession(requireArgument(name));
+    const record = await resolveSession(store, io, out, requireArgument(name));
     const subagents = await listSubagents(store, record.id);
     const subagentText =
       subagents.length === 0 ? "" : `, and ${counted(subagents.length, "session of its subagents", "sessions of its subagents")}`;
-    const what = `${sessionName(record)}, ${counted(record.entryCount, "entry", "entries")}${subagentText}`;
+    const what = `${await sessionName(store, record, out)}, ${counted(record.entryCount, "entry", "entries")}${subagentText}`;
     if (options.yes !== true) await confirm(io, `Delete ${what}`, "This cannot be undone.");
     for (const { id } of subagents) await store.deleteSession(id);
     await store.deleteSession(record.id);

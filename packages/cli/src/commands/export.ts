@@ -18,6 +18,7 @@ import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
+import { resolveEntry } from "../session/resolve-names.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
@@ -52,11 +53,11 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
   checkOptions(options);
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
-    await checkRange(session, options);
+    await checkRange(out, session, options);
     const masked: SecretCount[] = [];
     const assets = options.assets === undefined ? undefined : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options));
     const markdown = options.format === "markdown" ? await markdownParts(store, session, options, assets) : {};
-    const pieces = await exportPieces(session, options, (counts) => masked.push(...counts), markdown);
+    const pieces = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown);
     if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
     else {
       const path = resolve(io.cwd, requireArgument(options.output));
@@ -68,9 +69,9 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
   });
 };
 
-async function checkRange(session: Session, { from, to }: ExportOptions): Promise<void> {
+async function checkRange(out: Printer, session: Session, { from, to }: ExportOptions): Promise<void> {
   if (from === undefined || to === undefined) return;
-  const [first, last] = [await session.resolve(from), await session.resolve(to)];
+  const [first, last] = [await resolveEntry(session, out, from), await resolveEntry(session, out, to)];
   if ((await session.tree.commonAncestor(first, last)) !== first) throw new UsageError(`--from ${from} is not on the path of --to ${to}.`);
 }
 
@@ -113,12 +114,13 @@ function documentFolder(io: Io, { output }: ExportOptions): string {
 type OnMasked = (counts: readonly SecretCount[]) => void;
 
 async function exportPieces(
+  out: Printer,
   session: Session,
   options: ExportOptions,
   onMasked: OnMasked,
   markdown: MarkdownParts,
 ): Promise<AsyncIterable<string>> {
-  const entry = async (name: string | undefined) => (name === undefined ? undefined : session.resolve(name));
+  const entry = async (name: string | undefined) => (name === undefined ? undefined : resolveEntry(session, out, name));
   const branch = await entry(options.branch);
   const secrets = options.withSecrets === true ? ("keep" as const) : ("mask" as const);
   switch (options.format) {

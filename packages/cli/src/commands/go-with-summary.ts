@@ -5,6 +5,7 @@ import { textLines } from "../format/entry-lines.js";
 import { describeLeaf } from "../session/choose-session.js";
 import { describeMethod } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
+import { shortEntryId } from "../session/short-ids.js";
 import { isSummary, summaryTitle } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
@@ -63,7 +64,7 @@ function arrivalToJson(session: Session, previousLeafId: EntryId | null, arrival
 }
 
 async function printArrival(out: Printer, session: Session, arrival: Arrival, model: SummaryModel | null): Promise<void> {
-  out.line(...fitLine([styled("dim", "leaf: "), await describeArrival(session, arrival)], out.width, out.glyphs.ellipsis));
+  out.line(...fitLine([styled("dim", "leaf: "), await describeArrival(out, session, arrival)], out.width, out.glyphs.ellipsis));
   if (arrival.kind === "moved" && arrival.method !== null) out.line(styled("dim", "written by: "), describeMethod(arrival.method, model));
   else out.line(styled("dim", "No summary: no entries were left behind."));
   if (arrival.text !== null) {
@@ -74,7 +75,9 @@ async function printArrival(out: Printer, session: Session, arrival: Arrival, mo
 }
 
 /** Shows the short summary, because the text of the entry begins with instructions for the model. */
-async function describeArrival(session: Session, arrival: Arrival): Promise<string> {
+async function describeArrival(out: Printer, session: Session, arrival: Arrival): Promise<string> {
   const entry = arrival.kind === "moved" && arrival.summaryEntryId !== null ? await session.entry(arrival.summaryEntryId) : undefined;
-  return entry !== undefined && isSummary(entry) ? `${entry.id} (branch summary: ${summaryTitle(entry)})` : describeLeaf(session);
+  return entry !== undefined && isSummary(entry)
+    ? `${await shortEntryId(session, entry.id, out)} (branch summary: ${summaryTitle(entry)})`
+    : describeLeaf(session, out);
 }

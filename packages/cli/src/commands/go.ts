@@ -3,6 +3,8 @@ import { counted } from "../format/numbers.js";
 import { afterResults } from "../session/after-results.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { resolveEntry } from "../session/resolve-names.js";
+import { shortSessionId } from "../session/short-ids.js";
 import { fitLine, styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
@@ -23,16 +25,16 @@ export const runGo: Command<GoOptions> = async (invocation) => {
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
-    const named = entry === undefined ? null : await session.resolve(entry);
+    const named = entry === undefined ? null : await resolveEntry(session, out, entry);
     const { id: target, results } = named === null ? { id: null, results: 0 } : await afterResults(session, named);
     if (options.summarize === true) return (await import("./go-with-summary.js")).goWithSummary(invocation, session, target);
     const previousLeafId = session.leafId;
     await session.moveLeaf(target);
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
-    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session)], out.width, out.glyphs.ellipsis));
+    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session, out)], out.width, out.glyphs.ellipsis));
     if (results > 0)
       out.line(styled("dim", `The leaf is after ${counted(results, "tool result")} of this entry: a call keeps its results.`));
-    if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${session.id}`));
+    if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${await shortSessionId(store, session.id, out)}`));
   });
 };
 
@@ -58,6 +60,6 @@ export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], opt
         options.redo === true ? "Nothing was undone since the last move." : "No move of the leaf is left to undo.",
       );
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
-    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session)], out.width, out.glyphs.ellipsis));
+    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session, out)], out.width, out.glyphs.ellipsis));
   });
 };

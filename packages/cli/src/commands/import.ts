@@ -19,16 +19,16 @@ import {
 } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
-import { sessionTitle } from "../session/choose-session.js";
 import { describeAgent, describeOthers, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
+import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { shortIds } from "../tree/print-tree.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
 import { type Progress, startProgress } from "./progress.js";
-import { shortSessionId } from "./sessions.js";
 
 interface ImportCommandOptions extends CommonOptions {
   readonly verbose?: boolean;
@@ -221,15 +221,15 @@ function reportToJson({ sessions, failed, otherFiles }: ImportReport, storeFile:
 async function printSessions(out: Printer, store: Store, sessions: readonly ImportedFileSession[], options: ReportOptions): Promise<void> {
   if (sessions.length === 0) return;
   const listed = options.verbose === true ? sessions : sessions.slice(0, SHOWN_SESSIONS);
-  const rows = await Promise.all(listed.map((session) => sessionRow(store, session)));
+  const rows = await Promise.all(listed.map((session) => sessionRow(out, store, session)));
   for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
   if (listed.length < sessions.length) out.line(styled("dim", `and ${count(sessions.length - listed.length)} more; --verbose lists all`));
 }
 
-async function sessionRow(store: Store, session: ImportedFileSession): Promise<readonly Line[]> {
+async function sessionRow(out: Printer, store: Store, session: ImportedFileSession): Promise<readonly Line[]> {
   const record = await store.findSession(session.sessionId);
   return [
-    [styled("label", await shortSessionId(store, session.sessionId))],
+    [styled("label", await shortSessionId(store, session.sessionId, out))],
     [record === undefined ? "" : sessionTitle(record)],
     [session.format],
     [session.outcome],
@@ -251,11 +251,12 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
   for (const { sessionId, leafKept } of sessions) {
     if (leafKept === null) continue;
     const { leafId, endId, reason } = leafKept;
-    const short = shortIds([leafId ?? "", endId ?? ""], await readOutline(await store.openSession(sessionId)));
+    const named = [leafId, endId].filter((id) => id !== null);
+    const short = await shortEntryIds(await store.openSession(sessionId), named, out);
     const at = leafId === null ? "before the first entry" : `at ${short.get(leafId) ?? leafId}`;
     const why = reason === "placed" ? "where you placed it" : "which is on another branch than the new entries";
     const end = endId === null ? "--start" : (short.get(endId) ?? endId);
-    out.line(`The leaf stays ${at}, ${why}. New end: `, styled("bold", `bough go ${await shortSessionId(store, sessionId)} ${end}`));
+    out.line(`The leaf stays ${at}, ${why}. New end: `, styled("bold", `bough go ${await shortSessionId(store, sessionId, out)} ${end}`));
   }
 }
 

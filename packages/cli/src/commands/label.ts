@@ -1,7 +1,10 @@
+import type { EntryId, Label, Session } from "@bough/session-core";
 import { UsageError } from "../errors.js";
-import { chooseSession } from "../session/choose-session.js";
+import { chooseSession, describeEntry } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
-import { styled } from "../terminal/line.js";
+import { resolveEntry } from "../session/resolve-names.js";
+import { fitLine, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 interface LabelOptions extends CommonOptions {
@@ -16,11 +19,35 @@ export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, en
   const purpose = text === undefined && options.remove !== true ? "read" : "change";
   await withStore(io, options.store, purpose, async (store) => {
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
-    const entryId = await session.resolve(requireArgument(entryName));
+    const entryId = await resolveEntry(session, out, requireArgument(entryName));
+    const before = await session.labels.list();
     if (text !== undefined) await session.labels.set(entryId, text);
     else if (options.remove === true) await session.labels.remove(entryId);
     const label = (await session.labels.list()).find((one) => one.entryId === entryId)?.label ?? null;
     if (options.json === true) return out.json({ sessionId: session.id, entryId, label });
-    out.line(`${entryId}  `, label === null ? styled("dim", "no label") : styled("label", `[${label}]`));
+    const described = await describeEntry(session, entryId, out);
+    const shown = label === null ? styled("dim", "no label") : styled("label", `[${label}]`);
+    out.line(...fitLine([shown, `  ${described}`], out.width, out.glyphs.ellipsis));
+    if (text !== undefined)
+      for (const line of await changeLines(session, out, entryId, label ?? "", before))
+        out.line(...fitLine([styled("dim", line)], out.width, out.glyphs.ellipsis));
   });
 };
+
+/** What setting a label changed: nothing, another label of the entry, and entries that have the same label. */
+async function changeLines(
+  session: Session,
+  out: Printer,
+  entryId: EntryId,
+  label: string,
+  before: readonly Label[],
+): Promise<readonly string[]> {
+  const old = before.find((one) => one.entryId === entryId)?.label;
+  if (old === label) return ["It had this label already."];
+  const same = before.filter((one) => one.label === label && one.entryId !== entryId);
+  const others = await Promise.all(same.map(({ entryId: other }) => describeEntry(session, other, out)));
+  return [
+    ...(old === undefined ? [] : [`Its label was [${old}].`]),
+    ...others.map((other) => `Also labelled so, use ids to tell them apart: ${other}`),
+  ];
+}

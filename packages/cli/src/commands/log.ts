@@ -4,9 +4,11 @@ import { UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
 import { dateTime } from "../format/time.js";
 import { breakLine, prefixLines, splitLines, wrapText } from "../format/wrap.js";
-import { type ChosenSession, chooseSession, sessionTitle } from "../session/choose-session.js";
+import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import { fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { displayWidth, loadExactWidths, truncate } from "../terminal/width.js";
@@ -45,11 +47,13 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     await loadExactWidths();
     if (rows.length === 0)
       return out.line(outline.length === 0 ? "No entries yet." : "No entry matches; --full prints tool results and settings too.");
-    if (options.oneline !== true)
+    if (options.oneline !== true) {
+      const id = await shortSessionId(store, record.id, out);
       out.line(
-        styled("bold", truncate(sessionTitle(record), Math.max(out.width - record.id.length - 2, 20), out.glyphs.ellipsis)),
-        styled("dim", `  ${record.id}`),
+        styled("bold", truncate(sessionTitle(record), Math.max(out.width - id.length - 2, 20), out.glyphs.ellipsis)),
+        styled("dim", `  ${id}`),
       );
+    }
     const marks = new Marks(rows, outline, labels, leafNames(await session.leaves(), session.leafName));
     const print = options.oneline === true ? printRows : printEntries;
     await print(out, { session, record }, rows, marks);

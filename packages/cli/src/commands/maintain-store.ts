@@ -12,6 +12,7 @@ import {
 import { CancelledError, NoStoreError, ViolationsError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { resolveStorePath, withStore } from "../session/open-store.js";
+import { resolveSession } from "../session/resolve-names.js";
 import { type Line, styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 import { startProgress } from "./progress.js";
@@ -19,7 +20,7 @@ import { startProgress } from "./progress.js";
 /** `bough verify`: prints the integrity violations of the store or of one session. */
 export const runVerify: Command = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store, path) => {
-    const sessionId = name === undefined ? undefined : (await store.resolveSession(name)).id;
+    const sessionId = name === undefined ? undefined : (await resolveSession(store, io, out, name)).id;
     const violations: Violation[] = [];
     for await (const violation of store.verify(sessionId)) {
       violations.push(violation);

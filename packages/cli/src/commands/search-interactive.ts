@@ -3,6 +3,7 @@ import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError } from "../errors.js";
 import { type FinderEnd, type FinderStart, finderScreen } from "../finder/finder.js";
 import { withStore } from "../session/open-store.js";
+import { resolveSession } from "../session/resolve-names.js";
 import { runScreen } from "../tui/run-screen.js";
 import type { CommonOptions, Invocation } from "./command.js";
 import { navigateUntilDone, printEnd } from "./tree-interactive.js";
@@ -19,7 +20,7 @@ export async function searchInteractively(
   if (terminal === undefined) throw new NoTerminalError("The search on the screen needs a terminal. `bough search WORDS` prints the hits.");
   const { keys, mouse } = await loadConfig(io);
   await withStore(io, options.store, "change", async (store) => {
-    const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
+    const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
     const world = { store, io, conditions: { ...conditions, ...(sessionId === undefined ? {} : { sessionId }) } };
     for (let start: FinderStart = { query, keys: keys?.finder }; ; ) {
       const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start, { mouse }));

@@ -5,17 +5,16 @@ import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { dateTime, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
-import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
-import { readOutline } from "../session/paging.js";
+import { resolveSession } from "../session/resolve-names.js";
+import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { shortIds } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
 import { PRINTED_CHARS, printAnswer } from "./recall-output.js";
-import { shortSessionId } from "./sessions.js";
 
 interface SearchOptions extends CommonOptions {
   readonly session?: string;
@@ -46,7 +45,7 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
     return (await import("./search-interactive.js")).searchInteractively(invocation, request);
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
-    const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
+    const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
     const usesRecall = options.passages === true || options.summaries === true || options.around !== undefined;
     if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
@@ -143,7 +142,7 @@ async function printHits(out: Printer, store: Store, page: SearchPage, storePath
   if (page.total === 0) return out.line(NOTHING);
   let first: string | undefined;
   for (const hits of groupBySession(page.hits)) {
-    const names = await readNames(store, hits);
+    const names = await readNames(store, out, hits);
     printHeading(out, names);
     for (const hit of hits) {
       printHit(out, hit, names.entries.get(hit.entryId ?? ""));
@@ -191,13 +190,13 @@ interface Names {
   readonly entries: ReadonlyMap<string, string>;
 }
 
-async function readNames(store: Store, hits: readonly SearchHit[]): Promise<Names> {
+async function readNames(store: Store, out: Printer, hits: readonly SearchHit[]): Promise<Names> {
   const id = hits[0]?.sessionId ?? "";
   const record = await store.findSession(id);
   if (record === undefined) return { title: "(deleted)", session: id, entries: new Map() };
   const ids = hits.flatMap(({ entryId }) => entryId ?? []);
-  const entries = ids.length === 0 ? new Map<string, string>() : shortIds(ids, await readOutline(await store.openSession(id)));
-  return { title: sessionTitle(record), session: await shortSessionId(store, id), entries };
+  const entries = await shortEntryIds(await store.openSession(id), ids, out);
+  return { title: sessionTitle(record), session: await shortSessionId(store, id, out), entries };
 }
 
 function printHeading(out: Printer, { title, session }: Names): void {

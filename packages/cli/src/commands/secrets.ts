@@ -5,6 +5,7 @@ import { count, counted } from "../format/numbers.js";
 import { tableLines } from "../format/table.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
+import { resolveSession } from "../session/resolve-names.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -34,7 +35,7 @@ interface SessionSecrets {
 /** `bough secrets`: lists where the secrets of a session or of the store are, without showing them. */
 export const runSecrets: Command<SecretsOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store) => {
-    const records = name === undefined ? await listAllSessions(store) : [await store.resolveSession(name)];
+    const records = name === undefined ? await listAllSessions(store) : [await resolveSession(store, io, out, name)];
     const found = await searchSessions(store, records, name === undefined && options.json !== true, io, out);
     if (options.json === true) out.json({ sessions: found.map(({ rows: _rows, ...session }) => session) });
     else await printSecrets(out, found, records.length);

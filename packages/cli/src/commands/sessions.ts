@@ -1,13 +1,13 @@
 import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
-import { storageOf } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
+import { shortDirectory } from "../format/directory.js";
 import { count, dollars } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
-import { shortDirectory } from "../picker/view-rows.js";
-import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { findPlace, placeFilters } from "../session/place.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, timeOption } from "./command.js";
@@ -43,9 +43,8 @@ export const runSessions: Command<SessionsOptions> = async ({ io, out, options }
     if (options.json === true) return out.json({ sessions: sessions.map(toJson), more });
     if (sessions.length === 0) return out.line(await explainEmptyList(store, io, options));
     const columns = columnsFor(out.width, sessions);
-    const ids = new Map(
-      await Promise.all(sessions.map(async ({ record }) => [record.id, await shortSessionId(store, record.id)] as const)),
-    );
+    const named = sessions.flatMap(({ record }) => [record.id, ...(forkedFrom(record) ?? [])]);
+    const ids = new Map(await Promise.all(named.map(async (id) => [id, await shortSessionId(store, id, out)] as const)));
     const rows = sessions.map((one) => columns.map(({ cell }) => cell(one, { ids, now: io.now(), home: io.home })));
     for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
     if (more) out.line(styled("dim", `The newest ${sessions.length} sessions; --limit N lists more.`));
@@ -153,6 +152,13 @@ interface SessionColumn extends Column {
 const COLUMNS: readonly SessionColumn[] = [
   { heading: "id", cell: ({ record }, { ids }) => [styled("label", ids.get(record.id) ?? record.id)] },
   { heading: "title", shrinksTo: 12, cell: titleCell },
+  {
+    heading: "fork of",
+    from: 60,
+    optional: true,
+    says: ({ record }) => forkedFrom(record) !== undefined,
+    cell: ({ record }, { ids }) => forkedFrom(record)?.map((id) => ids.get(id) ?? id) ?? [],
+  },
   { heading: "agent", from: 60, optional: true, cell: ({ record }) => [agentOf(record)] },
   { heading: "messages", align: "right", optional: true, cell: ({ record }) => [count(record.messageCount)] },
   { heading: "active", align: "right", cell: ({ record }, { now }) => [age(record.activeAtMs, now)] },
@@ -199,6 +205,11 @@ function columnsFor(width: number, sessions: readonly ListedSession[]): readonly
   return COLUMNS.filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
 }
 
+/** The session that this one is a fork of, in a list of one. */
+function forkedFrom({ parent, kind }: SessionRecord): readonly [SessionId] | undefined {
+  return parent === null || parent.toolCallId !== null || kind === "subagent" ? undefined : [parent.sessionId];
+}
+
 function titleCell({ record }: ListedSession): Line {
   const badge = record.kind === "subagent" ? "[subagent] " : record.archivedAtMs !== null ? "[archived] " : "";
   return [styled("dim", badge), sessionTitle(record)];
@@ -207,22 +218,6 @@ function titleCell({ record }: ListedSession): Line {
 /** A cost in a table; a dash where the agent recorded none, which does not mean that the model is free. */
 export function costCell(cost: number | null): string {
   return cost === null ? "–" : dollars(cost);
-}
-
-const SHORTEST = 8;
-
-/** The shortest prefix of an id that is unique in the store, at least 8 characters; for subagents the part after the last dot. */
-export async function shortSessionId(store: Store, id: string): Promise<string> {
-  const own = id.slice(id.lastIndexOf(".") + 1);
-  const [agent, other] = own === id ? [] : await storageOf(store).sessionsNamed(own, 2);
-  // The id of a subagent is the id of its conversation, a dot and its own part.
-  if (agent?.id === id && other === undefined) return own;
-  for (let length = SHORTEST; length < id.length; length += 4) {
-    const prefix = id.slice(0, length);
-    const [first, second] = await storageOf(store).sessionsNamed(prefix, 2);
-    if (first?.id === id && (second === undefined || (first.kind === "conversation" && second.kind === "subagent"))) return prefix;
-  }
-  return id;
 }
 
 /** An empty list is explained, so that users can tell filters from an empty store. */

@@ -8,6 +8,7 @@ import { createSession, type Route, runScreens } from "../interactive/routes.js"
 import { findNewestHere } from "../session/choose-session.js";
 import { describeAgent, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
+import { resolveSession } from "../session/resolve-names.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -43,7 +44,7 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
     if (warning !== null) await out.note(warning);
     const run: InteractiveRun = { io, store, storePath, config, options: chosen, model, isNotebookShown: false };
     await greetFirstUse(run, out);
-    const route = await chooseFirstRoute(run, options);
+    const route = await chooseFirstRoute(run, out, options);
     if (terminal !== undefined) return runScreens(run, terminal, route);
     if (route.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal. `bough sessions` prints it.");
     if (ask !== undefined) await runLineMode(run, out, ask, route.sessionId);
@@ -65,10 +66,10 @@ async function greetFirstUse({ store, io }: InteractiveRun, out: Printer): Promi
   await out.note("To import them: bough import");
 }
 
-async function chooseFirstRoute(run: InteractiveRun, { new: isNew, session, resume }: ShellOptions): Promise<Route> {
+async function chooseFirstRoute(run: InteractiveRun, out: Printer, { new: isNew, session, resume }: ShellOptions): Promise<Route> {
   const { store, io } = run;
   if (resume === true) return { kind: "picker", sessionId: null, draft: "" };
-  if (session !== undefined) return { kind: "shell", sessionId: (await store.resolveSession(session)).id, draft: "" };
+  if (session !== undefined) return { kind: "shell", sessionId: (await resolveSession(store, io, out, session)).id, draft: "" };
   const newest = isNew === true ? undefined : await findNewestHere(store, io, true);
   return { kind: "shell", sessionId: newest?.id ?? (await createSession(run, null)), draft: "" };
 }

@@ -3,8 +3,11 @@ import { UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { bytes, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { type ChosenSession, chooseSession, sessionName, sessionTitle } from "../session/choose-session.js";
+import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { resolveEntry } from "../session/resolve-names.js";
+import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import { fieldLine, fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
@@ -53,11 +56,12 @@ async function showFile(out: Printer, session: Session, path: string, at: string
 }
 
 async function showEntry(out: Printer, session: Session, name: string, json: boolean): Promise<void> {
-  const entry = await session.entry(await session.resolve(name));
+  const entry = await session.entry(await resolveEntry(session, out, name));
   const label = (await session.labels.list()).find(({ entryId }) => entryId === entry.id)?.label ?? null;
   if (json) return out.json({ sessionId: session.id, label, entry });
-  out.line(styled("bold", entryKind(entry)), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`));
-  out.line(styled("dim", "parent: "), entry.parentId ?? "none (first entry)");
+  const ids = await shortEntryIds(session, entry.parentId === null ? [entry.id] : [entry.id, entry.parentId], out);
+  out.line(styled("bold", entryKind(entry)), styled("dim", `  ${ids.get(entry.id) ?? entry.id}  ${dateTime(entry.createdAtMs)}`));
+  out.line(styled("dim", "parent: "), entry.parentId === null ? "none (first entry)" : (ids.get(entry.parentId) ?? entry.parentId));
   if (label !== null) out.line(styled("dim", "label: "), styled("label", label));
   for (const line of entryLines(entry)) {
     out.line(...line);
@@ -83,11 +87,29 @@ async function showSession(out: Printer, store: Store, { session, record }: Chos
   ]);
   const facts: SessionDetails = { leaves, branchPoints, tips, labels, children: children.items };
   if (json) return out.json({ session: record, ...facts });
-  for (const line of renderRecord(record)) out.line(...line);
-  for (const line of renderDetails(facts)) out.line(...fitLine(line, out.width, out.glyphs.ellipsis));
+  const ids = await readShortIds(store, session, record, facts, out);
+  for (const line of renderRecord(record, ids)) out.line(...line);
+  for (const line of renderDetails(facts, ids)) out.line(...fitLine(line, out.width, out.glyphs.ellipsis));
 }
 
-function renderRecord(record: SessionRecord): readonly Line[] {
+/** The short ids of the sessions and entries that are shown, by id. */
+interface ShownIds {
+  readonly session: (id: string) => string;
+  readonly entry: (id: string) => string;
+}
+
+async function readShortIds(store: Store, session: Session, record: SessionRecord, facts: SessionDetails, out: Printer): Promise<ShownIds> {
+  const { leaves, labels, branchPoints, tips, children } = facts;
+  const entryIds = [...leaves.flatMap(({ entryId }) => entryId ?? []), ...labels.map(({ entryId }) => entryId)];
+  const rowIds = [...branchPoints.slice(0, LISTED), ...tips.slice(0, LISTED)].map(({ id }) => id);
+  const entries = await shortEntryIds(session, [...entryIds, ...rowIds], out);
+  const sessions = new Map<string, string>();
+  const near = [...(record.parent === null ? [] : [record.parent.sessionId]), ...children.slice(0, LISTED).map(({ id }) => id)];
+  for (const id of near) sessions.set(id, await shortSessionId(store, id, out));
+  return { session: (id) => sessions.get(id) ?? id, entry: (id) => entries.get(id) ?? id };
+}
+
+function renderRecord(record: SessionRecord, ids: ShownIds): readonly Line[] {
   const { parent, source } = record;
   return [
     [styled("bold", sessionTitle(record))],
@@ -102,7 +124,12 @@ function renderRecord(record: SessionRecord): readonly Line[] {
     ),
     ...(parent === null
       ? []
-      : [fieldLine("parent", parent.entryId === null ? parent.sessionId : `${parent.sessionId} at ${parent.entryId}`)]),
+      : [
+          fieldLine(
+            parent.toolCallId === null ? "forked from" : "subagent of",
+            parent.entryId === null ? ids.session(parent.sessionId) : `${ids.session(parent.sessionId)} at ${parent.entryId}`,
+          ),
+        ]),
     ...(source === null ? [] : [fieldLine("imported from", `${source.path} (${source.format})`)]),
   ];
 }
@@ -110,18 +137,20 @@ function renderRecord(record: SessionRecord): readonly Line[] {
 /** Maximum rows per list; `bough tree` prints all. */
 const LISTED = 20;
 
-function renderDetails({ leaves, branchPoints, tips, labels, children }: SessionDetails): readonly Line[] {
+function renderDetails({ leaves, branchPoints, tips, labels, children }: SessionDetails, ids: ShownIds): readonly Line[] {
   return [
-    ...leaves.map(({ name, entryId }) => fieldLine(name === "main" ? "leaf" : `leaf ${name}`, entryId ?? "before the first entry")),
-    ...renderList("labels", labels, ({ label, entryId }) => [styled("label", `[${label}]`), `  ${entryId}`]),
-    ...renderList("branch points", branchPoints, renderEntryRow),
-    ...renderList("ends of branches", tips, renderEntryRow),
-    ...renderList("forks and subagents", children, (child) => [sessionName(child)]),
+    ...leaves.map(({ name, entryId }) =>
+      fieldLine(name === "main" ? "leaf" : `leaf ${name}`, entryId === null ? "before the first entry" : ids.entry(entryId)),
+    ),
+    ...renderList("labels", labels, ({ label, entryId }) => [styled("label", `[${label}]`), `  ${ids.entry(entryId)}`]),
+    ...renderList("branch points", branchPoints, (row) => renderEntryRow(row, ids)),
+    ...renderList("ends of branches", tips, (row) => renderEntryRow(row, ids)),
+    ...renderList("forks and subagents", children, (child) => [styled("dim", `${ids.session(child.id)}  `), sessionTitle(child)]),
   ];
 }
 
-function renderEntryRow(row: OutlineRow): Line {
-  return [styled("dim", `${row.id}  `), ...rowText(row)];
+function renderEntryRow(row: OutlineRow, ids: ShownIds): Line {
+  return [styled("dim", `${ids.entry(row.id)}  `), ...rowText(row)];
 }
 
 function renderList<T>(name: string, items: readonly T[], lineOf: (item: T) => Line): readonly Line[] {

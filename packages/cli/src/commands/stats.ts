@@ -3,6 +3,7 @@ import { UsageError } from "../errors.js";
 import { bytes, count, counted, dollars } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { withStore } from "../session/open-store.js";
+import { resolveSession } from "../session/resolve-names.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
@@ -15,7 +16,7 @@ export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name],
     throw new UsageError("--by, --since, --until, --here and --agent are for the whole store. Omit SESSION, or omit these options.");
   await withStore(io, options.store, "read", async (store) => {
     if (isGrouped) return printStatsBy(io, out, store, options);
-    const session = name === undefined ? undefined : await store.openSession((await store.resolveSession(name)).id);
+    const session = name === undefined ? undefined : await store.openSession((await resolveSession(store, io, out, name)).id);
     const statistics = await (session ?? store).statistics();
     if (options.json === true) return out.json(statistics);
     await printCounts(out, statistics);

@@ -7,6 +7,7 @@ import type { NavigatorOpening } from "../navigator/navigator.js";
 import { runNavigator, type VisitsEnd, type WithVisited } from "../navigator/visits.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { resolveEntry } from "../session/resolve-names.js";
 import type { Io, Terminal } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -18,7 +19,7 @@ export async function navigateTree({ io, out, args, options }: Invocation<Common
   if (terminal === undefined) throw new NoTerminalError("The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
   await withStore(io, options.store, "change", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
-    const entryId = args[1] === undefined ? null : await session.resolve(args[1]);
+    const entryId = args[1] === undefined ? null : await resolveEntry(session, out, args[1]);
     const end = await navigateUntilDone(io, terminal, store, session.id, { entryId });
     await printEnd(out, store, end);
   });
@@ -73,7 +74,7 @@ export async function printEnd(out: Printer, store: Store, { sessionId, result }
   if (result.kind === "deleted") return out.note("Another process deleted this session.");
   if (result.kind !== "moved") return;
   const session = await store.openSession(sessionId);
-  out.line(styled("dim", "leaf: "), await describeLeaf(session));
+  out.line(styled("dim", "leaf: "), await describeLeaf(session, out));
   if (result.text !== null) {
     out.line(styled("dim", "Your message, to be sent again:"));
     for (const line of textLines(result.text)) out.line(...line);

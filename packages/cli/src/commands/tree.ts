@@ -3,9 +3,11 @@ import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
-import { type ChosenSession, chooseSession, sessionTitle } from "../session/choose-session.js";
+import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadWidthsFor, truncate } from "../terminal/width.js";
@@ -50,7 +52,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
       time: options.time === true ? dateTime : undefined,
     });
     await loadWidthsFor([sessionTitle(chosen.record), ...texts]);
-    for (const line of renderHeading(sessionTitle(chosen.record), session.id, width)) out.line(...line);
+    for (const line of renderHeading(sessionTitle(chosen.record), await shortSessionId(store, session.id, out), width)) out.line(...line);
     for (const line of lines) {
       out.line(...line);
       await out.pump();

@@ -1,8 +1,9 @@
 import { openStore, type SessionRecord, type Store } from "@bough/session-core";
-import { shortSessionId } from "../commands/sessions.js";
-import { findNewestHere, sessionTitle } from "../session/choose-session.js";
+import { findNewestHere } from "../session/choose-session.js";
 import { resolveStorePath } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { shortIds } from "../tree/print-tree.js";
 import type { Candidate, StoreNames } from "./candidates.js";
@@ -61,7 +62,7 @@ function isListed({ kind, archivedAtMs, entryCount }: SessionRecord): boolean {
 }
 
 async function idCandidate(store: Store, record: SessionRecord): Promise<Candidate> {
-  return { value: await shortSessionId(store, record.id), description: sessionTitle(record) };
+  return { value: await shortSessionId(store, record.id, { fullIds: false }), description: sessionTitle(record) };
 }
 
 /** Labels, the names of leaves, and ids, newest first. */

@@ -1,7 +1,7 @@
 import { BoughError, type SearchHit, type SearchRequest, type SessionId, type Store } from "@bough/session-core";
 import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
-import { asTyped, describeFile } from "@bough/session-core/internals";
+import { asTyped, describeCall, describeFile, shareLine } from "@bough/session-core/internals";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
 import { safeLines } from "../terminal/safe.js";
@@ -178,6 +178,9 @@ function contentLines(content: string | readonly (ContentBlock | AssistantBlock)
   return typeof content === "string" ? textLines(content) : content.flatMap(blockLines);
 }
 
+/** The widest line of a tool call; its arguments follow it in full. */
+const CALL_WIDTH = 100;
+
 function blockLines(block: ContentBlock | AssistantBlock): readonly Line[] {
   switch (block.type) {
     case "text":
@@ -185,7 +188,11 @@ function blockLines(block: ContentBlock | AssistantBlock): readonly Line[] {
     case "thinking":
       return [[styled("dim", "(thinking)")], ...safeLines(block.thinking).map((line) => [styled("dim", line)])];
     case "toolCall":
-      return [[styled("bold", `[${block.name}]`), styled("dim", ` ${block.id}`)], ...jsonLines(block.arguments)];
+      return [
+        [styled("bold", shareLine("", [describeCall(block)], CALL_WIDTH))],
+        [styled("dim", `call ${block.id}`)],
+        ...jsonLines(block.arguments),
+      ];
     case "image":
       return [[styled("dim", `[image ${block.mimeType}, ${bytes(Math.floor((block.data.length * 3) / 4))}]`)]];
     case "file": {

@@ -7,8 +7,8 @@ import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
-import { sessionName } from "../session/choose-session.js";
 import { listChildren } from "../session/paging.js";
+import { sessionTitle } from "../session/titles.js";
 import { writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -144,7 +144,7 @@ export class NavigatorPerformer {
   async #fork({ entryId, opens }: EffectOf<"fork">, dispatch: NavigatorDispatch): Promise<void> {
     const fork = await this.#world.store.forkSession(this.#world.session.id, { at: entryId });
     if (opens) return dispatch({ kind: "finished", result: { kind: "forked", sessionId: fork.id } });
-    showNotice(dispatch, `Forked: ${sessionName(await fork.record())}. This is still the original.`);
+    showNotice(dispatch, `Forked: ${sessionTitle(await fork.record())}. This is still the original.`);
   }
 
   async #export(entryId: EntryId, given: string): Promise<string> {

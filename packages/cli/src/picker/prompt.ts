@@ -1,5 +1,5 @@
 import { count, counted } from "../format/numbers.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";

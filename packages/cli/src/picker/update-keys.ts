@@ -1,4 +1,4 @@
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import { editField, newField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";

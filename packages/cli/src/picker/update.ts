@@ -1,6 +1,6 @@
 import type { SessionId } from "@bough/session-core";
 import { counted } from "../format/numbers.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import { actionOf } from "../tui/key-table.js";
 import type { MouseEvent, TerminalEvent } from "../tui/screen.js";
 import { chooseColumns, computeLayout, rowAtLine, scrollToSelection, visibleRange } from "./layout.js";

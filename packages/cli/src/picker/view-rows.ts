@@ -1,7 +1,8 @@
 import type { SessionRecord } from "@bough/session-core";
+import { shortDirectory } from "../format/directory.js";
 import { bytes, count } from "../format/numbers.js";
 import { age } from "../format/time.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
@@ -106,12 +107,6 @@ function cellContent(model: PickerModel, record: SessionRecord, name: ColumnName
     case "directory":
       return [styled("dim", pathEnd(shortDirectory(record.cwd ?? "", model.settings.home), width, model))];
   }
-}
-
-/** A path with `~` for the home directory. */
-export function shortDirectory(path: string, home: string | undefined): string {
-  if (home === undefined || home === "" || home === "/") return path;
-  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
 /** The end of a path that is too long, cut between its parts. */

@@ -1,3 +1,4 @@
+import { shortDirectory } from "../format/directory.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
@@ -7,7 +8,7 @@ import type { PickerAction } from "./keys.js";
 import { computeLayout, helpLines, helpRows, type Layout } from "./layout.js";
 import { isSearching, type PickerModel, type PreviewMessage, selectedRow } from "./model.js";
 import { firstKeyName, promptCursor } from "./prompt.js";
-import { emptyLines, headingLine, rowLines, shortDirectory } from "./view-rows.js";
+import { emptyLines, headingLine, rowLines } from "./view-rows.js";
 
 /** Draws title, prompt, list, preview and key hints. The cost is independent of the number of sessions. */
 export function view(model: PickerModel): Frame {

@@ -59,6 +59,7 @@ export function defineCommand<O extends CommonOptions>(
   return command.action(async () => {
     const run = await load();
     const options = command.optsWithGlobals<O>();
+    out.fullIds = options.fullIds === true;
     if (help.paged === true && options.pager !== false) out.page(() => readPagerSetting(io));
     await run({ io, out, args: flattenArguments(command.processedArgs), options });
   });

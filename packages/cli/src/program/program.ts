@@ -16,6 +16,7 @@ import { defineViewCommand } from "./view-command.js";
 
 /** The option that prints long output without a pager. */
 export const NO_PAGER = "--no-pager";
+const FULL_IDS = "--full-ids";
 
 /** Text that commander printed: help, the version, and errors in the command line. */
 export interface ParserOutput {
@@ -33,6 +34,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
     .version(VERSION, "-V, --version", "print the version")
     .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", parsePath)
     .option(NO_PAGER, "do not page long output (default: $BOUGH_PAGER, $PAGER or less, on a terminal)")
+    .option(FULL_IDS, "print ids whole instead of their shortest prefixes")
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, subcommandTerm: commandTerm })
@@ -118,7 +120,7 @@ const DEFAULT_COMMAND = "shell";
 /** Global options with a value. */
 const OPTIONS_WITH_VALUE = ["--store"];
 /** Global options without a value. */
-const FLAGS = [NO_PAGER];
+const FLAGS = [NO_PAGER, FULL_IDS];
 const PROGRAM_OPTIONS = ["-h", "--help", "-V", "--version"];
 
 /**

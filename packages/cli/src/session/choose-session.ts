@@ -1,4 +1,4 @@
-import type { Entry, Session, SessionRecord, Store } from "@bough/session-core";
+import type { EntryId, Session, SessionRecord, Store } from "@bough/session-core";
 import { previewOf } from "@bough/session-core/internals";
 import { NoSessionError, UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
@@ -6,6 +6,9 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { findPlace, type Place, placeFilters } from "./place.js";
+import { resolveSession } from "./resolve-names.js";
+import { shortEntryId } from "./short-ids.js";
+import { sessionName } from "./titles.js";
 
 /** An open session and its record. */
 export interface ChosenSession {
@@ -31,19 +34,21 @@ export async function chooseSession(
   scope: SearchScope,
 ): Promise<ChosenSession> {
   if (name === "") throw new UsageError("The name of the session is empty.");
-  const record = name === undefined ? await findNewest(store, io, out, scope) : await store.resolveSession(name);
+  const record = name === undefined ? await findNewest(store, io, out, scope) : await resolveSession(store, io, out, name);
   return { record, session: await store.openSession(record.id) };
 }
 
 async function findNewest(store: Store, io: Io, out: Printer, scope: SearchScope): Promise<SessionRecord> {
   const here = await findNewestHere(store, io);
   if (here !== undefined) {
-    await out.note(styled("dim", `newest session of this ${findPlace(io).kind}: ${sessionName(here)}`));
+    await out.note(styled("dim", `newest session of this ${findPlace(io).kind}: ${await sessionName(store, here, out)}`));
     return here;
   }
   const [anywhere] = scope === "store" ? (await store.listSessions({ limit: 1 })).items : [];
   if (anywhere === undefined) throw new NoSessionError(explainNoSession(scope, findPlace(io)));
-  await out.note(styled("dim", `no session of this ${findPlace(io).kind}; newest session of the store: ${sessionName(anywhere)}`));
+  await out.note(
+    styled("dim", `no session of this ${findPlace(io).kind}; newest session of the store: ${await sessionName(store, anywhere, out)}`),
+  );
   return anywhere;
 }
 
@@ -62,23 +67,14 @@ function explainNoSession(scope: SearchScope, { kind }: Place): string {
     : "The store has no sessions. Import some: bough import PATH.";
 }
 
-/** The title of a session, or the beginning of its first message. */
-export function sessionTitle(session: Pick<SessionRecord, "title" | "firstText">): string {
-  return session.title ?? session.firstText ?? "(untitled)";
-}
-
-/** The title and id of a session. */
-export function sessionName(session: Pick<SessionRecord, "id" | "title" | "firstText">): string {
-  return `${sessionTitle(session)} (${session.id})`;
+/** The entry at the leaf of a session, in one line. */
+export async function describeLeaf(session: Session, out: Printer): Promise<string> {
+  return session.leafId === null ? "before the first entry" : describeEntry(session, session.leafId, out);
 }
 
 /** The id, kind and preview of an entry, in one line. */
-function describeEntry(entry: Entry): string {
+export async function describeEntry(session: Session, id: EntryId, out: Printer): Promise<string> {
+  const entry = await session.entry(id);
   const text = previewOf(entry);
-  return text === "" ? `${entry.id} (${entryKind(entry)})` : `${entry.id} (${entryKind(entry)}: ${text})`;
-}
-
-/** The entry at the leaf of a session, in one line. */
-export async function describeLeaf(session: Session): Promise<string> {
-  return session.leafId === null ? "before the first entry" : describeEntry(await session.entry(session.leafId));
+  return `${await shortEntryId(session, id, out)} (${entryKind(entry)}${text === "" ? "" : `: ${text}`})`;
 }

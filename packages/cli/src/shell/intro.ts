@@ -1,6 +1,6 @@
 import type { Entry, Session } from "@bough/session-core";
 import { wrapLine } from "../format/wrap.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";

@@ -2,7 +2,7 @@ import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
 import { counted, dollars } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { sessionTitle } from "../session/titles.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";

@@ -20,6 +20,8 @@ const DEFAULT_WIDTH = 100;
  */
 export class Printer {
   readonly glyphs: Glyphs;
+  /** Whether ids are printed in full instead of their shortest prefixes: `--full-ids`. */
+  fullIds = false;
   readonly #io: Io;
   #buffer = "";
   #pager: Pager | undefined;

@@ -11,7 +11,7 @@ describe("bough go and undo", () => {
     const here = world();
     await parserSession(here);
     const went = await here.run(["go", "parser", "asst2"]);
-    expect(went.out).toBe("leaf: asst2 (assistant: replied in asst2)\nBack: bough undo parser-session-1\n");
+    expect(went.out).toBe("leaf: asst2 (assistant: replied in asst2)\nBack: bough undo pars\n");
     expect(await leafOf(here)).toBe("asst2");
     await here.run(["undo", "parser"]);
     expect(await leafOf(here)).toBe("asst3");
@@ -50,10 +50,10 @@ describe("bough label", () => {
   test("sets, prints, replaces and removes a label without moving the leaf", async () => {
     const here = world();
     await parserSession(here);
-    expect((await here.run(["label", "parser", "user2", "first", "try"])).out).toBe("user2  [first try]\n");
-    expect((await here.run(["label", "parser", "first try"])).out).toBe("user2  [first try]\n");
+    expect((await here.run(["label", "parser", "user2", "first", "try"])).out).toBe("[first try]  user2 (user: said in user2)\n");
+    expect((await here.run(["label", "parser", "first try"])).out).toBe("[first try]  user2 (user: said in user2)\n");
     expect(await here.json("label", "parser", "user2", "again")).toMatchObject({ entryId: "user2", label: "again" });
-    expect((await here.run(["label", "parser", "user2", "--remove"])).out).toBe("user2  no label\n");
+    expect((await here.run(["label", "parser", "user2", "--remove"])).out).toBe("no label  user2 (user: said in user2)\n");
     expect(await leafOf(here)).toBe("asst3");
   });
 
@@ -82,8 +82,8 @@ describe("bough rename and archive", () => {
   test("give a title of several words, and take it away", async () => {
     const here = world();
     await parserSession(here);
-    expect((await here.run(["rename", "parser", "Fix", "the", "lexer"])).out).toBe("Fix the lexer (parser-session-1)\n");
-    expect((await here.run(["rename", "lexer", "--remove"])).out).toBe("said in user1 (parser-session-1)\n");
+    expect((await here.run(["rename", "parser", "Fix", "the", "lexer"])).out).toBe("Fix the lexer (pars)\n");
+    expect((await here.run(["rename", "lexer", "--remove"])).out).toBe("said in user1 (pars)\n");
     expect((await here.run(["rename", "parser-session-1"])).exit).toBe(2);
     expect((await here.run(["rename", "parser-session-1", "x", "--remove"])).exit).toBe(2);
   });
@@ -109,7 +109,7 @@ describe("bough delete", () => {
       await store.forkSession("parser-session-1", { id: "fork" });
     });
     const { out } = await here.run(["delete", "parser-session-1", "--yes"]);
-    expect(out).toBe("deleted: Parser (parser-session-1), 8 entries, and 1 session of its subagents\n");
+    expect(out).toBe("deleted: Parser (pars), 8 entries, and 1 session of its subagents\n");
     const left = JSON.parse((await here.run(["sessions", "--subagents", "--json"])).out) as {
       readonly sessions: readonly { readonly id: string }[];
     };
@@ -120,8 +120,8 @@ describe("bough delete", () => {
     const here = world();
     await parserSession(here);
     const no = await here.run(["delete", "parser"], { answer: "" });
-    expect(no).toMatchObject({ exit: 5, out: "", asked: ["Delete Parser (parser-session-1), 8 entries? This cannot be undone. [y/N] "] });
-    expect((await here.run(["delete", "parser"], { answer: "y" })).out).toBe("deleted: Parser (parser-session-1), 8 entries\n");
+    expect(no).toMatchObject({ exit: 5, out: "", asked: ["Delete Parser (pars), 8 entries? This cannot be undone. [y/N] "] });
+    expect((await here.run(["delete", "parser"], { answer: "y" })).out).toBe("deleted: Parser (pars), 8 entries\n");
     expect((await here.run(["show", "parser"])).exit).toBe(10);
   });
 

@@ -9,7 +9,7 @@ describe("bough log", () => {
     await parserSession(here);
     const { out, exit } = await here.run(["log", "parser"]);
     expect(exit).toBe(0);
-    expect(out).toMatch(/^Parser {2}parser-session-1\n\nasst3 {2}2025-11-21 \d\d:00 {2}assistant ← leaf\n {4}replied in asst3\n\ncall /);
+    expect(out).toMatch(/^Parser {2}pars\n\nasst3 {2}2025-11-21 \d\d:00 {2}assistant ← leaf\n {4}replied in asst3\n\ncall /);
     expect(out).toContain("    [read src/call3.ts]");
     expect(idsIn(out)).toEqual(["asst3", "call", "user3", "asst1", "user1"]);
   });

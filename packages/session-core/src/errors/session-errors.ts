@@ -52,6 +52,8 @@ export class AmbiguousNameError extends BoughError {
   static readonly COUNTED = 1000;
   readonly typed: string;
   readonly candidates: readonly string[];
+  /** How many matches there are beyond the candidates. */
+  readonly others: number;
 
   constructor(typed: string, found: readonly string[]) {
     const candidates = found.slice(0, 10);
@@ -60,6 +62,7 @@ export class AmbiguousNameError extends BoughError {
     super(`'${typed}' could be ${candidates.join(", ")}${others === 0 ? "" : ` and ${more}`}.`, { hint: "Use a longer prefix." });
     this.typed = typed;
     this.candidates = candidates;
+    this.others = others;
   }
 }
 

@@ -62,6 +62,8 @@ export interface SessionStorage {
   findSession(id: SessionKey): Promise<SessionRecord | undefined>;
   /** Finds sessions by id, id prefix, title, title prefix or part of a title: the results of the first of these that matches, conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
+  /** For each id of a session its shortest prefix of at least four characters that names it alone. */
+  shortSessionIds(ids: readonly SessionId[]): Promise<ReadonlyMap<SessionId, string>>;
   listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
   /** Returns branches and usage of sessions, by id. */
   totalsOf(sessionIds: readonly SessionId[]): Promise<ReadonlyMap<SessionId, SessionTotals>>;
@@ -89,6 +91,8 @@ export interface SessionStorage {
   entriesById(sessionId: SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, Entry>>;
   /** Ids that start with `prefix`, sorted, so that an equal one comes first. */
   entriesStartingWith(sessionId: SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]>;
+  /** For each id its shortest prefix of at least four characters that no other entry of the session has. */
+  shortEntryIds(sessionId: SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, string>>;
   scanPath(sessionId: SessionKey, scan: PathScanFrom): Promise<Page<Entry>>;
   /** The order of arrival of each entry of a path, oldest first; with `stopAt`, of those below that entry. */
   pathSeqs(sessionId: SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;

@@ -183,6 +183,18 @@ export class Session {
   }
 
   /**
+   * For each id its shortest prefix of at least four characters that no other entry of the session has, as screens show it; `resolve`
+   * finds the entry by it. An entry that is appended later may share it. Cost: two searches of an index for each id.
+   *
+   * @example
+   * (await session.shortIds([entry.id])).get(entry.id); // "k3f9"
+   */
+  async shortIds(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, string>> {
+    checkArgument("ids", ids, list(ID, "an array of ids"));
+    return this.#storage.shortEntryIds(this.#row, [...ids]);
+  }
+
+  /**
    * Resolves what a person typed to an entry: an id, a unique id prefix, a label, `@leaf`, `@root`, or `@NAME` for a leaf;
    * `~N` after any of them goes up by N entries, as `bough tree` shows them: tool results and changes of settings are not counted
    * unless they have a label or a leaf, and replies in a row that only call tools count once. Such a row is named by its last reply.

@@ -210,10 +210,25 @@ const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
   (title, name) => title === name,
   (title, name) => title.startsWith(name),
   (title, name) => title.includes(name),
+  // Words of a title in their order, each by its beginning: `tab lex` for "Tabs in the lexer".
+  (title, name) => startsWords(title, name),
 ];
 
+function startsWords(title: string, name: string): boolean {
+  const words = title.match(WORD) ?? [];
+  let at = 0;
+  for (const start of name.match(WORD) ?? []) {
+    while (at < words.length && words[at]?.startsWith(start) !== true) at += 1;
+    if (at === words.length) return false;
+    at += 1;
+  }
+  return at > 0;
+}
+
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+
 /**
- * Finds sessions by id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the results of the
+ * Finds sessions by id, id prefix, last part of a subagent's id, title, title prefix, part of a title or beginnings of its words: the results of the
  * first of these that matches, conversations first. A session without a title matches by the preview of its first message.
  */
 export function findSessionsByName(connection: Connection, name: string, limit: number): readonly SessionRecord[] {

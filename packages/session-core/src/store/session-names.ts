@@ -2,11 +2,12 @@ import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-erro
 import type { SessionId } from "../ids/ids.js";
 import type { SessionRecord } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
+import { withoutNamedForks } from "../sessions/fork-names.js";
 import { shorten } from "../text/cut.js";
 
 /** Resolves what a person typed to a session; see `Store.resolveSession`. @throws {AmbiguousNameError | SessionNotFoundError} */
 export async function resolveSession(storage: SessionStorage, name: string): Promise<SessionRecord> {
-  const found = await storage.sessionsNamed(name, AmbiguousNameError.COUNTED);
+  const found = withoutNamedForks(await storage.sessionsNamed(name, AmbiguousNameError.COUNTED));
   const [first, second] = found;
   if (first === undefined) throw new SessionNotFoundError(name);
   // The id of a subagent's session starts with that of its conversation, so a prefix of both means the conversation.

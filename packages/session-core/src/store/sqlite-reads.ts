@@ -17,6 +17,7 @@ import { readFileOperations } from "../tree/file-operations.js";
 import { listLeafMoves, listLeaves } from "../tree/leaves.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "../tree/outline.js";
 import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree/scan.js";
+import { shortEntryIds, shortSessionIds } from "../tree/short-ids.js";
 import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts } from "../tree/token-counts.js";
 import { SerializedConnection } from "./serialized-connection.js";
@@ -37,6 +38,10 @@ export class SqliteReads {
 
   async sessionsNamed(name: string, limit: number): Promise<readonly records.SessionRecord[]> {
     return this.queue.read((connection) => findSessionsByName(connection, name, limit));
+  }
+
+  async shortSessionIds(ids: readonly SessionId[]): Promise<ReadonlyMap<SessionId, string>> {
+    return this.queue.read((connection) => connection.read(() => shortSessionIds(connection, ids)));
   }
 
   async listSessions(filter: records.SessionFilter): Promise<records.Page<records.SessionRecord>> {
@@ -61,6 +66,10 @@ export class SqliteReads {
 
   async entriesStartingWith(key: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
     return this.queue.readSession(key, findEntryIds, prefix, limit);
+  }
+
+  async shortEntryIds(key: records.SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, string>> {
+    return this.queue.readSnapshot(key, shortEntryIds, ids);
   }
 
   async scanPath(key: records.SessionKey, scan: records.PathScanFrom): Promise<records.Page<Entry>> {

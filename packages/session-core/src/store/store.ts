@@ -110,8 +110,15 @@ export class Store {
     return this.#storage.findSession(id);
   }
 
+  /** For each id of a session its shortest prefix of at least four characters that names it alone. Cost: two searches of an index. */
+  async shortIds(ids: readonly SessionId[]): Promise<ReadonlyMap<SessionId, string>> {
+    checkArgument("ids", ids, list(ID, "an array of ids"));
+    return this.#storage.shortSessionIds([...ids]);
+  }
+
   /**
-   * Finds a session by what a person typed: an id, a unique id prefix, or a title (equal, prefix or part, in this order).
+   * Finds a session by what a person typed: an id, a unique id prefix, or a title (equal, prefix, part, or the beginnings of its words,
+   * in this order). A fork never hides the session that it was forked from: where both match by the title of the first, that one is meant.
    *
    * @throws {AmbiguousNameError} with the candidates.
    * @throws {SessionNotFoundError}

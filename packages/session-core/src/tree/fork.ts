@@ -2,6 +2,7 @@ import { encodeBytes } from "../entry/bytes.js";
 import { jsonText } from "../entry/json.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { type Fork, MAIN_LEAF, type SessionRecord } from "../port/records.js";
+import { nameFork } from "../sessions/fork-names.js";
 import { setLabel } from "../sessions/labels.js";
 import { insertNewSession, requireSessionRow, type SessionRef, toSessionRecord } from "../sessions/session-rows.js";
 import { copyValues } from "../sessions/values.js";
@@ -29,7 +30,8 @@ const rowWithLabel = query<{ seq: EntrySeq }, CopiedRow>(({ sql, p }) =>
 
 /**
  * Copies a path or the whole tree into a new session, in one transaction. The copies keep ids, times, labels and references. In the
- * copy of a path, a branch summary loses a `fromId` outside the path. Title and directory are those of the source unless given.
+ * copy of a path, a branch summary loses a `fromId` outside the path. Unless given, the directory is that of the source, and the title
+ * that of the first origin with a number: "Tabs in the lexer, fork 2".
  * Memory: of a path one entry at a time, and two numbers for each entry; of a tree none.
  *
  * The usage of the copied replies counts as inherited, so that totals over all sessions count it once.
@@ -49,8 +51,8 @@ export function forkSession(
     const end = resolveEnd(connection, source, fork.at);
     const session = insertNewSession(connection, {
       ...fork.into,
-      title: fork.into.title ?? row.title ?? undefined,
-      titleSource: fork.into.title === undefined ? (row.title_source ?? undefined) : "user",
+      title: fork.into.title ?? nameFork(connection, row) ?? undefined,
+      titleSource: fork.into.title === undefined ? "auto" : "user",
       cwd: fork.into.cwd ?? row.cwd ?? undefined,
       metadata: fork.into.metadata ?? (fork.tree ? toSessionRecord(row).metadata : undefined),
       parent: { sessionId: sourceId, entryId: end === null ? null : findEntryId(connection, end), toolCallId: null },

@@ -95,7 +95,7 @@ describe("a fork of a whole tree", () => {
   test("has the title, directory and metadata of its source unless others are given", async () => {
     const { store, session } = await grow("u1", { session: { title: "Parser", cwd: "/p", metadata: { owner: "u7" } } });
     const fork = await store.forkSession(session.id, { tree: true });
-    expect(await fork.record()).toMatchObject({ title: "Parser", cwd: "/p", metadata: { owner: "u7" } });
+    expect(await fork.record()).toMatchObject({ title: "Parser, fork 1", cwd: "/p", metadata: { owner: "u7" } });
     const other = await store.forkSession(session.id, { tree: true, title: "Other", cwd: "/q", metadata: { owner: "u8" } });
     expect(await other.record()).toMatchObject({ title: "Other", cwd: "/q", metadata: { owner: "u8" } });
     const owned = await store.listSessions({ metadata: { owner: "u7" } });

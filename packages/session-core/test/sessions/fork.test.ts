@@ -50,7 +50,7 @@ describe("forking a session", () => {
   test("takes along the title and who gave it, unless it is given one", async () => {
     const { store, session } = await grow("u1", { session: { title: "Parser", titleSource: "auto", cwd: "/home/me/project" } });
     expect(await (await store.forkSession(session.id)).record()).toMatchObject({
-      title: "Parser",
+      title: "Parser, fork 1",
       titleSource: "auto",
       cwd: "/home/me/project",
     });
@@ -62,7 +62,7 @@ describe("forking a session", () => {
     const { store, session } = await grow("", { session: { title: "Parser", cwd: "/home/me/project" } });
     const fork = await store.forkSession(session.id);
     expect(await fork.record()).toMatchObject({
-      title: "Parser",
+      title: "Parser, fork 1",
       cwd: "/home/me/project",
       parent: { sessionId: session.id, entryId: null },
       entryCount: 0,

@@ -1,0 +1,90 @@
+import { AmbiguousNameError, type EntryId, type Session, type SessionRecord, type Store } from "@bough/session-core";
+import { storageOf, withoutNamedForks } from "@bough/session-core/internals";
+import { AmbiguousChoiceError } from "../errors.js";
+import { shortDirectory } from "../format/directory.js";
+import { count, counted } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { age } from "../format/time.js";
+import type { Io } from "../terminal/io.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { rowText } from "../tree/row-text.js";
+import { shortEntryIds, shortSessionId } from "./short-ids.js";
+import { sessionTitle } from "./titles.js";
+
+/** Candidates that are listed; the others are counted. */
+const LISTED = 10;
+
+/**
+ * The session that a name means. If it means several, they are listed on stderr as rows; on a terminal the person chooses one.
+ *
+ * @throws {AmbiguousChoiceError} the name means several, and none was chosen.
+ * @throws {SessionNotFoundError}
+ */
+export async function resolveSession(store: Store, io: Io, out: Printer, name: string): Promise<SessionRecord> {
+  try {
+    return await store.resolveSession(name);
+  } catch (error) {
+    if (!(error instanceof AmbiguousNameError)) throw error;
+    const found = withoutNamedForks(await storageOf(store).sessionsNamed(name, AmbiguousNameError.COUNTED));
+    const listed = found.slice(0, LISTED);
+    await printSessions(store, io, out, listed, found.length - listed.length);
+    const chosen = await chooseOne(io, listed);
+    if (chosen !== undefined) return chosen;
+    throw new AmbiguousChoiceError(`'${name}' is the name of ${counted(found.length, "session")}.`);
+  }
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "", align: "right" },
+  { heading: "id" },
+  { heading: "title", shrinksTo: 16 },
+  { heading: "entries", align: "right", optional: true },
+  { heading: "active", align: "right" },
+  { heading: "directory", shrinksTo: 8, optional: true },
+];
+
+async function printSessions(store: Store, io: Io, out: Printer, found: readonly SessionRecord[], others: number): Promise<void> {
+  const rows: (readonly Line[])[] = [];
+  for (const [at, record] of found.entries()) {
+    rows.push([
+      [styled("dim", String(at + 1))],
+      [styled("label", await shortSessionId(store, record.id, out))],
+      [sessionTitle(record)],
+      [count(record.entryCount)],
+      [age(record.activeAtMs, io.now())],
+      [styled("dim", shortDirectory(record.cwd ?? "", io.home))],
+    ]);
+  }
+  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) await out.note(...line);
+  if (others > 0) await out.note(styled("dim", `and ${count(others)} more`));
+}
+
+/** Asks for the number of a row. undefined: there is no terminal, or the answer is no such number. */
+async function chooseOne<T>(io: Io, listed: readonly T[]): Promise<T | undefined> {
+  const answer = (await io.ask?.(`Which one? [1-${listed.length}, Enter: none] `))?.trim() ?? "";
+  return /^\d+$/.test(answer) ? listed[Number(answer) - 1] : undefined;
+}
+
+/**
+ * The entry that a name means. If it means several, they are listed on stderr as rows.
+ *
+ * @throws {AmbiguousChoiceError | EntryNotFoundError}
+ */
+export async function resolveEntry(session: Session, out: Printer, name: string): Promise<EntryId> {
+  try {
+    return await session.resolve(name);
+  } catch (error) {
+    if (!(error instanceof AmbiguousNameError)) throw error;
+    const ids = error.candidates;
+    const short = await shortEntryIds(session, ids, out);
+    const width = Math.max(...[...short.values()].map((id) => id.length));
+    const rows = await Promise.all(ids.map((id) => session.tree.path(id, 1)));
+    for (const row of rows.flat()) {
+      const left: Line = [styled("label", (short.get(row.id) ?? row.id).padEnd(width)), "  "];
+      await out.note(...fitLine([...left, ...rowText(row, out.width - width - 2, out.glyphs.ellipsis)], out.width, out.glyphs.ellipsis));
+    }
+    if (error.others > 0) await out.note(styled("dim", `and ${count(error.others)} more`));
+    throw new AmbiguousChoiceError(`'${name}' is the name of ${counted(ids.length + error.others, "entry", "entries")}.`);
+  }
+}
