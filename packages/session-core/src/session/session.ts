@@ -200,10 +200,9 @@ export class Session {
    * unless they have a label or a leaf, and replies in a row that only call tools count once. Such a row is named by its last reply.
    * Cost of `~N`: the labels, leaves and branch points of the session, and the path in between.
    *
-   * @example
-   * await session.resolve("~2"); // the second entry of the conversation before the leaf
-   *
    * @throws {AmbiguousNameError | EntryNotFoundError}
+   * @example
+   * await session.resolve(entry.id.slice(0, 8)); // the whole id; "~1" is the row before the leaf
    */
   async resolve(name: string): Promise<EntryId> {
     checkArgument("name", name, TEXT);

@@ -22,6 +22,7 @@ async function storeOf5(packed: boolean): Promise<string> {
     file.exec(
       "UPDATE entry SET custom_type = NULL, preview = substr('old ' || preview, 1, 10); UPDATE session SET first_text = 'thank you'",
     );
+    file.exec("DROP TABLE word; DROP TABLE entry_text_word; DROP TABLE session_text_word");
     file.pragma("user_version = 5");
   });
   return path;

@@ -8,8 +8,8 @@ const note = "<branch-note>\nThe user went back.\n</branch-note>";
 
 describe("the preview of a summary", () => {
   test.each([
-    [`${note}\n\n## Goal\nTabs in the lexer`, "## Goal Tabs in the lexer"],
-    ["## Goal\nTabs", "## Goal Tabs"],
+    [`${note}\n\n## Goal\nTabs in the lexer`, "Tabs in the lexer"],
+    ["## Goal\nTabs", "Tabs"],
     [note, "<branch-note> The user went back. </branch-note>"],
     ["<b>not ours</c> text", "<b>not ours</c> text"],
   ])("%j is %j", (summary, preview) => {
