@@ -202,7 +202,7 @@ export class Session {
    *
    * @throws {AmbiguousNameError | EntryNotFoundError}
    * @example
-   * await session.resolve(entry.id.slice(0, 8)); // the whole id; "~1" is the row before the leaf
+   * await session.resolve("@leaf"); // the whole id; "~1" is the row before it
    */
   async resolve(name: string): Promise<EntryId> {
     checkArgument("name", name, TEXT);
