@@ -93,7 +93,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   TARGET_EXISTS: {
     exit: 29,
     meaning: "The output file exists; it was not changed",
-    hint: "Name another file; `bough export --force` replaces the file.",
+    hint: "Name another file; --force replaces the file.",
   },
   SOURCE_NOT_FOUND: { exit: 30, meaning: "`import`: the path does not exist", hint: "Check the path." },
   NO_SESSIONS_FOUND: {

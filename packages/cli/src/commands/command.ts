@@ -40,7 +40,7 @@ export function requireArgument(value: string | undefined): string {
  */
 export async function confirm(io: Io, action: string, consequence: string): Promise<void> {
   if (io.ask === undefined) throw new ConfirmationNeededError(`${action}: this needs a confirmation. Add --yes to confirm.`);
-  const answer = await io.ask(`${safe(action)}? ${consequence} [y/N] `);
+  const answer = await io.ask(`${safe(action)}?${consequence === "" ? "" : ` ${consequence}`} [y/N] `);
   if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was changed.");
 }
 

@@ -61,7 +61,8 @@ async function chooseFound({ io, out, options }: Invocation<ImportCommandOptions
     throw new ChoiceNeededError(
       `Choose what to import: ${folders.map((folder) => `bough import ${quotePath(folder)}`).join(", ")}; or all of it: bough import --yes.`,
     );
-  await confirm(io, `Import ${supported.map(({ name }) => name).join(", ")}`, "The files are only read; importing again adds what is new.");
+  await out.note("The files are only read; importing again adds what is new.");
+  await confirm(io, `Import ${supported.map(({ name }) => name).join(", ")}`, "");
   return folders;
 }
 

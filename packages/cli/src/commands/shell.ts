@@ -63,7 +63,7 @@ async function greetFirstUse({ store, io }: InteractiveRun, out: Printer): Promi
   if (agents.length === 0) return;
   await out.note("The store is empty. Sessions of other agents are on this machine:");
   for (const agent of agents) await out.note(`  ${describeAgent(agent, io.home)}`);
-  await out.note("To import them: bough import");
+  await out.note("To import them: `bough import` at your prompt, or /import FOLDER here");
 }
 
 async function chooseFirstRoute(run: InteractiveRun, out: Printer, { new: isNew, session, resume }: ShellOptions): Promise<Route> {

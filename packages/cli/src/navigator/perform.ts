@@ -1,7 +1,7 @@
 import { platform } from "node:os";
 import { resolve } from "node:path";
-import { type Entry, type EntryId, exportMarkdown, textOf } from "@bough/session-core";
-import { previewOf } from "@bough/session-core/internals";
+import { type Entry, type EntryId, exportMarkdown, type SecretCount, type SessionRecord, textOf } from "@bough/session-core";
+import { describeSecrets, previewOf } from "@bough/session-core/internals";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
@@ -93,7 +93,7 @@ export class NavigatorPerformer {
       case "fork":
         return this.#fork(effect, dispatch);
       case "export":
-        return showNotice(dispatch, `Written to ${await this.#export(effect.entryId, effect.path)}`);
+        return showNotice(dispatch, await this.#export(effect.entryId, effect.path));
       case "copy":
         return this.#copy(effect.entryId, host);
       case "compare":
@@ -119,11 +119,19 @@ export class NavigatorPerformer {
     return [[styled("heading", `${calls.length} replies; the last one follows in full`)], ...lines, []];
   }
 
+  /** The subagents of each entry, in the order of the calls that started them. */
   async #subagents(): Promise<ReadonlyMap<EntryId, readonly Subagent[]>> {
-    const found = new Map<EntryId, Subagent[]>();
+    const found = new Map<EntryId, SessionRecord[]>();
     for (const record of await listChildren(this.#world.store, this.#world.session.id)) {
       const entryId = record.parent?.entryId ?? null;
       if (entryId !== null) found.set(entryId, [...(found.get(entryId) ?? []), record]);
+    }
+    const entries = await this.#world.session.entriesById([...found.keys()]);
+    for (const [id, records] of found) {
+      const entry = entries.get(id);
+      const calls = entry === undefined ? [] : callIdsOf(entry);
+      const callOf = ({ parent }: SessionRecord) => calls.indexOf(parent?.toolCallId ?? "");
+      records.sort((a, b) => callOf(a) - callOf(b) || a.createdAtMs - b.createdAtMs);
     }
     return found;
   }
@@ -150,8 +158,9 @@ export class NavigatorPerformer {
   async #export(entryId: EntryId, given: string): Promise<string> {
     const { session, io } = this.#world;
     const path = resolve(io.cwd, given);
-    await writeNewFile(io, path, exportMarkdown(session, { branch: entryId }), false);
-    return path;
+    const masked: SecretCount[] = [];
+    await writeNewFile(io, path, exportMarkdown(session, { branch: entryId, onMasked: (counts) => masked.push(...counts) }), false);
+    return `Written to ${path}${masked.length === 0 ? "" : `; ${describeSecrets(masked, "masked")}`}`;
   }
 
   async #copy(entryId: EntryId, host: ScreenHost<NavigatorEvent>): Promise<void> {
@@ -193,4 +202,9 @@ function messageText(message: Extract<Entry, { type: "message" }>["message"]): s
 
 function wholeText(entry: Entry): string {
   return entryLines(entry).map(textOfLine).join("\n");
+}
+
+function callIdsOf(entry: Entry): readonly string[] {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+  return entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
 }

@@ -54,7 +54,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "export",
     args: "[file]",
-    help: "write this branch as .md, all branches as .jsonl, or .pi.jsonl for pi; --force replaces a file",
+    help: "write this branch as .md, all branches as .html, .jsonl, or .pi.jsonl for pi; --force replaces a file",
   },
   { name: "import", args: "<path>", help: "import sessions of other agents" },
   { name: "model", args: "[name]", help: "show the model; with a name: switch to it" },

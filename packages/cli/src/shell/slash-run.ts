@@ -24,9 +24,8 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
-      const { isGiven, others } = extractFlag(rest, "--force");
-      const path = others === "" ? `bough-${toFileName(sessionId)}.md` : expandHome(others, home);
-      const flags = isGiven ? ["--force"] : [];
+      const { flags, file } = exportArguments(rest);
+      const path = file === "" ? `bough-${toFileName(sessionId)}.md` : expandHome(file, home);
       return ["export", sessionId, ...flags, "--format", exportFormat(path) ?? "markdown", "--output", path];
     }
     case "import": {
@@ -58,12 +57,26 @@ function extractFlag(rest: string, flag: string): { readonly isGiven: boolean; r
   return { isGiven: false, others: rest };
 }
 
+/** The flags of `/export`, in any order around the name of the file. */
+function exportArguments(rest: string): { readonly flags: readonly string[]; readonly file: string } {
+  let file = rest;
+  const flags = new Set<string>();
+  for (const flag of [...EXPORT_FLAGS, ...EXPORT_FLAGS]) {
+    const { isGiven, others } = extractFlag(file, flag);
+    file = others;
+    if (isGiven) flags.add(flag);
+  }
+  return { flags: [...flags], file };
+}
+
+const EXPORT_FLAGS = ["--force", "--with-secrets"] as const;
+
 const CONTEXT_BAR = 20;
 
 /** Errors of commands without their argument. */
 const MISSING_ARGUMENT: Readonly<Partial<Record<SlashName, string>>> = {
   search: "Search for what? /search WORDS",
-  import: "Import from where? /import PATH",
+  import: "Import from where? /import PATH, such as ~/.claude/projects or ~/.pi/agent/sessions",
   name: "Which title? /name TITLE",
 };
 
@@ -71,9 +84,9 @@ const MISSING_ARGUMENT: Readonly<Partial<Record<SlashName, string>>> = {
 function missingArgument(name: SlashName, rest: string): string | undefined {
   if (rest === "" || (name === "import" && rest === "--verbose")) return MISSING_ARGUMENT[name];
   // Without an extension the format is unknown, and a word such as `clipboard` was probably not meant as a file.
-  const file = extractFlag(rest, "--force").others;
+  const { file } = exportArguments(rest);
   const isUnclear = name === "export" && file !== "" && exportFormat(file) === undefined;
-  return isUnclear ? "Into which file? /export FILE.md, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
+  return isUnclear ? "Into which file? /export FILE.md, FILE.html, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
 }
 
 /** Runs the `bough` command of a slash command and prints its output. Returns false if the shell must perform it itself. */
@@ -179,9 +192,10 @@ function expandHome(text: string, home: string): string {
 }
 
 /** The export format for a file name; undefined: the extension is unknown. */
-function exportFormat(path: string): "markdown" | "bough" | "pi" | undefined {
+function exportFormat(path: string): "markdown" | "html" | "bough" | "pi" | undefined {
   const name = path.toLowerCase();
   if (name.endsWith(".pi.jsonl")) return "pi";
   if (name.endsWith(".jsonl")) return "bough";
+  if (name.endsWith(".html") || name.endsWith(".htm")) return "html";
   return name.endsWith(".md") || name.endsWith(".markdown") ? "markdown" : undefined;
 }

@@ -31,16 +31,16 @@ describe("the row of a call that started a subagent", () => {
     expect(driven.result).toEqual({ kind: "visit", sessionId: "agent-1", entryId: null });
   });
 
-  it("asks which one if there are several", async () => {
+  it("asks which one if there are several, in the order of the calls", async () => {
     const { driven } = await opened(withSubagents, { filter: "all" });
     await driven.until(({ subagents }) => subagents.size === 2);
     while (selected(driven) !== "two") driven.press("up");
     driven.press("o");
     expect(driven.text).toContain("2 subagents. Enter opens one");
+    expect(driven.text).toMatch(/1 Find the parser[^]*2 Find the tests/);
     expect(driven.result).toBeUndefined();
     driven.press("down", "enter");
-    expect(driven.result).toMatchObject({ kind: "visit" });
-    expect(["agent-2", "agent-3"]).toContain(driven.result?.kind === "visit" ? driven.result.sessionId : "");
+    expect(driven.result).toMatchObject({ kind: "visit", sessionId: "agent-3" });
   });
 
   it("says on another row that there is none", async () => {

@@ -81,6 +81,22 @@ describe("slash commands on a store", () => {
     expect(commandLineOf("export", "", "a/../../b")?.at(-1)).toBe("bough-a_______.md");
   });
 
+  test("/export writes an HTML page, and takes its flags before and after the name of the file", async () => {
+    const shell = await talk();
+    await ran(shell, "/export page.html");
+    expect(readFileSync(join(shell.folder, "page.html"), "utf8")).toMatch(/^<!doctype html>/i);
+    for (const line of ["--force --with-secrets a b.md", "a b.md --with-secrets --force", "--with-secrets a b.md --force"])
+      expect(commandLineOf("export", line, "s")).toEqual([
+        "export",
+        "s",
+        ...["--force", "--with-secrets"].filter((flag) => line.includes(flag)),
+        "--format",
+        "markdown",
+        "--output",
+        "a b.md",
+      ]);
+  });
+
   test("/export clipboard is not accepted as a file name", async () => {
     const shell = await talk();
     expect(await ran(shell, "/export clipboard")).toContain("Into which file?");
