@@ -43,7 +43,7 @@ export { asTyped, isTyped, rankTitle, typedText } from "./entry/typed-text.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
 // Documents: replies with their results, texts without invisible characters
-export { languageOfFile, removeInvisible } from "./formats/markdown/markdown-text.js";
+export { languageOfFile } from "./formats/markdown/markdown-text.js";
 export { groupSteps, type ReplyStep, type Step } from "./formats/markdown/step.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
@@ -66,6 +66,7 @@ export { withoutNamedForks } from "./sessions/fork-names.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
+export { removeInvisible } from "./text/invisible.js";
 export { findNearest } from "./text/nearest-name.js";
 export { cleanText, shortLine } from "./text/one-line.js";
 export { type Fit, shortenDetail, shortenPath } from "./text/shorten-path.js";

@@ -1,4 +1,5 @@
 import { checkArgument, TEXT } from "../arguments/rules.js";
+import { visibleText } from "../text/invisible.js";
 import { PLACE_RULES } from "./place-rules.js";
 import { findPrivateKeys } from "./private-keys.js";
 import type { FoundSecret, SecretRule } from "./secret.js";
@@ -15,13 +16,26 @@ import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
   checkArgument("text", text, TEXT);
+  // Color codes and invisible characters divide a secret where a program marked its start, and exports take them out.
+  const visible = visibleText(text);
+  if (visible === undefined) return mergeOverlaps(findIn(text));
+  const found = findIn(visible.text).map(({ start, end, kind }) => ({
+    start: visible.toOriginal(start),
+    end: visible.toOriginal(end - 1) + 1,
+    kind,
+  }));
+  return mergeOverlaps([...findIn(text), ...found]);
+}
+
+/** The matches of all rules. They may overlap. */
+function findIn(text: string): readonly FoundSecret[] {
   const found = [...findPrivateKeys(text)];
   const add = (rules: readonly SecretRule[], isNone: (one: FoundSecret) => boolean): void => {
     for (const rule of rules) for (const one of matchesOf(rule, text)) if (!isNone(one)) found.push(one);
   };
   if (TOKEN_HINT.test(text)) add(TOKEN_RULES, ({ start, end }) => isPlaceholder(text.slice(start, end)));
   add(PLACE_RULES, (one) => isNoValue(text, one));
-  return mergeOverlaps(found);
+  return found;
 }
 
 function matchesOf({ kind, hints, pattern }: SecretRule, text: string): readonly FoundSecret[] {

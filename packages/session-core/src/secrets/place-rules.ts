@@ -62,7 +62,7 @@ export const PLACE_RULES: readonly SecretRule[] = [
   {
     kind: "password in a URL",
     hints: ["://"],
-    pattern: /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{0,100}:)(?![[$<{*%])[^\s@/"'<>]{1,200}(?=@)/gi,
+    pattern: /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{0,100}:)(?![[$<{*%])[^\s/"'<>]{1,200}(?=@)/gi,
   },
   {
     kind: "token in a URL",
@@ -92,7 +92,13 @@ export const PLACE_RULES: readonly SecretRule[] = [
   { kind: "token", hints: ['auth\\":', 'auth":'], pattern: /("auth\\{0,3}"\s{0,3}:\s{0,3}\\{0,3}")[A-Za-z0-9+/]{16,}={0,2}(?=\\{0,3}")/g },
   { kind: "private key", hints: ["-key-data"], pattern: /(\b[a-z]{1,10}-key-data:\s{1,3})[A-Za-z0-9+/]{80,}={0,2}/g },
   ...NAMED_RULES,
-  { kind: "token", hints: ["TOKEN="], pattern: new RegExp(`((?<![A-Za-z0-9_])[A-Z0-9_]{0,40}TOKEN=)${NO_VALUE}${BARE}{8,}`, "g") },
+  { kind: "token", hints: ["TOKEN="], pattern: new RegExp(`((?<![A-Za-z0-9_])[A-Z0-9_]{0,40}TOKEN=["']?)${NO_VALUE}${BARE}{8,}`, "g") },
+  // DB_PASS=... and PASS=..., but not paths, as in OLD_PWD=/home
+  {
+    kind: "password",
+    hints: ["PASS=", "PWD="],
+    pattern: new RegExp(`((?<![A-Za-z0-9_])(?:[A-Z0-9_]{0,40}_)?(?:PASS|PWD)=["']?)(?![/~.])${NO_VALUE}${BARE}{6,}`, "g"),
+  },
   { kind: "password", hints: ["--"], pattern: new RegExp(`(--(?:password|passwd)[= ])${NO_VALUE}(?!-)${BARE}{4,}`, "gi") },
   {
     kind: "token",

@@ -40,6 +40,8 @@ export class SessionMasker {
   /** The masks that were written, with their kind. */
   readonly #written = new Map<string, string>();
   readonly #seen = new Map<string, string>();
+  /** All learned secrets on one line, as previews show them, with their kind. */
+  readonly #lines = new Map<string, { readonly secret: string; readonly kind: string }>();
 
   /** Remembers the secrets of an entry. */
   learn(entry: Entry): void {
@@ -107,12 +109,31 @@ export class SessionMasker {
     return found;
   }
 
+  /** The learned secret in which a title or a preview was cut: no rule recognizes a part of it. */
+  #findCut(text: string): { readonly start: number; readonly secret: string; readonly kind: string } | undefined {
+    if (!text.endsWith("…") || text.length > MAX_CUT_CHARS) return undefined;
+    const rest = text.slice(0, -1);
+    for (const [line, { secret, kind }] of this.#lines) {
+      for (let length = Math.min(line.length, rest.length); length >= MIN_CUT_CHARS; length -= 1)
+        if (rest.endsWith(line.slice(0, length))) return { start: rest.length - length, secret, kind };
+    }
+    return undefined;
+  }
+
   #remember(secret: string, kind: string): void {
+    const line = secret.slice(0, MAX_CUT_CHARS).replace(/\s+/g, " ");
+    this.#lines.set(line, { secret, kind });
     this.#masker.maskOf(secret, kind);
     if (isUnmistakable(secret) && this.#known.size < MAX_KNOWN) this.#known.set(secret, kind);
   }
 
   #mask(text: string, name: string, isEnv: boolean, onPlace?: (place: SecretPlace) => void): string {
+    const cut = this.#findCut(text);
+    if (cut !== undefined) {
+      const mask = this.#masker.maskOf(cut.secret, cut.kind);
+      this.#written.set(mask, cut.kind);
+      return `${this.#mask(text.slice(0, cut.start), name, isEnv, onPlace)}${mask}…`;
+    }
     const found = this.#find(text, name, isEnv);
     if (found.length === 0) return text;
     const masks = found.map(({ start, end, kind }) => ({ kind, mask: this.#masker.maskOf(text.slice(start, end), kind) }));
@@ -136,6 +157,10 @@ function countKinds(kinds: Iterable<string>): readonly SecretCount[] {
 
 /** Shorter texts are no secrets. */
 const MIN_SECRET_CHARS = 4;
+/** No title and no preview is longer, in UTF-16 code units. */
+const MAX_CUT_CHARS = 512;
+/** The first characters of a secret, fewer than which occur in other words. */
+const MIN_CUT_CHARS = 6;
 /** Each further occurrence of so many learned secrets is found; a search costs one pass of the text for each. */
 const MAX_KNOWN = 200;
 

@@ -114,7 +114,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   const isRange = options.from !== undefined || options.to !== undefined;
   const document = {
     session: masked.value(header),
-    model: model?.modelId ?? null,
+    model: masked.value(model?.modelId ?? null),
     entries: read(),
     labels: names,
     contents: isRange ? [] : await collectTurns(read(), names, header.cwd),

@@ -6,7 +6,7 @@ import { assistantMessage, toolResult, userMessage } from "../../src/entry/build
 import type { EntryInput } from "../../src/entry/entry.js";
 import type { SecretCount } from "../../src/secrets/secret.js";
 import type { Session } from "../../src/session/session.js";
-import { exportBough, exportMarkdown, exportPi, type SecretOptions } from "../../src/transfer/export.js";
+import { exportBough, exportMarkdown, exportPi, learnSecrets, type SecretOptions } from "../../src/transfer/export.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import { collected, openedStore, tempFolder } from "../world/stores.js";
 
@@ -61,6 +61,19 @@ describe.each(EXPORTS)("an export as %s", (_name, exported) => {
   test.each(Object.entries(PLACES))("masks a secret in %s", async (_place, entries) => {
     const session = await sessionOf(...entries(TOKEN));
     expect(await textOf(session)).not.toContain(TOKEN);
+  });
+
+  test.each([
+    ["a color code in it", `${TOKEN.slice(0, 4)}\u001b[m\u001b[K${TOKEN.slice(4)}`],
+    ["an invisible character in it", `gh\u200b${TOKEN.slice(2)}`],
+  ])("masks a secret with %s", async (_name, secret) => {
+    const session = await sessionOf(message([call("c1", "bash", {})]), toolResult("c1", `key = \u001b[31m${secret}\u001b[0m\r\n`));
+    expect(await textOf(session)).not.toContain(TOKEN.slice(4));
+  });
+
+  test("masks the name of a model", async () => {
+    const session = await sessionOf({ type: "model_change", provider: "p", modelId: TOKEN });
+    expect(await textOf(session)).not.toContain(TOKEN.slice(4).replaceAll("_", "\\_"));
   });
 
   test("masks labels, titles, metadata and values", async () => {
@@ -144,6 +157,16 @@ describe.each(EXPORTS)("an export as %s", (_name, exported) => {
       { numRuns: 15 },
     );
   });
+});
+
+test.each([[TOKEN], [KEY], ["hunter22x9"]])("masks the part of a secret in which a title was cut: %s", async (secret) => {
+  const session = await sessionOf(userMessage(`"password": "${secret}"`));
+  const masker = await learnSecrets(session);
+  for (const cut of [6, 8, Math.min(secret.length, 40)]) {
+    const shown = secret.replace(/\s+/g, " ").slice(0, cut);
+    expect(masker.maskValue(`Log in with ${shown}…`)).toMatch(/^Log in with \[.* 1\]…$/);
+  }
+  expect(masker.maskValue("Log in with it…")).toBe("Log in with it…");
 });
 
 describe("a Markdown export", () => {

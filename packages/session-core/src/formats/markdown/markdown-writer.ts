@@ -2,9 +2,10 @@ import type { Entry } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import type { SecretCount } from "../../secrets/secret.js";
 import { pairStart } from "../../text/cut.js";
+import { removeInvisible } from "../../text/invisible.js";
 import type { Todo } from "../../tools/todos.js";
 import { type Turn, userTitle } from "./contents.js";
-import { escapeMarkdown, removeInvisible } from "./markdown-text.js";
+import { escapeMarkdown } from "./markdown-text.js";
 
 /** A branch of a session to write as a document. */
 export interface MarkdownDocument {

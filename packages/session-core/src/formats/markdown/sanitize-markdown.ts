@@ -1,5 +1,6 @@
+import { removeInvisible } from "../../text/invisible.js";
 import { type MarkdownBlock, parseBlocks } from "./markdown-block.js";
-import { fenceLines, removeInvisible } from "./markdown-text.js";
+import { fenceLines } from "./markdown-text.js";
 import { sanitizeInline } from "./sanitize-inline.js";
 
 /** The highest heading inside a message: levels 1 and 2 are the document's title and its messages. */
