@@ -3,7 +3,7 @@ import type { LanguageModel } from "ai";
 import type { Config, ProviderKind } from "../config/schema.js";
 import { UsageError } from "../errors.js";
 import { nonEmpty, requireKey } from "../session/summary-model.js";
-import { DEFAULT_WINDOW } from "../session/window-choice.js";
+import { assumedWindow, DEFAULT_WINDOW } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
 /** A model that replies. */
@@ -13,10 +13,28 @@ export interface ChatModel {
   readonly provider: ProviderKind;
   /** Its context window in tokens: from the options, the table of models, or 200,000. */
   readonly windowTokens: number;
+  /** The URL of its API, without credentials and parameters. */
+  readonly address: string;
+  readonly origin: ModelOrigin;
   /** API keys and passwords in the URL. They must not be shown or stored. */
   readonly secrets: readonly string[];
   /** The model of the AI SDK, which is loaded at the first call. */
   readonly languageModel: () => Promise<LanguageModel>;
+}
+
+/** Where a setting comes from, as text: an option, an environment variable, `CONFIG_FILE`, or a default. */
+type Origin = string;
+
+/** The origin of settings in the config file. */
+export const CONFIG_FILE = "config file";
+
+/** Where the settings of a model come from. */
+export interface ModelOrigin {
+  readonly name: Origin;
+  readonly address: Origin;
+  readonly window: Origin;
+  /** null: no key is sent. */
+  readonly key: Origin | null;
 }
 
 /**
@@ -30,17 +48,27 @@ export interface ChatModel {
 export function chooseChatModel(env: Io["env"], config: Config, options: ChatOptions): ChatModel | null {
   const choice = chooseEndpoint(env, config, options);
   if (choice === null) return null;
+  const window = chooseModelWindow(config, options, choice.name);
   let loading: Promise<LanguageModel> | undefined;
   return {
     name: choice.name,
     provider: choice.provider,
-    windowTokens: options.window ?? config.window ?? findContextWindow(choice.name) ?? DEFAULT_WINDOW,
+    windowTokens: window.tokens,
+    address: splitAddress(choice.baseURL).address,
+    origin: { ...choice.origin, window: window.origin },
     secrets: secretsOf(choice),
     languageModel: () => {
       loading ??= choice.provider === "anthropic" ? createAnthropicModel(choice) : openAiCompatible(choice);
       return loading;
     },
   };
+}
+
+function chooseModelWindow(config: Config, options: ChatOptions, name: string): { readonly tokens: number; readonly origin: Origin } {
+  if (options.window !== undefined) return { tokens: options.window, origin: "--window" };
+  if (config.window !== undefined) return { tokens: config.window, origin: CONFIG_FILE };
+  const known = findContextWindow(name);
+  return known === undefined ? { tokens: DEFAULT_WINDOW, origin: assumedWindow(name) } : { tokens: known, origin: "table of models" };
 }
 
 function secretsOf({ apiKey, baseURL }: Endpoint): readonly string[] {
@@ -104,6 +132,8 @@ const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...i
 /** The command-line options of the model that replies. */
 export interface ChatOptions {
   readonly model?: string | undefined;
+  /** What named `model`. Default: `--model`. */
+  readonly modelFrom?: Origin | undefined;
   readonly baseUrl?: string | undefined;
   /** Name of the environment variable with the key. */
   readonly apiKeyEnv?: string | undefined;
@@ -118,6 +148,13 @@ interface Endpoint {
   readonly provider: ProviderKind;
   readonly baseURL: string;
   readonly apiKey: string | undefined;
+  readonly origin: Omit<ModelOrigin, "window">;
+}
+
+/** A value and where it comes from. */
+interface Sourced {
+  readonly value: string;
+  readonly origin: Origin;
 }
 
 type Env = Io["env"];
@@ -134,25 +171,40 @@ const ANTHROPIC = "https://api.anthropic.com/v1";
  * @throws {UsageError} the name or URL is missing, or a variable that should contain the key is not set.
  */
 export function chooseEndpoint(env: Env, config: Config, options: ChatOptions): Endpoint | null {
-  const name = options.model ?? nonEmpty(env["BOUGH_MODEL"]) ?? config.model;
-  if (name === undefined || name.trim() === "") {
-    if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || name !== undefined)
+  const named = firstGiven(
+    [options.model, options.modelFrom ?? "--model"],
+    [nonEmpty(env["BOUGH_MODEL"]), "BOUGH_MODEL"],
+    [config.model, CONFIG_FILE],
+  );
+  const name = named?.value.trim() ?? "";
+  if (named === undefined || name === "") {
+    if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || named !== undefined)
       throw new UsageError("The model is missing. Name it with --model or BOUGH_MODEL.");
     return null;
   }
   const address = chooseAddress(env, config, options, name);
   if (address === undefined)
     throw new UsageError("The URL of the model is missing. Set --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1.");
-  const baseURL = requireHttpAddress(address);
-  const provider = options.provider ?? chooseProvider(config, baseURL, address);
-  return { name: name.trim(), provider, baseURL, apiKey: chooseKey(env, config, options, address) };
+  const baseURL = requireHttpAddress(address.value);
+  const provider = options.provider ?? chooseProvider(config, baseURL, address.value);
+  const key = chooseKey(env, config, options, address.value);
+  const origin = { name: named.origin, address: address.origin, key: key?.origin ?? null };
+  return { name, provider, baseURL, apiKey: key?.value, origin };
 }
 
-function chooseAddress(env: Env, config: Config, options: ChatOptions, name: string): string | undefined {
-  const given = options.baseUrl ?? nonEmpty(env["BOUGH_BASE_URL"]) ?? config.baseUrl;
-  if (given !== undefined) return given;
+function firstGiven(...choices: readonly (readonly [value: string | undefined, origin: Origin])[]): Sourced | undefined {
+  for (const [value, origin] of choices) if (value !== undefined) return { value, origin };
+  return undefined;
+}
+
+function chooseAddress(env: Env, config: Config, options: ChatOptions, name: string): Sourced | undefined {
   const isAnthropic = (options.provider ?? config.provider) === "anthropic" || name.trim().startsWith("claude");
-  return isAnthropic ? ANTHROPIC : undefined;
+  return firstGiven(
+    [options.baseUrl, "--base-url"],
+    [nonEmpty(env["BOUGH_BASE_URL"]), "BOUGH_BASE_URL"],
+    [config.baseUrl, CONFIG_FILE],
+    [isAnthropic ? ANTHROPIC : undefined, "default of the provider"],
+  );
 }
 
 /** The provider in the config applies to the URL in the config only. */
@@ -169,17 +221,20 @@ function requireHttpAddress(address: string): string {
   return address;
 }
 
-function chooseKey(env: Env, config: Config, options: ChatOptions, address: string): string | undefined {
-  if (options.apiKeyEnv !== undefined) return requireKey(env, options.apiKeyEnv, "--api-key-env");
+function chooseKey(env: Env, config: Config, options: ChatOptions, address: string): Sourced | undefined {
+  if (options.apiKeyEnv !== undefined) return { value: requireKey(env, options.apiKeyEnv, "--api-key-env"), origin: "--api-key-env" };
   if (config.apiKeyEnv !== undefined && address === configuredAddress({}, config))
-    return requireKey(env, config.apiKeyEnv, "apiKeyEnv in the config file");
-  const shared = nonEmpty(env["BOUGH_API_KEY"]);
-  // If no URL is configured, the key belongs to the given one.
-  if (shared !== undefined && (configuredAddress(env, config) ?? address) === address) return shared;
-  return new URL(address).hostname === "api.anthropic.com" ? nonEmpty(env["ANTHROPIC_API_KEY"]) : undefined;
+    return { value: requireKey(env, config.apiKeyEnv, "apiKeyEnv in the config file"), origin: config.apiKeyEnv };
+  // If no URL is configured, BOUGH_API_KEY belongs to the given one.
+  const isShared = (configuredAddress(env, config) ?? address) === address;
+  const isAnthropic = new URL(address).hostname === "api.anthropic.com";
+  return firstGiven(
+    [isShared ? nonEmpty(env["BOUGH_API_KEY"]) : undefined, "BOUGH_API_KEY"],
+    [isAnthropic ? nonEmpty(env["ANTHROPIC_API_KEY"]) : undefined, "ANTHROPIC_API_KEY"],
+  );
 }
 
 /** The URL without command-line options. */
 function configuredAddress(env: Env, config: Config): string | undefined {
-  return chooseAddress(env, config, {}, nonEmpty(env["BOUGH_MODEL"]) ?? config.model ?? "");
+  return chooseAddress(env, config, {}, nonEmpty(env["BOUGH_MODEL"]) ?? config.model ?? "")?.value;
 }

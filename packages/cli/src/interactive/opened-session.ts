@@ -80,5 +80,5 @@ function createSummarizer(model: ChatModel): Summarizer {
 
 /** Another model at the same URL. */
 export function chooseNamedModel({ io, config, options }: InteractiveRun, name: string): ChatModel | null {
-  return chooseChatModel(io.env, config, { ...options, model: name });
+  return chooseChatModel(io.env, config, { ...options, model: name, modelFrom: "/model" });
 }

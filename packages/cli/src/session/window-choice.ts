@@ -30,10 +30,15 @@ export function describeWindow({ tokens, from, model }: WindowChoice): string {
 function describeSource(from: WindowChoice["from"], model: string | null): string {
   switch (from) {
     case "option":
-      return "from --window";
+      return "as given";
     case "model":
       return `of ${model ?? ""}`;
     case "default":
-      return `default: ${model === null ? "the session has no model" : `${model} is not in the table of models`}; --window sets another`;
+      return `${assumedWindow(model)}; --window sets another`;
   }
+}
+
+/** Why the default window is used. `model` null: the session has none. */
+export function assumedWindow(model: string | null): string {
+  return `assumed: ${model === null ? "the session has no model" : `that of ${model} is not known here`}`;
 }

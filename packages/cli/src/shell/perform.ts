@@ -12,8 +12,9 @@ import { startAnswerDelay } from "../terminal/line-reader.js";
 import { type Intro, printIntro } from "./intro.js";
 import type { ShellEffect } from "./model.js";
 import { ReplyRun } from "./reply-run.js";
+import { settingsLines } from "./settings.js";
 import type { SlashName } from "./slash-commands.js";
-import { helpScreenLines, labelLines, runSlashCommand, setThinkingLevel, settingsLines } from "./slash-run.js";
+import { helpScreenLines, labelLines, runSlashCommand, setThinkingLevel } from "./slash-run.js";
 import { StatusReader } from "./status.js";
 import { promptLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
@@ -187,12 +188,12 @@ export class ShellPerformer {
   async #runCommand(name: SlashName, rest: string, host: ShellHost): Promise<void> {
     // Print the command above its output.
     host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
-    if (await runSlashCommand(this.#world, host, name, rest)) return;
+    if (await runSlashCommand({ ...this.#world, model: this.#model }, host, name, rest)) return;
     switch (name) {
       case "help":
         return host.print(helpScreenLines(this.#world, this.#width, this.#glyphs));
       case "settings":
-        return host.print(settingsLines({ ...this.#world, model: this.#model }));
+        return host.print(await settingsLines({ ...this.#world, model: this.#model }, this.#alwaysAllowed));
       case "label":
         return host.print(await labelLines(this.#world));
       case "retry":

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
-import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { toFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
+import { safe } from "../terminal/safe.js";
 import { padEnd } from "../terminal/width.js";
 import { helpLines, rebindKeys } from "../tui/key-table.js";
 import { SHELL_KEYS } from "./keys.js";
@@ -19,8 +19,6 @@ import type { ShellHost, ShellWorld } from "./world.js";
 export function commandLineOf(name: SlashName, rest: string, sessionId: string, home = ""): readonly string[] | undefined {
   const words = rest.split(/\s+/).filter((word) => word !== "");
   switch (name) {
-    case "context":
-      return ["context", sessionId, "--brief", "--window", "auto"];
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
@@ -96,7 +94,7 @@ export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: 
     host.dispatch({ kind: "notice", text: needed, isError: true });
     return true;
   }
-  const line = commandLineOf(name, rest, world.session.id, world.io.home);
+  const line = name === "context" ? contextLine(world) : commandLineOf(name, rest, world.session.id, world.io.home);
   if (line === undefined) return false;
   const { lines, notes, exit } = await world.runCommand(line);
   // Output fits the width of the terminal; messages on stderr may be longer.
@@ -109,10 +107,18 @@ export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: 
   return true;
 }
 
-/** A bar that shows how full the context window is. */
-async function windowBarLines({ compactor, io }: ShellWorld): Promise<readonly Line[]> {
+/** `bough context` with the window and the preset of the requests of this shell. */
+function contextLine({ session, model, config }: ShellWorld): readonly string[] {
+  const window = model?.windowTokens ?? config.window ?? "auto";
+  const preset = config.preset === undefined ? [] : ["--preset", config.preset];
+  return ["context", session.id, "--brief", "--window", String(window), ...preset];
+}
+
+/** A bar that shows how full the context window is, and where its size comes from. */
+async function windowBarLines({ compactor, io, model }: ShellWorld): Promise<readonly Line[]> {
   const { totalTokens, windowTokens } = await compactor.usage();
-  return [[windowBar(totalTokens, windowTokens, CONTEXT_BAR, glyphsFor(io.env))]];
+  const origin = model === null ? [] : [styled("dim", `  (window: ${safe(model.origin.window)})`)];
+  return [[windowBar(totalTokens, windowTokens, CONTEXT_BAR, glyphsFor(io.env)), ...origin]];
 }
 
 /** `/help`. */
@@ -123,39 +129,6 @@ export function helpScreenLines(world: ShellWorld, width: number, glyphs: Glyphs
   );
   const keys = rebindKeys(SHELL_KEYS, world.config.keys?.shell ?? {});
   return [[styled("heading", "Commands")], ...commands, [], ...helpLines(keys, width, glyphs), []];
-}
-
-/** `/settings`: the settings in effect and their sources. */
-export function settingsLines(world: ShellWorld): readonly Line[] {
-  const { config, configPath, model, io } = world;
-  const from = (variable: string, configured: boolean) =>
-    (io.env[variable] ?? "") !== "" ? variable : configured ? "config file" : "default";
-  const rows: readonly (readonly [string, string, string])[] = [
-    ["model", model?.name ?? "none (notebook)", from("BOUGH_MODEL", config.model !== undefined)],
-    [
-      "address",
-      model === null ? "" : (config.baseUrl ?? (io.env["BOUGH_BASE_URL"] === undefined ? "provider default" : "as set")),
-      from("BOUGH_BASE_URL", config.baseUrl !== undefined),
-    ],
-    [
-      "window",
-      model === null ? "" : `${count(model.windowTokens)} tokens`,
-      config.window === undefined ? "table of models" : "config file",
-    ],
-    ["thinking", config.thinking ?? "model default", config.thinking === undefined ? "default" : "config file"],
-    ["compaction", config.preset ?? "balanced", config.preset === undefined ? "default" : "config file"],
-    ["tools", toolsText(config.tools ?? {}), config.tools === undefined ? "default" : "config file"],
-    ["leaving a branch", config.navigator?.leaving ?? "ask", config.navigator?.leaving === undefined ? "default" : "config file"],
-  ];
-  const shown = rows
-    .filter(([, value]) => value !== "")
-    .map(([name, value, source]): Line => [padEnd(`  ${name}`, 22), styled("bold", value), styled("dim", `  (${source})`)]);
-  return [[styled("heading", "Settings"), styled("dim", `  ${configPath}`)], ...shown, []];
-}
-
-function toolsText(tools: Readonly<Record<string, string | undefined>>): string {
-  const on = Object.entries(tools).filter(([, permission]) => permission !== undefined && permission !== "off");
-  return on.length === 0 ? "off" : on.map(([name, permission]) => `${name} ${permission}`).join(", ");
 }
 
 /** `/thinking`: sets the level of the following replies, or shows the current one. */
