@@ -45,6 +45,7 @@ export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-re
 // Documents: replies with their results, texts without invisible characters
 export { languageOfFile } from "./formats/markdown/markdown-text.js";
 export { groupSteps, type ReplyStep, type Step } from "./formats/markdown/step.js";
+export { toolText } from "./formats/markdown/tool-text.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
 export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";

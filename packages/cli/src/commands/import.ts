@@ -21,12 +21,10 @@ import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { describeAgent, describeOthers, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
-import { readOutline } from "../session/paging.js";
 import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
 import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { shortIds } from "../tree/print-tree.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
 import { type Progress, startProgress } from "./progress.js";
 

@@ -12,6 +12,7 @@ import {
   languageOfFile,
   parseTodos,
   type Todo,
+  toolText,
 } from "@bough/session-core/internals";
 import { count } from "../format/numbers.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
@@ -38,7 +39,10 @@ export function callHtml(call: ToolCallBlock, result: ToolResultMessage | undefi
   const failed = result?.isError === true;
   const { name, detail } = describeCall(call, { directory: shown.directory ?? undefined });
   const rest = restOf(call, detail, drawn?.used ?? [], shown);
-  const output = result === undefined ? html`<p class="note">No result.</p>` : outputHtml(result, readLanguage(call, failed), shown);
+  const output =
+    result === undefined
+      ? html`<p class="note">No result.</p>`
+      : outputHtml(result, readLanguage(call, failed), shown, classifyCall(call) === "read");
   return html`<details class="call"${drawn?.isOpen === true ? html` open` : NOTHING}><summary><b>${name}</b> <span class="what">${detail}</span>${sizeHtml(drawn?.size ?? resultSize(result))}${failedHtml(failed)}</summary>${drawn?.shown}${rest}${output}</details>`;
 }
 
@@ -144,19 +148,15 @@ function readLanguage(call: ToolCallBlock, failed: boolean): string {
 
 function resultSize(result: ToolResultMessage | undefined): string {
   if (result === undefined) return "";
-  const lines = countLines(textOf(result));
+  const lines = countLines(toolText(result, false).text);
   return lines === 1 ? "" : `${count(lines)} lines`;
 }
 
-function textOf({ content }: ToolResultMessage): string {
-  if (typeof content === "string") return content;
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-}
-
-function outputHtml(result: ToolResultMessage, language: string, shown: ShownParts): Html {
+/** The output as the tool wrote it: without the line numbers and the reminders that an agent added for the model. */
+function outputHtml(result: ToolResultMessage, language: string, shown: ShownParts, isFile = false): Html {
   if (shown.toolOutput === "none") return NOTHING;
   const others = typeof result.content === "string" ? [] : result.content.filter((block) => block.type !== "text").map(attachmentHtml);
-  const text = textOf(result);
+  const { text } = toolText(result, isFile);
   return joinHtml([...(text === "" && others.length > 0 ? [] : [textOutput(text, language, shown)]), ...others]);
 }
 

@@ -1,5 +1,5 @@
 import type { AssistantBlock, Entry, Message } from "@bough/session-core";
-import type { ReplyStep, Step } from "@bough/session-core/internals";
+import { asTyped, type ReplyStep, type Step } from "@bough/session-core/internals";
 import { summaryFiles } from "../format/entry-lines.js";
 import { count } from "../format/numbers.js";
 import { bashHtml, callHtml, resultHtml } from "./call.js";
@@ -24,7 +24,7 @@ export function stepHtml(step: Step, shown: ShownParts): StepHtml | undefined {
 function entryHtml(entry: Entry, shown: ShownParts): StepHtml | undefined {
   switch (entry.type) {
     case "message":
-      return messageHtml(entry.message, shown);
+      return messageHtml(asTyped(entry.message), shown);
     case "custom_message":
       return customHtml(entry);
     case "compaction":

@@ -19,11 +19,23 @@ export interface TreeRow {
 
 /** The row of a step. */
 export function treeRow(step: Step, place: Omit<TreeRow, "text" | "calls">, directory: string | null): TreeRow {
-  if (step.kind === "entry") return { ...place, text: previewOf(step.entry, directory) };
+  if (step.kind === "entry") return { ...place, text: withoutMarks(previewOf(step.entry, directory)) };
   const { message } = step;
   const isCalls = message.content.every(({ type }) => type === "toolCall" || type === "thinking");
   const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [block.name] : []));
-  return { ...place, text: previewOf({ type: "message", message }, directory), ...(isCalls && calls.length > 0 ? { calls } : {}) };
+  return {
+    ...place,
+    text: withoutMarks(previewOf({ type: "message", message }, directory)),
+    ...(isCalls && calls.length > 0 ? { calls } : {}),
+  };
+}
+
+/** A row without the marks of Markdown for headings, bold text and code: these are not rendered there. */
+function withoutMarks(text: string): string {
+  return text
+    .replace(/(^|[^\S\n])#{1,6} (?=\S)/g, "$1")
+    .replace(/\*\*([^*\n]{1,200})\*\*/g, "$1")
+    .replace(/`([^`\n]{1,200})`/g, "$1");
 }
 
 /** Replies that only call tools become one row: `12 calls: read 5, edit 4`. One with a label or at the leaf stays a row. */

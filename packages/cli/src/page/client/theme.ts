@@ -11,7 +11,11 @@ export function startTheme(button: HTMLElement): () => void {
     const theme = THEMES[at] ?? "system";
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
-    button.textContent = { system: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[theme];
+    const name = { system: "auto", light: "light", dark: "dark" }[theme];
+    const word = document.createElement("span");
+    word.textContent = "Theme: ";
+    button.replaceChildren(word, name);
+    button.setAttribute("aria-label", `Theme: ${name}`);
   };
   const next = () => {
     at = (at + 1) % THEMES.length;
