@@ -9,6 +9,7 @@ const PASTE_END = `${ESC}[201~`;
 const MOUSE = /^\u001b\[<(\d+);(\d+);(\d+)([Mm])$/;
 /** A report that the terminal's connection has divided. */
 const MOUSE_START = /^\u001b\[<[\d;]*$/;
+const MOUSE_END = /^[\d;]*[Mm]/;
 const CSI = /^\[([\d;:]*)([A-Za-z~])$/;
 const SS3 = /^O([A-Za-z])$/;
 
@@ -23,21 +24,29 @@ export class InputDecoder {
 
   /** The events of a sequence, in order. Sequences without a known key are dropped. */
   decode(input: string): readonly TerminalEvent[] {
-    const sequence = this.#mouseStart + input;
+    if (this.#pasted !== undefined) return this.#decodePaste(input, this.#pasted);
+    const start = this.#mouseStart;
     this.#mouseStart = "";
+    const sequence = start + input;
     if (MOUSE_START.test(sequence)) {
       this.#mouseStart = sequence;
       return [];
     }
-    if (this.#pasted === undefined && MOUSE.test(sequence)) return decodeMouse(sequence);
+    if (MOUSE.test(sequence)) return decodeMouse(sequence);
+    if (start !== "") return this.#decodeAfter(start, input);
     if (sequence === PASTE_START) {
       this.#pasted = [];
       return [];
     }
-    if (this.#pasted !== undefined) return this.#decodePaste(sequence, this.#pasted);
     if (!sequence.startsWith(ESC)) return decodeText(sequence);
     const key = decodeEscape(sequence);
     return key === undefined ? [] : [key];
+  }
+
+  /** The report may end within the input; a report without an end is dropped, not the input after it. */
+  #decodeAfter(start: string, input: string): readonly TerminalEvent[] {
+    const end = MOUSE_END.exec(input)?.[0] ?? "";
+    return [...decodeMouse(start + end), ...this.decode(input.slice(end.length))];
   }
 
   #decodePaste(sequence: string, pasted: string[]): readonly TerminalEvent[] {

@@ -99,6 +99,19 @@ describe("pastes", () => {
 });
 
 describe("what terminals send for the mouse (SGR)", () => {
+  it.each([
+    [
+      "a paste with an unfinished report ends",
+      ["\u001b[200~", "a\u001b[<1", "\u001b[<12", "\u001b[201~", "j"],
+      ["paste:a\u001b[<1\u001b[<12", "j"],
+    ],
+    ["the key after an unfinished report counts", ["\u001b[<0;3", "\u001b[A"], ["up"]],
+    ["Ctrl+C after an unfinished report counts", ["\u001b[<", "\u0003"], ["ctrl+c"]],
+    ["text in one piece with the end of a report counts", ["\u001b[<0;3", ";4Mjk"], ["", "j", "k"]],
+  ])("%s", (_what, sequences, keys) => {
+    expect(keysOf(...sequences)).toEqual(keys);
+  });
+
   const mouseOf = (...sequences: readonly string[]) => {
     const decoder = new InputDecoder();
     return sequences.flatMap((sequence) => decoder.decode(sequence));
