@@ -7,8 +7,9 @@ import { textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
+import { describeStoredFidelity } from "../preview/stored-fidelity.js";
 import { chooseSession } from "../session/choose-session.js";
-import { describeFiles, describeStoredFidelity } from "../session/compaction-text.js";
+import { describeFiles } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
 import {
@@ -168,9 +169,8 @@ export function renderSummary(
 }
 
 function renderQuality(entry: SummaryEntry): readonly Line[] {
-  const [method, fidelity] = [extraField(entry, "method"), extraField(entry, "fidelity")];
-  const score = typeof fidelity === "object" && fidelity !== null && "score" in fidelity ? fidelity.score : undefined;
-  const described = typeof score === "number" ? (describeStoredFidelity(fidelity) ?? `${score.toFixed(2)} of 1`) : undefined;
+  const method = extraField(entry, "method");
+  const described = describeStoredFidelity(extraField(entry, "fidelity"));
   return [
     ...(typeof method === "string" ? [fieldLine("method", method)] : []),
     ...(described === undefined ? [] : [fieldLine("fidelity", described)]),

@@ -10,6 +10,7 @@ import { type Line, type Span, styled } from "../terminal/line.js";
 import { markdownLines } from "./markdown.js";
 import { findPlaces, type MarkedPlace } from "./marks.js";
 import { contentPreview, messagePreview } from "./message.js";
+import { describeStoredFidelity } from "./stored-fidelity.js";
 import { fieldLines, TextBudget } from "./text-budget.js";
 import { jsonBlock } from "./tool-call.js";
 
@@ -177,10 +178,7 @@ const engineFieldsSchema = z.object({
     .optional()
     .catch(undefined),
   method: z.string().optional().catch(undefined),
-  fidelity: z
-    .looseObject({ score: z.number(), total: z.number(), inSummary: z.record(z.string(), z.number()).optional() })
-    .optional()
-    .catch(undefined),
+  fidelity: z.unknown(),
 });
 
 /** Draws a compaction or a branch summary: range, tokens, fidelity, files, then its text. */
@@ -201,7 +199,7 @@ function summaryFields(entry: Extract<Entry, { type: "compaction" | "branch_summ
     ...(entry.type === "compaction" ? compactionFields(entry, to, field) : field("branch tip", entry.fromId ?? "(unknown)")),
     ...field("covers", covers === undefined ? undefined : coverageText(covers, to)),
     ...field("written as", method),
-    ...field("fidelity", fidelity === undefined ? undefined : describeFidelity(fidelity)),
+    ...field("fidelity", describeStoredFidelity(fidelity)),
     ...field("files read", readFiles.join(", ")),
     ...field("files modified", modifiedFiles.join(", ")),
   ];
@@ -233,9 +231,4 @@ function coverageText(covers: NonNullable<z.output<typeof engineFieldsSchema>["c
     ...(messages === undefined ? [] : [counted(messages, "message")]),
   ];
   return `${figures.join(", ")}${figures.length > 0 ? ", " : ""}${fromEntryId} ${to} ${toEntryId}`;
-}
-
-function describeFidelity({ score, total, inSummary }: NonNullable<z.output<typeof engineFieldsSchema>["fidelity"]>): string {
-  const found = inSummary === undefined ? "" : `${count(Object.values(inSummary).reduce((sum, one) => sum + one, 0))} of `;
-  return `${found}${counted(total, "fact")} (${score.toFixed(2)} by weight)`;
 }

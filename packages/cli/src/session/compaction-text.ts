@@ -1,6 +1,5 @@
 import type { CompactionDone, CompactionResult, Fidelity } from "@bough/compaction";
 import type { FileLists } from "@bough/session-core";
-import { z } from "zod";
 import { errorLine } from "../format/error-text.js";
 import { count } from "../format/numbers.js";
 import type { SummaryModel } from "./summary-model.js";
@@ -65,14 +64,6 @@ export function describeFidelity({ score, total, inSummary }: FidelityNumbers): 
   if (total === 0) return "no facts to check";
   return `${count(found)} of ${count(total)} facts (${score.toFixed(2)} by weight)`;
 }
-
-/** The same for what a compaction entry stores, which another program may have written; undefined: it is not a fidelity. */
-export function describeStoredFidelity(stored: unknown): string | undefined {
-  const parsed = FIDELITY.safeParse(stored);
-  return parsed.success ? describeFidelity(parsed.data) : undefined;
-}
-
-const FIDELITY = z.object({ score: z.number(), total: z.number(), inSummary: z.record(z.string(), z.number()) });
 
 /** Describes the number of files. */
 export function describeFiles({ readFiles, modifiedFiles }: FileLists): string {
