@@ -8,8 +8,8 @@ import type { LiteralTerm, SearchTerm, WordsTerm } from "./search-terms.js";
 import type { Fit } from "./term-matcher.js";
 import { requiredWords, tokensOf } from "./term-pattern.js";
 
-// Which rows of an index of words contain a term, and how closely. The index finds whole words. A part of a word is looked up in the list
-// of all different words (the table `word`) first, and then each word that contains it in the index.
+// Which rows of an index of words contain a term, and how closely. The index finds whole words and beginnings of words. Another part of a
+// word is looked up in the list of different words (the table `word`) first, and then each word that contains it in the index.
 
 /** An index, and the first and last row number to look for in it. */
 export interface IndexRange {
@@ -27,18 +27,26 @@ export interface FittingRow {
   readonly fit: Fit;
 }
 
-/** How a stored word may contain a part of a term. */
+/** Where in a word a part of a term may be. */
 type Place = "start" | "end" | "anywhere";
 
 const containing = query<{ part: string }, readonly [word: string]>(({ sql: text, p }) =>
   rawQuery(text<readonly [word: string]>`SELECT word FROM word WHERE instr(word, ${p.part})`),
 );
 
-/** The stored words that contain a text. Cost: all different words of the store, about 0.1 µs each. */
-function listWords(connection: Connection, part: string, place: Place): readonly string[] {
+/** The rows with a word that starts with a text. */
+function findStarts(connection: Connection, range: IndexRange, part: string): readonly number[] {
+  return matchRows(connection, range, termExpression({ kind: "words", words: part, prefix: true, reach: "whole" }));
+}
+
+/** The rows with a listed word that contains a text after its beginning. Cost: the list, about 0.1 µs for each word. */
+function findInside(connection: Connection, range: IndexRange, part: string, isAtEnd: boolean): readonly number[] {
   const words = connection.allAsArrays(containing, { part }).map(([word]) => word);
-  if (place === "anywhere") return words;
-  return words.filter((word) => (place === "start" ? word.startsWith(part) : word.endsWith(part)));
+  return findRows(
+    connection,
+    range,
+    words.filter((word) => (isAtEnd ? word.endsWith(part) : !word.startsWith(part))),
+  );
 }
 
 /**
@@ -95,20 +103,9 @@ function markRows(connection: Connection, term: SearchTerm, range: IndexRange): 
 function markWords(connection: Connection, term: WordsTerm, range: IndexRange, marks: RowMarks): void {
   if (term.reach !== "whole") {
     const part = tokensOf(term.words).join("");
-    const words = listWords(connection, part, term.reach === "start" ? "start" : "anywhere");
-    const isStart = (word: string) => word.startsWith(part);
     // The closest last: it replaces the others.
-    mark(
-      marks,
-      range,
-      findRows(
-        connection,
-        range,
-        words.filter((word) => !isStart(word)),
-      ),
-      2,
-    );
-    mark(marks, range, findRows(connection, range, words.filter(isStart)), 1);
+    if (term.reach === "part") mark(marks, range, findInside(connection, range, part, false), 2);
+    mark(marks, range, findStarts(connection, range, part), 1);
   }
   mark(marks, range, matchRows(connection, range, termExpression(term)), 0);
 }
@@ -150,14 +147,16 @@ function markAll(connection: Connection, pieces: readonly Piece[], range: IndexR
   if (known.length === 0) return null;
   const counts = new Uint8Array(marks.length);
   for (const [at, { text, place }] of known.entries()) {
-    const words = place === undefined ? [] : listWords(connection, text, place);
     // Each piece counts once.
-    for (const seq of findRows(connection, range, [text, ...words])) {
-      if (counts[seq - range.from] === at) counts[seq - range.from] = at + 1;
-    }
+    for (const seq of findPiece(connection, range, text, place)) if (counts[seq - range.from] === at) counts[seq - range.from] = at + 1;
   }
   for (const [at, count] of counts.entries()) if (count === known.length) marks[at] = 1;
   return marks;
+}
+
+function findPiece(connection: Connection, range: IndexRange, text: string, place: Place | undefined): readonly number[] {
+  const starts = place === "start" || place === "anywhere" ? findStarts(connection, range, text) : findRows(connection, range, [text]);
+  return place === "end" || place === "anywhere" ? [...starts, ...findInside(connection, range, text, place === "end")] : starts;
 }
 
 function mark(marks: RowMarks, range: IndexRange, seqs: readonly number[], fit: Fit): void {

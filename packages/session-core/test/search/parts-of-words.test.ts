@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import { InvalidExpressionError, SlowExpressionError } from "../../src/errors/session-errors.js";
@@ -82,6 +83,29 @@ describe("the list of words", () => {
     await store.catchUpSearch();
     await store.deleteSession(session.id);
     expect(words(path)).toEqual(["passages", "secret"]);
+  });
+
+  test("has no numbers, no word of more than 40 characters and no base64; the index finds these whole and by their beginning", async () => {
+    const sha = (text: string) => createHash("sha512").update(text).digest();
+    const [number, hash] = ["1234567890", sha("a").toString("hex")];
+    const base64 = Buffer.concat([..."abcdefgh"].map(sha)).toString("base64");
+    const { path, store } = await said(
+      `image ${base64} end`,
+      `took ${number} ms`,
+      `${hash} lexer.ts`,
+      "src/main/java/org/springframework/boot/web/Lexer.java",
+    );
+    expect(await ranked(store, hash)).toBe("e2");
+    for (const [found, entry] of [
+      [hash.slice(0, 7), "e2"],
+      ["12345", "e1"],
+      [base64.slice(0, 30), "e0"],
+      ["ringframe", "e3"],
+      [`"${base64}"`, "e0"],
+    ] as const)
+      expect(await ranked(store, found)).toBe(entry);
+    expect(words(path)).toEqual(["boot", "end", "image", "java", "lexer", "main", "org", "springframework", "src", "took", "web"]);
+    expect((await store.search({ query: hash.slice(7, 20) })).total).toBe(0);
   });
 
   test.each([4, 5] as const)("is made when a store of version %i is opened, and is not needed to read it", async (version) => {

@@ -3,12 +3,12 @@ export const partsOfWords = {
   name: "0007-parts-of-words",
   statements: [
     `CREATE TABLE word (
-       word TEXT PRIMARY KEY                        -- of an entry or a title, as the search index has it; at least three letters
+       word TEXT PRIMARY KEY                        -- of an entry or a title, as the search index has it; 3 to 40 characters, no number
      ) STRICT, WITHOUT ROWID`,
     // What FTS5 has as words; these tables store nothing.
     "CREATE VIRTUAL TABLE entry_text_word USING fts5vocab (entry_text, row)",
     "CREATE VIRTUAL TABLE session_text_word USING fts5vocab (session_text, row)",
-    `INSERT INTO word SELECT term FROM entry_text_word WHERE length(term) > 2
-       UNION SELECT term FROM session_text_word WHERE length(term) > 2`,
+    `INSERT INTO word SELECT term FROM (SELECT term FROM entry_text_word UNION SELECT term FROM session_text_word)
+       WHERE length(term) BETWEEN 3 AND 40 AND term GLOB '*[^0-9]*'`,
   ],
 };
