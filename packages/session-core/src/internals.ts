@@ -49,6 +49,7 @@ export { toolText } from "./formats/markdown/tool-text.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
 export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";
+export { SEARCH_PLACES } from "./port/search.js";
 export type { ImportOptions, SessionStorage } from "./port/session-storage.js";
 export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
 export type { Batch, BatchResult } from "./port/writes.js";

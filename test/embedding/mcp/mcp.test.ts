@@ -73,6 +73,14 @@ describe("bough mcp", () => {
     expect(read).toContain("tab = 8");
   });
 
+  test("finds parts of words, exact texts and regular expressions, by place and by agent", async () => {
+    expect(await call(client, "search_sessions", { query: "olum" })).toContain("The lexer counts a tab as one column.");
+    expect(await call(client, "search_sessions", { query: "/counts a \\w+ as/", agents: ["bough"] })).toContain("The lexer counts");
+    expect(await call(client, "search_sessions", { query: "/counts a \\w+ as/", agents: ["claude"] })).toMatch(/^No entry/);
+    expect(await call(client, "search_sessions", { query: "olum", in: ["prose"] })).toContain("The lexer counts");
+    expect(await call(client, "search_sessions", { query: "/lexer (/" })).toMatch(/^error: .* at character 7 of the expression/);
+  });
+
   test("shows sessions, the tree, a path and the files", async () => {
     expect(await call(client, "list_sessions")).toContain("tabs");
     expect(await call(client, "list_sessions", { cwd: "/nowhere" })).toBe("No session was recorded in /nowhere.");

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { SearchHit, SearchPage, SearchPlace, SearchRequest, Store } from "@bough/session-core";
-import { ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/internals";
+import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
+import { ENTRY_TYPES, MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { dateTime, parseTime } from "../format/time.js";
@@ -62,10 +62,10 @@ async function searchByRecall(out: Printer, store: Store, request: SearchRequest
   const target = sessionId === undefined ? store : await store.openSession(sessionId);
   const limit = Math.min(options.all === true ? MOST_PASSAGES : options.limit, MOST_PASSAGES);
   const roles = checkChoices("--role", role, MESSAGE_ROLES)?.slice();
-  const filter = { types, cwd, sinceMs, untilMs, places, agents };
+  const filter = { types, cwd, sinceMs, untilMs, agents };
   const answer = await recallSearch(
     target,
-    { query, path, tool, around, summaries, limit, roles },
+    { query, path, tool, around, summaries, limit, roles, in: places?.slice() },
     { filter, includePrivate, maxChars: PRINTED_CHARS, howToContinue: `--limit prints up to ${MOST_PASSAGES}` },
   );
   await printAnswer(out, answer, options.json === true);
@@ -74,14 +74,12 @@ async function searchByRecall(out: Printer, store: Store, request: SearchRequest
 /** The most hits with passages. */
 const MOST_PASSAGES = 50;
 
-const PLACES: readonly SearchPlace[] = ["prose", "code", "tool"];
-
 function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequest {
   return {
     query,
     roles: checkChoices("--role", options.role, MESSAGE_ROLES),
     types: checkChoices("--type", options.type, ENTRY_TYPES),
-    places: checkChoices("--in", options.in, PLACES),
+    places: checkChoices("--in", options.in, SEARCH_PLACES),
     tool: options.tool,
     agents: options.agent === undefined ? undefined : [options.agent],
     path: options.path,

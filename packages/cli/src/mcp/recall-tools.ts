@@ -10,15 +10,20 @@ const searchSessions = defineTool(
     name: "search_sessions",
     title: "Search sessions",
     description:
-      "Find what was said, done or printed in earlier sessions, on every branch: error messages, commands, decisions, file names, what the user asked for. Each hit has its entry id in brackets, its session, and the lines where the words stand closest together; read more with read_entries. Without words it lists the newest entries that meet the other conditions.",
+      "Find what was said, done or printed in earlier sessions, on every branch: error messages, commands, decisions, file names, what the user asked for; by words, parts of words, exact texts such as C++ or --flag, or a /regular expression/. Each hit has its entry id in brackets, its session, and the lines where the words stand closest together; read more with read_entries. Without words it lists the newest entries that meet the other conditions.",
   },
   recallSearchInput.extend({
     session: INPUT.session.optional().describe("Only this session: id, its beginning, or title. Left out: all sessions."),
+    agents: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .optional()
+      .describe("Only sessions of these agents: claude, pi, or bough for sessions made in the store itself."),
     max_chars: INPUT.maxChars,
   }),
-  async (store, { session, max_chars, ...input }) => {
+  async (store, { session, agents, max_chars, ...input }) => {
     const target = session === undefined ? store : await openNamed(store, session);
-    return (await recallSearch(target, input, { maxChars: max_chars })).text;
+    return (await recallSearch(target, input, { maxChars: max_chars, filter: { agents } })).text;
   },
 );
 

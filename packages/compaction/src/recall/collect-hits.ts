@@ -1,4 +1,4 @@
-import type { Entry, SearchHit, SearchMatch, SearchPage, SearchRequest } from "@bough/session-core";
+import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "@bough/session-core";
 import { createQueryFinder } from "@bough/session-core/internals";
 import type { EntrySource } from "./entry-source.js";
 
@@ -15,16 +15,10 @@ export interface Found {
   /** Best first, at most as many as wanted. */
   readonly hits: readonly FoundHit[];
   readonly matched: SearchMatch;
-  /** null: unknown, because entries with fewer words follow or a filter reads payloads. */
+  /** null: unknown, because entries with fewer words follow. */
   readonly total: number | null;
-  /** Not everything was looked at. */
-  readonly isIncomplete: boolean;
 }
 
-/** Hits read at once where a filter follows. */
-const PAGE = 200;
-/** The most entries whose payload is read for a filter. */
-const MOST_FILTERED = 2_000;
 /** A query of more words is long. */
 const LONG = 3;
 const ALL_WORDS: SearchMatch = { kind: "all" };
@@ -33,9 +27,9 @@ const ALL_WORDS: SearchMatch = { kind: "all" };
  * Collects hits until there are `wanted`: entries with all the words, with most of them, with most of them where a word that is nowhere
  * is replaced by one that differs in a letter, and with some of them.
  */
-export async function collectHits(source: EntrySource, request: SearchRequest, tool: string | undefined, wanted: number): Promise<Found> {
+export async function collectHits(source: EntrySource, request: SearchRequest, wanted: number): Promise<Found> {
   const { query } = request;
-  const collector = new HitCollector(source, tool, wanted);
+  const collector = new HitCollector(source, wanted);
   const first = await collector.collect({ ...request, relax: true });
   const words = createQueryFinder(query, ALL_WORDS).terms;
   const half = Math.floor(words / 2);
@@ -46,8 +40,8 @@ export async function collectHits(source: EntrySource, request: SearchRequest, t
   const corrected = correction === null ? request : { ...request, query: correction.query };
   if (correction !== null) await collector.collectFewer(corrected, words, half + 1, correction);
   await collector.collectFewer(corrected, Math.min(start, half), 1, correction ?? undefined);
-  const total = tool === undefined && (words < 2 || collector.searches === 1) ? first.total : null;
-  return { hits: collector.hits, matched: first.matched, total, isIncomplete: collector.isIncomplete };
+  const total = words < 2 || collector.searches === 1 ? first.total : null;
+  return { hits: collector.hits, matched: first.matched, total };
 }
 
 interface Correction {
@@ -71,35 +65,30 @@ async function correctWord(source: EntrySource, request: SearchRequest): Promise
 class HitCollector {
   readonly hits: FoundHit[] = [];
   searches = 0;
-  isIncomplete = false;
   readonly #source: EntrySource;
-  readonly #tool: string | undefined;
   readonly #wanted: number;
   readonly #seen = new Set<string>();
-  #filtered = 0;
 
-  constructor(source: EntrySource, tool: string | undefined, wanted: number) {
+  constructor(source: EntrySource, wanted: number) {
     this.#source = source;
-    this.#tool = tool;
     this.#wanted = wanted;
   }
 
   get isDone(): boolean {
-    return this.hits.length >= this.#wanted || this.isIncomplete;
+    return this.hits.length >= this.#wanted;
   }
 
   /** Adds the hits of a search until there are enough; returns its first page. */
   async collect(request: SearchRequest, correction?: Correction): Promise<SearchPage> {
     this.searches += 1;
-    const limit = this.#tool === undefined ? this.#wanted : PAGE;
-    const first = await this.#source.search({ ...request, limit });
+    const asked = { ...request, limit: this.#wanted };
+    const first = await this.#source.search(asked);
     for (let page = first; ; ) {
       const matched =
         correction === undefined ? page.matched : { kind: "spelling" as const, typed: correction.typed, found: correction.found };
-      for (const hit of page.hits) await this.#add({ hit, matched, query: request.query });
-      this.isIncomplete ||= this.#tool !== undefined && this.#filtered >= MOST_FILTERED && page.next !== null;
+      for (const hit of page.hits) this.#add({ hit, matched, query: request.query });
       if (page.next === null || this.isDone) return first;
-      page = await this.#source.search({ ...request, limit, cursor: page.next });
+      page = await this.#source.search({ ...asked, cursor: page.next });
     }
   }
 
@@ -110,28 +99,12 @@ class HitCollector {
     for (let atLeast = most; atLeast >= least && !this.isDone; atLeast -= step) await this.collect({ ...request, atLeast }, correction);
   }
 
-  async #add(found: FoundHit): Promise<void> {
+  #add(found: FoundHit): void {
     const { hit } = found;
     const key = `${hit.sessionId} ${hit.entryId}`;
     // Titles are found apart.
     if (hit.entryId === null || this.#seen.has(key) || this.hits.length >= this.#wanted) return;
     this.#seen.add(key);
-    this.#filtered += 1;
-    if (this.#tool === undefined || (await isOfTool(this.#source, hit, this.#tool))) this.hits.push(found);
+    this.hits.push(found);
   }
-}
-
-/** Whether an entry calls a tool, or is its result. */
-function usesTool(entry: Entry, tool: string): boolean {
-  if (entry.type !== "message") return false;
-  const isNamed = (name: string | undefined) => name?.toLowerCase() === tool.toLowerCase();
-  const { message } = entry;
-  if (message.role === "toolResult") return isNamed(message.toolName);
-  return message.role === "assistant" && message.content.some((block) => block.type === "toolCall" && isNamed(block.name));
-}
-
-/** Whether a hit calls a tool, or is its result. Cost: its payload. */
-async function isOfTool(source: EntrySource, { sessionId, entryId }: SearchHit, tool: string): Promise<boolean> {
-  const entry = entryId === null ? undefined : await source.find(sessionId, entryId);
-  return entry !== undefined && usesTool(entry, tool);
 }

@@ -35,6 +35,6 @@ export async function searchHidden(
   };
   const answer = await recallSearch(session, input, { ...options, seqs, placeOf });
   if (summarized.isEmpty) return { ...answer, text: ALL_IN_CONTEXT };
-  const isEmpty = answer.data.hits.length === 0 && !answer.data.isIncomplete && next === 0;
+  const isEmpty = answer.data.hits.length === 0 && next === 0;
   return isEmpty ? { ...answer, text: NOTHING } : answer;
 }

@@ -1,4 +1,4 @@
-import { MESSAGE_ROLES } from "@bough/session-core/internals";
+import { MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
 import { z } from "zod";
 import { RecallInputError } from "../errors/compaction-errors.js";
 
@@ -13,13 +13,20 @@ export const recallSearchInput = z.strictObject({
     .max(1_000)
     .default("")
     .describe(
-      'Words to find, whatever their case; "several words" in quotes stand in a row; word* finds beginnings. Few and rare words find most: a file name, an error code, a name. Left out: the newest entries that meet the other conditions.',
+      'Words to find, whatever their case, also as parts of longer words: Message finds userMessageText. "several words" in quotes stand in a row; word* finds beginnings; a text with other characters, such as C++, --flag or src/a.ts, is found as it is written; /expression/ (with i: whatever their case) is a regular expression of JavaScript. Few and rare words find most: a file name, an error code, a name. Left out: the newest entries that meet the other conditions.',
     ),
   roles: z
     .array(z.enum(MESSAGE_ROLES))
     .min(1)
     .optional()
     .describe("Only messages of these roles: user is what the person said, toolResult is tool output."),
+  in: z
+    .array(z.enum(SEARCH_PLACES))
+    .min(1)
+    .optional()
+    .describe(
+      "Only in these places: prose (what people and models wrote), code (fenced blocks, commands, written and read files), tool (calls with their arguments, and their output).",
+    ),
   tool: z.string().min(1).max(200).optional().describe("Only calls of this tool and their results."),
   path: z.string().min(1).max(4_096).optional().describe("Only calls on this file: its path or the end of it."),
   around: z.int().min(0).max(5).default(0).describe("Also the beginnings of this many entries before and after each hit."),

@@ -101,7 +101,7 @@ const describeInput = z.strictObject({
 /** The descriptions of the tools. */
 const DESCRIPTIONS = {
   recall_search:
-    "Find words in the part of this conversation that was summarized or pruned and is no longer in your context: exact error messages, commands, decisions, file names, what the user said. Gives for each entry the lines where the words stand together, with line numbers; often that is the answer. Use it before you ask the user again, guess, or repeat work. Does not search what you still see.",
+    "Find words, parts of words, exact texts or a /regular expression/ in the part of this conversation that was summarized or pruned and is no longer in your context: exact error messages, commands, decisions, file names, what the user said. Gives for each entry the lines where the words stand together, with line numbers; often that is the answer. Use it before you ask the user again, guess, or repeat work. Does not search what you still see.",
   recall_describe:
     "List the summaries that stand for earlier parts of this conversation, or describe one of them: which entries it covers and when, what the user asked there (with entry ids), which files were read and modified, which facts it leaves out. Use it to find out where to look when you do not know a word to search for.",
   recall_expand:

@@ -13,7 +13,7 @@ export interface RecallSearchOptions extends RecallOptions {
   /** Only entries with these orders of arrival; default: all of the session or store. */
   readonly seqs?: readonly number[] | undefined;
   /** Further conditions, as of `Store.search`. `types` may name summaries. */
-  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs" | "places" | "agents"> | undefined;
+  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs" | "agents"> | undefined;
   /** What is said about a hit in its first line, such as the summary that covers it. */
   readonly placeOf?: ((entryId: string) => string | null) | undefined;
   /** How the reader of the text gets the further hits. Default: by the same call with the input `next`. */
@@ -44,14 +44,12 @@ export interface RecallSearchResult {
   readonly hits: readonly RecallHit[];
   /** Sessions whose title matches; only of a search in a store. */
   readonly titles: readonly { readonly sessionId: string; readonly title: string }[];
-  /** How many entries and titles match on all pages; null with `tool`, and where entries with fewer words follow: unknown. */
+  /** How many entries and titles match on all pages; null where entries with fewer words follow: unknown. */
   readonly total: number | null;
   /** Whether the best hits have all the words. */
   readonly matched: SearchMatch;
   /** The input `next` for the hits after these; null: there are no more. */
   readonly next: number | null;
-  /** Not everything was looked at, because too many entries have the words. */
-  readonly isIncomplete: boolean;
 }
 
 /** An answer: as text for a model or a person, and as data. */
@@ -66,7 +64,7 @@ export interface RecallAnswer<T> {
  * nothing else was found, with some; the answer says which. Left out are summaries unless asked for, and what the user kept out of the
  * conversation unless `includePrivate` is set.
  *
- * Cost: the search, and the payloads of the hits; with `tool` the payloads of up to 2,000 entries.
+ * Cost: the search, and the payloads of the hits; with `tool` or `in` the payloads of all entries that have the words.
  *
  * @throws {RecallInputError | InvalidQueryError}
  * @example
@@ -83,7 +81,7 @@ export async function recallSearch(
   const source = new EntrySource(target, options.includePrivate === true);
   const skip = asked.next ?? 0;
   // One more, to know whether there are more.
-  const found = await collectHits(source, buildRequest(asked, options), asked.tool, skip + asked.limit + 1);
+  const found = await collectHits(source, buildRequest(asked, options), skip + asked.limit + 1);
   const titles = skip === 0 ? await findTitles(source, asked, options) : [];
   return write(source, asked, options, { ...found, hits: found.hits.slice(skip) }, titles);
 }
@@ -99,20 +97,20 @@ const TITLES = 5;
 /** Sessions of a store whose title has all the words. */
 async function findTitles(
   source: EntrySource,
-  { query, roles, tool, path }: Asked,
+  { query, roles, in: places, tool, path }: Asked,
   { filter }: RecallSearchOptions,
 ): Promise<RecallSearchResult["titles"]> {
-  if (filter?.types !== undefined || !source.isStore || query.trim() === "" || [roles, tool, path].some((one) => one !== undefined))
+  if (filter?.types !== undefined || !source.isStore || query.trim() === "" || [roles, places, tool, path].some((one) => one !== undefined))
     return [];
   const { hits } = await source.search({ ...filter, query, limit: TITLES, snippets: false });
   return hits.flatMap(({ type, sessionId, sessionTitle }) => (type === "title" ? [{ sessionId, title: sessionTitle ?? "" }] : []));
 }
 
 function buildRequest(asked: Asked, { seqs, filter, includePrivate }: RecallSearchOptions): SearchRequest {
-  const { query, path, tool } = asked;
+  const { query, path, tool, in: places } = asked;
   const roles = asked.roles ?? (tool === undefined ? undefined : (["assistant", "toolResult"] as const));
   const types = asked.summaries || roles !== undefined || seqs !== undefined ? undefined : WITHOUT_SUMMARIES;
-  return { ...filter, query, roles, types: filter?.types ?? types, path, seqs, includePrivate, snippets: false };
+  return { ...filter, query, roles, types: filter?.types ?? types, path, places, tool, seqs, includePrivate, snippets: false };
 }
 
 /** The most passages of one hit. */
@@ -143,8 +141,8 @@ async function write(
     used += made.text.length + 2;
   }
   const next = taken < found.hits.length ? (asked.next ?? 0) + taken : null;
-  const { matched, total, isIncomplete } = found;
-  const result: RecallSearchResult = { hits, titles, total, matched, next, isIncomplete };
+  const { matched, total } = found;
+  const result: RecallSearchResult = { hits, titles, total, matched, next };
   return { text: [...parts, explainEnd(result, asked, options.howToContinue)].filter((part) => part !== "").join("\n\n"), data: result };
 }
 
@@ -156,11 +154,10 @@ function explainMatch(matched: SearchMatch): string {
 }
 
 function explainEnd(
-  { hits, titles, total, next, isIncomplete }: RecallSearchResult,
+  { hits, titles, total, next }: RecallSearchResult,
   asked: Asked,
   howToContinue = `the same with next ${next} continues`,
 ): string {
-  if (isIncomplete) return "Too many entries have these words to look at all; use rarer ones.";
   if (hits.length + titles.length === 0) {
     if ((asked.next ?? 0) > 0) return "There are no more hits.";
     return asked.query === "" ? "No entry meets these conditions." : "No entry has any of these words.";

@@ -40,6 +40,34 @@ describe("a search of recall", () => {
     expect(ids(await recallSearch(session, { path: "zoo.ts" }))).toEqual(["e1"]);
   });
 
+  test("finds parts of words, exact texts and regular expressions, and shows the lines with them", async () => {
+    const { session } = await zebras();
+    expect(ids(await recallSearch(session, { query: "ebr" }))).toEqual(["e1", "e2", "g1", "g2", "u1"]);
+    expect(ids(await recallSearch(session, { query: "zoo.ts:4" }))).toEqual(["g2"]);
+    const { text } = await recallSearch(session, { query: "/^zebra$/", in: ["code"] });
+    expect(text).toMatch(/^\[e1\] assistant, /);
+    expect(text).toContain(": zebra\n");
+    const slow = recallSearch(session, { query: "/the (/" });
+    await expect(slow).rejects.toMatchObject({ code: "INVALID_EXPRESSION", position: 5 });
+  });
+
+  test("finds in prose, in code or in tool calls only", async () => {
+    const { session } = await zebras();
+    expect(ids(await recallSearch(session, { query: "zebra", in: ["prose"] }))).toEqual(["u1"]);
+    expect(ids(await recallSearch(session, { query: "zebra", in: ["code"] }))).toEqual(["e1"]);
+    expect(ids(await recallSearch(session, { query: "zebra", in: ["tool"] }))).toEqual(["e1", "e2", "g1", "g2"]);
+  });
+
+  test("with a tool, looks through all entries and counts them", async () => {
+    const { store } = await grown("");
+    const result = (tool: string, id: string) =>
+      ({ kind: "entry", entry: { ...toolResult(id, "a needle", { toolName: tool }), id } }) as const;
+    const others = Array.from({ length: 2_100 }, (_, at) => result("other", `other${at}`));
+    const session = await store.createSession({}, { writes: [result("probe", "first"), ...others] });
+    const { data } = await recallSearch(session, { query: "needle", tool: "probe" });
+    expect([data.hits.map(({ entryId }) => entryId), data.total]).toEqual([["first"], 1]);
+  });
+
   test("shows the entries around a hit, except private ones", async () => {
     const { session } = await zebras();
     const { data, text } = await recallSearch(session, { query: "edited", around: 1 });
@@ -98,7 +126,7 @@ describe("a search of recall", () => {
 
   test("refuses a query with nothing to look for", async () => {
     const { session } = await zebras();
-    await expect(recallSearch(session, { query: "\"\"" })).rejects.toThrow(InvalidQueryError);
+    await expect(recallSearch(session, { query: '""' })).rejects.toThrow(InvalidQueryError);
   });
 });
 

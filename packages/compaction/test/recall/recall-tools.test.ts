@@ -34,6 +34,16 @@ describe("an agent that looks up what was summarized", () => {
     expect(found).toContain(`in summary ${done.entryId}`);
   });
 
+  test("finds parts of words and regular expressions in it, and is told when an expression is none", async () => {
+    const { call } = await compacted();
+    expect(await call("recall_search", { query: "/^u3 the u3 \\w+0\\b/" })).toMatch(/^\[u3\] user, /);
+    expect(await call("recall_search", { query: "src/k2.t", in: ["tool"] })).toContain("src/k2.ts");
+    expect(await call("recall_search", { query: "ord12", limit: 1 })).toContain("word12");
+    expect(await call("recall_search", { query: "/u3 (/" })).toMatch(
+      /^That query cannot be understood: .* at character 4 of the expression\.$/,
+    );
+  });
+
   test("does not find what is still in its context", async () => {
     const { call } = await compacted();
     expect(await call("recall_search", { query: "u10" })).toMatch(/^Nothing in what was summarized/);

@@ -54,12 +54,15 @@ export interface SearchRequest {
   readonly cursor?: string | undefined;
 }
 
+/** The places of `SearchRequest.places`. */
+export const SEARCH_PLACES = ["prose", "code", "tool"] as const;
+
 /**
  * Where in an entry a search looks. `prose`: what people and models wrote, thoughts and summaries, without fenced blocks. `code`: fenced
  * blocks, arguments of calls that write or change files or run commands, commands of the user, and files that a tool has read. `tool`: calls
  * of tools with all arguments, their results, commands of the user and their output.
  */
-export type SearchPlace = "prose" | "code" | "tool";
+export type SearchPlace = (typeof SEARCH_PLACES)[number];
 
 /** An entry or a session title that matches. */
 export interface SearchHit {
