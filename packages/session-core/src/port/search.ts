@@ -55,14 +55,14 @@ export interface SearchRequest {
 }
 
 /** The places of `SearchRequest.places`. */
-export const SEARCH_PLACES = ["prose", "code", "tool"] as const;
+export const SEARCH_PLACES = ["prose", "code", "tool"] as const satisfies readonly SearchPlace[];
 
 /**
  * Where in an entry a search looks. `prose`: what people and models wrote, thoughts and summaries, without fenced blocks. `code`: fenced
  * blocks, arguments of calls that write or change files or run commands, commands of the user, and files that a tool has read. `tool`: calls
  * of tools with all arguments, their results, commands of the user and their output.
  */
-export type SearchPlace = (typeof SEARCH_PLACES)[number];
+export type SearchPlace = "prose" | "code" | "tool";
 
 /** An entry or a session title that matches. */
 export interface SearchHit {
