@@ -1,8 +1,7 @@
-import { type EntryId, fileLists, type OutlineRow, type Session, SessionNotFoundError, type Store, textOf } from "@bough/session-core";
+import { fileLists, type OutlineRow, type Session, SessionNotFoundError, type Store } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { diffLines } from "../preview/diff.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
@@ -15,21 +14,11 @@ import { filterBit, filterBits } from "../tree/filter.js";
 import { shortIds } from "../tree/print-tree.js";
 import { rowText } from "../tree/row-text.js";
 import type { Command } from "./command.js";
+import { changedFiles, printFiles, printTexts, type Rest } from "./diff-texts.js";
 import { pathTo } from "./log.js";
 
 /** One of the two branches: the path to an entry of a session. */
-interface Side {
-  readonly session: Session;
-  readonly name: string;
-  readonly path: readonly OutlineRow[];
-}
-
-/** A side below the common ancestor. */
-interface Rest extends Side {
-  readonly rows: readonly OutlineRow[];
-  readonly read: readonly string[];
-  readonly modified: readonly string[];
-}
+type Side = Pick<Rest, "session" | "name" | "isEntry" | "path">;
 
 /** `bough diff`: what each of two branches has that the other one has not. */
 export const runDiff: Command = async ({ io, out, args, options }) => {
@@ -44,32 +33,21 @@ export const runDiff: Command = async ({ io, out, args, options }) => {
     const [left, right] = [await restOf(sides[0], shared), await restOf(sides[1], shared)];
     const ancestor = sides[0].path[shared - 1];
     if (options.json === true)
-      return out.json({ commonAncestorId: ancestor?.id ?? null, sharedEntries: shared, left: toJson(left), right: toJson(right) });
+      return out.json({
+        commonAncestorId: ancestor?.id ?? null,
+        sharedEntries: shared,
+        left: toJson(left),
+        right: toJson(right),
+        filesChanged: changedFiles(left, right),
+      });
     await loadExactWidths();
     out.line(...ancestorLine(ancestor, shared, out));
-    for (const [mark, side, other] of [
-      ["-", left, right],
-      ["+", right, left],
-    ] as const)
-      await printSide(out, mark, side, other);
-    await printFirstTexts(out, left, right);
+    await printSide(out, "-", left);
+    await printSide(out, "+", right);
+    await printFiles(out, left, right);
+    await printTexts(out, left, right);
   });
 };
-
-/** The difference of the texts with which the branches begin: a message that was sent again with changes. */
-async function printFirstTexts(out: Printer, left: Rest, right: Rest): Promise<void> {
-  const [before, after] = [await firstText(left), await firstText(right)];
-  if (before === undefined || after === undefined || before === after) return;
-  out.line();
-  out.line(styled("bold", "The first message of the user on each:"));
-  for (const line of diffLines(`${before}\n`, `${after}\n`, out.width, out.glyphs)) out.line(...line);
-}
-
-async function firstText({ session, rows }: Rest): Promise<string | undefined> {
-  const row = rows.find(({ role }) => role === "user");
-  const entry = row === undefined ? undefined : await session.entry(row.id);
-  return entry?.type === "message" && entry.message.role === "user" ? textOf(entry.message.content) : undefined;
-}
 
 /** `A B` of the default session, `SESSION A B`, `SESSION B` (with its leaf), or two sessions. */
 async function chooseSides(store: Store, io: Io, out: Printer, args: readonly string[]): Promise<readonly [Side, Side]> {
@@ -98,7 +76,7 @@ async function findSession(store: Store, name: string): Promise<Session | undefi
 
 async function sideOf(session: Session, entry: string, name = entry): Promise<Side> {
   const id = entry === "@leaf" ? session.leafId : await session.resolve(entry);
-  return { session, name, path: pathTo(await readOutline(session), id) };
+  return { session, name, isEntry: entry !== "@leaf", path: pathTo(await readOutline(session), id) };
 }
 
 /** The length of the common path. Forks keep the ids of the entries that they copy. */
@@ -112,8 +90,9 @@ async function restOf(side: Side, shared: number): Promise<Rest> {
   const rows = side.path.slice(shared);
   const [first, last] = [rows[0], rows.at(-1)];
   const range = first === undefined || last === undefined ? undefined : { fromId: first.id, toId: last.id };
-  const { readFiles, modifiedFiles } = fileLists(range === undefined ? [] : await side.session.fileOperations(range));
-  return { ...side, rows, read: readFiles, modified: modifiedFiles };
+  const operations = range === undefined ? [] : await side.session.fileOperations(range);
+  const { readFiles, modifiedFiles } = fileLists(operations);
+  return { ...side, rows, operations, read: readFiles, modified: modifiedFiles };
 }
 
 function toJson({ session, name, rows, read, modified }: Rest) {
@@ -133,7 +112,7 @@ function ancestorLine(ancestor: OutlineRow | undefined, shared: number, out: Pri
   ];
 }
 
-async function printSide(out: Printer, mark: "-" | "+", side: Rest, other: Rest): Promise<void> {
+async function printSide(out: Printer, mark: "-" | "+", side: Rest): Promise<void> {
   const style = mark === "-" ? "removed" : "added";
   const record = await side.session.record();
   out.line();
@@ -141,9 +120,6 @@ async function printSide(out: Printer, mark: "-" | "+", side: Rest, other: Rest)
     styled(style, `${mark}${mark}${mark} ${side.name}`),
     styled("dim", `  ${sessionTitle(record)}: ${counted(side.rows.length, "entry", "entries")}`),
   );
-  const touched = new Set<EntryId>([...other.read, ...other.modified]);
-  for (const file of side.modified)
-    out.line(styled("dim", "  modified  "), file, touched.has(file) ? styled("dim", "  (on both sides)") : "");
   const ids = shortIds(
     side.rows.map(({ id }) => id),
     side.path,

@@ -48,7 +48,8 @@ function defineDiff(registry: CommandRegistry): void {
       paged: true,
       summary: "Compare two branches: what each has that the other has not",
       more:
-        "Prints the last common entry, and for each branch its own entries and the files that its tool calls modified. " +
+        "Prints the last common entry, the entries of each branch after it, and the files that tool calls changed on one of them or on both; " +
+        "for those on both the difference of the last known texts, or the edits. Two entries of one kind are also compared in full. " +
         "Two names are entries of the newest session of this directory, a session and an entry, or two sessions of which one is a fork of the other; " +
         "three names are a session and two entries. A branch is named by its last entry, a label or a leaf.",
       examples: [
@@ -56,7 +57,7 @@ function defineDiff(registry: CommandRegistry): void {
         ["bough diff parser 3f2a", "the leaf of a session, and another branch"],
         ["bough diff parser 'parser, fork 2'", "a session and its fork"],
       ],
-      json: "{ commonAncestorId, sharedEntries, left, right }, each side { sessionId, name, entryId, entries: [{ id, type, role, createdAtMs, preview }], filesRead, filesModified }",
+      json: "{ commonAncestorId, sharedEntries, left, right }, each side { sessionId, name, entryId, entries: [{ id, type, role, createdAtMs, preview }], filesRead, filesModified }; filesChanged { onlyLeft, onlyRight, both }",
     },
     async () => (await import("../commands/diff.js")).runDiff,
   );

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { assistantMessage, type Session, toolResult, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { parserSession, type World, world } from "../world.js";
 
@@ -24,6 +25,65 @@ describe("bough diff", () => {
     await here.run(["fork", "parser", "--at", "asst1", "--title", "Other way"]);
     expect(await here.json("diff", "parser-session-1", "Other way")).toMatchObject({ commonAncestorId: "asst1", right: { entries: [] } });
     expect((await here.run(["diff", "parser-session-1", "nothing-such"])).exit).toBe(11);
+  });
+});
+
+/** Entries that call `tool` on a file, and its result. */
+async function callTool(session: Session, id: string, name: string, args: Record<string, string>, output = "done"): Promise<void> {
+  await session.append({ ...assistantMessage([{ type: "toolCall", id, name, arguments: args }]), id });
+  await session.append({ ...toolResult(id, output), id: `${id}-res` });
+}
+
+/** Two branches after `ask`: the left one at `left-end`, the leaf at the end of the right one. */
+async function fileBranches(at: World): Promise<void> {
+  await at.withStore(async (store) => {
+    const session = await store.createSession({ id: "files-session-1", title: "Files", cwd: at.folder });
+    await session.append({ ...userMessage("Go."), id: "ask" });
+    await callTool(session, "base", "write", { path: "src/both.ts", content: "one\ntwo\nthree" });
+    await callTool(session, "l-both", "edit", { path: "src/both.ts", oldText: "two", newText: "left" });
+    await callTool(session, "l-only", "write", { path: "src/left.ts", content: "a" });
+    await callTool(session, "l-blind", "edit", { path: "src/blind.ts", oldText: "x = 1", newText: "x = 2" });
+    await session.append({ ...assistantMessage("Three\nlines\nleft."), id: "left-end" });
+    await session.moveLeaf("base-res");
+    await callTool(session, "r-both", "edit", { path: "src/both.ts", oldText: "two", newText: "right" });
+    await callTool(session, "r-only", "write", { path: "src/right.ts", content: "b" });
+    await callTool(session, "r-blind", "edit", { path: "src/blind.ts", oldText: "x = 1", newText: "x = 3" });
+    await session.append({ ...assistantMessage("Three\nlines\nright."), id: "right-end" });
+  });
+}
+
+describe("bough diff of what the branches did", () => {
+  test("tells the files changed on one side and on both, and the difference of their last known texts", async () => {
+    const here = world();
+    await fileBranches(here);
+    const { out } = await here.run(["diff", "files", "left-end", "@leaf"]);
+    expect(out).toContain("\nFiles changed only on left-end:\n  src/left.ts\n");
+    expect(out).toContain("\nFiles changed only on @leaf:\n  src/right.ts\n");
+    expect(out).toContain("\nFiles changed on both:\n  src/blind.ts\n  src/both.ts\n");
+    expect(out).toContain("\nsrc/both.ts  as the tool calls left it\n one\n-left\n+right\n three\n");
+    expect(await here.json("diff", "files", "left-end", "@leaf")).toMatchObject({
+      filesChanged: { onlyLeft: ["src/left.ts"], onlyRight: ["src/right.ts"], both: ["src/blind.ts", "src/both.ts"] },
+    });
+  });
+
+  test("prints the edits of a file of which no call shows the whole text", async () => {
+    const here = world();
+    await fileBranches(here);
+    expect((await here.run(["diff", "files", "left-end", "@leaf"])).out).toContain(
+      "src/blind.ts  its whole text is not known; the edits:\n--- left-end\n-x = 1\n+x = 2\n+++ @leaf\n-x = 1\n+x = 3\n",
+    );
+  });
+
+  test("compares the full texts of two entries of one kind that are named, also on one path", async () => {
+    const here = world();
+    await fileBranches(here);
+    expect((await here.run(["diff", "files", "left-end", "right-end"])).out).toMatch(
+      /The texts of left-end and right-end:\n(?:.*\n)* Three\n lines\n-left\.\n\+right\.\n/,
+    );
+    const { out } = await here.run(["diff", "files", "base-res", "left-end"]);
+    expect(out).toContain("--- base-res  Files: 0 entries\n");
+    expect(out).not.toContain("The texts of");
+    expect((await here.run(["diff", "files", "l-both-res", "r-both-res"])).out).toContain("The texts of l-both-res and r-both-res:");
   });
 });
 
