@@ -16,12 +16,14 @@ const SILENT: Progress = { update: () => undefined, end: () => undefined };
 /** Columns for the bar, the percentage and the name of the operation. */
 const FIXED_COLUMNS = 50;
 
-/** Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once. undefined: the one before goes on. */
+/**
+ * Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once, when the first part is done: an operation that
+ * fails at once prints its error only. undefined: the one before goes on.
+ */
 export async function startProgress(io: Io, out: Printer, operation = ""): Promise<Progress> {
   const stream = io.progressStream;
   if (stream === undefined) {
-    if (operation !== "") await out.note(styled("dim", operation));
-    return SILENT;
+    return operation === "" ? SILENT : announced(out, operation);
   }
   await loadExactWidths();
   const { default: bars } = await import("cli-progress");
@@ -38,6 +40,18 @@ export async function startProgress(io: Io, out: Printer, operation = ""): Promi
     ...(out.glyphs.ellipsis === "…" ? { barCompleteChar: "█", barIncompleteChar: "░" } : { barCompleteChar: "#", barIncompleteChar: "-" }),
   });
   return wrapBar(bar, room);
+}
+
+/** Prints the name of the operation once, at its first update. */
+function announced(out: Printer, operation: string): Progress {
+  let isTold = false;
+  return {
+    update() {
+      if (!isTold) void out.note(styled("dim", operation));
+      isTold = true;
+    },
+    end: () => undefined,
+  };
 }
 
 function wrapBar(bar: SingleBar, room: number): Progress {

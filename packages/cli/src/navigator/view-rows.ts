@@ -1,6 +1,6 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
 import type { QueryFinder } from "@bough/session-core/internals";
-import { counted } from "../format/numbers.js";
+import { count, counted } from "../format/numbers.js";
 import { age, dateTime } from "../format/time.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
@@ -111,7 +111,7 @@ function suffixes({ model, leafNames }: RowContext, { branches, hiddenBelow }: V
   return [
     ...subagentsText(model.subagents.get(row.id) ?? [], model.glyphs),
     ...branchCount(branches, model.glyphs),
-    ...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []),
+    ...(hiddenBelow > 0 ? [styled("dim", ` (+${count(hiddenBelow)})`)] : []),
     ...(shown === "" ? [] : [styled("leaf", shown)]),
   ];
 }
