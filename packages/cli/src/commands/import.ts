@@ -18,6 +18,7 @@ import {
   InvalidRecordsError,
 } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
+import { quotePath } from "../format/quote-path.js";
 import { type Column, tableLines } from "../format/table.js";
 import { describeAgent, describeOthers, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
@@ -62,10 +63,6 @@ async function chooseFound({ io, out, options }: Invocation<ImportCommandOptions
   await out.note("The files are only read; importing again adds what is new.");
   await confirm(io, `Import ${supported.map(({ name }) => name).join(", ")}`, "");
   return folders;
-}
-
-function quotePath(path: string): string {
-  return /^[\w/.:~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 async function importAll(invocation: Invocation, store: Store): Promise<readonly ImportReport[]> {

@@ -1,7 +1,9 @@
+import { type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
 import { chooseChatModel } from "../agent/chat-model.js";
 import { hideKey } from "../agent/erase-secrets.js";
 import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError, UsageError } from "../errors.js";
+import { quotePath } from "../format/quote-path.js";
 import { runLineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
 import { createSession, type Route, runScreens } from "../interactive/routes.js";
@@ -9,6 +11,8 @@ import { findNewestHere } from "../session/choose-session.js";
 import { describeAgent, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { resolveSession } from "../session/resolve-names.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -45,11 +49,28 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
     const run: InteractiveRun = { io, store, storePath, config, options: chosen, model, isNotebookShown: false };
     await greetFirstUse(run, out);
     const route = await chooseFirstRoute(run, out, options);
-    if (terminal !== undefined) return runScreens(run, terminal, route);
+    if (terminal !== undefined) return sayHowToGoOn(run, out, await runScreens(run, terminal, route), options);
     if (route.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal. `bough sessions` prints it.");
-    if (ask !== undefined) await runLineMode(run, out, ask, route.sessionId);
+    if (ask !== undefined) await sayHowToGoOn(run, out, await runLineMode(run, out, ask, route.sessionId), options);
   });
 };
+
+/** After the shell has closed: the command that opens the session again, unless it is empty or deleted. */
+async function sayHowToGoOn({ store }: InteractiveRun, out: Printer, last: SessionId | null, { store: path }: ShellOptions) {
+  if (last === null || ((await findRecord(store, last))?.entryCount ?? 0) === 0) return;
+  const at = path === undefined ? "" : `--store ${quotePath(path)} `;
+  await out.note(styled("dim", `Go on here: bough ${at}--session ${await shortSessionId(store, last, out)}`));
+}
+
+/** The record of a session; undefined: another process deleted it. */
+async function findRecord(store: Store, id: SessionId): Promise<SessionRecord | undefined> {
+  try {
+    return await (await store.openSession(id)).record();
+  } catch (error) {
+    if (error instanceof SessionNotFoundError) return undefined;
+    throw error;
+  }
+}
 
 function checkOptions({ new: isNew, session, resume }: ShellOptions): void {
   if ([isNew === true, session !== undefined, resume === true].filter(Boolean).length > 1)

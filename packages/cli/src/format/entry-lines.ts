@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
-import { asTyped, describeCall, describeFile, shareLine } from "@bough/session-core/internals";
+import { asTyped, describeCall, describeFile, readableSummary, shareLine } from "@bough/session-core/internals";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
 import { safeLines } from "../terminal/safe.js";
@@ -105,7 +105,7 @@ function summaryLines(entry: { readonly summary: string; readonly details?: unkn
   return [
     ...optionalField("files read", readFiles.join(", ") || undefined),
     ...optionalField("files modified", modifiedFiles.join(", ") || undefined),
-    ...textLines(entry.summary),
+    ...textLines(readableSummary(entry.summary)),
   ];
 }
 

@@ -15,12 +15,14 @@ type Ask = NonNullable<Io["ask"]>;
 
 /**
  * Runs the shell on a terminal without cursor movement (`TERM=dumb`): reads a line, prints the result, repeats. It has the
- * same commands; `/tree` and `/sessions` print instead of opening a screen.
+ * same commands; `/tree` and `/sessions` print instead of opening a screen. Returns the last session.
  */
-export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<void> {
+export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<SessionId> {
   await loadExactWidths();
   const waiting: string[] = [];
-  for (let id: SessionId | null = sessionId; id !== null; ) id = await runSession(run, out, ask, waiting, id);
+  let last = sessionId;
+  for (let id: SessionId | null = sessionId; id !== null; id = await runSession(run, out, ask, waiting, id)) last = id;
+  return last;
 }
 
 /** `waiting`: lines typed before they were read; they are handled first. */
@@ -109,7 +111,10 @@ class PrintingHost implements ShellHost {
     if (event.kind === "notice") this.print([[event.isError ? styled("error", event.text) : event.text]]);
     if (event.kind === "message-not-stored") this.print([[styled("error", event.reason)], ["Not stored: ", event.text]]);
     if (event.kind === "ask") this.#onQuestion(event.question);
-    if (event.kind === "leave") this.left = event.result;
+    if (event.kind === "delta" && event.isRetry === true) this.print([[styled("dim", event.activity)]]);
+    if (event.kind !== "leave") return;
+    this.left = event.result;
+    if (event.result.kind === "open") this.print([[event.result.notice]]);
   };
 }
 

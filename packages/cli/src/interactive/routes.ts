@@ -28,9 +28,11 @@ export type Route =
   | { readonly kind: "tree"; readonly sessionId: SessionId; readonly draft: string; readonly at?: NavigatorOpening }
   | { readonly kind: "picker"; readonly sessionId: SessionId | null; readonly draft: string };
 
-/** Shows screens until the user quits. */
-export async function runScreens(run: InteractiveRun, terminal: Terminal, first: Route): Promise<void> {
-  for (let route: Route | null = first; route !== null; route = await showScreen(run, terminal, route));
+/** Shows screens until the user quits. Returns the last session; null: none was open. */
+export async function runScreens(run: InteractiveRun, terminal: Terminal, first: Route): Promise<SessionId | null> {
+  let last: SessionId | null = null;
+  for (let route: Route | null = first; route !== null; route = await showScreen(run, terminal, route)) last = route.sessionId;
+  return last;
 }
 
 async function showScreen(run: InteractiveRun, terminal: Terminal, route: Route): Promise<Route | null> {
@@ -65,7 +67,7 @@ async function showShell(run: InteractiveRun, terminal: Terminal, route: Extract
       case "sessions":
         return { kind: "picker", sessionId, draft: result.draft };
       case "open":
-        return { kind: "shell", sessionId: result.sessionId, draft: result.draft };
+        return { kind: "shell", sessionId: result.sessionId, draft: result.draft, notice: result.notice };
       case "new":
         return { kind: "shell", sessionId: await createSession(run, result.title), draft: result.draft };
     }

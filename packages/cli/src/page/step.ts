@@ -1,5 +1,5 @@
 import type { AssistantBlock, Entry, Message } from "@bough/session-core";
-import { asTyped, type ReplyStep, type Step } from "@bough/session-core/internals";
+import { asTyped, type ReplyStep, readableSummary, type Step } from "@bough/session-core/internals";
 import { summaryFiles } from "../format/entry-lines.js";
 import { count } from "../format/numbers.js";
 import { bashHtml, callHtml, resultHtml } from "./call.js";
@@ -123,7 +123,7 @@ function branchSummaryHtml(entry: Extract<Entry, { type: "branch_summary" }>): H
 
 function summaryHtml(payload: { readonly summary: string; readonly details?: unknown }): Html {
   const { readFiles, modifiedFiles } = summaryFiles(payload.details);
-  return html`${textHtml(payload.summary, 3)}${filesHtml("Modified files", modifiedFiles)}${filesHtml("Read files", readFiles)}`;
+  return html`${textHtml(readableSummary(payload.summary), 3)}${filesHtml("Modified files", modifiedFiles)}${filesHtml("Read files", readFiles)}`;
 }
 
 function filesHtml(title: string, files: readonly string[]): Html {

@@ -53,7 +53,7 @@ export type ShellResult =
   | { readonly kind: "quit" }
   | { readonly kind: "tree"; readonly draft: string }
   | { readonly kind: "sessions"; readonly draft: string }
-  | { readonly kind: "open"; readonly sessionId: SessionId; readonly draft: string }
+  | { readonly kind: "open"; readonly sessionId: SessionId; readonly draft: string; readonly notice: string }
   | { readonly kind: "new"; readonly title: string | null; readonly draft: string };
 
 /** The state of the shell; the view is a function of it. */
@@ -108,7 +108,7 @@ export type ShellEvent =
   /** The message could not be stored; its text returns to the prompt. */
   | { readonly kind: "message-not-stored"; readonly text: string; readonly reason: string }
   | { readonly kind: "reply-started" }
-  | { readonly kind: "delta"; readonly text: string; readonly activity: string }
+  | { readonly kind: "delta"; readonly text: string; readonly activity: string; readonly isRetry?: boolean }
   | { readonly kind: "reply-stored"; readonly entryId: EntryId; readonly usage?: Usage | undefined }
   | { readonly kind: "ask"; readonly question: Question }
   /** No key came for a moment after the question was shown. */

@@ -4,8 +4,11 @@ import { appendUserMessage, findOpenQuestion } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { errorLine, failureNotice } from "../format/error-text.js";
+import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { describeCompaction } from "../session/compaction-text.js";
+import { shortSessionId } from "../session/short-ids.js";
+import { sessionName } from "../session/titles.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
 import { startAnswerDelay } from "../terminal/line-reader.js";
@@ -240,7 +243,11 @@ export class ShellPerformer {
     const { store, session } = this.#world;
     const at = entry === "" ? undefined : await session.resolve(entry);
     const fork = await store.forkSession(session.id, { at });
-    host.dispatch({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "" } });
+    const record = await fork.record();
+    const origin = await shortSessionId(store, session.id, { fullIds: false });
+    const size = counted(record.entryCount, "entry", "entries");
+    const notice = `New session: ${await sessionName(store, record, { fullIds: false })}, ${size}. Back: /sessions, or bough --session ${origin}`;
+    host.dispatch({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "", notice } });
   }
 
   async #compact(focus: string, host: ShellHost): Promise<void> {

@@ -95,7 +95,7 @@ export class ReplyRun {
         dispatch({ kind: "delta", text: "", activity: `running ${event.name}` });
         break;
       case "wait":
-        dispatch({ kind: "delta", text: "", activity: retryText(event) });
+        dispatch({ kind: "delta", text: "", activity: retryText(event), isRetry: true });
         break;
       case "tool-result":
         this.#printEntry(event.entryId, false);

@@ -42,7 +42,7 @@ async function modelRows({ model, session, config }: ShellWorld): Promise<readon
     const window = await chooseWindow(session, config.window);
     const shown = config.window === undefined ? describeWindow(window) : `${count(window.tokens)} tokens`;
     return [
-      ["model", "none (notebook)", "no --model, BOUGH_MODEL or config file names one"],
+      ["model", "none (notebook)", "no model is named"],
       ["window", shown, config.window === undefined ? "" : CONFIG_FILE],
     ];
   }

@@ -45,7 +45,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "fork", args: "[entry]", help: "new session with the path to an entry (default: the leaf)" },
   { name: "clone", args: "", help: "new session with the whole branch" },
   { name: "label", args: "[text]", help: "label the current entry; without a text: list the labels" },
-  { name: "compact", args: "[focus]", help: "replace older messages by a summary; --undo reverts it" },
+  { name: "compact", args: "[focus]", help: "replace older messages by a summary; --undo reverts it, with --yes also one of an import" },
   { name: "context", args: "", help: "show the next request message by message, and how full the context window is" },
   { name: "sessions", args: "", help: "open the list of sessions" },
   { name: "new", args: "[title]", help: "start a new session" },

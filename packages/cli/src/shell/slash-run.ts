@@ -39,7 +39,10 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "undo":
       return ["undo", sessionId];
     case "compact":
-      return rest === "--undo" ? ["compact", sessionId, "--undo"] : undefined;
+      // `--yes` confirms that a compaction of an import is undone.
+      return words[0] === "--undo" && words.every((word) => word === "--undo" || word === "--yes")
+        ? ["compact", sessionId, ...words]
+        : undefined;
     case "redo":
       return ["undo", sessionId, "--redo"];
     default:

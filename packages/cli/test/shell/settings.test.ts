@@ -37,7 +37,7 @@ test("/settings after /model names the new model", async () => {
 
 test("/settings of a notebook says that no model is named", async () => {
   const printed = await ran(await DrivenShell.open(), "/settings");
-  expect(printed).toContain("none (notebook)");
+  expect(printed).toContain("none (notebook) (no model is named)");
   expect(printed).toContain("assumed: the session has no model");
 });
 

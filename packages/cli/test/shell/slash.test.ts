@@ -72,6 +72,12 @@ describe("slash commands on a store", () => {
     expect(readFileSync(join(shell.folder, "bough-talk.md"), "utf8")).toContain("# Talk");
   });
 
+  test("/compact --undo takes --yes, which an imported compaction needs, and a focus may begin with other words", () => {
+    expect(commandLineOf("compact", "--undo --yes", "s")).toEqual(["compact", "s", "--undo", "--yes"]);
+    expect(commandLineOf("compact", "--undo", "s")).toEqual(["compact", "s", "--undo"]);
+    expect(commandLineOf("compact", "the tests", "s")).toBeUndefined();
+  });
+
   test("/import --verbose requires a path and accepts spaces in it", async () => {
     expect(commandLineOf("import", "--verbose a b.jsonl", "s")).toEqual(["import", "--verbose", "--", "a b.jsonl"]);
     expect(await ran(await talk(), "/import --verbose")).toContain("Import from where?");
@@ -135,6 +141,12 @@ describe("slash commands on a store", () => {
     await forked.enter("/fork @root").until(() => forked.result !== undefined);
     const fork = forked.result?.kind === "open" ? await forked.store.openSession(forked.result.sessionId) : undefined;
     expect((await fork?.path())?.length).toBe(1);
+    expect(forked.result).toMatchObject({
+      notice: "New session: Talk, fork 1 (FORK), 1 entry. Back: /sessions, or bough --session talk".replace(
+        "FORK",
+        fork?.id.slice(0, 4) ?? "",
+      ),
+    });
     const cloned = await talk();
     await cloned.enter("/clone").until(() => cloned.result !== undefined);
     const clone = cloned.result?.kind === "open" ? await cloned.store.openSession(cloned.result.sessionId) : undefined;

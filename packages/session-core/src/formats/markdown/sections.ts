@@ -2,6 +2,7 @@ import type { BranchSummaryPayload, CompactionPayload, Entry } from "../../entry
 import { isObject } from "../../entry/json.js";
 import type { AssistantBlock, AssistantMessage, Message } from "../../entry/message.js";
 import { asTyped } from "../../entry/typed-text.js";
+import { readableSummary } from "../../text/summary-text.js";
 import { bashSection, callSections, contentSections, folded, placeholderLines, quoted, strayResultSection } from "./call-section.js";
 import { escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
@@ -139,7 +140,7 @@ function branchSummarySection(payload: BranchSummaryPayload): string {
 }
 
 function summaryQuote(title: string, payload: { readonly summary: string; readonly details?: unknown }): string {
-  const { text, files } = splitFileBlocks(payload.summary);
+  const { text, files } = splitFileBlocks(readableSummary(payload.summary));
   const blocks = [
     title,
     sanitizeMarkdown(text),
