@@ -1,6 +1,7 @@
 import type { Entry } from "../../entry/entry.js";
 import { previewOf } from "../../entry/preview.js";
 import { joinTextBlocks } from "../../entry/text.js";
+import { asTyped, betterTitle, rankTitle } from "../../entry/typed-text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { describeSecrets, type SecretCount } from "../../secrets/secret.js";
 import { oneLine } from "../../text/one-line.js";
@@ -10,7 +11,7 @@ import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions 
 import { stepSections } from "./sections.js";
 import { groupSteps, type Step } from "./step.js";
 
-/** How many steps are searched for a title, if the session has none. */
+/** How many steps are searched for the request that is the title, if the session has none. */
 const MAX_STEPS_BEFORE_TITLE = 50;
 
 /**
@@ -29,6 +30,7 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
   const writer = new MarkdownWriter(options, omitted, document);
   let waiting: string[] | null = [];
   let steps = 0;
+  let title: string | null = null;
   for await (const step of groupSteps(selectRange(document, options, omitted))) {
     const sections = [...labelSections(step, document), ...stepSections(step, writer)];
     if (waiting === null) {
@@ -36,12 +38,14 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
       continue;
     }
     waiting.push(...sections);
-    const title = chooseTitle(document, step.kind === "entry" ? step.entry : undefined);
-    if (title === null && ++steps < MAX_STEPS_BEFORE_TITLE) continue;
+    title = betterTitle(title, chooseTitle(document, step.kind === "entry" ? step.entry : undefined));
+    steps += 1;
+    if (!isGoodTitle(document, title) && steps < MAX_STEPS_BEFORE_TITLE) continue;
     yield* addBlankLines([...openingSections(document, title), ...waiting]);
     waiting = null;
   }
-  if (waiting !== null) yield* addBlankLines([...openingSections(document, chooseTitle(document, undefined)), ...waiting]);
+  title ??= chooseTitle(document, undefined);
+  if (waiting !== null) yield* addBlankLines([...openingSections(document, title), ...waiting]);
   yield* addBlankLines(writer.takeSettings());
   yield* ["---\n\n", `${omitted.line()}\n`, ...secretsLine(document.maskedSecrets?.() ?? [])];
 }
@@ -76,13 +80,22 @@ function* addBlankLines(sections: readonly string[]): Generator<string> {
 /** The longest title taken from a message, in code points. */
 const TITLE_LENGTH = 80;
 
+/** Whether a title is the session's own or a request: a slash command or "thank you" gives way to a request that follows. */
+function isGoodTitle({ session }: MarkdownDocument, title: string | null): boolean {
+  return title !== null && ((session.title ?? "").trim() !== "" || rankTitle(title) === BEST_TITLE);
+}
+
+const BEST_TITLE = 3;
+
 /** The document's title: of the session, or from a user message. null: neither. */
 function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): string | null {
   const title = document.session.title?.trim() ?? "";
   if (title !== "") return title;
-  if (entry?.type !== "message" || entry.message.role !== "user") return null;
+  if (entry?.type !== "message") return null;
+  const message = asTyped(entry.message);
+  if (message.role !== "user") return null;
   // The first paragraph: what follows is often a listing or a log.
-  const [first = ""] = joinTextBlocks(entry.message.content)
+  const [first = ""] = joinTextBlocks(message.content)
     .trimStart()
     .split(/\n\s*\n/, 1);
   const paragraph = oneLine(first);

@@ -39,6 +39,19 @@ describe("a branch as a Markdown document", () => {
     expect((await written(documentOf([], { session }))).split("\n")[0]).toBe("# Session s1");
   });
 
+  test("takes its title from the first request, not from a slash command or thanks before it", async () => {
+    const session = { id: "s1", title: null, cwd: null, createdAtMs: 0 };
+    const titleOf = async (...texts: string[]) => {
+      const document = documentOf(path(...texts.flatMap((words) => [user(words), assistant(text("ok"))])), { session });
+      return (await written(document)).split("\n")[0];
+    };
+    expect(await titleOf("/mode", "Port the theme", "Now the tests")).toBe("# Port the theme");
+    expect(await titleOf("/init", "thank you")).toBe("# /init");
+    const typed = { role: "custom" as const, customType: "claude.command", content: "<command-name>/init</command-name>", display: true };
+    const entries = path({ type: "message", message: typed }, assistant(text("ok")), user("thank you"));
+    expect((await written(documentOf(entries, { session }))).split("\n")[0]).toBe("# /init");
+  });
+
   test("names the assistant once for a run of replies", async () => {
     const entries = path(assistant(text("a"), call("c", "ls")), result("c", "out"), assistant(text("b")));
     expect((await body(entries)).match(/^## Assistant$/gm)).toHaveLength(1);
