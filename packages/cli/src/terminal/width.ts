@@ -77,6 +77,7 @@ const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] =
   [0x2010, 0x2027, 1], // dashes, quotes, bullets, the ellipsis
   [0x2039, 0x203a, 1], // single angle quotes
   [0x2190, 0x2193, 1], // arrows; the next ones can be emoji
+  [0x21b3, 0x21b3, 1], // the arrow before what an entry has started
   [0x2400, 0x2426, 1], // pictures of control characters
   [0x2442, 0x2442, 1], // the sign of a branch point
   [0x2500, 0x259f, 1], // box drawing and blocks

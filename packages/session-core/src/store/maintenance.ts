@@ -1,6 +1,7 @@
 import { setImmediate as pause, setTimeout as rest } from "node:timers/promises";
 import { BoughError } from "../errors/bough-error.js";
 import { StoreBusyError } from "../errors/store-errors.js";
+import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { SessionStorage } from "../port/session-storage.js";
 
 /** After how many appended entries a run starts. */
@@ -73,17 +74,15 @@ export class Maintenance {
     if (this.#appendedSinceRun >= RUN_AFTER) this.#start();
   }
 
-  /** Starts a run if a search had to scan many entries. */
-  noteSearch(): void {
-    this.#hasSearched = true;
-    this.#start();
-  }
-
-  /** Throws the unexpected error of the last run, once. */
-  throwFailure(): void {
+  /** Searches, and starts a run, because the search may have scanned many entries. Throws the unexpected error of the last run, once. */
+  async search(request: SearchRequest): Promise<SearchPage> {
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure.error;
+    const page = await this.#storage.search(request);
+    this.#hasSearched = true;
+    this.#start();
+    return page;
   }
 
   /** Indexes at most `limit` entries now, with the event loop between batches. Returns an upper bound of those that are missing. */

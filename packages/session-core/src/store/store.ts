@@ -52,7 +52,6 @@ export class Store {
 
   /**
    * Creates a session with the leaf `main`. It is empty, or has the entries and values of `writes`, all in one transaction.
-   *
    * @throws {SessionExistsError} the given id exists.
    */
   async createSession(session: NewSession = {}, options: CreateSessionOptions = {}): Promise<Session> {
@@ -215,12 +214,7 @@ export class Store {
    */
   async search(request: SearchRequest): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);
-    return this.whileOpen(async () => {
-      this.#maintenance.throwFailure();
-      const page = await this.#storage.search(request);
-      this.#maintenance.noteSearch();
-      return page;
-    });
+    return this.whileOpen(() => this.#maintenance.search(request));
   }
 
   /**
@@ -246,7 +240,7 @@ export class Store {
   /**
    * Packs every payload into compressed blocks, one short transaction for each, and returns the free pages of the file to the file
    * system. Other processes can use the store meanwhile; at the end, if many pages are free, the file is rewritten, some 200 MB a
-   * second, which blocks the thread and lets writes of other processes wait. Old entries are packed in the background anyway.
+   * second, which blocks the thread and lets other writes wait. Old entries are packed in the background anyway.
    *
    * @throws {StoreReadOnlyError | StoreBusyError | StoreFullError} what was packed before stays packed.
    * @example
@@ -261,8 +255,7 @@ export class Store {
    * Copies the store into a new file, also while it is in use. The file has mode 0600 and gets its name when the copy is
    * complete. `onProgress` gets numbers of pages; an abort removes the copy and throws `signal.reason`.
    *
-   * @throws {TargetExistsError} `path` exists, or was created during the copy.
-   * @throws {StoreUnavailableError | StoreFullError} the copy could not be written.
+   * @throws {TargetExistsError | StoreUnavailableError | StoreFullError} `path` exists, or the copy could not be written.
    */
   async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void, signal?: AbortSignal): Promise<void> {
     checkArgument("path", path, FILE);
