@@ -45,7 +45,7 @@ test("each link of a contents list leads to a heading of its document, in its or
       const tokens = marked.lexer(text);
       const list = tokens.find(({ type }) => type === "list");
       const links: string[] = [];
-      marked.walkTokens(list === undefined ? [] : [list], (token) => {
+      void marked.walkTokens(list === undefined ? [] : [list], (token) => {
         if (token.type === "link") links.push(String(token["href"]));
       });
       expect(links).toHaveLength(turns.length);

@@ -85,8 +85,8 @@ describe("the command as a process", () => {
     expect(bough(here, ["show", "parser-session-1", "zzz"]).status).toBe(11);
     const ambiguous = bough(here, ["tree", "parser-session"]);
     expect(ambiguous.status).toBe(12);
-    expect(ambiguous.stderr).toMatch(/^1  parser-session-1  Parser  /m);
-    expect(ambiguous.stderr).toMatch(/^2  parser-session-2  Parser again  /m);
+    expect(ambiguous.stderr).toMatch(/^1 {2}parser-session-1 {2}Parser {2}/m);
+    expect(ambiguous.stderr).toMatch(/^2 {2}parser-session-2 {2}Parser again {2}/m);
     expect(bough(here, ["delete", "parser-session-1"]).status).toBe(7);
     expect(bough(here, ["frobnicate"]).status).toBe(2);
   });

@@ -39,6 +39,8 @@ export type { PayloadOf } from "./entry/entry.js";
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 // Previews
 export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
+// Usage
+export { type ReplyUsage, usageOf } from "./entry/reply-usage.js";
 export { asTyped, isTyped, rankTitle, typedText } from "./entry/typed-text.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
@@ -64,7 +66,7 @@ export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
 // What a tree shows
 export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
 // Names of sessions
-export { withoutNamedForks } from "./sessions/fork-names.js";
+export { withoutNamedForks } from "./sessions/fork-titles.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
@@ -91,5 +93,3 @@ export { parseTodos, type Todo } from "./tools/todos.js";
 // Import and export
 export { learnSecrets } from "./transfer/export.js";
 export { asSourceError } from "./transfer/import-path.js";
-// Usage
-export { type ReplyUsage, usageOf } from "./tree/statistics.js";

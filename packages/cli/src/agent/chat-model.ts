@@ -29,7 +29,7 @@ type Origin = string;
 export const CONFIG_FILE = "config file";
 
 /** Where the settings of a model come from. */
-export interface ModelOrigin {
+interface ModelOrigin {
   readonly name: Origin;
   readonly address: Origin;
   readonly window: Origin;

@@ -82,7 +82,7 @@ function findOption(options: readonly Option[], word: string): Option | undefine
 }
 
 /** The command with this name or alias. */
-export function findCommand(program: Command, name: string): Command | undefined {
+function findCommand(program: Command, name: string): Command | undefined {
   return program.commands.find((command) => command.name() === name || command.aliases().includes(name));
 }
 

@@ -49,7 +49,7 @@ export function finderScreen(
 }
 
 /** The finder before its first query. */
-export function startFinder(
+function startFinder(
   { io }: Pick<FinderWorld, "io">,
   { query, keys = {} }: Extract<FinderStart, { query: string }>,
   size: Size,

@@ -48,7 +48,7 @@ export type FinderRow =
   | { readonly kind: "hit"; readonly hit: SearchHit };
 
 /** The preview of the selected hit. */
-export interface FinderPreview extends Pane {
+interface FinderPreview extends Pane {
   /** The hit and width that `lines` were requested for; null: none. */
   readonly hit: SearchHit | null;
   readonly width: number;

@@ -116,7 +116,7 @@ export interface Search {
 }
 
 /** The query of a result, and how its hits match it: the arguments of `createQueryFinder`. */
-export interface SearchWords {
+interface SearchWords {
   readonly query: string;
   readonly matched: SearchMatch;
 }
@@ -125,7 +125,7 @@ export interface SearchWords {
 export type HitSnippet = Pick<SearchHit, "snippet" | "matches">;
 
 /** The pane with the selected entry in full. */
-export interface Preview extends Pane {
+interface Preview extends Pane {
   readonly isShown: boolean;
   /** The entry and width that `lines` were requested for. A change of either requests them again. */
   readonly entryId: EntryId | null;

@@ -17,7 +17,7 @@ const NOT_STARTED = [126, 127];
 const STYLES = /\u001b\[[\d;]*m/g;
 
 /** A pager command. `isChosen`: the user named it, so that a failure is told. */
-export interface PagerChoice {
+interface PagerChoice {
   readonly command: string;
   readonly isChosen: boolean;
 }
@@ -26,7 +26,7 @@ export interface PagerChoice {
  * The pager: `$BOUGH_PAGER`, else the setting of the config file, else `$PAGER`, else `less -R`. Undefined: no pager, because the
  * choice is empty or `cat`, or the setting is `false`.
  */
-export function choosePager(env: Io["env"], setting: string | boolean | undefined): PagerChoice | undefined {
+function choosePager(env: Io["env"], setting: string | boolean | undefined): PagerChoice | undefined {
   const configured = setting === false ? "" : setting === true ? undefined : setting;
   const chosen = env["BOUGH_PAGER"] ?? configured ?? env["PAGER"];
   const command = (chosen ?? DEFAULT_PAGER).trim();

@@ -8,7 +8,7 @@ import { type Content, describeFile } from "./text.js";
 import { typedText } from "./typed-text.js";
 
 /** The longest preview of what users and models wrote: a row of a wide terminal. */
-export const PREVIEW_CHARS = 240;
+const PREVIEW_CHARS = 240;
 
 const CONVERSATION: ReadonlySet<string> = new Set(["user", "assistant", "custom"]);
 

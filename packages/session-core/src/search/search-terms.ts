@@ -22,7 +22,7 @@ export interface LiteralTerm {
 }
 
 /** A regular expression of JavaScript, in which `^` and `$` match at every line break. */
-export interface ExpressionTerm {
+interface ExpressionTerm {
   readonly kind: "expression";
   /** The source, without slashes. */
   readonly words: string;
@@ -130,7 +130,7 @@ function reachOf(folded: string): WordsTerm["reach"] {
 }
 
 /** The same, matching whole words only. */
-export function toWhole(term: SearchTerm): SearchTerm {
+function toWhole(term: SearchTerm): SearchTerm {
   return term.kind === "words" ? { ...term, reach: "whole" } : term;
 }
 

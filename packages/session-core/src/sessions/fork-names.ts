@@ -1,13 +1,7 @@
-import type { SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
-import { shortenAtWord } from "../text/cut.js";
-
-/** The longest part of a session's title in the title of a fork, in UTF-16 code units. */
-const MAX_BASE = 60;
-
-const FORK = /, fork (\d{1,9})$/;
+import { forkBase, forkNumber } from "./fork-titles.js";
 
 interface Origin {
   readonly seq: SessionSeq;
@@ -47,32 +41,7 @@ export function nameFork(connection: Connection, source: Pick<SessionTable, "seq
   const origin = connection.get(firstOrigin, { session: source.seq });
   const title = origin?.title ?? origin?.firstText ?? "";
   if (origin === undefined || title === "") return null;
-  const base = shortenAtWord(title.replace(FORK, ""), MAX_BASE);
-  const numbers = connection.all(forkTitles, { origin: origin.seq }).map((fork) => numberIn(fork.title, base));
+  const base = forkBase(title);
+  const numbers = connection.all(forkTitles, { origin: origin.seq }).map((fork) => forkNumber(fork.title, base));
   return `${base}, fork ${Math.max(0, ...numbers) + 1}`;
-}
-
-function numberIn(title: string | null, base: string): number {
-  const found = title?.startsWith(base) === true ? FORK.exec(title) : null;
-  return found !== null && found.index === base.length ? Number(found[1]) : 0;
-}
-
-/**
- * The sessions that a name matches, without forks that match only by the title of their origin: with its number from `nameFork`, or the
- * title itself, as older versions gave it. So a fork never makes the name of its origin ambiguous.
- */
-export function withoutNamedForks(found: readonly SessionRecord[]): readonly SessionRecord[] {
-  return found.filter((record) => !found.some((other) => other !== record && isNamedAfter(record, other)));
-}
-
-function isNamedAfter(fork: SessionRecord, origin: SessionRecord): boolean {
-  if (fork.parent === null || fork.parent.toolCallId !== null) return false;
-  const title = titleOf(fork);
-  const isNumbered = FORK.test(title);
-  if (!isNumbered && fork.parent.sessionId !== origin.id) return false;
-  return shortenAtWord(title.replace(FORK, ""), MAX_BASE) === shortenAtWord(titleOf(origin), MAX_BASE);
-}
-
-function titleOf({ title, firstText }: SessionRecord): string {
-  return title ?? firstText ?? "";
 }

@@ -21,7 +21,7 @@ const REMINDER_START = "<system-reminder>";
 const REMINDER_END = "</system-reminder>";
 
 /** A text without the blocks that start on a line of their own. Linear: one search for each tag. */
-export function withoutReminders(text: string): ToolText {
+function withoutReminders(text: string): ToolText {
   const kept: string[] = [];
   let done = 0;
   let reminders = 0;

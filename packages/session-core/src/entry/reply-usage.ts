@@ -1,0 +1,49 @@
+import type { EntryPayload, PayloadOf } from "./entry.js";
+import type { Message, Usage } from "./message.js";
+
+/** The usage of one model call, and the model that it is counted for. */
+export interface ReplyUsage {
+  readonly provider: string;
+  readonly model: string;
+  readonly replies: number;
+  readonly usage: Usage;
+}
+
+/** The usage that an entry adds to the totals: of a reply, or of the model call that wrote a summary; otherwise undefined. */
+export function usageOf(payload: EntryPayload): ReplyUsage | undefined {
+  switch (payload.type) {
+    case "message":
+      return messageUsage(payload.message);
+    case "compaction":
+    case "branch_summary":
+      return summaryUsage(payload);
+    case "model_change":
+    case "thinking_level_change":
+    case "context_edit":
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return undefined;
+  }
+}
+
+/** The model name under which summaries without a model are counted. */
+const SUMMARIES = "(summaries)";
+
+/** The usage of the model call that wrote a summary. Hosts may store its model in members of their own. */
+function summaryUsage(payload: PayloadOf<"compaction" | "branch_summary">): ReplyUsage | undefined {
+  const { usage, provider, model } = payload;
+  if (usage === undefined) return undefined;
+  return { provider: textOrDefault(provider, ""), model: textOrDefault(model, SUMMARIES), replies: 1, usage };
+}
+
+function textOrDefault(value: unknown, fallback: string): string {
+  return typeof value === "string" && value !== "" ? value : fallback;
+}
+
+function messageUsage(message: Message): ReplyUsage | undefined {
+  if (message.role !== "assistant") return undefined;
+  // A reply without usage still counts as a reply of its model.
+  if (message.usage === undefined && message.model === undefined) return undefined;
+  return { provider: message.provider ?? "", model: message.model ?? "", replies: 1, usage: message.usage ?? {} };
+}

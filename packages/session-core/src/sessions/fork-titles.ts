@@ -1,0 +1,38 @@
+import type { SessionRecord } from "../port/records.js";
+import { shortenAtWord } from "../text/cut.js";
+
+/** The longest part of a session's title in the title of a fork, in UTF-16 code units. */
+const MAX_BASE = 60;
+
+const FORK = /, fork (\d{1,9})$/;
+
+/** The title of a fork or of its origin without ", fork N", cut. */
+export function forkBase(title: string): string {
+  return shortenAtWord(title.replace(FORK, ""), MAX_BASE);
+}
+
+/** The number in the title of a fork with this base; 0: it has none. */
+export function forkNumber(title: string | null, base: string): number {
+  const found = title?.startsWith(base) === true ? FORK.exec(title) : null;
+  return found !== null && found.index === base.length ? Number(found[1]) : 0;
+}
+
+/**
+ * The sessions that a name matches, without forks that match only by the title of their origin: with its number from `nameFork`, or the
+ * title itself, as older versions gave it. So a fork never makes the name of its origin ambiguous.
+ */
+export function withoutNamedForks(found: readonly SessionRecord[]): readonly SessionRecord[] {
+  return found.filter((record) => !found.some((other) => other !== record && isNamedAfter(record, other)));
+}
+
+function isNamedAfter(fork: SessionRecord, origin: SessionRecord): boolean {
+  if (fork.parent === null || fork.parent.toolCallId !== null) return false;
+  const title = titleOf(fork);
+  const isNumbered = FORK.test(title);
+  if (!isNumbered && fork.parent.sessionId !== origin.id) return false;
+  return forkBase(title) === shortenAtWord(titleOf(origin), MAX_BASE);
+}
+
+function titleOf({ title, firstText }: SessionRecord): string {
+  return title ?? firstText ?? "";
+}
