@@ -18,7 +18,7 @@ const COLUMNS = 100;
 const STEPS = [
   { say: "`bough --session lexer` continues the session at its current position.", until: /28 entries|\d+ branches/ },
   { say: "`/tree` shows all branches; `v` opens the preview.", keys: ["=/tree", "Enter", "v", "Up"], until: /astab|edit src\/lexer\.ts/ },
-  { say: "`/` searches whole texts and shows the hits.", keys: ["v", "=/", "=slower"], until: /\d hits?/ },
+  { say: "`/` searches whole texts and shows the hits.", keys: ["v", "=/", "=slower"], until: /hit \d of/ },
   { say: "Enter moves to an entry, and offers to summarize the branch you leave.", keys: ["Enter", "G", "Enter"], until: /1 No summary/ },
 ];
 
