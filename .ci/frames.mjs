@@ -75,7 +75,7 @@ async function takeScreens(folder) {
 }
 
 async function takePicture(folder) {
-  start(folder, 24, "tree", "lexer", "-i");
+  start(folder, 32, "tree", "lexer", "-i");
   await shown(/28 entries/);
   await press(PICTURE.keys);
   await shown(PICTURE.until);

@@ -87,7 +87,7 @@ or run the shell in a container or as a separate user. The API key of the model 
 const TREE = `The tree shows all branches of the session. It opens at the current position (the leaf). The path of the leaf is marked, and stays in
 the first column however many branch points lie on it. The other branches of a branch point hang off to the right, directly below it and
 before the path goes on; in a branch off the path the part with the newest entry goes on in its column. The row of a branch point says how
-many branches leave it (\`⑂ 3\`, in ASCII \`(3 branches)\`); \`}\` and \`{\` go from branch to branch. If the other branches of a branch
+many branches leave it (\`├ 3\`, in ASCII \`(3 branches)\`); \`}\` and \`{\` go from branch to branch. If the other branches of a branch
 point have more than eight rows together, each of them starts folded; more than five start as one row (\`60 other branches\`), which
 Space unfolds and Ctrl-← on one of them folds again.
 

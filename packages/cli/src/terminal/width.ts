@@ -79,7 +79,6 @@ const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] =
   [0x2190, 0x2193, 1], // arrows; the next ones can be emoji
   [0x21b3, 0x21b3, 1], // the arrow before what an entry has started
   [0x2400, 0x2426, 1], // pictures of control characters
-  [0x2442, 0x2442, 1], // the sign of a branch point
   [0x2500, 0x259f, 1], // box drawing and blocks
   [0x25b8, 0x25b9, 1], // small triangles and circles, check marks and crosses: those that cannot be emoji
   [0x25be, 0x25bf, 1],

@@ -43,7 +43,7 @@ export function groupText(group: DrawnGroup, first: Line): Line {
 /** How many branches leave a row, as shown after its text; empty: it is no branch point. */
 export function branchCount(branches: number, glyphs: Glyphs): Line {
   if (branches < 2) return [];
-  return [styled("summary", glyphs.isAscii ? ` (${branches} branches)` : ` ⑂ ${branches}`)];
+  return [styled("summary", glyphs.isAscii ? ` (${branches} branches)` : ` ├ ${branches}`)];
 }
 
 /** By entry: the names of the leaves that point to it, as shown after its row: `leaf` for the current one, else `leaf NAME`. */

@@ -12,7 +12,7 @@ describe("bough tree", () => {
     expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
       "Parser  pars",
       "user1 • user: said in user1",
-      "asst1 • assistant: replied in asst1 ⑂ 2",
+      "asst1 • assistant: replied in asst1 ├ 2",
       "user2 ├─ user: said in user2",
       "asst2 │  assistant: replied in asst2",
       "user3 • user: said in user3",

@@ -11,7 +11,7 @@ const press = (row: number, column = 20): MouseEvent => ({ kind: "mouse", action
 const double = (row: number): MouseEvent => ({ ...press(row), isDouble: true });
 const wheel = (action: "wheelUp" | "wheelDown", row = 5, column = 20): MouseEvent => ({ kind: "mouse", action, row, column });
 
-// ask, asst ⑂ 2, ├─ ▾ left, │ left2, right, right2, below the heading.
+// ask, asst ├ 2, ├─ ▾ left, │ left2, right, right2, below the heading.
 describe("a click", () => {
   it("selects the row under the pointer, and nothing beside the rows", () => {
     expect(navigator().event(press(1)).at).toBe("ask");

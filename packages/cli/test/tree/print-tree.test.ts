@@ -33,7 +33,7 @@ describe("a printed tree", () => {
     );
     expect(drawn).toEqual([
       "aaaa • user: aaaa",
-      "bbbb • user: bbbb ⑂ 2",
+      "bbbb • user: bbbb ├ 2",
       "cccc ├─ user: cccc",
       "dddd │  user: dddd",
       "eeee • user: eeee",
@@ -64,7 +64,7 @@ describe("a printed tree", () => {
       ],
       "bbbb",
     );
-    expect(drawn).toEqual(["aaaa • user: aaaa ⑂ 2", "cccc ├─ user: cccc", "bbbb • user: bbbb ← leaf"]);
+    expect(drawn).toEqual(["aaaa • user: aaaa ├ 2", "cccc ├─ user: cccc", "bbbb • user: bbbb ← leaf"]);
   });
 
   test("draws no line where the last shown sibling is followed by hidden ones only", () => {
@@ -194,7 +194,7 @@ describe("a printed tree", () => {
         [`r${at}x`, at === 0 ? "root" : `l${at - 1}x`],
       );
     const drawn = lines(deep, "root", { full: true, width: 80 }).filter((line) => line.includes("yyy"));
-    for (const line of drawn) expect(line).toMatch(/user: y{33,}…(?: ⑂ 2)?$/);
+    for (const line of drawn) expect(line).toMatch(/user: y{33,}…(?: ├ 2)?$/);
     expect(drawn).toHaveLength(50);
   });
 });
