@@ -194,7 +194,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       await commit([entry("a"), entry("b")]);
       const fork = await storage.forkSession(id, { at: "a", into: {}, tree: false, values: false });
       expect(ids(await storage.outline(fork.id, { limit: 10 }))).toBe("a");
-      expect(fork).toMatchObject({ title: "Parser", parent: { sessionId: id, entryId: "a" } });
+      expect(fork).toMatchObject({ title: "Parser, fork 1", parent: { sessionId: id, entryId: "a" } });
     });
 
     test("counts entries and messages", async () => {

@@ -66,7 +66,7 @@ describe("a search of all sessions on the screen", () => {
     await terminal.until(/^› assistant: /m);
     terminal.press("Escape");
     await terminal.until(/ended with 0/);
-    expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true });
+    expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true, mouse: false });
   });
 });
 

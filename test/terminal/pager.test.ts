@@ -96,7 +96,7 @@ describe("the pager", () => {
     const screen = await terminal.until(/ended with 0/);
     const rows = screen.split("\n").filter((row) => row.includes("line 19") || row.includes("Long"));
     expect(rows.length).toBeGreaterThan(0);
-    for (const row of rows) expect(row).toMatch(prefix === "" ? /^\w{4} • user/ : new RegExp(`^${prefix}`));
+    for (const row of rows) expect(row).toMatch(prefix === "" ? /^\w{4,} +• user/ : new RegExp(`^${prefix}`));
   });
 
   test.each([["no-such-pager -R"], ["no-such-pager 'quoted'"]])("prints without %s, and says so in one line", async (pager) => {

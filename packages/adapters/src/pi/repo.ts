@@ -124,9 +124,11 @@ export class BoughSessionRepo implements SessionRepo<SessionMetadata, PiCreateOp
   async #copy(source: Session, options: ForkOptions): Promise<Session> {
     const plan = await planFork(source, options);
     const into = { id: options.id, metadata: { [MARK]: STORAGE_VERSION } };
+    // pi gives a fork the name of its source.
+    const { title } = await source.record();
     const writes = await forkWrites(source, plan);
-    if (plan.scope === "tree") return this.#store.forkSession(source.id, { ...into, tree: true, values: false, writes });
-    if (plan.destinationTip !== null) return this.#store.forkSession(source.id, { ...into, at: plan.destinationTip, writes });
+    if (plan.scope === "tree") return this.#store.forkSession(source.id, { ...into, title, tree: true, values: false, writes });
+    if (plan.destinationTip !== null) return this.#store.forkSession(source.id, { ...into, title, at: plan.destinationTip, writes });
     return this.#store.createSession({ ...into, createdAtMs: this.#now(), parent: parentOf(source.id) }, { writes });
   }
 

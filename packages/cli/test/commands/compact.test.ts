@@ -25,7 +25,7 @@ describe("bough compact without a model", () => {
     expect((await messagesOf(here)).length).toBe(Number(kept));
     expect(Number(after?.replaceAll(",", ""))).toBeLessThan(Number(before?.replaceAll(",", "")));
     expect(facts).toContain("written by: no model: it is an extract of the entries (to configure a model: bough help environment)");
-    expect(facts).toContain("window: 200,000 tokens (default: the session has no model; --window sets another)");
+    expect(facts).toContain("window: 200,000 tokens (assumed: the session has no model; --window sets another)");
     expect(facts).toContain(`entry: ${leafId}`);
     expect(facts.slice(-2)).toEqual([`Show it: bough show long-session ${leafId}`, "Undo: bough compact long-session --undo"]);
   });

@@ -50,7 +50,7 @@ describe("bough search", () => {
     expect(found).toMatchObject({ hits: [{ entryId: "res1" }, { entryId: "call1" }], next: null });
     expect((await here.run(["search", "--tool", "write", "--limit", "1"])).out).toContain("2 matches, the best 1 printed");
     const passages = await here.run(["search", "--tool", "write", "--limit", "1", "--passages"]);
-    expect(passages.out).toContain("There are more: --limit prints up to 50.");
+    expect(passages.out).toContain("2 match: --limit prints up to 50.");
     expect(await here.run(["search"])).toMatchObject({ exit: 45, out: "" });
   });
 });

@@ -215,7 +215,7 @@ export const SESSIONS: Rule = (value, at) => (Array.isArray(value) ? SESSION_IDS
 /** Options of a fork. */
 export const FORK = options({
   at: optional(ID),
-  title: optional(TEXT),
+  title: optional(nullable(TEXT)),
   id: optional(ID),
   cwd: optional(TEXT),
   tree: optional(FLAG),

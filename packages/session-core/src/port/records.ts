@@ -79,7 +79,7 @@ export interface NewSession {
 
 /** What a fork copies, and the session that it makes. */
 export interface Fork {
-  readonly into: NewSession;
+  readonly into: Omit<NewSession, "title"> & { readonly title?: string | null | undefined };
   /**
    * The last entry of the path that is copied; null copies no entry. With `tree`, where the leaf `main` of the copy is. Default: the leaf
    * `main` of the source.

@@ -23,8 +23,8 @@ export interface ForkOptions extends CreateSessionOptions {
   readonly values?: boolean | undefined;
   /** Default: with `tree` that of the source session, otherwise none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Default: the title of the source session. */
-  readonly title?: string | undefined;
+  /** Default: that of the session that was forked first, and a number, as in "Tabs in the lexer, fork 2". null: none. */
+  readonly title?: string | null | undefined;
   readonly id?: SessionId | undefined;
   readonly cwd?: string | undefined;
 }

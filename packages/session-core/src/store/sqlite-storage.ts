@@ -192,6 +192,6 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
 }
 
 /** A copy of a new session, so that later changes by its owner are not written. */
-function copySession<S extends records.NewSession>(session: S): S {
+function copySession<S extends Pick<records.NewSession, "metadata">>(session: S): S {
   return { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
 }

@@ -51,7 +51,7 @@ export function forkSession(
     const end = resolveEnd(connection, source, fork.at);
     const session = insertNewSession(connection, {
       ...fork.into,
-      title: fork.into.title ?? nameFork(connection, row) ?? undefined,
+      title: (fork.into.title === undefined ? nameFork(connection, row) : fork.into.title) ?? undefined,
       titleSource: fork.into.title === undefined ? "auto" : "user",
       cwd: fork.into.cwd ?? row.cwd ?? undefined,
       metadata: fork.into.metadata ?? (fork.tree ? toSessionRecord(row).metadata : undefined),

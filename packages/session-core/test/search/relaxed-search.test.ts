@@ -125,7 +125,7 @@ describe("what a user kept out of the conversation", () => {
 
   test("stays so in a fork, and packed", async () => {
     const { store, session } = await withSecret();
-    const fork = await store.forkSession(session.id);
+    const fork = await store.forkSession(session.id, { title: null });
     await store.pack();
     const ids = async (sessionId: string) => (await store.search({ ...request, sessionId })).hits.map(({ entryId }) => entryId).sort();
     expect(await ids(fork.id)).toEqual(["e0", "shown"]);
