@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { assistantMessage, openStore, userMessage } from "@bough/session-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TerminalProgram } from "./terminal-program.js";
+import { removeFolder } from "./test-home.js";
 
 const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", import.meta.url));
 const run = promisify(execFile);
@@ -48,8 +49,7 @@ class Place {
 
 async function place(): Promise<Place> {
   const made = new Place();
-  // Retries: a program whose terminal has ended still closes its store.
-  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 }));
+  onTestFinished(() => removeFolder(made.folder));
   await made.fill();
   return made;
 }

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { assistantMessage, openStore, type Session, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
@@ -70,9 +71,24 @@ export class Home {
 /** A home for one test. */
 export function home(): Home {
   const made = new Home();
-  // Retries: a program whose terminal has ended still closes its store.
-  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 }));
+  onTestFinished(() => removeFolder(made.folder));
   return made;
+}
+
+/**
+ * Removes a folder in which a program whose terminal has ended may still close its store. Each attempt lists the folder again;
+ * the retries of `rmSync` do not, and fail when a file is made between their listing and their `rmdir`.
+ */
+export async function removeFolder(folder: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (attempt === 200) throw error;
+      await setTimeout(50);
+    }
+  }
 }
 
 /** An OpenAI-compatible server on loopback; `answer` sends the pieces of each reply. */
