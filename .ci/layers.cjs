@@ -3,7 +3,7 @@
 const CORE_FOLDERS = [
   ["text"],
   ["ids", "errors"],
-  ["arguments"],
+  ["arguments", "sqlite"],
   ["entry", "tools"],
   ["source"],
   ["secrets"],
@@ -151,7 +151,7 @@ module.exports = {
     },
     only("modelcontextprotocol-in-mcp", "@modelcontextprotocol", "^packages/cli/src/mcp/"),
     only("ink-in-tui", "(ink|react)", "^packages/cli/src/tui/"),
-    only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
+    only("better-sqlite3-in-sqlite", "better-sqlite3", `^${CORE}/sqlite/`),
     only("kysely-in-folders-with-queries", "kysely", `^${CORE}/(storage|search|sessions|tree|verify)/`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
     only(

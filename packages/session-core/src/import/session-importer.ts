@@ -48,6 +48,7 @@ export class SessionImporter {
   #added = 0;
   #known = 0;
   #foreignAdded = 0;
+  #merged = 0;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
   #last: PathState = EMPTY_PATH;
   /** The payload that was written or found last. */
@@ -103,6 +104,9 @@ export class SessionImporter {
         return;
       case "problem":
         this.#report(record.problem);
+        return;
+      case "merged":
+        this.#merged += 1;
         return;
       case "label":
       case "title":
@@ -268,6 +272,7 @@ export class SessionImporter {
       entriesAdded: this.#added,
       entriesKnown: this.#known,
       foreignAdded: this.#foreignAdded,
+      recordsMerged: this.#merged,
       problems: this.#problems,
       problemCount: [...this.#problemCounts.values()].reduce((sum, count) => sum + count, 0),
       problemCounts: Object.fromEntries(this.#problemCounts),

@@ -186,6 +186,8 @@ export interface ImportedSession {
   readonly entriesKnown: number;
   /** How many of the added entries are records stored whole as `foreign` entries. */
   readonly foreignAdded: number;
+  /** How many records became no entry of their own, because what they say is part of another entry or of the session. */
+  readonly recordsMerged: number;
   /** In the order of the file, at most 1,000 of each code. The counts below include all. */
   readonly problems: readonly ImportProblem[];
   readonly problemCount: number;

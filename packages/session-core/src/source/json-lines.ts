@@ -20,8 +20,8 @@ interface BadLine {
  * Reads a JSONL file: each line is an object or a problem with its line number. A last line without a line break that is not
  * JSON is torn: its writer was stopped in the middle.
  */
-export function* readJsonLines(path: string, mostLineBytes?: number): Generator<JsonLine | BadLine, void, void> {
-  for (const line of readLines(path, mostLineBytes)) {
+export function* readJsonLines(path: string, options: LineOptions = {}): Generator<JsonLine | BadLine, void, void> {
+  for (const line of readLines(path, options)) {
     if (line.isTooLong) {
       yield { kind: "problem", problem: tooLongProblem(path, line) };
       continue;
@@ -80,28 +80,29 @@ export interface SourceLine {
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-function* readLines(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
+function* readLines(path: string, { mostLineBytes = MOST_LINE_BYTES, from }: LineOptions): Generator<SourceLine, void, void> {
   const file = new SourceFileReader(path);
   try {
-    yield* splitLines(readChunks(file), mostLineBytes);
+    yield* splitLines(readChunks(file, from?.offset ?? 0), mostLineBytes, from);
   } finally {
     file.close();
   }
 }
 
-function* readChunks(file: SourceFileReader): Generator<Buffer, void, void> {
-  for (;;) {
+function* readChunks(file: SourceFileReader, offset: number): Generator<Buffer, void, void> {
+  for (let position = offset; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const length = file.read(chunk);
+    const length = file.read(chunk, position);
     if (length === 0) return;
+    position += length;
     yield chunk.subarray(0, length);
   }
 }
 
-function* splitLines(chunks: Iterable<Buffer>, mostLineBytes: number): Generator<SourceLine, void, void> {
+function* splitLines(chunks: Iterable<Buffer>, mostLineBytes: number, from?: LinePosition): Generator<SourceLine, void, void> {
   let line = new LineBuilder(mostLineBytes);
-  let number = 0;
-  let offset = 0;
+  let number = from?.line ?? 0;
+  let offset = from?.offset ?? 0;
   for (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
@@ -146,13 +147,31 @@ class LineBuilder {
   }
 }
 
+/** A place between two lines. */
+interface LinePosition {
+  /** In bytes. */
+  readonly offset: number;
+  /** The number of lines before it. */
+  readonly line: number;
+}
+
+/** What part of a file is read, and how. */
+export interface LineOptions {
+  /** The longest line that is read, in bytes. Default: the longest string. */
+  readonly mostLineBytes?: number | undefined;
+  /** Where reading begins. Default: the start of the file. */
+  readonly from?: LinePosition | undefined;
+}
+
 const HEAD_BYTES = 1 << 20;
 const MOST_RECORDS = 50;
 const SNIFF_BYTES = 64;
 
+const SQLITE_MAGIC = "SQLite format 3\0";
+
 /**
- * Reads the first complete JSON lines of a file, to detect its format. Of a file that does not start like JSON only a few bytes
- * are read, so that an import of a folder with many other files is cheap.
+ * Reads the start of a file, to detect its format. Of a file that does not start like JSON only a few bytes are read, so that an
+ * import of a folder with many other files is cheap.
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be read.
  */
@@ -160,21 +179,27 @@ export function readHead(path: string): FileHead {
   const file = new SourceFileReader(path);
   try {
     const start = file.bytesAt(0, SNIFF_BYTES).toString("utf8");
-    return {
-      path,
-      records: /^\uFEFF?\s*\{/.test(start) ? parseRecords(file.bytesAt(0, Math.min(file.bytes, HEAD_BYTES)).toString("utf8")) : [],
-    };
+    const isSqlite = start.startsWith(SQLITE_MAGIC);
+    if (!/^\uFEFF?\s*[{[]/.test(start)) return { path, records: [], lines: [], document: undefined, text: "", isSqlite };
+    const text = file
+      .bytesAt(0, Math.min(file.bytes, HEAD_BYTES))
+      .toString("utf8")
+      .replace(/^\uFEFF/, "");
+    const lines = parseLines(text);
+    const document = file.bytes <= HEAD_BYTES ? parseJson(text) : undefined;
+    return { path, records: lines.filter(isObject), lines, document, text, isSqlite };
   } finally {
     file.close();
   }
 }
 
-function parseRecords(text: string): readonly JsonObject[] {
-  const records: JsonObject[] = [];
-  for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
-    const value = parseJson(line);
-    if (isObject(value)) records.push(value);
-    if (records.length === MOST_RECORDS) break;
+function parseLines(text: string): readonly unknown[] {
+  const values: unknown[] = [];
+  for (let start = 0; start < text.length && values.length < MOST_RECORDS; ) {
+    const end = text.indexOf("\n", start);
+    const value = parseJson(text.slice(start, end === -1 ? text.length : end));
+    if (value !== undefined) values.push(value);
+    start = end === -1 ? text.length : end + 1;
   }
-  return records;
+  return values;
 }

@@ -1,5 +1,6 @@
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
+import type { JsonObject } from "./json.js";
 import type { SourceFolders } from "./source-folders.js";
 
 /** A part of a source file that could not be imported unchanged. */
@@ -41,13 +42,19 @@ export interface SourceParent {
   readonly toolCallId?: string | undefined;
 }
 
-/** One record of a source, in the order in which it must be written: a parent always comes before its children. */
+/**
+ * One record of a source, in the order in which it must be written: a parent always comes before its children.
+ *
+ * `merged`: the record at this line became no entry, because what it says is part of another entry or of the session: a tool's
+ * output in a reply, a usage, a repeated text. So every line is an entry, an annotation, merged or a problem, and none is lost silently.
+ */
 export type SourceRecord =
   | SourceEntry
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
   | { readonly kind: "title"; readonly title: string | null; readonly source: "user" | "auto" }
   | { readonly kind: "leaf"; readonly name: string; readonly entryId: EntryId | null }
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
+  | { readonly kind: "merged"; readonly line: number }
   | { readonly kind: "problem"; readonly problem: ImportProblem };
 
 /** An entry of a source. `payload` is not validated yet. */
@@ -70,23 +77,67 @@ export interface SourceSession {
   readonly header: SourceHeader;
   /** The file of its records, if it is not the given file. */
   readonly path?: string | undefined;
+  /** Changes whenever the content of the session changes: a sync skips a session of the same revision. undefined: not known. */
+  readonly revision?: string | undefined;
   /**
-   * Reads the file from its start at each call, in pieces of bounded size. The leaf `main` is set by the last `leaf` record, or
-   * else to the last entry.
+   * Reads the file from its start, or from the position at which an earlier reading ended, in pieces of bounded size. The leaf
+   * `main` is set by the last `leaf` record, or else to the last entry.
    */
-  records(): Iterable<SourceRecord>;
+  records(from?: ReadingPosition): Iterable<SourceRecord>;
+  /**
+   * Where the last reading ended; call it after `records()` is exhausted. undefined: the next reading starts at the beginning.
+   * Only for formats whose files grow at their end.
+   */
+  position?(): ReadingPosition | undefined;
+}
+
+/** Where the reading of a file ended. A later reading continues there, if the file before it is unchanged. */
+export interface ReadingPosition {
+  /** The end of the last complete line, in bytes. */
+  readonly offset: number;
+  /** The number of complete lines before `offset`; blank ones count. */
+  readonly line: number;
+  /** What the reader remembers of them: a small JSON value. Entries before it are in the store, so their ids are known there. */
+  readonly state: JsonObject;
 }
 
 /** The start of a file, from which its format is detected. */
 export interface FileHead {
   readonly path: string;
   /** The first complete lines that are JSON objects: at most 50, in the first 1 MiB. */
-  readonly records: readonly Readonly<Record<string, unknown>>[];
+  readonly records: readonly JsonObject[];
+  /** The first complete lines that are JSON values of any kind: at most 50, in the first 1 MiB. */
+  readonly lines: readonly unknown[];
+  /** The JSON value that is the whole file, if the file has at most 1 MiB; otherwise undefined. */
+  readonly document: unknown;
+  /** The first 1 MiB as text if the file starts like JSON, otherwise empty. */
+  readonly text: string;
+  /** Whether the file is a SQLite database. */
+  readonly isSqlite: boolean;
+}
+
+/** Where programs keep files, by the environment variables, the home folder and the system (`process.platform`). */
+export interface SourceEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/** A program that writes a format. */
+export interface SourceAgent {
+  /** Its name for people, such as `Codex`. */
+  readonly name: string;
+  /** The folders in which it keeps sessions, absolute; they need not exist. */
+  folders(environment: SourceEnvironment): readonly string[];
+  /** Matches the path below the folder of each file that may be a session, with `/` between names. */
+  readonly files: RegExp;
 }
 
 /** A format that can be imported. */
 export interface SourceFormat {
   readonly name: string;
+  /** The programs that write it. */
+  readonly agents?: readonly SourceAgent[];
   /** Whether the file with this head is of this format. */
   detects(head: FileHead): boolean;
   /** The file of the session that started this one, if it is at the usual place. Its sessions include those of this file. */

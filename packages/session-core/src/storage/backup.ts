@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSyn
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { StoreInUseError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
-import { openSqlite } from "./driver.js";
+import { openSqlite } from "../sqlite/driver.js";
 import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET } from "./file-header.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError, toStoreError } from "./sqlite-errors.js";

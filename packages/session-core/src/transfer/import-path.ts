@@ -9,9 +9,7 @@ import {
   UnknownFormatVersionError,
 } from "../errors/import-errors.js";
 import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLargeError } from "../errors/session-errors.js";
-import { boughFormat } from "../formats/bough/read.js";
-import { claudeFormat } from "../formats/claude/format.js";
-import { piFormat } from "../formats/pi/format.js";
+import { FORMATS } from "../formats/registry.js";
 import type { ImportedSession } from "../port/session-storage.js";
 import { readHead } from "../source/json-lines.js";
 import { type FoundFile, type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
@@ -223,9 +221,3 @@ const OF_SOURCE = [
   ValueTooLargeError,
   TooLargeError,
 ];
-
-/**
- * Every format that can be imported, in the order of detection. Texts that list them: `KNOWN_FORMATS` in
- * errors/import-errors.ts, and packages/cli: exit-codes.ts and program/file-commands.ts.
- */
-export const FORMATS: readonly SourceFormat[] = [boughFormat, piFormat, claudeFormat];

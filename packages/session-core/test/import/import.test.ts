@@ -21,6 +21,7 @@ describe("importing a session", () => {
       entriesAdded: 4,
       entriesKnown: 0,
       foreignAdded: 0,
+      recordsMerged: 0,
       problems: [],
       problemCount: 0,
       problemCounts: {},

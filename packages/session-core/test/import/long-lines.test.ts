@@ -7,7 +7,7 @@ const object = (bytes: number) => JSON.stringify({ text: "x".repeat(bytes - '{"t
 
 test("a line that is longer than the limit is a problem with its number and length, and the lines around it are read", () => {
   const path = fileOf([object(20), object(LIMIT), object(LIMIT + 1), object(3_000_000), object(30), ""]);
-  const read = [...readJsonLines(path, LIMIT)].map((line) =>
+  const read = [...readJsonLines(path, { mostLineBytes: LIMIT })].map((line) =>
     line.kind === "object"
       ? [line.line.number, line.line.offset, line.line.bytes]
       : [line.problem.line, line.problem.code, line.problem.message],
@@ -23,6 +23,6 @@ test("a line that is longer than the limit is a problem with its number and leng
 });
 
 test("a last line that is too long is that, not a torn one", () => {
-  const [line] = readJsonLines(fileOf([object(LIMIT + 50)]), LIMIT);
+  const [line] = readJsonLines(fileOf([object(LIMIT + 50)]), { mostLineBytes: LIMIT });
   expect(line).toMatchObject({ kind: "problem", problem: { code: "malformed-line", line: 1 } });
 });

@@ -1,9 +1,9 @@
 import { encodeBytes } from "../../entry/bytes.js";
 import type { Entry, EntryPayload, PayloadOf } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import { derivedId } from "../../source/derived-id.js";
 import { isObject, type JsonObject, parseTime } from "../../source/json.js";
 import { EXPORTED_BY, FOREIGN_MARK, LEAF_MARK, USAGE_MARKS } from "../pi/marks.js";
-import { derivedId } from "../pi/pi-file.js";
 import { fillRequired, toPiContent, toPiMessage } from "./message.js";
 
 /** The session's data in pi's header and last lines. */

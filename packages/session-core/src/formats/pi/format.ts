@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { UnknownFormatError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
+import { derivedId } from "../../source/derived-id.js";
 import type { FolderEntry } from "../../source/source-file.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import {
@@ -12,7 +13,7 @@ import {
   type SourceSession,
   tryRead,
 } from "../../source/source-session.js";
-import { derivedId, isPiHead, type PiFile, readPiFile, readSessionId, toSourceHeader } from "./pi-file.js";
+import { isPiHead, type PiFile, readPiFile, readSessionId, toSourceHeader } from "./pi-file.js";
 import { readRecords } from "./records.js";
 
 /** The deepest nesting of subagents that is read. */

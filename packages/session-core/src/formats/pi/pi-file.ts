@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/import-errors.js";
-import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
+import { isId, type SessionId } from "../../ids/ids.js";
+import { derivedId } from "../../source/derived-id.js";
 import { type JsonObject, numberAt, parseTime, stringAt, without } from "../../source/json.js";
 import { readJsonLines } from "../../source/json-lines.js";
 import type { SourceHeader, SourceParent } from "../../source/source-session.js";
@@ -143,16 +143,4 @@ export function readInitialSettings({ header, version }: PiFile): readonly JsonO
   const thinkingLevel = stringAt(header, "thinkingLevel");
   const model = modelId === undefined ? [] : [{ type: "model_change", provider: stringAt(header, "provider"), modelId }];
   return thinkingLevel === undefined ? model : [...model, { type: "thinking_level_change", thinkingLevel }];
-}
-
-// Bough's alphabet without its last letter: 32 characters, so that five bits of the hash choose one without bias.
-const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
-
-/**
- * An id of 12 characters derived from `parts`, in Bough's own alphabet of ids: the same at each import. Claude Code's reader
- * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both formats of ids are stored and must not change.
- */
-export function derivedId(...parts: readonly (string | number)[]): EntryId {
-  const hash = createHash("sha256").update(parts.join("\n")).digest();
-  return Array.from(hash.subarray(0, 12), (byte) => ALPHABET.charAt(byte & 31)).join("");
 }

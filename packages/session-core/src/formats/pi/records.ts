@@ -1,4 +1,5 @@
 import { type EntryId, isId, quoted, type SessionId } from "../../ids/ids.js";
+import { derivedId } from "../../source/derived-id.js";
 import { type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
 import { type JsonLine, readJsonLines } from "../../source/json-lines.js";
 import type { ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
@@ -6,7 +7,7 @@ import { BLOB_PREFIX, type MissingBlob, restoreBlobs } from "./blobs.js";
 import { toPayload } from "./entries.js";
 import { isAnnotation, SkippedLines, toAnnotation } from "./links.js";
 import { EXPORTED_BY } from "./marks.js";
-import { derivedId, type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
+import { type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
 
 /**
  * Reads the records of a session file in file order. Versions 1, 2 and 3 are read alike, because the header's version is not

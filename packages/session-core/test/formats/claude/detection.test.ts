@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { claudeFormat } from "../../../src/formats/claude/format.js";
+import { headOf } from "../file-head.js";
 import { type Line, progress, side, user } from "./claude-file.js";
 
-const detects = (...records: Line[]) => claudeFormat.detects({ path: "some.jsonl", records });
+const detects = (...records: Line[]) => claudeFormat.detects(headOf(records));
 
 describe("a file of Claude Code is known by its content", () => {
   test.each([

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { UnknownFormatError, UnknownFormatVersionError } from "../../../src/errors/import-errors.js";
 import { piFormat } from "../../../src/formats/pi/format.js";
+import { headOf } from "../file-head.js";
 import { fileOf, HEADER } from "./pi-files.js";
 
 const SLOT = { type: "title", v: 1, title: "", updatedAt: "2026-01-02T03:04:05.006Z", pad: "  " };
 
 function detects(...records: readonly Record<string, unknown>[]): boolean {
-  return piFormat.detects({ path: "any name", records });
+  return piFormat.detects(headOf(records));
 }
 
 describe("a pi session is recognised", () => {

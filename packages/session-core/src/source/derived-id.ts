@@ -1,0 +1,14 @@
+import { createHash } from "node:crypto";
+import type { EntryId } from "../ids/ids.js";
+
+// Bough's alphabet without its last letter: 32 characters, so that five bits of the hash choose one without bias.
+const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
+
+/**
+ * An id of 12 characters derived from `parts`, in Bough's own alphabet of ids: the same at each import. Claude Code's reader
+ * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both forms of ids are stored and must not change.
+ */
+export function derivedId(...parts: readonly (string | number)[]): EntryId {
+  const hash = createHash("sha256").update(parts.join("\n")).digest();
+  return Array.from(hash.subarray(0, 12), (byte) => ALPHABET.charAt(byte & 31)).join("");
+}
