@@ -42,25 +42,36 @@ export class SessionMasker {
   readonly #seen = new Map<string, string>();
   /** All learned secrets on one line, as previews show them, with their kind. */
   readonly #lines = new Map<string, { readonly secret: string; readonly kind: string }>();
+  /** `seq` of the learned entries in which no rule found anything: only secrets learned elsewhere are looked for in them again. */
+  readonly #clean = new Set<number>();
 
   /** Remembers the secrets of an entry. */
   learn(entry: Entry): void {
     const isEnv = this.#showsEnvFile(entry);
+    let isClean = true;
     mapTexts(entry, (text, name) => {
-      for (const { start, end, kind } of this.#find(text, name, isEnv)) this.#remember(text.slice(start, end), kind);
+      for (const { start, end, kind } of this.#find(text, name, isEnv)) {
+        isClean = false;
+        this.#remember(text.slice(start, end), kind);
+      }
       return text;
     });
+    if (isClean) this.#clean.add(entry.seq);
   }
 
   /** The entry without its secrets; itself if it has none. `onPlace` gets each place of a secret. */
   maskEntry(entry: Entry, onPlace?: (place: SecretPlace) => void): Entry {
-    const isEnv = this.#showsEnvFile(entry);
-    return mapTexts(entry, (text, name) => this.#mask(text, name, isEnv, onPlace));
+    if (!this.#clean.has(entry.seq)) {
+      const isEnv = this.#showsEnvFile(entry);
+      return mapTexts(entry, (text, name) => this.#mask(text, this.#find(text, name, isEnv), name, onPlace));
+    }
+    if (this.#lines.size === 0) return entry;
+    return mapTexts(entry, (text, name) => this.#mask(text, this.#findKnown(text), name, onPlace));
   }
 
   /** A title, a label, a header or another JSON value without its secrets. */
   maskValue<T>(value: T, onPlace?: (place: SecretPlace) => void): T {
-    return mapTexts(value, (text, name) => this.#mask(text, name, false, onPlace));
+    return mapTexts(value, (text, name) => this.#mask(text, this.#find(text, name, false), name, onPlace));
   }
 
   /** Notes which masks a piece of the document shows: an export can leave out the texts that have the others. */
@@ -127,14 +138,15 @@ export class SessionMasker {
     if (isUnmistakable(secret) && this.#known.size < MAX_KNOWN) this.#known.set(secret, kind);
   }
 
-  #mask(text: string, name: string, isEnv: boolean, onPlace?: (place: SecretPlace) => void): string {
+  /** The text without what was found in it, and without a secret that is cut at its end. */
+  #mask(text: string, found: readonly FoundSecret[], name: string, onPlace?: (place: SecretPlace) => void): string {
     const cut = this.#findCut(text);
     if (cut !== undefined) {
       const mask = this.#masker.maskOf(cut.secret, cut.kind);
       this.#written.set(mask, cut.kind);
-      return `${this.#mask(text.slice(0, cut.start), name, isEnv, onPlace)}${mask}…`;
+      const before = found.filter(({ start }) => start < cut.start).map((one) => ({ ...one, end: Math.min(one.end, cut.start) }));
+      return `${this.#mask(text.slice(0, cut.start), before, name, onPlace)}${mask}…`;
     }
-    const found = this.#find(text, name, isEnv);
     if (found.length === 0) return text;
     const masks = found.map(({ start, end, kind }) => ({ kind, mask: this.#masker.maskOf(text.slice(start, end), kind) }));
     for (const { mask, kind } of masks) this.#written.set(mask, kind);
@@ -205,9 +217,13 @@ function mapped(value: unknown, map: (text: string, name: string) => string, nam
     return items.every((item, at) => item === value[at]) ? value : items;
   }
   if (!isPlainObject(value)) return value;
+  let isChanged = false;
   const members = Object.entries(value);
-  const changed = members.map(([key, member]) => [map(key, ""), mapped(member, map, key)] as const);
-  return changed.every(([key, member], at) => key === members[at]?.[0] && member === members[at]?.[1])
-    ? value
-    : Object.fromEntries(changed);
+  for (const member of members) {
+    const [key, before] = member;
+    member[0] = map(key, "");
+    member[1] = mapped(before, map, key);
+    isChanged ||= member[0] !== key || member[1] !== before;
+  }
+  return isChanged ? Object.fromEntries(members) : value;
 }
