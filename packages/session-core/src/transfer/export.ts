@@ -1,15 +1,12 @@
 import { CALLBACK, checkArgument, FLAG, list, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
-import { boughLines } from "../formats/bough/write.js";
-import { collectTurns } from "../formats/markdown/contents.js";
-import { markdownOf, subagentSectionsOf } from "../formats/markdown/markdown.js";
 import type { MarkdownOptions, Subagent } from "../formats/markdown/markdown-writer.js";
-import { piLines } from "../formats/pi-export/write.js";
 import type { EntryId } from "../ids/ids.js";
 import type { SecretCount } from "../secrets/secret.js";
 import { SessionMasker } from "../secrets/session-masker.js";
 import type { Session } from "../session/session.js";
 
+// The writers of formats are loaded with the first export: they are a quarter of the code, and most processes export nothing.
 const SESSION = withMethods("a session", "record", "walk", "entries");
 const SECRETS = { secrets: optional(oneOf("mask", "keep")), onMasked: optional(CALLBACK) };
 const BOUGH = record(SECRETS);
@@ -64,6 +61,7 @@ export async function* exportBough(session: Session, options: SecretOptions = {}
     session.leaves(),
     session.values.list(),
   ]);
+  const { boughLines } = await import("../formats/bough/write.js");
   const parts = value({ session: header, labels, leaves, values });
   yield* seen(endLines(boughLines({ ...parts, entries: entries(session.entries()) })));
 }
@@ -85,6 +83,7 @@ export async function* exportPi(session: Session, options: PiExportOptions = {})
   const labels = value(await session.labels.list()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
   const walked = entries(whole ? session.entries() : session.walk({ leafId: options.branch ?? null }));
   const leafId = options.branch ?? (await readLeaf(session));
+  const { piLines } = await import("../formats/pi-export/write.js");
   yield* seen(
     endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries: walked, labels, leafId })),
   );
@@ -110,6 +109,8 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   const [header, labels, { model }] = await Promise.all([session.record(), session.labels.list(), session.settings(leafId)]);
   const isFlat = branch === undefined && (await hasNoParents(session));
   const read = () => masked.entries(isFlat ? session.entries() : session.walk({ leafId }));
+  const { collectTurns } = await import("../formats/markdown/contents.js");
+  const { markdownOf } = await import("../formats/markdown/markdown.js");
   const names = new Map(masked.value(labels).map(({ entryId, label }) => [entryId, label]));
   const isRange = options.from !== undefined || options.to !== undefined;
   const document = {
@@ -135,6 +136,7 @@ async function readSubagents(
   options: MarkdownExportOptions,
   masked: Masking,
 ): Promise<ReadonlyMap<string, Subagent>> {
+  const { subagentSectionsOf } = await import("../formats/markdown/markdown.js");
   const subagents = new Map<string, Subagent>();
   for (const session of sessions) {
     const header = masked.value(await session.record());

@@ -9,7 +9,6 @@ import {
   UnknownFormatVersionError,
 } from "../errors/import-errors.js";
 import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLargeError } from "../errors/session-errors.js";
-import { FORMATS } from "../formats/registry.js";
 import type { ImportedSession } from "../port/session-storage.js";
 import { readHead } from "../source/json-lines.js";
 import { type FoundFile, type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
@@ -81,7 +80,9 @@ export async function importPath(store: Store, path: string, options: ImportPath
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
   const folders = new SourceFolders();
   const found = findSourceFiles(path, folders, store.storage.files);
-  const run = new ImportRun(store, found, folders, options);
+  // The readers of formats are loaded with the first import: most processes import nothing.
+  const { FORMATS } = await import("../formats/registry.js");
+  const run = new ImportRun(store, found, { folders, formats: FORMATS }, options);
   for (const file of found.files) {
     await run.importFile(file);
     // A session is one synchronous transaction. Timers and signals are handled between files.
@@ -92,6 +93,11 @@ async function importFiles(store: Store, path: string, options: ImportPathOption
   if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it contains no conversation");
   if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
   return run.report;
+}
+
+interface ImportMeans {
+  readonly folders: SourceFolders;
+  readonly formats: readonly SourceFormat[];
 }
 
 class ImportRun {
@@ -110,12 +116,14 @@ class ImportRun {
   readonly #store: Store;
   readonly #found: FoundFiles;
   readonly #folders: SourceFolders;
+  readonly #formats: readonly SourceFormat[];
   readonly #options: ImportPathOptions;
 
-  constructor(store: Store, found: FoundFiles, folders: SourceFolders, options: ImportPathOptions) {
+  constructor(store: Store, found: FoundFiles, { folders, formats }: ImportMeans, options: ImportPathOptions) {
     this.#store = store;
     this.#found = found;
     this.#folders = folders;
+    this.#formats = formats;
     this.#options = options;
 
     this.#failed = [...found.unreadable];
@@ -151,7 +159,7 @@ class ImportRun {
   }
 
   async #import(file: FoundFile): Promise<void> {
-    const format = detectFormat(file.path);
+    const format = detectFormat(file.path, this.#formats);
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
       this.#otherFiles += 1;
@@ -198,9 +206,9 @@ class ImportRun {
   }
 }
 
-function detectFormat(path: string): SourceFormat | undefined {
+function detectFormat(path: string, formats: readonly SourceFormat[]): SourceFormat | undefined {
   const head = readHead(path);
-  return FORMATS.find((format) => format.detects(head));
+  return formats.find((format) => format.detects(head));
 }
 
 /** The error as one of the source file: it is unreadable, or has an id, a time or a value that no store accepts. Otherwise undefined. */
