@@ -1,18 +1,36 @@
 import type Database from "better-sqlite3";
 import { SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
 import { openSqlite } from "../sqlite/driver.js";
+import { copyDatabase, type DatabaseCopy, isReadableInPlace } from "./database-copy.js";
 import { isObject, type JsonObject } from "./json.js";
-import { statPath } from "./source-file.js";
+import type { FileHead } from "./source-session.js";
 
 /** How long a read waits for a program that locks its database, in milliseconds. */
 const BUSY_TIMEOUT_MS = 2000;
 
+/** A longer database is read where it is, if possible: copying takes about a second for 1 GB. */
+const MOST_COPIED_BYTES = 256 * 2 ** 20;
+
 /** A value of a row. Blobs are bytes. */
 export type SourceValue = string | number | bigint | Uint8Array | null;
 
+/** How a database is opened. */
+export interface SourceDatabaseOptions {
+  /** A longer database is read where it is, in bytes. Default: 256 MiB. 0: for a few rows of any database. */
+  readonly mostCopiedBytes?: number;
+}
+
 /**
- * A SQLite database of another program, open for reading. It may be in use: its write-ahead log is read too, and all rows are of
- * one moment, that of the first read. Nothing is written into it.
+ * A SQLite database of another program, open for reading. It may be in use: its write-ahead log is read too, an unfinished
+ * transaction is not, and no file is created or changed in its folder.
+ *
+ * A copy in the temporary folder is read, so all rows are of the moment of the constructor, and the other program is never
+ * delayed. The copy costs what the database has in bytes, or nothing where the file system can share blocks (APFS, Btrfs, XFS).
+ *
+ * A database that is longer than `mostCopiedBytes`, or that changes all the time, is read where it is if this creates no file.
+ * With a write-ahead log all rows are of one moment then, and SQLite sets a mark in its index (`-shm`), which holds no data.
+ * Without one, each query is of another moment and delays a writer while it runs; so `rows` reads all rows of a query at once:
+ * ask for ranges.
  *
  * @example
  * const database = new SourceDatabase(path);
@@ -24,35 +42,62 @@ export type SourceValue = string | number | bigint | Uint8Array | null;
  */
 export class SourceDatabase {
   readonly path: string;
+  readonly #copy: DatabaseCopy | undefined;
   readonly #database: Database.Database;
+  /** Whether rows are read one at a time: nobody waits for it. */
+  readonly #isStreaming: boolean;
 
   /**
    * @throws {SourceNotFoundError} there is no file at `path`.
-   * @throws {SourceUnreadableError} another program locks it, it is damaged, or it cannot be opened.
+   * @throws {SourceUnreadableError} it has no permission, it is damaged, another program locks it, or there is no space for a copy.
    * @throws {UnknownFormatError} the file is no SQLite database.
    */
-  constructor(path: string) {
+  constructor(path: string, { mostCopiedBytes = MOST_COPIED_BYTES }: SourceDatabaseOptions = {}) {
     this.path = path;
-    if (!statPath(path).isFile()) throw new SourceUnreadableError(path, "it is not a file");
-    this.#database = this.#wrapErrors(() => openSqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS }));
+    const inPlace = isReadableInPlace(path);
+    this.#copy = copyDatabase(path, inPlace === undefined ? Number.POSITIVE_INFINITY : mostCopiedBytes);
+    if (this.#copy === undefined && inPlace === undefined) throw new SourceUnreadableError(path, BUSY);
+    this.#isStreaming = this.#copy !== undefined || inPlace?.hasLog === true;
+    // A transaction that was not finished is undone in the copy, which writes.
+    const readonly = this.#copy?.hasJournal !== true;
+    const file = this.#copy?.path ?? path;
+    try {
+      this.#database = this.#wrapErrors(() => openSqlite(file, { readonly, fileMustExist: true, timeout: BUSY_TIMEOUT_MS }));
+    } catch (error) {
+      this.#copy?.remove();
+      throw error;
+    }
+    this.#start();
+  }
+
+  #start(): void {
     try {
       this.#wrapErrors(() => {
         this.#database.pragma("query_only = 1");
-        this.#database.exec("BEGIN");
+        if (this.#isStreaming) this.#database.exec("BEGIN");
+        this.all("SELECT count(*) FROM sqlite_schema");
       });
+      // The files stay readable while they are open, and none is left behind if the process is killed.
+      this.#copy?.remove();
     } catch (error) {
-      this.#database.close();
+      this.close();
       throw error;
     }
   }
 
-  /** The rows of a query, one at a time. Only one iteration is open at a time; use `all` inside another one. */
+  /** The rows of a query, one at a time. A second query may run meanwhile. */
   *rows(sql: string, ...values: readonly SourceValue[]): Generator<JsonObject, void, void> {
+    if (!this.#isStreaming) return yield* this.all(sql, ...values);
     const found = this.#wrapErrors(() => this.#database.prepare(sql).iterate(...values));
-    for (;;) {
-      const step = this.#wrapErrors(() => found.next());
-      if (step.done === true) return;
-      if (isObject(step.value)) yield step.value;
+    try {
+      for (;;) {
+        const step = this.#wrapErrors(() => found.next());
+        if (step.done === true) return;
+        if (isObject(step.value)) yield step.value;
+      }
+    } finally {
+      // An iteration that is left early would keep the database open.
+      found.return?.();
     }
   }
 
@@ -61,13 +106,20 @@ export class SourceDatabase {
     return this.#wrapErrors(() => this.#database.prepare(sql).all(...values)).filter(isObject);
   }
 
+  /** The names of the tables. */
+  tables(): ReadonlySet<string> {
+    return new Set(this.all("SELECT name FROM sqlite_schema WHERE type = 'table'").map(({ name }) => String(name)));
+  }
+
   /** The columns of a table; empty if there is no such table. */
   columns(table: string): ReadonlySet<string> {
     return new Set(this.all("SELECT name FROM pragma_table_info(?)", table).map(({ name }) => String(name)));
   }
 
+  /** Closes the database and removes the copy. Call it also after an error. */
   close(): void {
     this.#database.close();
+    this.#copy?.remove();
   }
 
   #wrapErrors<T>(read: () => T): T {
@@ -82,8 +134,36 @@ export class SourceDatabase {
   }
 }
 
+const BUSY = "another program writes it all the time or locks it; try again";
+
+const tablesOfHead = new WeakMap<FileHead, ReadonlySet<string>>();
+
+/**
+ * The tables of the file with this head; empty if it is no SQLite database. Read once, and without a copy where possible.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError | UnknownFormatError} what {@link SourceDatabase} throws.
+ */
+export function tablesOf(head: FileHead): ReadonlySet<string> {
+  const known = tablesOfHead.get(head);
+  if (known !== undefined) return known;
+  const tables = head.isSqlite ? readTables(head.path) : new Set<string>();
+  tablesOfHead.set(head, tables);
+  return tables;
+}
+
+function readTables(path: string): ReadonlySet<string> {
+  const database = new SourceDatabase(path, { mostCopiedBytes: 0 });
+  try {
+    return database.tables();
+  } finally {
+    database.close();
+  }
+}
+
 function reasonOf(code: string): string {
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return "another program locks it; try again";
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return BUSY;
+  // SQLite also takes a transaction that has just begun for one that nobody will finish.
+  if (code === "SQLITE_READONLY_ROLLBACK") return `${BUSY}, or start that program once if it was stopped while it wrote`;
   if (code.startsWith("SQLITE_CORRUPT")) return "the database is damaged";
   return `SQLite says ${code}`;
 }

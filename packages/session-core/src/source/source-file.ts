@@ -111,7 +111,8 @@ export function wrapSystemErrors<T>(path: string, call: () => T): T {
   }
 }
 
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+/** Whether a call of the file system failed. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && "syscall" in error;
 }
 
