@@ -36,7 +36,7 @@ const browser = {
   charset: "ascii",
 };
 
-/** The assets as `src/page/assets.ts` reads them, and the files that they are made of. */
+/** The assets as `src/page/document.ts` reads them, and the files that they are made of. */
 export async function bundlePage(root, folder) {
   const bundled = (options) => build({ ...browser, absWorkingDir: root, ...options });
   const script = await bundled({ entryPoints: [join(folder, "main.ts")] });

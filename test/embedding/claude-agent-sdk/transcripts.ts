@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import type { SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 
 /** The folder in which the transcripts were written, and the name that Claude Code gives to its sessions. */
-export const FOLDER = "/work/parser";
-export const PROJECT = "-work-parser";
+export const FOLDER = "/home/ada/parser";
+export const PROJECT = "-home-ada-parser";
 export const SESSION = "11111111-2222-4333-8444-555555555555";
 
 /** A uuid that ends in a number. */

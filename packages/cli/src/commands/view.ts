@@ -1,9 +1,13 @@
-import { maskSecrets, type Session, type Store } from "@bough/session-core";
+import { spawn } from "node:child_process";
+import { platform } from "node:os";
+import { maskSecrets, type Session, type SessionRecord, type Store } from "@bough/session-core";
+import { count, counted } from "../format/numbers.js";
+import { dateTime } from "../format/time.js";
+import { bareDocument } from "../page/document.js";
+import { type Html, html, joinHtml } from "../page/html.js";
 import { pageMasks } from "../page/masks.js";
-import { openBrowser } from "../page/open-browser.js";
 import { sessionPage } from "../page/page.js";
 import { PageServer } from "../page/server.js";
-import { sessionListPage } from "../page/session-list.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { styled } from "../terminal/line.js";
@@ -49,4 +53,43 @@ async function findPage(store: Store, only: Session | undefined, path: string, o
   const session = await store.openSession(only?.id ?? path);
   const masks = await pageMasks(session, withSecrets);
   return sessionPage(session, { ...masks, thinking: options.thinking === true, private: options.private === true });
+}
+
+/** The program that opens an address, and its arguments; undefined: there is none here. */
+function browserCommand(system: NodeJS.Platform, env: Readonly<Record<string, string | undefined>>): readonly string[] | undefined {
+  const chosen = env["BROWSER"]?.split(":")[0];
+  if (chosen !== undefined && chosen !== "") return [chosen];
+  if (system === "darwin") return ["open"];
+  if (system === "win32") return ["explorer.exe"];
+  const hasScreen = [env["DISPLAY"], env["WAYLAND_DISPLAY"], env["WSL_DISTRO_NAME"]].some((value) => value !== undefined && value !== "");
+  return hasScreen ? ["xdg-open"] : undefined;
+}
+
+/** Opens an address in the person's browser: $BROWSER, or that of the desktop. Returns whether a program for it was started. */
+async function openBrowser(address: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+  const [program, ...args] = browserCommand(platform(), env) ?? [];
+  if (program === undefined) return false;
+  const child = spawn(program, [...args, address], { stdio: "ignore", detached: true });
+  child.unref();
+  return new Promise((resolve) => child.once("spawn", () => resolve(true)).once("error", () => resolve(false)));
+}
+
+/** A page with links to the sessions of a store, newest activity first. `mask` replaces secrets in their titles. */
+async function* sessionListPage(store: Store, mask: (text: string) => string): AsyncGenerator<string, void, void> {
+  const records: SessionRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listSessions(cursor === undefined ? {} : { cursor });
+    records.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  const items = joinHtml(records.map((record) => sessionItem(record, mask)));
+  yield bareDocument("Sessions", html`<h1>Sessions</h1><p>${counted(records.length, "session")}</p><ul class="sessions">${items}</ul>`)
+    .text;
+}
+
+function sessionItem(record: SessionRecord, mask: (text: string) => string): Html {
+  const title = record.title ?? record.firstText ?? "(untitled)";
+  const facts = [dateTime(record.activeAtMs), `${count(record.messageCount)} messages`, record.cwd ?? ""].filter((fact) => fact !== "");
+  return html`<li><a href="${encodeURIComponent(record.id)}">${mask(title)}</a><span>${mask(facts.join(" · "))}</span></li>\n`;
 }

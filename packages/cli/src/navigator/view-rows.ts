@@ -1,17 +1,18 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
-import type { QueryFinder } from "@bough/session-core/internals";
+import { createQueryFinder, type QueryFinder } from "@bough/session-core/internals";
 import { count, counted } from "../format/numbers.js";
 import { age, dateTime } from "../format/time.js";
+import { findMarks, markLine } from "../preview/marks.js";
+import { snippetFromMatch } from "../preview/snippet.js";
 import type { Glyphs } from "../terminal/glyphs.js";
-import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
+import { fitLine, fitMiddle, type Line, lineWidth, styled, textOfLine } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
 import { gutterText, LEVEL_WIDTH } from "../tree/gutter.js";
 import { branchCount, groupText, leafNames, rowText } from "../tree/row-text.js";
 import type { VisibleRow } from "../tree/visible-row.js";
 import type { FrameLine } from "../tui/screen.js";
-import { dimmed, hitFinder, hitText } from "./hit-text.js";
-import type { NavigatorModel, NavigatorTree, Subagent } from "./model.js";
+import type { HitSnippet, NavigatorModel, NavigatorTree, Search, Subagent } from "./model.js";
 
 /** Minimum width of a row's text, at any depth, and its minimum share of a wide row. */
 const MIN_TEXT_WIDTH = 40;
@@ -140,4 +141,29 @@ function subagentsText(subagents: readonly Subagent[], { child }: Glyphs): Line 
   const entries = subagents.reduce((sum, { entryCount }) => sum + entryCount, 0);
   const what = subagents.length === 1 ? "subagent" : `${subagents.length} subagents`;
   return [styled("summary", ` ${child} ${what}, ${counted(entries, "entry", "entries")}`)];
+}
+
+/** Finds the words of the search's hits in texts; null: there are no hits. */
+function hitFinder(search: Search | null): QueryFinder | null {
+  if (search === null || search.hits === null || search.words === null) return null;
+  return createQueryFinder(search.words.query, search.words.matched);
+}
+
+/**
+ * The text of a hit's row, with its words marked. If the first `room` columns of the row's own text do not have a word, the row has
+ * its role and the text that begins with the first word found.
+ */
+function hitText(whole: Line, hit: HitSnippet | undefined, finder: QueryFinder, room: number, glyphs: Glyphs): Line {
+  const [first, ...rest] = whole;
+  const [role, text] = rest.length > 0 && typeof first === "object" ? [[first], rest] : [[], whole];
+  const marks = findMarks(fitLine(text, Math.max(room - textOfLine(role).length, 0), ""), finder);
+  if (marks.length > 0) return [...role, ...markLine(text, findMarks(text, finder))];
+  const snippet = hit === undefined ? undefined : snippetFromMatch(hit, Math.floor(room / 5), glyphs);
+  if (snippet === undefined) return whole;
+  return [...role, ...(role.length === 0 || textOfLine(role).endsWith(" ") ? [] : [" "]), ...snippet];
+}
+
+/** A line without its colors. */
+function dimmed(line: Line): Line {
+  return [styled("dim", textOfLine(line))];
 }

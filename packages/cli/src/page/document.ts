@@ -1,6 +1,7 @@
-import { pageAssets } from "./assets.js";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { type Html, html, joinHtml, renderedHtml } from "./html.js";
-import { contentPolicy } from "./policy.js";
 
 /** The policy of all pages: that of the page's own scripts and style. */
 export function pagePolicy(where: "meta" | "header"): string {
@@ -57,4 +58,56 @@ export function documentEnd(used: ReadonlySet<string>): Html {
 ${joinHtml(elements)}</body>
 </html>
 `;
+}
+
+/**
+ * The content security policy of a page: it loads nothing, runs only the given scripts, has only the given styles, and no text can
+ * become a script (trusted types). `header`: with what counts only in a header.
+ */
+function contentPolicy(scripts: readonly string[], styles: readonly string[], where: "meta" | "header"): string {
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.length === 0 ? "'none'" : scripts.map(hashSource).join(" ")}`,
+    `style-src ${styles.map(hashSource).join(" ")}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+    ...(where === "header" ? ["frame-ancestors 'none'"] : []),
+  ].join("; ");
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+/** The page's own style and scripts, as the build made them of `client/`. */
+interface PageAssets {
+  readonly style: string;
+  readonly script: string;
+  /** Scripts that highlight a language each. */
+  readonly scripts: readonly string[];
+  /** By name and alias of a language: the numbers of the scripts that it needs. */
+  readonly languages: Readonly<Record<string, readonly number[]>>;
+}
+
+// The path is the same relative to this file and to `dist/chunks`, which contains the bundled code.
+const FILE = fileURLToPath(new URL("../../dist/page.json", import.meta.url));
+
+let assets: PageAssets | undefined;
+
+/** Reads the assets at the first call. */
+function pageAssets(): PageAssets {
+  assets ??= parseAssets(JSON.parse(readFileSync(FILE, "utf8")));
+  return assets;
+}
+
+function parseAssets(value: unknown): PageAssets {
+  if (!isAssets(value)) throw new TypeError(`${FILE} is not what the build writes.`);
+  return value;
+}
+
+function isAssets(value: unknown): value is PageAssets {
+  return typeof value === "object" && value !== null && "style" in value && "script" in value && "scripts" in value && "languages" in value;
 }

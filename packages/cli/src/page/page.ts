@@ -2,13 +2,11 @@ import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/
 import { groupSteps, isPrivate, previewOf, type Step } from "@bough/session-core/internals";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { articleHtml, Headings } from "./article.js";
 import { type BranchLine, BranchShape, type Segment } from "./branches.js";
-import { entryLink, type ShownParts } from "./content.js";
+import { entryLink, Omissions, type ShownParts } from "./content.js";
 import { documentEnd, documentStart } from "./document.js";
 import { type Html, html, joinHtml } from "./html.js";
-import { Omissions } from "./omissions.js";
-import { stepHtml } from "./step.js";
+import { articleHtml, Headings, stepHtml } from "./step.js";
 import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
 /** What of a session a page shows. */

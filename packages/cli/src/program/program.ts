@@ -6,13 +6,12 @@ import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
 import { VERSION } from "../version.js";
 import { defineChangeCommands } from "./change-commands.js";
-import { defineCompareCommands } from "./compare-commands.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
 import { defineReadCommands } from "./read-commands.js";
 import { defineShellCommands } from "./shell-commands.js";
-import { defineViewCommand } from "./view-command.js";
+import { defineViewCommands } from "./view-commands.js";
 
 /** The option that prints long output without a pager. */
 export const NO_PAGER = "--no-pager";
@@ -55,8 +54,7 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
     .exitOverride();
   defineShell({ program, io, out });
   defineReadCommands({ program, io, out });
-  defineViewCommand({ program, io, out });
-  defineCompareCommands({ program, io, out });
+  defineViewCommands({ program, io, out });
   defineChangeCommands({ program, io, out });
   defineFileCommands({ program, io, out });
   defineShellCommands({ program, io, out }, Object.keys(TOPICS));

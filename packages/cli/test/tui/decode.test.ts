@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Clicks } from "../../src/tui/clicks.js";
-import { InputDecoder } from "../../src/tui/decode.js";
+import { Clicks, InputDecoder } from "../../src/tui/decode.js";
 
 const ESC = "\u001b";
 

@@ -24,7 +24,7 @@ test.each([
   ["the goal below a heading that says nothing", summary("# Context Checkpoint\n\n## Goal\nMove the parser. Fast."), "Move the parser."],
   [
     "a goal without the home directory",
-    summary("## Goal\nContinue the refactor in /Users/ada/work/pi."),
+    summary("## Goal\nContinue the refactor in /Users/ada/pi."),
     "Continue the refactor in ~/work/pi.",
   ],
   ["a short summary with a mark of a heading", summary("text", { shortSummary: "## Mending" }), "Mending"],
