@@ -182,7 +182,7 @@ export { Session } from "./session/session.js";
 export type { SessionLabels, SessionTokenCounts } from "./session/session-groups.js";
 export type { SessionTree } from "./session/session-tree.js";
 export type { SessionValues, SetValueOptions } from "./session/session-values.js";
-export type { ImportProblem } from "./source/source-session.js";
+export type { ImportProblem, SourceEnvironment } from "./source/source-session.js";
 export type { Durability } from "./storage/connection-options.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
@@ -208,11 +208,13 @@ export {
   type SecretOptions,
 } from "./transfer/export.js";
 // Import and export
+export { importPath } from "./transfer/import-path.js";
+export type { FailedFile, ImportedFileSession, ImportPathOptions, ImportProgress, ImportReport } from "./transfer/import-run.js";
 export {
-  type FailedFile,
-  type ImportedFileSession,
-  type ImportPathOptions,
-  type ImportProgress,
-  type ImportReport,
-  importPath,
-} from "./transfer/import-path.js";
+  type AgentFolder,
+  findAgentFolders,
+  type SyncedAgent,
+  type SyncOptions,
+  type SyncReport,
+  syncSessions,
+} from "./transfer/sync.js";

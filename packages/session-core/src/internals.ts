@@ -92,4 +92,4 @@ export { classifyTool } from "./tools/known-tools.js";
 export { parseTodos, type Todo } from "./tools/todos.js";
 // Import and export
 export { learnSecrets } from "./transfer/export.js";
-export { asSourceError } from "./transfer/import-path.js";
+export { asSourceError } from "./transfer/import-run.js";

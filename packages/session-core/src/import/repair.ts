@@ -1,4 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
+import type { Validate } from "../entry/load-validation.js";
+import { UnserializableValueError } from "../errors/session-errors.js";
 import { tryStringify } from "../source/json.js";
 
 /**
@@ -38,8 +40,25 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
 /** The deepest nesting of a raw record; its foreign entry adds a few levels. */
 const MAX_DEPTH = 400;
 
+/** A foreign entry with this payload, which matches no schema. */
+export function toForeignEntry(payload: unknown, validate: Validate): ReturnType<Validate> {
+  const foreign = { type: "foreign", originalType: typeNameOf(payload) };
+  try {
+    return validate({ ...foreign, raw: payload });
+  } catch (error) {
+    // Nested too deep, or a number out of range: replaced by text.
+    if (!(error instanceof UnserializableValueError)) throw error;
+    return validate({ ...foreign, raw: toStorable(payload) });
+  }
+}
+
+function typeNameOf(payload: unknown): string {
+  const type = typeof payload === "object" && payload !== null && "type" in payload ? payload.type : undefined;
+  return typeof type === "string" ? type : "unknown";
+}
+
 /** A value that the store accepts: deeper members become JSON text, numbers that are not finite become text. */
-export function toStorable(value: unknown, depth = 0): unknown {
+function toStorable(value: unknown, depth = 0): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) return tryStringify(value) ?? "[nested too deep to be kept]";

@@ -14,7 +14,7 @@ import { EntryWriter, type WriteTarget } from "../tree/entry-writer.js";
 import { findLeaf } from "../tree/leaves.js";
 import { EMPTY_PATH, type PathState, readPathState } from "../tree/path-state.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
-import { isContinuation, removeReference, toStorable } from "./repair.js";
+import { isContinuation, removeReference, toForeignEntry } from "./repair.js";
 
 /** How many problems of one code are kept. Further ones are only counted, which bounds the memory for a damaged file. */
 const MOST_OF_A_CODE = 1000;
@@ -72,18 +72,23 @@ export class SessionImporter {
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
     this.#last = this.#startOf();
-    for (const record of source.records()) {
+    for (const record of source.records(this.#options.sync?.from)) {
       this.#importRecord(record);
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
     // A file that shares no entry with the session of its id is another conversation with the same id.
-    if (!this.#isNew && this.#known === 0 && this.#added > 0 && this.#options.append === undefined)
-      throw new DifferentSessionError(this.#firstId ?? "");
+    if (!this.#isNew && this.#known === 0 && this.#added > 0 && !this.#continues) throw new DifferentSessionError(this.#firstId ?? "");
     this.#writer.flushTotals();
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
-    return this.#toResult(this.#annotations.applyLeaf(this.#last, this.#added > 0, this.#options.append?.leaf));
+    const knownLeaf = this.#options.append?.leaf ?? this.#options.sync?.known?.leafId;
+    return this.#toResult(this.#annotations.applyLeaf(this.#last, this.#added > 0, knownLeaf));
+  }
+
+  /** Whether an earlier import read this source, so that the session is certainly the one of the source. */
+  get #continues(): boolean {
+    return this.#options.append !== undefined || this.#options.sync?.known !== undefined;
   }
 
   /** Where entries without a known parent go: at first, below the part before this one. */
@@ -159,18 +164,7 @@ export class SessionImporter {
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
       this.#addProblem(record, "invalid-record", `${error.message} Imported as a foreign entry.`);
-      return { ...this.#toForeignEntry(record.payload), ...place };
-    }
-  }
-
-  #toForeignEntry(payload: unknown): ValidatedEntry {
-    const foreign = { type: "foreign", originalType: typeNameOf(payload) };
-    try {
-      return this.#validate({ ...foreign, raw: payload });
-    } catch (error) {
-      // Nested too deep, or a number out of range: replaced by text.
-      if (!(error instanceof UnserializableValueError)) throw error;
-      return this.#validate({ ...foreign, raw: toStorable(payload) });
+      return { ...toForeignEntry(record.payload, this.#validate), ...place };
     }
   }
 
@@ -195,15 +189,18 @@ export class SessionImporter {
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
     if (again !== undefined) return again;
-    if (this.#isContinued(record.id, validated)) return this.#appendContinuation(record, parent, validated);
-    const isPart = this.#options.append !== undefined;
-    if (!isPart && !this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
+    if (this.#isLaterState(record.id, validated)) return this.#appendContinuation(record, parent, validated);
+    if (!this.#continues && !this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#addProblem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
     return this.#append(parent, { ...validated, id });
   }
 
-  #isContinued(id: string, validated: ValidatedEntry): boolean {
+  /** Whether the record is a later state of the entry with this id. The program of a synced file may write any record again. */
+  #isLaterState(id: string, validated: ValidatedEntry): boolean {
+    const { sync } = this.#options;
+    if (sync?.from !== undefined) return false;
+    if (sync?.known !== undefined && !this.#wasReadInThisRun(id)) return true;
     const row = findEntryRow(this.#connection, this.#target.seq, id);
     return row !== undefined && !this.#wasReadInThisRun(id) && isContinuation(parsePayload(this.#connection, row), validated.payload);
   }
@@ -279,11 +276,6 @@ export class SessionImporter {
       leafKept,
     };
   }
-}
-
-function typeNameOf(payload: unknown): string {
-  const type = typeof payload === "object" && payload !== null && "type" in payload ? payload.type : undefined;
-  return typeof type === "string" ? type : "unknown";
 }
 
 /**

@@ -28,6 +28,7 @@ import type {
 } from "./records.js";
 import type { SearchPage, SearchRequest } from "./search.js";
 import type { SourceAppend } from "./source-append.js";
+import type { SourceFileRecord, SourceSessionRecord, SyncedImport } from "./source-files.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
 /** The session that is created if there is none, and its first writes. */
@@ -143,6 +144,14 @@ export interface SessionStorage {
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
+  /** The files of other programs that syncs have read: the one at `path`, and those below it. */
+  sourceFiles(path: string): Promise<readonly SourceFileRecord[]>;
+  setSourceFiles(files: readonly SourceFileRecord[]): Promise<void>;
+  /** The sessions of such a file. `importSession` with `sync` adds them. */
+  sourceSessions(path: string): Promise<readonly SourceSessionRecord[]>;
+  /** Records that programs have removed these sessions, or have them again (null). */
+  setSourcesGone(sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void>;
+
   /** How payloads are stored. */
   readonly packing: PayloadPacking;
 
@@ -161,6 +170,8 @@ export interface ImportOptions {
   readonly onRecords?: ((records: number) => void) | undefined;
   /** The source is a part of a transcript that is still written. */
   readonly append?: SourceAppend | undefined;
+  /** The import is one of a sync. */
+  readonly sync?: SyncedImport | undefined;
 }
 
 /** The leaf `main` of an existing session that did not follow an import to the new end of its source. */

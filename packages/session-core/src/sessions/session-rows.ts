@@ -7,6 +7,7 @@ import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
 import { indexMetadata } from "./session-metadata.js";
+import { forgetSourceSession } from "./source-files.js";
 
 /** A `SessionRow` inside the SQLite storage: its row number has the type of the tables. */
 export interface SessionRef extends SessionRow {
@@ -245,6 +246,7 @@ export function deleteSession(connection: Connection, id: SessionId): void {
     connection.run(removeTexts, { session });
     indexTitle(connection, session, null);
     connection.run(deleteLeaves, { session });
+    forgetSourceSession(connection, session);
     connection.run(removeSession, { session });
     mergeIndex(connection);
   });

@@ -1,5 +1,5 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
 import { describeKind, type FolderEntry, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
@@ -76,6 +76,24 @@ function exists(path: string): boolean {
 export interface FoundFile {
   readonly path: string;
   readonly bytes: number;
+  /** Changes when the file is changed: its size, its times and its inode. */
+  readonly stamp: string;
+  /** When it was changed last, in milliseconds since 1970. */
+  readonly changedAtMs: number;
+}
+
+function toFoundFile(path: string, { size, mtimeMs, ctimeMs, ino }: Stats): FoundFile {
+  return { path, bytes: size, stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, changedAtMs: Math.max(mtimeMs, ctimeMs) };
+}
+
+/** Which files are found. */
+export interface FileFilter {
+  /** Files that are not opened, by any of their names. */
+  readonly leftOut?: readonly string[];
+  /** Matches the paths below `root` of the files that are looked at, with `/` between names. Default: all. */
+  readonly names?: RegExp | undefined;
+  /** A folder at or above the path. Default: the path. */
+  readonly root?: string | undefined;
 }
 
 /** A file or folder that may contain sessions and cannot be read. */
@@ -101,21 +119,23 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * returned once. Returned as unreadable: folders that cannot be listed, paths that the system rejects, names that are not
  * UTF-8, and names of session files that lead to no file.
  *
- * `leftOut`: files that are not opened, by any of their names.
- *
  * @throws {SourceNotFoundError} there is no file and no folder at `path`.
  * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
  * @throws {UnknownFormatError} `path` is one of `leftOut`.
  */
-export function findSourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): FoundFiles {
+export function findSourceFiles(path: string, folders: SourceFolders, { leftOut = [], names, root = path }: FileFilter = {}): FoundFiles {
   const stats = statPath(path);
   const excluded = new Set(leftOut.flatMap(fileIdAt));
   if (excluded.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
-  if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
+  const below = relative(root, path).replaceAll("\\", "/");
+  if (stats.isFile()) {
+    const isWanted = below === "" || names?.test(below) !== false;
+    return { isFolder: false, files: isWanted ? [toFoundFile(path, stats)] : [], unreadable: [], others: 0 };
+  }
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
-  const walk = new Walk(folders, excluded);
-  walk.folder(path, realPathOf(path));
+  const walk = new Walk(folders, excluded, names);
+  walk.folder(path, realPathOf(path), below === "" ? "" : `${below}/`);
   return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
 }
 
@@ -127,22 +147,26 @@ class Walk {
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
   readonly #excluded: ReadonlySet<string>;
+  readonly #names: RegExp | undefined;
 
-  constructor(folders: SourceFolders, excluded: ReadonlySet<string>) {
+  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, names: RegExp | undefined) {
     this.#folders = folders;
     this.#excluded = excluded;
+    this.#names = names;
   }
 
-  folder(folder: string, real: string): void {
+  /** `below`: the path below the first folder, with a `/` at its end; empty for that folder. */
+  folder(folder: string, real: string, below: string): void {
     if (!this.#isNew(real)) return;
     const entries = this.#attempt(folder, () => this.#folders.list(folder));
     for (const entry of entries?.values() ?? []) {
+      if (entry.kind === "file" && this.#names?.test(below + entry.name) === false) continue;
       const path = join(folder, entry.name);
-      this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry));
+      this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry, below + entry.name));
     }
   }
 
-  #entry(path: string, real: string, entry: FolderEntry): void {
+  #entry(path: string, real: string, entry: FolderEntry, below: string): void {
     const { name, kind, isOpenable } = entry;
     const stats = isOpenable ? this.#statOf(path, entry) : undefined;
     if (stats === "gone") return;
@@ -152,8 +176,9 @@ class Walk {
     if (stats === undefined) this.others += 1;
     else if (stats.isDirectory() && SKIPPED.has(name)) return;
     else if (this.#excluded.has(fileIdOf(stats))) return;
-    else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real);
-    else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push({ path, bytes: stats.size });
+    else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real, `${below}/`);
+    else if (this.#names?.test(below) === false) return;
+    else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push(toFoundFile(path, stats));
   }
 
   /**

@@ -145,9 +145,11 @@ export interface SourceFormat {
   /**
    * The sessions of the file, parents before children: one, or several if it has subagents, in this file or in files next to it.
    * @param folders the folders that this import has listed.
+   * @param reads whether the sessions of a file next to this one are read too; default: all. The sessions of others are skipped, so a
+   * reader may leave them out, or return them.
    * @throws {UnknownFormatVersionError} the file is of a version that is not known.
    */
-  sessions(path: string, folders?: SourceFolders): Iterable<SourceSession>;
+  sessions(path: string, folders?: SourceFolders, reads?: (path: string) => boolean): Iterable<SourceSession>;
 }
 
 /** The result of reading a related file, or the problem. */

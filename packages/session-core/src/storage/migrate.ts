@@ -10,6 +10,7 @@ import { payloadsApart } from "./migrations/0004-payloads-apart.js";
 import { readsByIndex } from "./migrations/0005-reads-by-index.js";
 import { tellingRows } from "./migrations/0006-telling-rows.js";
 import { partsOfWords } from "./migrations/0007-parts-of-words.js";
+import { sourceFiles } from "./migrations/0008-source-files.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   readsByIndex,
   tellingRows,
   partsOfWords,
+  sourceFiles,
 ];
 
 /** The format version that this program writes: the number of migrations. */

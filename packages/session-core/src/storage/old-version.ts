@@ -56,6 +56,13 @@ const VIEWS: readonly OldView[] = [
   },
   { until: 5, view: "value", select: "SELECT *, NULL AS large_bytes FROM main.value" },
   { until: 5, view: "large_value", select: "SELECT 0 AS seq, 0 AS session_seq, '' AS key, '' AS json WHERE FALSE" },
+  { until: 8, view: "source_file", select: "SELECT '' AS path, '' AS stamp, '' AS format WHERE FALSE" },
+  {
+    until: 8,
+    view: "source_session",
+    select: `SELECT '' AS path, '' AS source_id, 0 AS session_seq, '' AS revision, '' AS leaf_id, '' AS position_json, 0 AS gone_at_ms
+      WHERE FALSE`,
+  },
 ];
 
 /** The words of the search index of a file before version 7: FTS5's own list, which reads the whole index. */
@@ -76,7 +83,7 @@ export class OldVersionViews {
     this.version = version;
     if (version === 4) collectCustomTypes(file);
     for (const { view, select } of viewsFor(version)) file.exec(`CREATE TEMP VIEW ${view} AS ${select}`);
-    for (const statement of WORDS_BEFORE_7) file.exec(statement);
+    if (version < 7) for (const statement of WORDS_BEFORE_7) file.exec(statement);
   }
 
   /** Creates the views that an older file needs; undefined: the file has the current version. */
@@ -92,7 +99,7 @@ export class OldVersionViews {
 
   remove(): void {
     for (const { view } of viewsFor(this.version)) this.#file.exec(`DROP VIEW temp.${view}`);
-    this.#file.exec("DROP VIEW temp.word; DROP TABLE temp.entry_text_word; DROP TABLE temp.session_text_word");
+    if (this.version < 7) this.#file.exec("DROP VIEW temp.word; DROP TABLE temp.entry_text_word; DROP TABLE temp.session_text_word");
     this.#file.exec("DROP TABLE IF EXISTS temp.custom_type_of_entry");
   }
 }

@@ -221,6 +221,22 @@ interface StoreStateTable {
   indexed_seq: EntrySeq;
 }
 
+interface SourceFileTable {
+  path: string;
+  stamp: string;
+  format: string | null;
+}
+
+export interface SourceSessionTable {
+  path: string;
+  source_id: string;
+  session_seq: SessionSeq | null;
+  revision: string | null;
+  leaf_id: string | null;
+  position_json: string | null;
+  gone_at_ms: number | null;
+}
+
 /** The tables of a store, for Kysely. */
 export interface Tables {
   session: SessionColumns;
@@ -242,6 +258,8 @@ export interface Tables {
   entry_text: EntryTextTable;
   session_text: SessionTextTable;
   word: WordTable;
+  source_file: SourceFileTable;
+  source_session: SourceSessionTable;
   store_state: StoreStateTable;
   tip: TreeMarkTable;
   branch_point: TreeMarkTable;

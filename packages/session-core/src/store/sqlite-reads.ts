@@ -2,10 +2,12 @@ import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
+import type { SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
 import { readTotalsOf } from "../sessions/session-totals.js";
+import { listSourceFiles, listSourceSessions } from "../sessions/source-files.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileOperation } from "../tools/file-operations.js";
@@ -46,6 +48,14 @@ export class SqliteReads {
 
   async listSessions(filter: records.SessionFilter): Promise<records.Page<records.SessionRecord>> {
     return this.queue.read((connection) => listSessions(connection, filter));
+  }
+
+  async sourceFiles(path: string): Promise<readonly SourceFileRecord[]> {
+    return this.queue.read((connection) => listSourceFiles(connection, path));
+  }
+
+  async sourceSessions(path: string): Promise<readonly SourceSessionRecord[]> {
+    return this.queue.read((connection) => listSourceSessions(connection, path));
   }
 
   async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {

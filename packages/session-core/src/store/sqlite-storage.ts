@@ -7,11 +7,13 @@ import type { PayloadPacking, WhenLocked } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
 import type * as port from "../port/session-storage.js";
+import type { SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
 import { type LastScan, search } from "../search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "../search/search-index.js";
 import { setMetadata } from "../sessions/session-metadata.js";
 import * as sessions from "../sessions/session-rows.js";
+import { setSourceFiles, setSourcesGone } from "../sessions/source-files.js";
 import type { SourceSession } from "../source/source-session.js";
 import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/connection-options.js";
@@ -173,6 +175,14 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
   async importSession(source: SourceSession, options: port.ImportOptions): Promise<port.ImportedSession> {
     const validateEntry = loadedValidation() ?? (await loadValidation());
     return this.queue.write((connection) => importSession(connection, source, options, validateEntry, this.#fileTools));
+  }
+
+  async setSourceFiles(files: readonly SourceFileRecord[]): Promise<void> {
+    await this.queue.write((connection) => setSourceFiles(connection, files));
+  }
+
+  async setSourcesGone(of: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void> {
+    await this.queue.write((connection) => setSourcesGone(connection, of, goneAtMs));
   }
 
   async *verify(id?: SessionId): AsyncIterable<port.Violation> {

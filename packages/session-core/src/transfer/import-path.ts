@@ -1,58 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { CALLBACK, checkArgument, FILE, optional, record, withMethods } from "../arguments/rules.js";
-import { BoughError } from "../errors/bough-error.js";
-import {
-  NoSessionsFoundError,
-  SourceNotFoundError,
-  SourceUnreadableError,
-  UnknownFormatError,
-  UnknownFormatVersionError,
-} from "../errors/import-errors.js";
-import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLargeError } from "../errors/session-errors.js";
-import type { ImportedSession } from "../port/session-storage.js";
-import { readHead } from "../source/json-lines.js";
-import { type FoundFile, type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
-import type { SourceFormat, SourceSession } from "../source/source-session.js";
+import { NoSessionsFoundError, UnknownFormatError } from "../errors/import-errors.js";
+import { findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import type { Store } from "../store/store.js";
-
-/** An imported session, and its file. */
-export interface ImportedFileSession extends ImportedSession {
-  readonly format: string;
-  readonly path: string;
-}
-
-/** A file or folder that could not be imported; nothing of it was written. */
-export interface FailedFile {
-  readonly path: string;
-  readonly error: BoughError;
-}
-
-/** The result of an import. */
-export interface ImportReport {
-  readonly sessions: readonly ImportedFileSession[];
-  readonly failed: readonly FailedFile[];
-  /** The number of files in the folder that are of no known format. */
-  readonly otherFiles: number;
-}
-
-/** The progress of an import. */
-export interface ImportProgress {
-  readonly path: string;
-  readonly filesDone: number;
-  readonly filesTotal: number;
-  /** Sessions that are in the store now, including unchanged ones. */
-  readonly sessionsDone: number;
-  readonly bytesDone: number;
-  readonly bytesTotal: number;
-  /** Records of the current session that have been read. */
-  readonly records: number;
-}
-
-/** Options of `importPath`. */
-export interface ImportPathOptions {
-  /** Called before each file and every few hundred records. If it throws, the import ends; earlier sessions stay in the store. */
-  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
-}
+import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 
 const OPTIONS = record({ onProgress: optional(CALLBACK) });
 
@@ -79,7 +30,7 @@ export async function importPath(store: Store, path: string, options: ImportPath
 
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
   const folders = new SourceFolders();
-  const found = findSourceFiles(path, folders, store.storage.files);
+  const found = findSourceFiles(path, folders, { leftOut: store.storage.files });
   // The readers of formats are loaded with the first import: most processes import nothing.
   const { FORMATS } = await import("../formats/registry.js");
   const run = new ImportRun(store, found, { folders, formats: FORMATS }, options);
@@ -94,138 +45,3 @@ async function importFiles(store: Store, path: string, options: ImportPathOption
   if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
   return run.report;
 }
-
-interface ImportMeans {
-  readonly folders: SourceFolders;
-  readonly formats: readonly SourceFormat[];
-}
-
-class ImportRun {
-  readonly #sessions: ImportedFileSession[] = [];
-  readonly #failed: FailedFile[];
-  readonly #startedPaths = new Set<string>();
-  /** Files of agents that were imported with the file of their starter, and that file. */
-  readonly #starterOf = new Map<string, string>();
-  readonly #listedIds = new Set<string>();
-  readonly #byPath: ReadonlyMap<string, FoundFile>;
-  readonly #bytesTotal: number;
-  #otherFiles: number;
-  #filesDone = 0;
-  #bytesDone = 0;
-
-  readonly #store: Store;
-  readonly #found: FoundFiles;
-  readonly #folders: SourceFolders;
-  readonly #formats: readonly SourceFormat[];
-  readonly #options: ImportPathOptions;
-
-  constructor(store: Store, found: FoundFiles, { folders, formats }: ImportMeans, options: ImportPathOptions) {
-    this.#store = store;
-    this.#found = found;
-    this.#folders = folders;
-    this.#formats = formats;
-    this.#options = options;
-
-    this.#failed = [...found.unreadable];
-    this.#otherFiles = found.others;
-    this.#byPath = new Map(found.files.map((file) => [file.path, file]));
-    this.#bytesTotal = found.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  get report(): ImportReport {
-    return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles };
-  }
-
-  async importFile(file: FoundFile): Promise<void> {
-    if (this.#startedPaths.has(file.path)) return;
-    this.#startedPaths.add(file.path);
-    this.#progress(file, 0);
-    await this.#runOrRecordFailure(file.path, this.#found.isFolder, () => this.#import(file));
-    this.#filesDone += 1;
-    this.#bytesDone += file.bytes;
-    this.#progress(file, 0);
-  }
-
-  // An error of one file does not end the import of a folder; an error of the store does.
-  async #runOrRecordFailure(path: string, isOneOfSeveral: boolean, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      const failure = asSourceError(error, path);
-      if (failure === undefined) throw error;
-      if (!isOneOfSeveral) throw failure;
-      this.#failed.push({ path, error: failure });
-    }
-  }
-
-  async #import(file: FoundFile): Promise<void> {
-    const format = detectFormat(file.path, this.#formats);
-    if (format === undefined) {
-      if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
-      this.#otherFiles += 1;
-      return;
-    }
-    // A session is imported with its agents, so it comes before them: each file is then imported once.
-    const starter = this.#byPath.get(format.starterOf?.(file.path, this.#folders) ?? "");
-    if (starter !== undefined) await this.importFile(starter);
-    if (this.#starterOf.has(file.path)) return;
-    for (const session of format.sessions(file.path, this.#folders)) {
-      const path = session.path ?? file.path;
-      if (path === file.path) await this.#importSession(file, format, session);
-      else await this.#runOrRecordFailure(path, true, () => this.#importRelated(file, format, session, path));
-    }
-  }
-
-  async #importRelated(file: FoundFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
-    const starter = this.#starterOf.get(path);
-    if (starter !== undefined && starter !== file.path) return;
-    this.#starterOf.set(path, file.path);
-    await this.#importSession(file, format, session);
-  }
-
-  async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
-    const path = session.path ?? file.path;
-    const onRecords = (records: number) => this.#progress(file, records);
-    const imported = await this.#store.storage.importSession(session, { format: format.name, path, onRecords });
-    // A copy of a session, or an agent that was imported before its starter, is listed once.
-    if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;
-    this.#listedIds.add(imported.sessionId);
-    this.#sessions.push({ ...imported, format: format.name, path });
-  }
-
-  #progress(file: FoundFile, records: number): void {
-    this.#options.onProgress?.({
-      path: file.path,
-      filesDone: this.#filesDone,
-      filesTotal: this.#found.files.length,
-      sessionsDone: this.#sessions.length,
-      bytesDone: this.#bytesDone,
-      bytesTotal: this.#bytesTotal,
-      records,
-    });
-  }
-}
-
-function detectFormat(path: string, formats: readonly SourceFormat[]): SourceFormat | undefined {
-  const head = readHead(path);
-  return formats.find((format) => format.detects(head));
-}
-
-/** The error as one of the source file: it is unreadable, or has an id, a time or a value that no store accepts. Otherwise undefined. */
-export function asSourceError(error: unknown, path: string): BoughError | undefined {
-  // A RangeError means a text longer than the longest string, or nesting deeper than the stack: the source is too large.
-  if (error instanceof RangeError)
-    return new SourceUnreadableError(path, `it is too large or too deeply nested (${error.message})`, { cause: error });
-  return error instanceof BoughError && OF_SOURCE.some((kind) => error instanceof kind) ? error : undefined;
-}
-
-const OF_SOURCE = [
-  SourceNotFoundError,
-  SourceUnreadableError,
-  UnknownFormatError,
-  UnknownFormatVersionError,
-  InvalidEntryError,
-  UnserializableValueError,
-  ValueTooLargeError,
-  TooLargeError,
-];

@@ -31,6 +31,9 @@ type LeftOut =
   | "entry_text"
   | "word"
   | "token_counter"
+  // The files of the source are not those of its fork.
+  | "source_file"
+  | "source_session"
   | "store_state";
 
 /** Columns that SQLite fills in. */

@@ -318,6 +318,15 @@ const CALLS: Readonly<Record<string, Call>> = {
   "importPath store": ({ folder }, store) => core.importPath(store, folder),
   "importPath path": ({ store, folder }, odd) =>
     core.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
+  "findAgentFolders environment": (_, odd) => core.findAgentFolders(odd),
+  "syncSessions store": (_, store) => core.syncSessions(store),
+  ...members(
+    "syncSessions options",
+    ({ store, folder }, options: object) =>
+      core.syncSessions(store, { environment: { env: {}, home: folder, platform: "linux" }, ...options }),
+    {},
+    ["agents", "paths", "dryRun", "environment", "signal", "onProgress"],
+  ),
   ...members("importPath options", ({ store, folder }, options) => core.importPath(store, folder, options), {}, ["onProgress"]),
 };
 

@@ -45,7 +45,7 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
 
 /** A table of the store that is walked, or a search of all entries of a session. A table of one row does not grow. */
 const WALK =
-  /^(SCAN (entry|session|leaf|leaf_move|label|value|large_value|file_operation|usage_total|token_counter|entry_token_count|entry_waypoint|payload|payload_block|tip|branch_point|kind_count|session_metadata|private_entry|word|parent|child|above|other|member)\b(?! VIRTUAL)|SEARCH entry\b.*\(session_seq=\?\)$)/m;
+  /^(SCAN (entry|session|leaf|leaf_move|label|value|large_value|file_operation|usage_total|token_counter|entry_token_count|entry_waypoint|payload|payload_block|tip|branch_point|kind_count|session_metadata|private_entry|word|source_file|source_session|parent|child|above|other|member)\b(?! VIRTUAL)|SEARCH entry\b.*\(session_seq=\?\)$)/m;
 
 /** Calls whose statements are built for each call, so that they are not among the declared ones. */
 const BUILT: readonly (readonly [what: string, call: (store: Store, session: Session) => Promise<unknown>])[] = [

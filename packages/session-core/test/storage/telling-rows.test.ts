@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/entry/message.js";
 import { openStore } from "../../src/store/open-store.js";
+import { takeBackTo5 } from "../world/old-stores.js";
 import { collected, raw, storePath } from "../world/stores.js";
 
 const REPLY: Message = {
@@ -22,9 +23,8 @@ async function storeOf5(packed: boolean): Promise<string> {
     file.exec(
       "UPDATE entry SET custom_type = NULL, preview = substr('old ' || preview, 1, 10); UPDATE session SET first_text = 'thank you'",
     );
-    file.exec("DROP TABLE word; DROP TABLE entry_text_word; DROP TABLE session_text_word");
-    file.pragma("user_version = 5");
   });
+  takeBackTo5(path);
   return path;
 }
 

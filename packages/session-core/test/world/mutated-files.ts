@@ -8,7 +8,8 @@ import { FORMATS } from "../../src/formats/registry.js";
 import { readHead } from "../../src/source/json-lines.js";
 import type { SourceRecord } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { type ImportReport, importPath } from "../../src/transfer/import-path.js";
+import { importPath } from "../../src/transfer/import-path.js";
+import type { ImportReport } from "../../src/transfer/import-run.js";
 import { drawing, MUTATIONS, mutated } from "./mutations.js";
 import { findingsOf, openedStore, tempFolder } from "./stores.js";
 

@@ -1,4 +1,5 @@
 import type { SessionId } from "../../ids/ids.js";
+import { foldersBelow } from "../../source/agent-folders.js";
 import type { JsonObject } from "../../source/json.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type { FileHead, ImportProblem, SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
@@ -15,9 +16,25 @@ import type { SessionFile } from "./session-file.js";
  * The conversation comes first, then its agents. The file of an agent alone gives the same session with the same parent as
  * through the conversation. A file without a conversation has no sessions.
  */
-export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, starterOf, sessions };
+export const claudeFormat: SourceFormat = {
+  name: "claude",
+  agents: [
+    {
+      name: "Claude Code",
+      folders: (given) => foldersBelow(given, "CLAUDE_CONFIG_DIR", ["projects"], ".claude", ".config/claude"),
+      files: /\.jsonl$/,
+    },
+  ],
+  detects: isClaude,
+  starterOf,
+  sessions,
+};
 
-function* sessions(path: string, folders = new SourceFolders()): Generator<SourceSession, void, void> {
+function* sessions(
+  path: string,
+  folders = new SourceFolders(),
+  reads: (path: string) => boolean = () => true,
+): Generator<SourceSession, void, void> {
   const file = indexFile(path, agentIdOfFile(path));
   const conversation = conversationId(file);
   const agents = findAgentFiles(path, conversation, folders);
@@ -30,7 +47,7 @@ function* sessions(path: string, folders = new SourceFolders()): Generator<Sourc
     const problems = [...agents.problems, ...starter.problems];
     yield* readAgents(file, { conversation, starter: starter.value ?? file, folders, problems });
   }
-  for (const agentPath of agents.paths) {
+  for (const agentPath of agents.paths.filter(reads)) {
     yield* readAgents(indexFile(agentPath, agentIdOfFile(agentPath)), { conversation, starter: file, folders, problems: [] });
   }
 }

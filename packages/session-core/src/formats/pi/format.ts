@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { UnknownFormatError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
+import { foldersBelow } from "../../source/agent-folders.js";
 import { derivedId } from "../../source/derived-id.js";
 import type { FolderEntry } from "../../source/source-file.js";
 import { SourceFolders } from "../../source/source-folders.js";
@@ -22,6 +23,10 @@ const MAX_SUBAGENT_DEPTH = 8;
 /** Session files of pi (versions 1 to 3) and of oh-my-pi. Sessions of subagents follow the session that started them. */
 export const piFormat: SourceFormat = {
   name: "pi",
+  agents: [
+    { name: "pi", folders: (given) => foldersBelow(given, "PI_CODING_AGENT_DIR", ["sessions"], ".pi/agent"), files: /\.jsonl$/ },
+    { name: "oh-my-pi", folders: (given) => foldersBelow(given, "OMP_CODING_AGENT_DIR", ["sessions"], ".omp/agent"), files: /\.jsonl$/ },
+  ],
   detects: (head: FileHead) => isPiHead(head.records),
   starterOf: starterPath,
   sessions: (path: string, folders = new SourceFolders()) => {

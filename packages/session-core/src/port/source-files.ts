@@ -1,0 +1,43 @@
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { ReadingPosition } from "../source/source-session.js";
+
+/** A file of another program, as a sync read it last. */
+export interface SourceFileRecord {
+  readonly path: string;
+  /** Differs from the stamp of the file when the file was changed since. Empty: the file is to be read again. */
+  readonly stamp: string;
+  /** The name of its format; null: it is of no known format. */
+  readonly format: string | null;
+}
+
+/** Where the reading of a file ended, and what came before. */
+export interface CheckedPosition extends ReadingPosition {
+  /** The CRC-32 of the bytes before `offset`. */
+  readonly checksum: number;
+}
+
+/** A session of such a file, as a sync read it last. */
+export interface SourceSessionRecord {
+  readonly path: string;
+  /** Its id in its program. */
+  readonly sourceId: SessionId;
+  /** The session in the store; null: it was deleted there. */
+  readonly sessionId: SessionId | null;
+  readonly revision: string | null;
+  /** Where the last reading put the leaf `main`. */
+  readonly leafId: EntryId | null;
+  /** null: the next reading starts at the beginning. */
+  readonly position: CheckedPosition | null;
+  /** When a sync found that its program had removed it; null: it has not. */
+  readonly goneAtMs: number | null;
+}
+
+/** How a sync imports a session: it goes on with what an earlier sync did, and its result is kept for the next one. */
+export interface SyncedImport {
+  /** What the last sync kept of this session, if the session is still in the store. */
+  readonly known?: SourceSessionRecord | undefined;
+  /** The records before it were imported by an earlier sync. Only with `known`. */
+  readonly from?: ReadingPosition | undefined;
+  /** The position to keep, from that of the reader. Called in the transaction, after the last record. */
+  check(position: ReadingPosition): CheckedPosition | undefined;
+}

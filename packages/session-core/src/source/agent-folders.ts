@@ -1,0 +1,20 @@
+import { isAbsolute, join } from "node:path";
+import type { SourceEnvironment } from "./source-session.js";
+
+/**
+ * The folders `parts` below the folder that an environment variable names (several may be separated by commas), or else below each of
+ * `usual`, which are below the home folder.
+ *
+ * @example
+ * foldersBelow(environment, "CODEX_HOME", ["sessions"], ".codex"); // ["/home/ada/.codex/sessions"]
+ */
+export function foldersBelow(
+  { env, home }: SourceEnvironment,
+  variable: string,
+  parts: readonly string[],
+  ...usual: readonly string[]
+): readonly string[] {
+  const chosen = (env[variable] ?? "").split(",").filter((folder) => isAbsolute(folder));
+  if (chosen.length > 0) return chosen.map((folder) => join(folder, ...parts));
+  return home === "" ? [] : usual.map((folder) => join(home, folder, ...parts));
+}

@@ -1,0 +1,122 @@
+import { SourceNotFoundError } from "../errors/import-errors.js";
+import type { SessionStorage } from "../port/session-storage.js";
+import type { CheckedPosition, SourceFileRecord, SourceSessionRecord, SyncedImport } from "../port/source-files.js";
+import { type CheckedOffset, checkLines, FILE_START } from "../source/line-checksum.js";
+import { statPath } from "../source/source-file.js";
+import type { FoundFile } from "../source/source-folders.js";
+import type { ReadingPosition, SourceSession } from "../source/source-session.js";
+import type { ImportChoices } from "./import-run.js";
+
+/** A file that was changed this short a time ago may be changed again without another time, so it is read again. In milliseconds. */
+const SETTLED_AFTER_MS = 2000;
+
+/** The stamp of a file that exists no longer. */
+const GONE = "gone";
+
+/** How many files are kept in one transaction. */
+const KEPT_AT_ONCE = 100;
+
+/** The files of an agent, compared with what the last sync kept of them. */
+export class SyncedFiles implements ImportChoices {
+  /** The files to read. */
+  readonly changed: readonly FoundFile[];
+  /** How many of them no sync has read. */
+  readonly newFiles: number;
+  /** The files that were removed since the last sync. */
+  readonly gone: readonly SourceFileRecord[];
+  readonly #storage: SessionStorage;
+  readonly #found: ReadonlyMap<string, FoundFile>;
+  readonly #unchanged: ReadonlySet<string>;
+  readonly #sessions = new Map<string, ReadonlyMap<string, SourceSessionRecord>>();
+  readonly #seen = new Map<string, Set<string>>();
+  #kept: SourceFileRecord[] = [];
+
+  private constructor(storage: SessionStorage, files: readonly FoundFile[], known: ReadonlyMap<string, SourceFileRecord>) {
+    this.#storage = storage;
+    this.#found = new Map(files.map((file) => [file.path, file]));
+    this.changed = files.filter(({ path, stamp }) => known.get(path)?.stamp !== stamp);
+    this.newFiles = this.changed.filter(({ path }) => !known.has(path)).length;
+    const changed = new Set(this.changed.map(({ path }) => path));
+    this.#unchanged = new Set(files.flatMap(({ path }) => (changed.has(path) ? [] : [path])));
+    this.gone = [...known.values()].filter(({ path, stamp }) => stamp !== GONE && !this.#found.has(path) && !exists(path));
+  }
+
+  /** Compares the files at and below the paths `starts`. */
+  static async compare(storage: SessionStorage, files: readonly FoundFile[], starts: readonly { start: string }[]): Promise<SyncedFiles> {
+    const known = await Promise.all(starts.map(({ start }) => storage.sourceFiles(start)));
+    return new SyncedFiles(storage, files, new Map(known.flat().map((file) => [file.path, file])));
+  }
+
+  reads(path: string): boolean {
+    return !this.#unchanged.has(path);
+  }
+
+  async choose(session: SourceSession, path: string): Promise<SyncedImport | undefined> {
+    const { sessionId } = session.header;
+    const seen = this.#seen.get(path) ?? new Set<string>();
+    this.#seen.set(path, seen.add(sessionId));
+    const row = (await this.#sessionsOf(path)).get(sessionId);
+    if (row?.sessionId === null && (await this.#storage.findSession(sessionId)) === undefined) return undefined;
+    const known = row?.sessionId === null ? undefined : row;
+    if (known?.goneAtMs === null && session.revision !== undefined && session.revision === known.revision) return undefined;
+    if (session.position === undefined) return { known, check: () => undefined };
+    const from = known?.position ?? undefined;
+    const before = from && checkLines(path, FILE_START, from.offset);
+    const isSame = before !== undefined && before.offset === from?.offset && before.checksum === from.checksum;
+    // Read before the records are: of a file that is written again meanwhile, the checksum of the old bytes is kept.
+    const start = checkLines(path, isSame ? before : FILE_START, Number.POSITIVE_INFINITY);
+    return { known, from: isSame ? from : undefined, check: (position) => checkPosition(path, start, position) };
+  }
+
+  async #sessionsOf(path: string): Promise<ReadonlyMap<string, SourceSessionRecord>> {
+    const known = this.#sessions.get(path);
+    if (known !== undefined) return known;
+    const read = new Map((await this.#storage.sourceSessions(path)).map((session) => [session.sourceId, session]));
+    this.#sessions.set(path, read);
+    return read;
+  }
+
+  async done(path: string, format: string | null): Promise<void> {
+    const file = this.#found.get(path);
+    if (file === undefined) return;
+    const isSettled = Math.abs(Date.now() - file.changedAtMs) >= SETTLED_AFTER_MS;
+    this.#kept.push({ path, stamp: isSettled ? file.stamp : "", format });
+    const seen = this.#seen.get(path);
+    const removed = [...(await this.#sessionsOf(path)).values()].filter((one) => one.goneAtMs === null && seen?.has(one.sourceId) !== true);
+    if (removed.length > 0) await this.#storage.setSourcesGone(removed, Date.now());
+    this.#sessions.delete(path);
+    if (this.#kept.length >= KEPT_AT_ONCE) await this.#keepFiles();
+  }
+
+  /** Keeps what was read, and which files are gone. */
+  async keep(): Promise<void> {
+    for (const file of this.gone) {
+      const sessions = (await this.#storage.sourceSessions(file.path)).filter(({ goneAtMs }) => goneAtMs === null);
+      await this.#storage.setSourcesGone(sessions, Date.now());
+      this.#kept.push({ ...file, stamp: GONE });
+    }
+    await this.#keepFiles();
+  }
+
+  async #keepFiles(): Promise<void> {
+    const files = this.#kept;
+    this.#kept = [];
+    if (files.length > 0) await this.#storage.setSourceFiles(files);
+  }
+}
+
+/** undefined: the file became shorter while it was read, so that the next reading starts at its beginning. */
+function checkPosition(path: string, start: CheckedOffset, position: ReadingPosition): CheckedPosition | undefined {
+  if (position.offset < start.offset) return undefined;
+  const { offset, checksum } = checkLines(path, start, position.offset);
+  return offset === position.offset ? { ...position, checksum } : undefined;
+}
+
+function exists(path: string): boolean {
+  try {
+    statPath(path);
+    return true;
+  } catch (error) {
+    return !(error instanceof SourceNotFoundError);
+  }
+}
