@@ -200,11 +200,13 @@ export {
 } from "./tools/file-operations.js";
 export type { FileTool, FileToolKind, FileTools } from "./tools/known-tools.js";
 export {
+  type BranchExportOptions,
+  type Continuation,
   exportBough,
+  exportClaude,
   exportMarkdown,
   exportPi,
   type MarkdownExportOptions,
-  type PiExportOptions,
   type SecretOptions,
 } from "./transfer/export.js";
 // Import and export

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import {
   exportBough,
+  exportClaude,
   exportMarkdown,
   exportPi,
   type MarkdownExportOptions,
@@ -27,7 +28,7 @@ import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 /** The export formats. */
-export type ExportFormat = "markdown" | "html" | "bough" | "pi";
+export type ExportFormat = "markdown" | "html" | "bough" | "pi" | "claude";
 
 interface ExportOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -128,6 +129,8 @@ async function exportPieces(
       return exportBough(session, { secrets, onMasked });
     case "pi":
       return exportPi(session, { branch, secrets, onMasked });
+    case "claude":
+      return exportClaude(session, { branch, secrets, onMasked });
     case "html":
       return sessionPage(session, {
         ...(await pageMasks(session, options.withSecrets === true, onMasked)),

@@ -71,19 +71,26 @@ function defineExport(registry: CommandRegistry): void {
         ["bough export parser --html parser.html", "one page for a browser, with the tree, all branches and a search"],
         ["bough export parser --format bough --with-secrets -o parser.jsonl", "the whole session unchanged, for another import"],
         ["bough export parser --format pi > parser.jsonl", "for pi"],
+        ["bough export parser --format claude > parser.jsonl", "the branch of the leaf for Claude Code; `bough resume` also starts it"],
       ],
     },
     async () => (await import("../commands/export.js")).runExport,
   )
     .addOption(
-      new Option("--format <format>", "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or pi's JSONL")
-        .choices(["markdown", "html", "bough", "pi"])
+      new Option(
+        "--format <format>",
+        "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi or Claude Code",
+      )
+        .choices(["markdown", "html", "bough", "pi", "claude"])
         .default("markdown"),
     )
     .option("-o, --output <file>", "write to this file; an existing file is not replaced")
     .addOption(new Option("--html <file>", "the same as --format html --output FILE").argParser(parsePath).conflicts(["format", "output"]))
     .option("--force", "replace an existing file")
-    .option("--branch <entry>", "the branch that ends at this entry (default: Markdown: that of the leaf; HTML, pi: the whole tree)")
+    .option(
+      "--branch <entry>",
+      "the branch that ends at this entry (default: Markdown, Claude Code: that of the leaf; HTML, pi: the whole tree)",
+    )
     .addOption(
       new Option("--tool-output <amount>", "Markdown, HTML: length of tool results (default: Markdown: short; HTML: full)").choices([
         "none",

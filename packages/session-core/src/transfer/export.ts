@@ -1,16 +1,18 @@
 import { CALLBACK, checkArgument, FLAG, list, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
 import type { MarkdownOptions, Subagent } from "../formats/markdown/markdown-writer.js";
-import type { EntryId } from "../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { SessionRecord } from "../port/records.js";
 import type { SecretCount } from "../secrets/secret.js";
 import { SessionMasker } from "../secrets/session-masker.js";
 import type { Session } from "../session/session.js";
+import type { TargetAgent } from "./calls-as-text.js";
 
 // The writers of formats are loaded with the first export: they are a quarter of the code, and most processes export nothing.
 const SESSION = withMethods("a session", "record", "walk", "entries");
 const SECRETS = { secrets: optional(oneOf("mask", "keep")), onMasked: optional(CALLBACK) };
 const BOUGH = record(SECRETS);
-const PI = record({ ...SECRETS, branch: optional(TEXT) });
+const BRANCH = record({ ...SECRETS, branch: optional(TEXT), continues: optional(record({ sessionId: TEXT, cwd: TEXT })) });
 const MARKDOWN = record({
   ...SECRETS,
   branch: optional(TEXT),
@@ -66,27 +68,70 @@ export async function* exportBough(session: Session, options: SecretOptions = {}
   yield* seen(endLines(boughLines({ ...parts, entries: entries(session.entries()) })));
 }
 
-/** The part of a session to export. */
-export interface PiExportOptions extends SecretOptions {
-  /** Only the path to this entry. Default: the whole tree, with the leaf as pi's position. */
+/** A new session of a program, with which it goes on from the end of a branch. */
+export interface Continuation {
+  /** The id of the new session. */
+  readonly sessionId: SessionId;
+  /** The working directory in which the program is started. */
+  readonly cwd: string;
+}
+
+/** The branch to export, for a program that goes on with it. */
+export interface BranchExportOptions extends SecretOptions {
+  /** The end of the branch. Default: the leaf; for pi without \`continues\`: the whole tree, with the leaf as its position. */
   readonly branch?: EntryId | undefined;
+  /** The session that is written instead of this one. Calls of tools that the program does not have, and their results, are texts in it. */
+  readonly continues?: Continuation | undefined;
 }
 
 /** Exports a session in pi's JSONL format, version 3, line by line: the whole tree, or one branch. */
-export async function* exportPi(session: Session, options: PiExportOptions = {}): AsyncGenerator<string, void, void> {
+export async function* exportPi(session: Session, options: BranchExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
-  checkArgument("options", options, PI);
+  checkArgument("options", options, BRANCH);
+  const { continues } = options;
   const { value, entries, seen } = await masking(session, options, "keep");
-  const header = value(await session.record());
-  const whole = options.branch === undefined;
-  const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
-  const labels = value(await session.labels.list()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
-  const walked = entries(whole ? session.entries() : session.walk({ leafId: options.branch ?? null }));
   const leafId = options.branch ?? (await readLeaf(session));
+  const whole = options.branch === undefined && continues === undefined;
+  const onPath = whole ? undefined : new Set(await pathIds(session, leafId));
+  const labels = value(await session.labels.list()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
+  const walked = entries(whole ? session.entries() : session.walk({ leafId }));
+  const header = value(await session.record());
   const { piLines } = await import("../formats/pi-export/write.js");
-  yield* seen(
-    endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries: walked, labels, leafId })),
-  );
+  const exported = await continuation(header, walked, "pi", continues);
+  const parentSessionId = header.parent?.sessionId ?? null;
+  yield* seen(endLines(piLines({ session: { parentSessionId, ...exported.session }, entries: exported.entries, labels, leafId })));
+}
+
+/**
+ * Exports a branch as a transcript of Claude Code, line by line, with its context edits applied. Importing it gives the same entries;
+ * docs/formats/claude.md lists the losses. Cost: reads the branch twice.
+ *
+ * @example
+ * for await (const line of exportClaude(session)) file.write(line);
+ */
+export async function* exportClaude(session: Session, options: BranchExportOptions = {}): AsyncGenerator<string, void, void> {
+  checkArgument("session", session, SESSION);
+  checkArgument("options", options, BRANCH);
+  const { claudeLines } = await import("../formats/claude-export/write.js");
+  const { effectiveEntries } = await import("./effective-entries.js");
+  const { value, entries, seen } = await masking(session, options, "keep");
+  const leafId = options.branch ?? (await readLeaf(session));
+  const effective = effectiveEntries(() => entries(session.walk({ leafId })));
+  const exported = await continuation(value(await session.record()), effective, "claude", options.continues);
+  yield* seen(endLines(claudeLines({ ...exported, isNew: options.continues !== undefined })));
+}
+
+/** The session and the entries that a program gets: those of this session, or the new session with which it goes on. */
+async function continuation(
+  header: SessionRecord,
+  entries: AsyncIterable<Entry>,
+  target: TargetAgent,
+  continues: Continuation | undefined,
+): Promise<{ readonly session: SessionRecord & { parentSessionId?: null }; readonly entries: AsyncIterable<Entry> }> {
+  if (continues === undefined) return { session: header, entries };
+  const { callsAsText } = await import("./calls-as-text.js");
+  const { sessionId: id, cwd } = continues;
+  return { session: { ...header, id, cwd, parentSessionId: null }, entries: callsAsText(entries, target) };
 }
 
 /** The branch to export, and the parts of it. */
