@@ -1,7 +1,16 @@
 // Writes a session that is larger than the heap of this process, exports it in every format, and imports one again.
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { assistantMessage, exportBough, exportMarkdown, exportPi, importPath, openStore, userMessage } from "@bough/session-core";
+import {
+  assistantMessage,
+  exportBough,
+  exportClaude,
+  exportMarkdown,
+  exportPi,
+  importPath,
+  openStore,
+  userMessage,
+} from "@bough/session-core";
 
 const [folder, count] = [process.argv[2], Number(process.argv[3])];
 const words = "lorem ipsum dolor sit amet ".repeat(40);
@@ -14,6 +23,7 @@ for (let done = 0; done < count; done += 1000) {
 for (const [name, pieces] of [
   ["large.md", exportMarkdown(session)],
   ["large.pi.jsonl", exportPi(session)],
+  ["large.claude.jsonl", exportClaude(session)],
   ["large.jsonl", exportBough(session)],
 ]) {
   const file = openSync(join(folder, name), "w");

@@ -47,6 +47,19 @@ describe("bough export", () => {
     expect(JSON.parse(out.split("\n")[0] ?? "")).toMatchObject({ type: "session", version: 3 });
   });
 
+  test("writes a branch for Claude Code, which another store imports as the same branch", async () => {
+    const here = world();
+    await parserSession(here);
+    const file = here.path("parser.jsonl");
+    expect(await here.run(["export", "parser", "--format", "claude", "--branch", "asst2", "-o", file])).toMatchObject({ exit: 0, out: "" });
+    const there = world();
+    await there.run(["import", file]);
+    const [a, b] = [await here.run(["log", "parser", "--at", "asst2"]), await there.run(["log"])];
+    expect(b.out).toContain("said in user2");
+    expect(b.out).not.toContain("said in user3");
+    expect(a.out).toContain("said in user2");
+  });
+
   test("does not change an existing file without --force, and leaves no partial file", async () => {
     const here = world();
     await parserSession(here);

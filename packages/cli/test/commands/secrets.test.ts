@@ -69,7 +69,7 @@ describe("bough secrets", () => {
 });
 
 describe("bough export of a session with secrets", () => {
-  test.each(["markdown", "bough", "pi"])("masks them as %s, and says how many and how to keep them", async (format) => {
+  test.each(["markdown", "bough", "pi", "claude"])("masks them as %s, and says how many and how to keep them", async (format) => {
     const here = world();
     await sessionWithSecrets(here);
     const { out, err, exit } = await here.run(["export", "deploy-session", "--format", format]);

@@ -38,6 +38,8 @@ const CONVERTERS = {
 };
 const MESSAGE_MEMBERS = ["role", "content", "toolCallId", "command", "output", "summary", "customType", "usage"];
 
+const BRANCH_EXPORT_MEMBERS = ["branch", "continues", "secrets", "onMasked"];
+
 const LISTING_MEMBERS = ["order", "afterSeq", "beforeSeq", "types", "customType", "limit"];
 
 const CALLS: Readonly<Record<string, Call>> = {
@@ -300,8 +302,16 @@ const CALLS: Readonly<Record<string, Call>> = {
   systemMessage: (_, content) => core.systemMessage(content),
   "exportBough session": (_, session) => drained(core.exportBough(session)),
   "exportPi session": (_, session) => drained(core.exportPi(session)),
+  "exportClaude session": (_, session) => drained(core.exportClaude(session)),
   ...members("exportBough options", ({ session }, options) => drained(core.exportBough(session, options)), {}, ["secrets", "onMasked"]),
-  ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, ["branch", "secrets", "onMasked"]),
+  ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, BRANCH_EXPORT_MEMBERS),
+  ...members("exportClaude options", ({ session }, options) => drained(core.exportClaude(session, options)), {}, BRANCH_EXPORT_MEMBERS),
+  ...members(
+    "exportClaude continues",
+    ({ session }, continues) => drained(core.exportClaude(session, { continues })),
+    { sessionId: "s", cwd: "/p" },
+    ["sessionId", "cwd"],
+  ),
   "exportMarkdown session": (_, session) => drained(core.exportMarkdown(session)),
   ...members("exportMarkdown options", ({ session }, options) => drained(core.exportMarkdown(session, options)), {}, [
     "branch",

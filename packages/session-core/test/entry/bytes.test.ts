@@ -4,7 +4,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeBytes, encodeBytes } from "../../src/entry/bytes.js";
 import { isPlainJson } from "../../src/entry/json.js";
-import { exportBough, exportMarkdown, exportPi, importPath, type Session, type Store, toolResult, userMessage } from "../../src/index.js";
+import {
+  exportBough,
+  exportClaude,
+  exportMarkdown,
+  exportPi,
+  importPath,
+  type Session,
+  type Store,
+  toolResult,
+  userMessage,
+} from "../../src/index.js";
 import { searchableText } from "../../src/internals.js";
 import { collected, findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
 
@@ -66,7 +76,7 @@ describe("bytes in the data of a host", () => {
     expect((await store.search({ query: "screenshot" })).hits).toHaveLength(1);
     const summary = (await collected(session.entries())).find(({ type }) => type === "compaction");
     expect(summary && searchableText(summary)).toBe("so far");
-    for (const document of [exportMarkdown(session), exportPi(session)]) {
+    for (const document of [exportMarkdown(session), exportPi(session), exportClaude(session)]) {
       expect((await collected(document)).join("")).not.toContain('"0":0');
     }
   });

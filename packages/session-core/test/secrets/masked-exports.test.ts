@@ -6,7 +6,7 @@ import { assistantMessage, toolResult, userMessage } from "../../src/entry/build
 import type { EntryInput } from "../../src/entry/entry.js";
 import type { SecretCount } from "../../src/secrets/secret.js";
 import type { Session } from "../../src/session/session.js";
-import { exportBough, exportMarkdown, exportPi, learnSecrets, type SecretOptions } from "../../src/transfer/export.js";
+import { exportBough, exportClaude, exportMarkdown, exportPi, learnSecrets, type SecretOptions } from "../../src/transfer/export.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import { collected, openedStore, tempFolder } from "../world/stores.js";
 
@@ -21,6 +21,7 @@ const EXPORTS: readonly (readonly [string, (session: Session, options: SecretOpt
   ["Markdown", (session, options) => exportMarkdown(session, { ...options, toolOutput: "full", thinking: true })],
   ["JSONL of Bough", exportBough],
   ["JSONL of pi", exportPi],
+  ["a transcript of Claude Code", exportClaude],
 ];
 
 async function sessionOf(...entries: readonly EntryInput[]): Promise<Session> {

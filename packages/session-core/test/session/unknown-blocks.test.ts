@@ -48,7 +48,7 @@ describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a bloc
     for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("about apples");
     expect((await session.tree.outline()).map(({ id }) => id)).toEqual(["ask", "answer", "note"]);
     for (const entry of (await session.scan()).items) expect(internals.searchableText(entry) + internals.previewOf(entry)).not.toBe("");
-    for (const parts of [core.exportBough(session), core.exportPi(session), core.exportMarkdown(session)]) {
+    for (const parts of [core.exportBough(session), core.exportPi(session), core.exportClaude(session), core.exportMarkdown(session)]) {
       expect((await collected(parts)).join("")).toContain("about apples");
     }
     expect((await findingsOf(store)).map(({ rule, entryId }) => [rule, entryId])).toEqual([["invalid-payload", target]]);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { branchSummaryText } from "../../context/converters/templates.js";
+import { branchSummaryText, compactionSummaryText } from "../../context/converters/templates.js";
+import { encodeBytes } from "../../entry/bytes.js";
 import type { CompactionPayload, Entry } from "../../entry/entry.js";
 import type { EntryId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
@@ -33,8 +34,8 @@ export interface ClaudeExport {
  */
 export async function* claudeLines({ session, entries, isNew }: ClaudeExport): AsyncGenerator<string, void, void> {
   const writer = new TranscriptWriter(session, isNew);
-  for await (const entry of entries) for (const record of writer.write(entry)) yield JSON.stringify(record);
-  for (const record of writer.end()) yield JSON.stringify(record);
+  for await (const entry of entries) for (const record of writer.write(entry)) yield JSON.stringify(encodeBytes(record, "entry"));
+  for (const record of writer.end()) yield JSON.stringify(encodeBytes(record, "entry"));
 }
 
 /** The version in the records of a session that is not from Claude Code. */
@@ -123,7 +124,7 @@ class TranscriptWriter {
     const anchorUuid = this.#uuidOf(`summary of ${entry.id}`, true);
     const kept = this.#keptBy(entry.firstKeptEntryId);
     const compactMetadata = { ...metadataOf(entry), ...(kept.length === 0 ? {} : { preservedMessages: { anchorUuid, uuids: kept } }) };
-    const boundary = { type: "system", subtype: "compact_boundary", content: "Conversation compacted", isMeta: false, level: "info" };
+    const boundary = { type: "system", subtype: "compact_boundary", content: "Conversation compacted", isMeta: false };
     this.#parent = anchorUuid;
     return [
       {
@@ -136,7 +137,7 @@ class TranscriptWriter {
       {
         ...this.#envelope(entry, uuid, anchorUuid),
         type: "user",
-        message: { role: "user", content: entry.summary },
+        message: { role: "user", content: this.#isNew ? summaryForModel(entry.summary) : entry.summary },
         isVisibleInTranscriptOnly: true,
         isCompactSummary: true,
       },
@@ -180,6 +181,11 @@ class TranscriptWriter {
     if (titleSource === "user") yield { type: "custom-title", customTitle: title, sessionId };
     else yield { type: "ai-title", aiTitle: title, sessionId };
   }
+}
+
+/** A summary as a model understands it. Those of Claude Code start with their own introduction. */
+function summaryForModel(summary: string): string {
+  return summary.startsWith("This session is being continued") ? summary : compactionSummaryText(summary);
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
