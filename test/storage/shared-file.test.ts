@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openStore, userMessage } from "@bough/session-core";
+import { storageOf } from "@bough/session-core/internals";
 import { describe, expect, onTestFinished, test } from "vitest";
 
 const run = promisify(execFile);
@@ -30,6 +31,20 @@ test("a process that closes a store leaves the journal to one that has opened it
   expect(existsSync(`${path}-wal`)).toBe(true);
   await session.append(userMessage("two"));
   expect((await store.statistics()).sessions).toBe(2);
+});
+
+test("a store counts the writes of others, and not its own", async () => {
+  const path = join(folder(), "store.db");
+  const store = await openStore({ path });
+  onTestFinished(() => store.close());
+  const storage = storageOf(store);
+  const before = await storage.changeCount();
+  await store.createSession();
+  expect(await storage.changeCount()).toBe(before);
+  await run(process.execPath, [script("../concurrency/writer.mjs"), "create", path, "", "w", "1"]);
+  const after = await storage.changeCount();
+  expect(after).not.toBe(before);
+  expect(await storage.changeCount()).toBe(after);
 });
 
 describe("a store in a folder where the reader may not write", () => {

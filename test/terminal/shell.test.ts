@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { BOUGH, home, modelServer } from "./test-home.js";
 
@@ -139,6 +140,39 @@ describe("the shell in a real terminal", () => {
     expect(screen).not.toContain("← leaf");
   });
 
+  test("shows what another process writes to its session, and goes on below it", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--session parser");
+    await terminal.until(/replied in a4[\s\S]*6 entries/);
+    terminal.type("half a thought");
+    await terminal.until(/half a thought/);
+    await here.withSession("parser-1", async (session) => {
+      await session.append({ ...userMessage("asked elsewhere"), id: "u5" });
+      await session.append({ ...assistantMessage("answered elsewhere"), id: "a5" });
+    });
+    await terminal.until(
+      /another process writes here:[\s\S]*› asked elsewhere[\s\S]*answered elsewhere[\s\S]*half a thought[\s\S]*8 entries/,
+    );
+    terminal.press("Enter");
+    await terminal.until(/9 entries/);
+    here.bough("go", "parser", "a3");
+    await terminal.until(/another process went to another place of the tree:[\s\S]*replied in a3/);
+    here.bough("rename", "parser", "Lexer and parser");
+    await terminal.until(/^Lexer and parser/m);
+    expect(here.bough("tree", "parser")).toMatch(/answered elsewhere[\s\S]*half a thought/);
+    expect(here.bough("verify")).toContain("No integrity violations");
+  });
+
+  test("says that another process deleted its session", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--session parser");
+    await terminal.until(/replied in a4[\s\S]*6 entries/);
+    await here.withStore((store) => store.deleteSession("parser-1"));
+    await terminal.until(/Another process deleted this session/);
+  });
+
   test("takes a paste of many lines for one message", async () => {
     const here = home();
     const terminal = await here.terminal("--new");
@@ -159,6 +193,21 @@ describe("the shell in a real terminal", () => {
     await terminal.until(/Parser/);
     terminal.type("/pars");
     await terminal.until(/Parser/);
+    terminal.press("Enter");
+    await terminal.until(/replied in a4/);
+  });
+
+  test("shows sessions that another process adds while a session is chosen", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--resume");
+    await terminal.until(/> .*Parser/);
+    await here.withStore(async (store) => {
+      const added = await store.createSession({ id: "lexer-1", title: "Lexer", cwd: here.folder });
+      await added.append(userMessage("skip tabs"));
+    });
+    const screen = await terminal.until(/Lexer/);
+    expect(screen).toMatch(/^> .*Parser/m);
     terminal.press("Enter");
     await terminal.until(/replied in a4/);
   });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { assistantMessage, openStore, type Session, userMessage } from "@bough/session-core";
+import { assistantMessage, openStore, type Session, type Store, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { TerminalProgram } from "./terminal-program.js";
 
@@ -46,13 +46,18 @@ export class Home {
   }
 
   /** Works on the store as another program does. */
-  async withSession<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const store = await openStore({ path: this.store });
     try {
-      return await work(await store.openSession(id));
+      return await work(store);
     } finally {
       await store.close();
     }
+  }
+
+  /** Works on a session as another program does. */
+  withSession<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.withStore(async (store) => work(await store.openSession(id)));
   }
 
   /** A session "Parser" of this folder with two branches below a2; its leaf is at the end of the second. */

@@ -59,6 +59,8 @@ interface Preview {
   readonly end: PreviewEnd;
   readonly number: number;
   readonly id: SessionId | undefined;
+  /** Whether the session changed after its messages were requested. */
+  readonly isStale: boolean;
   readonly messages: readonly PreviewMessage[] | undefined;
 }
 
@@ -115,6 +117,8 @@ export interface PickerModel {
 
 /** Effects. A later `list`, `models`, `preview` or `search` replaces an earlier one; it starts after `delayMs` milliseconds. */
 export type PickerEffect =
+  /** From now on changes by other processes are dispatched. */
+  | { readonly kind: "watch" }
   | { readonly kind: "list"; readonly scope: Scope; readonly round: number }
   | { readonly kind: "models"; readonly ids: readonly SessionId[]; readonly delayMs: number }
   | {
@@ -133,6 +137,8 @@ export type PickerEffect =
 
 /** Results of effects. */
 export type PickerEvent =
+  /** Another process has written to the store. */
+  | { readonly kind: "storeChanged" }
   | {
       readonly kind: "sessions";
       readonly scope: Scope;

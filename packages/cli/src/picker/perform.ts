@@ -13,6 +13,7 @@ import {
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/internals";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
+import { watchStore } from "../session/store-watcher.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupHitsBySession } from "./session-rows.js";
@@ -42,19 +43,38 @@ const PREVIEW_MESSAGES = 12;
 const PREVIEW_CHARACTERS = 4000;
 
 /**
- * Creates the function that performs the effects of one picker. A later effect of a kind replaces an earlier one that is
- * waiting or reading; changes are always made. Failures are dispatched as events.
+ * Performs the effects of one picker. A later effect of a kind replaces an earlier one that is waiting or reading; changes are
+ * always made. Failures are dispatched as events.
  */
-export function createPerformer(world: PickerWorld): (effect: PickerEffect, host: ScreenHost<PickerEvent>) => void {
-  const newest = new Map<string, PickerEffect>();
-  return (effect, { dispatch }) => {
+export class PickerPerformer {
+  readonly #world: PickerWorld;
+  readonly #newest = new Map<string, PickerEffect>();
+  #endWatch: () => void = () => undefined;
+
+  constructor(world: PickerWorld) {
+    this.#world = world;
+  }
+
+  perform(effect: PickerEffect, { dispatch }: ScreenHost<PickerEvent>): void {
+    if (effect.kind === "watch") {
+      this.#endWatch = watchStore(this.#world.store, async () => dispatch({ kind: "storeChanged" }));
+      return;
+    }
     const key = effect.kind === "list" ? `list ${effect.scope}` : effect.kind;
-    newest.set(key, effect);
-    void performSafely(world, effect, dispatch, () => newest.get(key) === effect);
-  };
+    this.#newest.set(key, effect);
+    void performSafely(this.#world, effect, dispatch, () => this.#newest.get(key) === effect);
+  }
+
+  /** Ends the watching of the store. */
+  end(): void {
+    this.#endWatch();
+  }
 }
 
-async function performSafely(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+/** What reads or writes once; `watch` goes on until the picker is closed. */
+type SingleEffect = Exclude<PickerEffect, { kind: "watch" }>;
+
+async function performSafely(world: PickerWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   try {
     if ("delayMs" in effect) {
       await delay(effect.delayMs);
@@ -67,7 +87,7 @@ async function performSafely(world: PickerWorld, effect: PickerEffect, dispatch:
   }
 }
 
-async function performEffect(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function performEffect(world: PickerWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const { store } = world;
   switch (effect.kind) {
     case "list":
@@ -217,7 +237,7 @@ const FAILED_CHANGES: Readonly<Record<"rename" | "archive" | "delete", string>> 
   delete: "Not deleted",
 };
 
-function failureEvent(effect: PickerEffect, error: unknown): PickerEvent {
+function failureEvent(effect: SingleEffect, error: unknown): PickerEvent {
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof SessionNotFoundError) return { kind: "missing", id: error.sessionId };
   switch (effect.kind) {

@@ -7,7 +7,7 @@ import type { KeyTable } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { PICKER_KEYS, type PickerAction } from "./keys.js";
 import type { PickerEffect, PickerEvent, PickerModel, PickerResult, PickerSettings, PickerStep } from "./model.js";
-import { createPerformer } from "./perform.js";
+import { PickerPerformer } from "./perform.js";
 import { showScope, UNREAD_LIST } from "./session-lists.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
@@ -38,14 +38,16 @@ export interface PickerOptions {
 export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerEvent, PickerResult> {
   const { store, io } = options;
   const place = findPlace(io);
+  const performer = new PickerPerformer({ store, place, now: io.now });
   return {
     kind: "full",
     hasMouse: options.mouse !== false,
     start: (size) => startPicker(options, size),
     update,
     view,
-    perform: createPerformer({ store, place, now: io.now }),
+    perform: (effect, host) => performer.perform(effect, host),
     result: ({ result }) => result,
+    close: () => performer.end(),
   };
 }
 
@@ -63,7 +65,8 @@ function startPicker({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywh
     directory: placeDirectory(io),
     home: io.home,
   };
-  return showScope(initialModel(settings, size, io.now()), everywhere === true ? "all" : "here");
+  const { model, effects } = showScope(initialModel(settings, size, io.now()), everywhere === true ? "all" : "here");
+  return { model, effects: [{ kind: "watch" }, ...effects] };
 }
 
 function initialModel(settings: PickerSettings, size: Size, nowMs: number): PickerModel {
@@ -86,7 +89,7 @@ function initialModel(settings: PickerSettings, size: Size, nowMs: number): Pick
     top: 0,
     models: new Map(),
     requestedModels: [],
-    preview: { isOpen: false, end: "last", number: 0, id: undefined, messages: undefined },
+    preview: { isOpen: false, end: "last", number: 0, id: undefined, isStale: false, messages: undefined },
     notice: undefined,
     result: undefined,
   };

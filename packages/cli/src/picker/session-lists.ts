@@ -14,6 +14,17 @@ export function reloadList(model: PickerModel, scope: Scope): PickerStep {
   return { model: patchList(model, scope, { incoming: [], round, state: "reading" }), effects: [{ kind: "list", scope, round }] };
 }
 
+/**
+ * Reads the sessions again after another process has written. The selected session stays selected, although the row above which a
+ * new one appears was not chosen.
+ */
+export function readAgain(model: PickerModel): PickerStep {
+  const other = model.scope === "here" ? "all" : "here";
+  const { state } = model.lists[other];
+  const kept = { ...model, isChosen: model.isChosen || model.rows.length > 0 };
+  return reloadList(state === "unread" ? kept : patchList(kept, other, { state: "unread" }), model.scope);
+}
+
 /** Switches to a scope and reads its sessions if that has not been done. */
 export function showScope(model: PickerModel, scope: Scope): PickerStep {
   const state = model.lists[scope].state;
@@ -39,7 +50,21 @@ export function addPage(model: PickerModel, page: Extract<PickerEvent, { kind: "
     sessions: isShown ? incoming : list.sessions,
     state: isLast ? "complete" : "reading",
   });
-  return scope === model.scope && isShown ? refreshPool({ ...next, nowMs }) : next;
+  return scope === model.scope && isShown ? refreshPool(forgetChanged({ ...next, nowMs }, list.sessions)) : next;
+}
+
+/** What was read of sessions that went on since is read again. */
+function forgetChanged(model: PickerModel, before: readonly ListedSession[]): PickerModel {
+  const counts = new Map(before.map(({ record }) => [record.id, record.entryCount]));
+  const changed = model.lists[model.scope].sessions.flatMap(({ record: { id, entryCount } }) =>
+    (counts.get(id) ?? entryCount) === entryCount ? [] : [id],
+  );
+  if (changed.length === 0) return model;
+  const models = new Map(model.models);
+  for (const id of changed) models.delete(id);
+  const { preview } = model;
+  const isStale = preview.id !== undefined && changed.includes(preview.id);
+  return { ...model, models, requestedModels: [], preview: isStale ? { ...preview, isStale } : preview };
 }
 
 /** Marks a list as failed and shows the reason. */

@@ -14,7 +14,7 @@ import {
   selectedRow,
 } from "./model.js";
 import { firstKeyName, quoteTitle } from "./prompt.js";
-import { addPage, markListFailed, refreshRows, reloadList, removeSession, replaceRecord } from "./session-lists.js";
+import { addPage, markListFailed, readAgain, refreshRows, reloadList, removeSession, replaceRecord } from "./session-lists.js";
 import { updateByAction, updateByMode } from "./update-keys.js";
 
 /** A row must be visible, or selected, for this time before its model, or its messages, are read. */
@@ -72,9 +72,11 @@ function requestVisible({ model, effects }: PickerStep): PickerStep {
 function requestPreview(model: PickerModel): PickerStep {
   const id = selectedRow(model)?.session.record.id;
   const { preview } = model;
-  if (!preview.isOpen || id === preview.id) return { model, effects: [] };
+  if (!preview.isOpen || (id === preview.id && !preview.isStale)) return { model, effects: [] };
   const number = preview.number + 1;
-  const next = { ...model, preview: { ...preview, number, id, messages: undefined } };
+  // The messages of a session that went on stay until the new ones arrive.
+  const messages = id === preview.id ? preview.messages : undefined;
+  const next = { ...model, preview: { ...preview, number, id, isStale: false, messages } };
   return { model: next, effects: id === undefined ? [] : [{ kind: "preview", id, end: preview.end, number, delayMs: READ_DELAY_MS }] };
 }
 
@@ -102,10 +104,17 @@ function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent
 
 /** Handles the result of an effect. A stale result changes nothing. */
 function updateByEvent(model: PickerModel, event: PickerEvent): PickerStep {
-  return event.kind === "missing" ? removeMissing(model, event.id) : { model: reduceEvent(model, event), effects: [] };
+  switch (event.kind) {
+    case "missing":
+      return removeMissing(model, event.id);
+    case "storeChanged":
+      return readAgain(model);
+    default:
+      return { model: reduceEvent(model, event), effects: [] };
+  }
 }
 
-function reduceEvent(model: PickerModel, event: Exclude<PickerEvent, { kind: "missing" }>): PickerModel {
+function reduceEvent(model: PickerModel, event: Exclude<PickerEvent, { kind: "missing" | "storeChanged" }>): PickerModel {
   switch (event.kind) {
     case "sessions":
       return addPage(model, event);

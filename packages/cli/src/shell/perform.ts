@@ -15,6 +15,7 @@ import { startAnswerDelay } from "../terminal/line-reader.js";
 import { type Intro, printIntro } from "./intro.js";
 import type { ShellEffect } from "./model.js";
 import { ReplyRun } from "./reply-run.js";
+import { SessionFollower } from "./session-follower.js";
 import { settingsLines } from "./settings.js";
 import type { SlashName } from "./slash-commands.js";
 import { helpScreenLines, labelLines, runSlashCommand, setThinkingLevel } from "./slash-run.js";
@@ -23,6 +24,7 @@ import { promptLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
 const TICK_MS = 1000;
+const DELETED = "Another process deleted this session. /new starts another one.";
 
 /** Performs the effects of the shell. */
 export class ShellPerformer {
@@ -36,6 +38,7 @@ export class ShellPerformer {
   #turnEndCompaction: Promise<void> = Promise.resolve();
   #ticker: NodeJS.Timeout | undefined;
   #cancelAnswerDelay: () => void = () => undefined;
+  readonly #follower: SessionFollower;
   readonly #alwaysAllowed = new Set<keyof NonNullable<Config["tools"]>>();
 
   constructor(world: ShellWorld, intro: Intro) {
@@ -43,6 +46,7 @@ export class ShellPerformer {
     this.#intro = intro;
     this.#model = world.model;
     this.#status = new StatusReader(world.session);
+    this.#follower = new SessionFollower(world, this.#glyphs, () => this.#width);
   }
 
   perform(effect: ShellEffect, host: ShellHost): void {
@@ -52,15 +56,18 @@ export class ShellPerformer {
   /** Performs an effect and resolves when it is done. Never rejects: failures become notices. */
   async performAndWait(effect: ShellEffect, host: ShellHost): Promise<void> {
     const onFailure = (error: unknown) => dispatchFailure(host, error);
+    if (effect.kind !== "send" && effect.kind !== "command") return this.#performEffect(effect, host).catch(onFailure);
+    await this.#follower.writerStarted();
     await this.#performEffect(effect, host).catch(onFailure);
-    if (effect.kind !== "send" && effect.kind !== "command") return;
     host.dispatch({ kind: "line-done" });
     await this.#dispatchStatus(host).catch(onFailure);
+    await this.#follower.writerEnded();
   }
 
   close(): void {
     clearInterval(this.#ticker);
     this.#cancelAnswerDelay();
+    this.#follower.end();
     this.#stop();
   }
 
@@ -77,8 +84,9 @@ export class ShellPerformer {
       case "open":
         this.#ticker = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.#world.io.now() }), TICK_MS);
         this.#ticker.unref();
-        this.#world.onBackground((background) => host.dispatch({ kind: "status", status: { background } }));
+        this.#world.onBackground((background) => this.#showBackground(background, host));
         await printIntro(this.#world, host, this.#glyphs, this.#intro);
+        this.#followOthers(host);
         return this.#dispatchStatus(host);
       case "send":
         return this.#sendMessage(effect.text, host);
@@ -105,6 +113,22 @@ export class ShellPerformer {
     this.#cancelAnswerDelay = (this.#world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
   }
 
+  #showBackground(background: boolean, host: ShellHost): void {
+    host.dispatch({ kind: "status", status: { background } });
+    void (background ? this.#follower.writerStarted() : this.#follower.writerEnded());
+  }
+
+  #followOthers(host: ShellHost): void {
+    this.#follower.start({
+      onChange: async (lines) => {
+        host.print(lines);
+        await this.#dispatchStatus(host);
+      },
+      onDeleted: () => host.dispatch({ kind: "notice", text: DELETED, isError: true }),
+      onFailure: (error) => dispatchFailure(host, error),
+    });
+  }
+
   async #dispatchStatus(host: ShellHost): Promise<void> {
     host.dispatch({ kind: "status", status: await this.#status.read(this.#model) });
   }
@@ -119,8 +143,7 @@ export class ShellPerformer {
     } catch (error) {
       // Nothing was written; the text returns to the prompt.
       if (!(error instanceof BoughError)) throw error;
-      const reason =
-        error instanceof SessionNotFoundError ? "Another process deleted this session. /new starts another one." : errorLine(error);
+      const reason = error instanceof SessionNotFoundError ? DELETED : errorLine(error);
       host.dispatch({ kind: "message-not-stored", text, reason });
       return;
     }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assistantMessage, openStore } from "@bough/session-core";
+import { assistantMessage, openStore, userMessage } from "@bough/session-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { NOON } from "../world.js";
@@ -135,6 +135,31 @@ describe("A picker on a store", () => {
     expect([picker.selectedTitle, picker.model.result]).toEqual(["Two", undefined]);
     await picker.until((model) => model.lists.here.state === "complete");
     expect(picker.titles).toEqual(["Two"]);
+  });
+
+  it("shows sessions, entries and titles that another process writes", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "sessions.db");
+    const [store, other] = [await openStore({ path }), await openStore({ path })];
+    onTestFinished(async () => {
+      await store.close();
+      await other.close();
+    });
+    await createConversation(other, { id: "one", title: "One" }, 2, "hi");
+    const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
+    onTestFinished(() => picker.screen.close?.());
+    await createConversation(other, { id: "two", title: "Two" }, 1, "hi");
+    await picker.until((model) => model.rows.length === 2);
+    expect([picker.titles, picker.selectedTitle]).toEqual([["Two", "One"], "One"]);
+    await picker.press("v").until((model) => model.preview.messages !== undefined);
+    await (await other.openSession("one")).append(userMessage("the newest words"));
+    await picker.until(() => picker.text.includes("the newest words"));
+    await other.renameSession("two", "Second");
+    await picker.until(() => picker.titles.includes("Second"));
+    await other.deleteSession("two");
+    await picker.until((model) => model.rows.length === 1);
+    expect(picker.selectedTitle).toBe("One");
   });
 
   it("shows the error of a read-only store, and keeps the list", async () => {

@@ -200,6 +200,41 @@ describe("Another program", () => {
   });
 });
 
+describe("Another process that writes", () => {
+  it("has the list read again: a new session appears, and the selected one stays selected", () => {
+    three();
+    const before = picker.selectedTitle;
+    picker.wanted();
+    picker.event({ kind: "storeChanged" });
+    expect(picker.wanted()).toEqual([{ kind: "list", scope: "here", round: 2 }]);
+    picker.listed(record("Checker", 0), record("Parser", 1), record("Lexer", 2), record("Printer", 3));
+    expect(picker.titles[0]).toBe("Checker");
+    expect(picker.selectedTitle).toBe(before);
+  });
+
+  it("has the other directory read again when it is shown", () => {
+    three().press("tab").listed(record("Parser", 1)).press("tab");
+    picker.wanted();
+    picker.event({ kind: "storeChanged" }).wanted();
+    expect(picker.press("tab").wanted()).toContainEqual({ kind: "list", scope: "all", round: 2 });
+  });
+
+  it("has model and messages of a session that went on read again, and keeps the messages until then", () => {
+    three().press("v");
+    const { id = "", number } = picker.model.preview;
+    picker.event({ kind: "preview", number, messages: [{ role: "user", text: "the old end" }] });
+    picker.event({ kind: "models", models: new Map([[id, "old-model"]]) });
+    picker.event({ kind: "storeChanged" }).wanted();
+    const records = picker.model.lists.here.sessions.map(({ record: one }) => (one.id === id ? { ...one, entryCount: 9 } : one));
+    picker.listed(...records);
+    expect(picker.text).toContain("the old end");
+    expect(picker.wanted()).toEqual([
+      expect.objectContaining({ kind: "preview", id, number: number + 1 }),
+      expect.objectContaining({ kind: "models", ids: expect.arrayContaining([id]) }),
+    ]);
+  });
+});
+
 describe("Archived sessions", () => {
   const archived = () => record("Old", 3, { archivedAtMs: 1 });
 

@@ -53,6 +53,8 @@ export interface PathRange {
 export interface SessionStorage {
   /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
   readonly files: readonly string[];
+  /** A number that changes when another process, or another open store of this one, has written to the same file; not by own writes. */
+  changeCount(): Promise<number>;
   /** `writes` are done at the leaf `main` in the same transaction. */
   createSession(session: NewSession, writes?: readonly Write[]): Promise<SessionRecord>;
   /**

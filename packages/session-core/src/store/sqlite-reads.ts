@@ -10,6 +10,7 @@ import { readTotalsOf } from "../sessions/session-totals.js";
 import { listSourceFiles, listSourceSessions } from "../sessions/source-files.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
+import { query, rawQuery } from "../storage/query.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
 import { readContextPath, SettingsCache } from "../tree/context-path.js";
@@ -24,6 +25,11 @@ import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts } from "../tree/token-counts.js";
 import { SerializedConnection } from "./serialized-connection.js";
 
+// SQLite's count of the commits of other connections. It is read from the WAL index, so a look costs some microseconds.
+const changeCount = query<Record<never, never>, { changes: number }>(({ sql }) =>
+  rawQuery(sql<{ changes: number }>`SELECT data_version AS changes FROM pragma_data_version`),
+);
+
 /** The reads of the SQLite storage: those of sessions, entries, the tree and what is stored with them. Its subclass adds the writes. */
 export class SqliteReads {
   readonly #settings = new SettingsCache();
@@ -31,6 +37,10 @@ export class SqliteReads {
 
   constructor(connection: Connection) {
     this.queue = new SerializedConnection(connection);
+  }
+
+  async changeCount(): Promise<number> {
+    return this.queue.read((connection) => connection.get(changeCount, {})?.changes ?? 0);
   }
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {

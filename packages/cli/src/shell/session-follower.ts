@@ -1,0 +1,105 @@
+import { type Entry, type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
+import { watchStore } from "../session/store-watcher.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { type Line, styled } from "../terminal/line.js";
+import { transcriptLines } from "./transcript.js";
+import type { ShellWorld } from "./world.js";
+
+/** The most entries of another process that are printed at once. */
+const MAX_ENTRIES = 30;
+
+/** What the shell does with changes by other processes. None of it may reject. */
+export interface FollowerEvents {
+  /** The lines of the new entries of the path; none if only other branches or the title changed. */
+  readonly onChange: (lines: readonly Line[]) => Promise<void>;
+  readonly onDeleted: () => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Takes the handle of the shell's session to where another process moved the leaf, and draws what is new on the path. While the
+ * shell itself writes, nothing is taken; it is when the last of its writers has ended.
+ */
+export class SessionFollower {
+  readonly #world: ShellWorld;
+  readonly #glyphs: Glyphs;
+  readonly #widthOf: () => number;
+  #events: FollowerEvents | undefined;
+  #known: string;
+  #writers = 0;
+  /** Whether another process wrote while this shell did. */
+  #isBehind = false;
+  #looking: Promise<void> = Promise.resolve();
+  #endWatch: () => void = () => undefined;
+
+  constructor(world: ShellWorld, glyphs: Glyphs, widthOf: () => number) {
+    this.#world = world;
+    this.#glyphs = glyphs;
+    this.#widthOf = widthOf;
+    this.#known = contentOf(world.record);
+  }
+
+  start(events: FollowerEvents): void {
+    this.#events = events;
+    this.#endWatch = watchStore(this.#world.store, () => this.#follow());
+  }
+
+  end(): void {
+    this.#endWatch();
+  }
+
+  /** The shell begins to write. Resolves when a look that is running has ended. */
+  async writerStarted(): Promise<void> {
+    this.#writers += 1;
+    await this.#looking;
+  }
+
+  async writerEnded(): Promise<void> {
+    this.#writers -= 1;
+    if (this.#isBehind) await this.#follow();
+  }
+
+  #follow(): Promise<void> {
+    this.#isBehind = this.#writers > 0;
+    if (!this.#isBehind) this.#looking = this.#looking.then(() => this.#look()).catch((error: unknown) => this.#events?.onFailure(error));
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const { session } = this.#world;
+      const before = session.leafId;
+      const after = await session.refresh();
+      const content = contentOf(await session.record());
+      if (after === before && content === this.#known) return;
+      this.#known = content;
+      await this.#events?.onChange(after === before ? [] : await this.#linesBetween(before, after));
+    } catch (error) {
+      if (!(error instanceof SessionNotFoundError)) throw error;
+      this.end();
+      this.#events?.onDeleted();
+    }
+  }
+
+  async #linesBetween(before: EntryId | null, after: EntryId | null): Promise<readonly Line[]> {
+    const { session } = this.#world;
+    const isBelow = before === null || (after !== null && (await session.tree.commonAncestor(before, after)) === before);
+    const { items } = await session.scan({ order: "up", limit: MAX_ENTRIES + 1 });
+    const end = items.findIndex(({ id }) => id === before);
+    const fresh = isBelow ? items.slice(0, end < 0 ? MAX_ENTRIES : end) : items.slice(0, 1);
+    const drawn = this.#draw(fresh);
+    if (isBelow && drawn.length === 0) return [];
+    const heading = isBelow ? "another process writes here" : "another process went to another place of the tree";
+    const isWhole = isBelow && fresh.length < MAX_ENTRIES;
+    const hint = isWhole ? [] : [[styled("dim", `${this.#glyphs.ellipsis} /tree shows the whole session`)]];
+    return [[styled("dim", `${heading}:`)], ...hint, [], ...drawn];
+  }
+
+  #draw(newestFirst: readonly Entry[]): readonly Line[] {
+    return newestFirst.toReversed().flatMap((entry) => transcriptLines(entry, this.#widthOf(), this.#glyphs));
+  }
+}
+
+function contentOf({ title, entryCount, activeAtMs }: SessionRecord): string {
+  return JSON.stringify([title, entryCount, activeAtMs]);
+}
