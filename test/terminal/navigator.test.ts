@@ -250,6 +250,21 @@ describe("The navigator in a terminal", () => {
     await restored(terminal, 0);
   });
 
+  it("is suspended by Ctrl-Z and drawn again in the foreground", async () => {
+    const terminal = await opened(await place());
+    terminal.press("C-z");
+    await terminal.until(/Stopped/);
+    expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true, mouse: false });
+    terminal.type("fg");
+    terminal.press("Enter");
+    await terminal.until((screen) => /› ?•.*The table is generated/.test(screen) && FOOT.test(screen));
+    terminal.press("Up");
+    await terminal.until(/^›(?!.*The table is generated)/m);
+    terminal.press("q");
+    // The shell said how the command ended when it was stopped: with 148.
+    expect(await restored(terminal, 148)).not.toContain("First the lexer");
+  });
+
   it("leaves the terminal as it was when it is ended by a signal", async () => {
     const at = await place();
     const terminal = await opened(at);

@@ -91,7 +91,12 @@ function onEnd(restore: () => void): () => void {
 }
 
 function suspend(resumed: () => void): void {
-  process.once("SIGCONT", resumed);
+  // Nothing is read while the screen is left, and a listener for signals keeps no process alive: without the timer it would end.
+  const alive = setInterval(() => undefined, 1 << 30);
+  process.once("SIGCONT", () => {
+    clearInterval(alive);
+    resumed();
+  });
   // Stops the whole process group, so that the shell reports a stopped job.
   process.kill(0, "SIGTSTP");
 }

@@ -4,12 +4,13 @@ import { oneLine } from "../../text/one-line.js";
 import { shortenDetail } from "../../text/shorten-path.js";
 import { type Arguments, classifyCall, findCommand, findContent, findPath } from "../../tools/arguments.js";
 import { describeCall } from "../../tools/describe-call.js";
+import { classifyTool } from "../../tools/known-tools.js";
+import { parseTodos, type Todo } from "../../tools/todos.js";
 import { additions, editDiff } from "./edit-diff.js";
 import { encodeAddress, readImage } from "./images.js";
 import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile, toCodeSpan } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
-import { taskListSection, tasksOf } from "./task-list.js";
 import { toolText } from "./tool-text.js";
 
 /** The longest title of a call. */
@@ -234,4 +235,18 @@ function pathRead(call: ToolCallBlock): string | undefined {
 function block(text: string, language: string, writer: MarkdownWriter): readonly string[] {
   const { text: shown, missing } = writer.clipInput(text);
   return missing === null ? [fenceCode(shown, language)] : [fenceCode(shown, language), `*… ${missing}*`];
+}
+
+/** The list of a planning tool; undefined: the call is of another kind or has another form. */
+function tasksOf(call: ToolCallBlock): readonly Todo[] | undefined {
+  return classifyCall(call, classifyTool) === "plan" ? (parseTodos(call) ?? undefined) : undefined;
+}
+
+/** The tasks as a task list of GitHub, the one that is being done in bold. */
+function taskListSection(tasks: readonly Todo[]): string {
+  const lines = tasks.map(({ text, state }) => {
+    const words = escapeMarkdown(text);
+    return `- [${state === "done" ? "x" : " "}] ${state === "doing" ? `**${words}**` : words}`;
+  });
+  return lines.join("\n");
 }
