@@ -36,6 +36,13 @@ function named(pattern: string, flags: string): SecretRule {
   };
 }
 
+/** The password of a command's flag, in quotes or without a space. */
+function client(hints: readonly string[], command: string, flag: string): SecretRule {
+  const before = String.raw`(\b${command}\b[^\n|;&]{0,200}?\s${flag}${ESCAPES}["']?)`;
+  const value = String.raw`(?:(?<=["'])[^"'\n\\]{4,100}|[^\s"'\\]{4,100})`;
+  return { kind: "password", hints, pattern: new RegExp(`${before}(?![$<{*[-])${value}`, "g") };
+}
+
 /** Values identified as secrets by their name or place. */
 export const PLACE_RULES: readonly SecretRule[] = [
   {
@@ -81,6 +88,10 @@ export const PLACE_RULES: readonly SecretRule[] = [
     hints: ["curl"],
     pattern: /(\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'$<]{1,60}:)(?![$<{*[])[^\s"']{3,100}/g,
   },
+  // mysql -pSECRET, sshpass -p SECRET, redis-cli -a SECRET
+  client(["mysql", "mariadb"], "(?:mysql(?:dump|admin|import|show)?|mariadb(?:-dump)?)", "-p"),
+  client(["sshpass"], "sshpass", "-p ?"),
+  client(["redis-cli"], "redis-cli", "-a[ =]"),
   // A file .netrc
   {
     kind: "password",
