@@ -6,7 +6,7 @@ import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../s
 import { readJsonLines } from "../../source/json-lines.js";
 import { statPath } from "../../source/source-file.js";
 import type { ReadingPosition, SourceRecord } from "../../source/source-session.js";
-import { readUserText, toContextMessage } from "./user-text.js";
+import { userMessages } from "./user-text.js";
 
 /**
  * Reads a transcript of a Cursor agent: a message a line, without ids and times, usually without the results of tools. Ids are
@@ -128,22 +128,4 @@ function toBlocks(content: unknown): readonly JsonObject[] {
 
 function isResult(block: unknown): block is JsonObject {
   return isObject(block) && block.type === "tool_result";
-}
-
-/** The messages of a prompt: what was typed, then what Cursor added. `onSent` gets the time of the prompt. */
-export function userMessages(blocks: readonly JsonObject[], onSent: (ms: number | undefined) => void): readonly JsonObject[] {
-  const typed: JsonObject[] = [];
-  const added: JsonObject[] = [];
-  for (const block of blocks) {
-    if (block.type !== "text" || typeof block.text !== "string") {
-      typed.push(block);
-      continue;
-    }
-    const text = readUserText(block.text);
-    onSent(text.sentAtMs);
-    if (text.typed !== undefined) typed.push({ ...block, text: text.typed });
-    if (text.context !== "") added.push({ ...block, text: text.context });
-  }
-  const user = typed.length > 0 || added.length === 0 ? [{ role: "user", content: typed }] : [];
-  return added.length === 0 ? user : [...user, toContextMessage(added)];
 }

@@ -10,18 +10,34 @@ interface UserText {
   readonly sentAtMs: number | undefined;
 }
 
-const QUERY = /<user_query>([\s\S]*?)<\/user_query>/g;
+const OPEN = "<user_query>";
+const CLOSE = "</user_query>";
 const TIMESTAMP = /<timestamp>([^<]*)<\/timestamp>\s*/;
 /** Cursor's own messages begin with a tag of several words, such as `<user_info>`, and end with a tag. */
 const INJECTED = /^\s*<[a-z]+(?:_[a-z]+)+[\s>][\s\S]*<\/[a-z_]+>\s*$/;
 
 /** Splits the text of a user message: `<user_query>` encloses what was typed. A text without tags is typed. */
-export function readUserText(text: string): UserText {
+function readUserText(text: string): UserText {
   const sentAtMs = readTimestamp(TIMESTAMP.exec(text)?.[1]);
   const rest = text.replace(TIMESTAMP, "");
-  const queries = [...rest.matchAll(QUERY)].map((match) => (match[1] ?? "").trim());
-  if (queries.length > 0) return { typed: queries.join("\n\n"), context: rest.replace(QUERY, "").trim(), sentAtMs };
+  const { queries, others } = splitQueries(rest);
+  if (queries.length > 0) return { typed: queries.join("\n\n"), context: others.trim(), sentAtMs };
   return INJECTED.test(rest) ? { typed: undefined, context: rest.trim(), sentAtMs } : { typed: rest, context: "", sentAtMs };
+}
+
+/** Not by one regular expression: its cost would be quadratic for a text of many opening tags. */
+function splitQueries(text: string): { readonly queries: readonly string[]; readonly others: string } {
+  const queries: string[] = [];
+  let others = "";
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf(OPEN, at);
+    const close = open === -1 ? -1 : text.indexOf(CLOSE, open);
+    if (close === -1) return { queries, others: others + text.slice(at) };
+    queries.push(text.slice(open + OPEN.length, close).trim());
+    others += text.slice(at, open);
+    at = close + CLOSE.length;
+  }
 }
 
 const OFFSET = /\(UTC([+-])(\d{1,2})(?::?(\d{2}))?\)/;
@@ -35,7 +51,20 @@ function readTimestamp(text: string | undefined): number | undefined {
   return Number.isSafeInteger(time) ? time : undefined;
 }
 
-/** What Cursor added to a prompt, as a message that is shown to the model only. */
-export function toContextMessage(context: string | readonly JsonObject[]): JsonObject {
-  return { role: "custom", customType: "cursor.context", display: false, content: context };
+/** The messages of a prompt: what was typed, then what Cursor added. `onSent` gets the time of the prompt. */
+export function userMessages(blocks: readonly JsonObject[], onSent: (ms: number | undefined) => void): readonly JsonObject[] {
+  const typed: JsonObject[] = [];
+  const added: JsonObject[] = [];
+  for (const block of blocks) {
+    if (block.type !== "text" || typeof block.text !== "string") {
+      typed.push(block);
+      continue;
+    }
+    const text = readUserText(block.text);
+    onSent(text.sentAtMs);
+    if (text.typed !== undefined) typed.push({ ...block, text: text.typed });
+    if (text.context !== "") added.push({ ...block, text: text.context });
+  }
+  const user = typed.length > 0 || added.length === 0 ? [{ role: "user", content: typed }] : [];
+  return added.length === 0 ? user : [...user, { role: "custom", customType: "cursor.context", display: false, content: added }];
 }
