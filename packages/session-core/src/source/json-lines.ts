@@ -3,6 +3,13 @@ import { isObject, type JsonObject, parseJson } from "./json.js";
 import { SourceFileReader } from "./source-file.js";
 import type { FileHead, ImportProblem } from "./source-session.js";
 
+/** A line with a JSON value of any kind. */
+export interface JsonValueLine {
+  readonly kind: "value";
+  readonly line: SourceLine;
+  readonly value: unknown;
+}
+
 /** A line with a JSON object. */
 export interface JsonLine {
   readonly kind: "object";
@@ -10,7 +17,7 @@ export interface JsonLine {
   readonly object: JsonObject;
 }
 
-/** A line without a JSON object. */
+/** A line without a JSON value, or without a JSON object where one is expected. */
 interface BadLine {
   readonly kind: "problem";
   readonly problem: ImportProblem;
@@ -21,14 +28,19 @@ interface BadLine {
  * JSON is torn: its writer was stopped in the middle.
  */
 export function* readJsonLines(path: string, options: LineOptions = {}): Generator<JsonLine | BadLine, void, void> {
+  for (const read of readJsonValues(path, options)) {
+    if (read.kind === "problem") yield read;
+    else if (isObject(read.value)) yield { kind: "object", line: read.line, object: read.value };
+    else yield { kind: "problem", problem: badLineProblem(path, read.line, false) };
+  }
+}
+
+/** Reads a JSONL file whose lines are values of any kind, such as arrays; otherwise as `readJsonLines`. */
+export function* readJsonValues(path: string, options: LineOptions = {}): Generator<JsonValueLine | BadLine, void, void> {
   for (const line of readLines(path, options)) {
-    if (line.isTooLong) {
-      yield { kind: "problem", problem: tooLongProblem(path, line) };
-      continue;
-    }
-    const value = parseJson(line.text);
-    if (isObject(value)) yield { kind: "object", line, object: value };
-    else yield { kind: "problem", problem: badLineProblem(path, line, value === undefined) };
+    const value = line.isTooLong ? undefined : parseJson(line.text);
+    if (value !== undefined) yield { kind: "value", line, value };
+    else yield { kind: "problem", problem: line.isTooLong ? tooLongProblem(path, line) : badLineProblem(path, line, true) };
   }
 }
 

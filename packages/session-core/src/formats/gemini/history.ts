@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import type { EntryId } from "../../ids/ids.js";
+import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json.js";
+import { isResponse, textOf, toParts, toResultContent } from "./parts.js";
+
+/** What is compared of two versions of a message: digests of what a model reads of it. */
+export interface MessageFacts {
+  readonly id: string;
+  readonly kind: "user" | "gemini" | "note";
+  readonly digest: string;
+  /** Digests of the results in it, by the id of the call. */
+  readonly results: ReadonlyMap<string, string>;
+  /** How complete it is: a reply is written again when its tokens, its calls and their results are known. */
+  readonly score: number;
+}
+
+/** A message of the conversation as it is at a line of the log, and its entries. */
+export interface Place extends MessageFacts {
+  /** The line of the version that became entries. */
+  readonly line: number;
+  /** The entry before it. */
+  readonly before: EntryId | null;
+  /** Its first and last entry; both are `before` if it has none of its own. */
+  readonly first: EntryId | null;
+  readonly last: EntryId | null;
+  /** The entries of its results, by the id of the call. */
+  readonly resultIds: ReadonlyMap<string, EntryId>;
+}
+
+/** Reads what is compared of a message. */
+export function factsOf(record: JsonObject): MessageFacts {
+  const parts = toParts(record.content);
+  const calls = Array.isArray(record.toolCalls) ? record.toolCalls.filter(isObject) : [];
+  const answers = parts.filter(isResponse).map((part) => [callIdOf(part), [part]] as const);
+  const recorded = calls.map((call) => [stringAt(call, "id") ?? "", toParts(call.result)] as const);
+  const results = [...answers, ...recorded].filter(([, answer]) => answer.length > 0);
+  const ended = calls.filter(({ status }) => status === "success" || status === "error" || status === "cancelled");
+  return {
+    id: stringAt(record, "id") ?? "",
+    kind: record.type === "user" || record.type === "gemini" ? record.type : "note",
+    digest: digest(textOf(parts)),
+    results: new Map(results.map(([id, answer]) => [id, digest(shownText(answer))])),
+    score: (calls.length + ended.length) * 4 + (isObject(record.tokens) ? 2 : 0) + (parts.length > 0 ? 1 : 0),
+  };
+}
+
+function callIdOf(part: JsonObject): string {
+  return stringAt(objectAt(part, "functionResponse") ?? {}, "id") ?? "";
+}
+
+/** The text of an answer. */
+export function shownText(answer: readonly JsonObject[]): string {
+  return toResultContent(answer)
+    .map((block) => stringAt(block, "text") ?? "")
+    .join("\n");
+}
+
+// The parts of a text are joined and cut anew when it is sent to the model.
+function digest(text: string): string {
+  return createHash("sha1").update(text.replace(/\s+/g, "")).digest("base64url").slice(0, 12);
+}
+
+/** What a new list of messages, which replaces the list of the conversation, means for the tree. */
+export type Change =
+  /** The messages from number `from` on are new, after the last message. */
+  | { readonly kind: "append"; readonly from: number }
+  /** The conversation goes on after its first `kept` messages: the rest is a branch that was left. */
+  | { readonly kind: "branch"; readonly kept: number; readonly from: number }
+  /** Some messages are no longer sent to the model; those from number `from` on are new. */
+  | { readonly kind: "omit"; readonly omitted: readonly Place[]; readonly from: number }
+  /** Message number `snapshot` is a summary. `kept`: the messages after it, if they are the last ones before it. */
+  | { readonly kind: "compact"; readonly snapshot: number; readonly kept: readonly Place[]; readonly from: number };
+
+/**
+ * Compares the conversation with the list that replaces it.
+ *
+ * @param listed the messages of the new list; `snapshot`: the number of the one that is a new summary, -1: none.
+ */
+export function compareLists(current: readonly Place[], listed: readonly MessageFacts[], snapshot: number): Change {
+  const ids = new Set(listed.map(({ id }) => id));
+  const known = current.filter(({ kind, id }) => kind !== "note" || ids.has(id));
+  if (snapshot >= 0) return compaction(known, listed, snapshot);
+  let common = 0;
+  while (common < known.length && isSame(known[common], listed[common])) common += 1;
+  if (common === known.length) return { kind: "append", from: common };
+  const rest = known.slice(common);
+  const isListed = rest.map(({ id }) => ids.has(id));
+  const stays = rest.filter((_, at) => isListed[at]);
+  const isInOrder = stays.every(({ id }, at) => listed[common + at]?.id === id);
+  if (stays.length > 0 && isListed.at(-1) === true && isInOrder) {
+    return { kind: "omit", omitted: rest.filter((_, at) => isListed[at] !== true), from: common + stays.length };
+  }
+  return { kind: "branch", kept: common, from: common };
+}
+
+function isSame(place: Place | undefined, listed: MessageFacts | undefined): boolean {
+  if (place === undefined || listed === undefined) return false;
+  return place.id === listed.id || (place.kind === listed.kind && place.digest === listed.digest && sameResults(place, listed));
+}
+
+function sameResults(place: MessageFacts, listed: MessageFacts): boolean {
+  return [...listed.results].every(([id, text]) => place.results.get(id) === text);
+}
+
+/** The messages after a summary and the model's acknowledgement are kept if they are the end of the conversation, under any ids. */
+function compaction(known: readonly Place[], listed: readonly MessageFacts[], snapshot: number): Change {
+  const rest = listed.slice(snapshot + 1);
+  for (const from of [1, 0]) {
+    const tail = rest.slice(from);
+    const first = known.findIndex((place) => isSame(place, tail[0]));
+    if (tail.length === 0 || first === -1) continue;
+    const kept = known.slice(first);
+    const count = kept.findIndex((place, at) => !isSame(place, tail[at]));
+    if (count === -1) return { kind: "compact", snapshot, kept, from: snapshot + 1 + from + kept.length };
+  }
+  return { kind: "compact", snapshot, kept: [], from: snapshot + 1 };
+}
