@@ -27,7 +27,7 @@ interface ExitCode {
 export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   USAGE: { exit: 2, meaning: "Invalid command line: unknown command or option, missing or contradictory arguments" },
   FINDINGS: { exit: 3, meaning: "`verify`: integrity violations in the store" },
-  FILES_FAILED: { exit: 4, meaning: "`import`: some files could not be imported; the others were" },
+  FILES_FAILED: { exit: 4, meaning: "`import`, `sync`: some files could not be imported; the others were" },
   DECLINED: { exit: 5, meaning: "The confirmation was answered with no; nothing was changed" },
   NOTHING_TO_UNDO: { exit: 6, meaning: "`undo`: no move of the leaf to undo or redo; `compact --undo`: no active compaction" },
   CONFIRMATION_NEEDED: { exit: 7, meaning: "`delete`, `restore`: stdin is not a terminal, so the confirmation needs `--yes`" },
@@ -111,10 +111,10 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "`import`: the version of the file format is not supported",
     hint: "Update Bough: npm install --global @bough/cli.",
   },
-  INVALID_JSON: { exit: 34, meaning: "`import`: lines that are not JSON or too long were skipped; everything else was imported" },
+  INVALID_JSON: { exit: 34, meaning: "`import`, `sync`: lines that are not JSON or too long were skipped; everything else was imported" },
   INVALID_RECORDS: {
     exit: 35,
-    meaning: "`import`: records that match no schema were stored as `foreign` entries; everything was imported",
+    meaning: "`import`, `sync`: records that match no schema were stored as `foreign` entries; everything was imported",
   },
   SOURCE_UNREADABLE: {
     exit: 36,
@@ -187,13 +187,13 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     exit: 73,
     meaning: "`import` without a path: sessions were found, but stdin is not a terminal to ask; --yes imports them",
   },
-  AGENTS_NOT_FOUND: { exit: 74, meaning: "`import` without a path: no sessions of a supported agent were found" },
+  AGENTS_NOT_FOUND: { exit: 74, meaning: "`import` without a path, `sync`: no sessions of an agent were found at the usual places" },
   EDITOR_FAILED: { exit: 75, meaning: "`edit`: the editor could not be started, or it ended with an error" },
   SECRETS_FOUND: { exit: 79, meaning: "`secrets --check`: sessions contain secrets" },
   PORT_REFUSED: { exit: 81, meaning: "`view`: the port is in use, or may not be used" },
   CANCELLED: {
     exit: 130,
-    meaning: "Interrupted (Ctrl+C): `import` keeps the sessions that were finished and prints their number; other commands write nothing",
+    meaning: "Interrupted (Ctrl+C): `import` and `sync` keep the sessions that were finished; other commands write nothing",
   },
 };
 

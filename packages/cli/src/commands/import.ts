@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import {
   type ImportedFileSession,
-  type ImportProblem,
   type ImportProgress,
   type ImportReport,
   importPath,
@@ -9,25 +8,20 @@ import {
   type Store,
 } from "@bough/session-core";
 import { asSourceError } from "@bough/session-core/internals";
-import {
-  AgentsNotFoundError,
-  CancelledError,
-  ChoiceNeededError,
-  FilesFailedError,
-  InvalidJsonError,
-  InvalidRecordsError,
-} from "../errors.js";
+import { AgentsNotFoundError, CancelledError, ChoiceNeededError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { quotePath } from "../format/quote-path.js";
 import { type Column, tableLines } from "../format/table.js";
-import { describeAgent, describeOthers, findAgents } from "../session/known-agents.js";
+import { describeAgent, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
 import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
-import { type Progress, startProgress } from "./progress.js";
+import { printProblems, throwForProblems } from "./import-problems.js";
+import { indexImported } from "./index-imported.js";
+import { startProgress } from "./progress.js";
 
 interface ImportCommandOptions extends CommonOptions {
   readonly verbose?: boolean;
@@ -41,27 +35,25 @@ export const runImport: Command<ImportCommandOptions> = async (given) => {
   await withStore(io, options.store, "create", async (store, storeFile) => {
     const reports = await importAll(invocation, store);
     const report = mergeReports(reports);
-    const paths = invocation.args.flatMap((path) => (path === undefined ? [] : [resolve(io.cwd, path)]));
-    await printReport(invocation.out, store, report, { ...options, storeFile, now: io.now(), paths });
+    await printReport(invocation.out, store, report, { ...options, storeFile });
     throwForProblems(report);
   });
 };
 
 /** The folders of the agents on this machine, once the user has agreed. */
 async function chooseFound({ io, out, options }: Invocation<ImportCommandOptions>): Promise<readonly string[]> {
-  const agents = findAgents(io);
-  const supported = agents.filter(({ isSupported }) => isSupported);
+  const agents = await findAgents(io);
   if (options.json !== true) for (const agent of agents) await out.note(describeAgent(agent, io.home));
-  if (supported.length === 0)
-    throw new AgentsNotFoundError("No sessions of Claude Code, pi or oh-my-pi were found. Name a file or folder: bough import PATH.");
-  const folders = supported.map(({ folder }) => folder);
+  if (agents.length === 0)
+    throw new AgentsNotFoundError("No sessions of an agent were found at the usual places. Name a file or folder: bough import PATH.");
+  const folders = agents.map(({ folder }) => folder);
   if (options.yes === true) return folders;
   if (io.ask === undefined)
     throw new ChoiceNeededError(
       `Choose what to import: ${folders.map((folder) => `bough import ${quotePath(folder)}`).join(", ")}; or all of it: bough import --yes.`,
     );
   await out.note("The files are only read; importing again adds what is new.");
-  await confirm(io, `Import ${supported.map(({ name }) => name).join(", ")}`, "");
+  await confirm(io, `Import ${[...new Set(agents.map(({ name }) => name))].join(", ")}`, "");
   return folders;
 }
 
@@ -70,8 +62,7 @@ async function importAll(invocation: Invocation, store: Store): Promise<readonly
   const { signal, end } = io.cancelOnInterrupt();
   try {
     const reports = await importEach(invocation, store, signal);
-    await updateSearchIndex(store, out, await startProgress(io, out, "indexing for search"), signal);
-    await packImported(store, await startProgress(io, out, "packing"), signal);
+    await indexImported(store, io, out, signal);
     return reports;
   } finally {
     end();
@@ -92,7 +83,7 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
       };
       reports.push(await importPath(store, path, { onProgress }));
     } catch (error) {
-      reports.push(await failedReport(out, path, error, args.length === 1));
+      reports.push(failedReport(path, error, args.length === 1));
     } finally {
       progress.end();
     }
@@ -101,8 +92,7 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
 }
 
 /** One of several paths (a shell pattern) fails alone; the others are imported. */
-async function failedReport(out: Printer, path: string, error: unknown, isOnly: boolean): Promise<ImportReport> {
-  if (error instanceof NoSessionsFoundError) for (const kind of describeOthers(path, new Set())) await out.note(kind);
+function failedReport(path: string, error: unknown, isOnly: boolean): ImportReport {
   const failure = error instanceof NoSessionsFoundError ? error : asSourceError(error, path);
   if (isOnly || failure === undefined) throw error;
   return { sessions: [], failed: [{ path, error: failure }], otherFiles: 0 };
@@ -116,36 +106,6 @@ function interruptedError(sessions: number): CancelledError {
   );
 }
 
-/** Entries to index between two updates of the progress bar. */
-const INDEX_STEP = 2000;
-
-async function updateSearchIndex(store: Store, out: Printer, progress: Progress, signal: AbortSignal): Promise<void> {
-  try {
-    let left = await store.catchUpSearch(INDEX_STEP);
-    const total = left;
-    if (left > 0) await out.flush();
-    for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
-      progress.update(total - left, total, counted(left, "entry left", "entries left"));
-      if (signal.aborted) throw new CancelledError("Interrupted; every session was imported. Searches find them; they are indexed later.");
-    }
-  } finally {
-    progress.end();
-  }
-}
-
-async function packImported(store: Store, progress: Progress, signal: AbortSignal): Promise<void> {
-  try {
-    const onProgress = (done: number, total: number) => progress.update(done, total, counted(done, "entry", "entries"));
-    await store.pack({ scope: "old", signal, onProgress });
-  } catch (error) {
-    if (signal.aborted)
-      throw new CancelledError("Interrupted; every session was imported. `bough pack` makes the store smaller.", { cause: error });
-    throw error;
-  } finally {
-    progress.end();
-  }
-}
-
 function mergeReports(reports: readonly ImportReport[]): ImportReport {
   return {
     sessions: reports.flatMap(({ sessions }) => sessions),
@@ -153,25 +113,6 @@ function mergeReports(reports: readonly ImportReport[]): ImportReport {
     otherFiles: reports.reduce((sum, { otherFiles }) => sum + otherFiles, 0),
   };
 }
-
-/** Throws for the most severe kind of problem. A truncated last line is no problem: the agent had not finished writing it. */
-function throwForProblems({ failed, sessions }: ImportReport): void {
-  const unread = sessions.flatMap(({ problems }) => problems.filter(({ code }) => code === "unreadable-file"));
-  const files = new Set([...failed, ...unread].map(({ path }) => path)).size;
-  if (files > 0) throw new FilesFailedError(`${counted(files, "file")} could not be imported; see above.`);
-  const malformed = countProblems("malformed-line", sessions);
-  if (malformed > 0)
-    throw new InvalidJsonError(`${counted(malformed, "line")} could not be parsed and were skipped; everything else was imported.`);
-  const invalid = countProblems("invalid-record", sessions);
-  if (invalid > 0) throw new InvalidRecordsError(`${counted(invalid, "record")} match no schema and were stored as foreign entries.`);
-}
-
-function countProblems(code: ImportProblem["code"], sessions: ImportReport["sessions"]): number {
-  return sessions.reduce((sum, { problemCounts }) => sum + (problemCounts[code] ?? 0), 0);
-}
-
-/** Maximum problems without `--verbose`. */
-const SHOWN_PROBLEMS = 20;
 
 /** Maximum sessions without `--verbose`. */
 const SHOWN_SESSIONS = 40;
@@ -190,9 +131,6 @@ interface ReportOptions {
   readonly json?: boolean;
   readonly verbose?: boolean;
   readonly storeFile: string;
-  readonly now: number;
-  /** What was imported. */
-  readonly paths: readonly string[];
 }
 
 /** Prints the outcome per session, the problems, and commands to run next. */
@@ -256,28 +194,10 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
   }
 }
 
-function printProblems(out: Printer, { sessions, failed }: ImportReport, verbose: boolean): void {
-  // Most messages contain the path.
-  for (const { path, error } of failed)
-    out.line(styled("error", "failed  "), error.message.includes(path) ? error.message : `${path}: ${error.message}`);
-  const problems = sessions.flatMap((session) => session.problems);
-  for (const problem of verbose ? problems : problems.slice(0, SHOWN_PROBLEMS)) out.line(...renderProblem(problem));
-  const total = sessions.reduce((sum, { problemCount }) => sum + problemCount, 0);
-  const unlisted = total - (verbose ? problems.length : Math.min(problems.length, SHOWN_PROBLEMS));
-  if (unlisted > 0)
-    out.line(styled("dim", `and ${counted(unlisted, "more problem", "more problems")}${verbose ? "" : "; --verbose lists them"}`));
-}
-
-function renderProblem({ path, line, code, message }: ImportProblem): Line {
-  return [styled("error", code), `  ${line === null ? path : `${path}:${line}`}: ${message}`];
-}
-
-function printTotals(out: Printer, { sessions, otherFiles }: ImportReport, { storeFile, paths }: ReportOptions): void {
+function printTotals(out: Printer, { sessions, otherFiles }: ImportReport, { storeFile }: ReportOptions): void {
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
   const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${storeFile}.${others}`);
-  const imported = new Set(sessions.map(({ path }) => path));
-  for (const kind of otherFiles === 0 ? [] : paths.flatMap((path) => describeOthers(path, imported))) out.line(styled("dim", kind));
   const [first] = sessions;
   if (first !== undefined) out.line(styled("dim", "Next: bough sessions, bough tree, bough search WORDS"));
 }

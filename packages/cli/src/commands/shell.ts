@@ -80,7 +80,7 @@ function checkOptions({ new: isNew, session, resume }: ShellOptions): void {
 /** In an empty store: which sessions of other agents are on this machine, and how to import them. */
 async function greetFirstUse({ store, io }: InteractiveRun, out: Printer): Promise<void> {
   if ((await store.listSessions({ kind: "all", archived: "all", limit: 1 })).items.length > 0) return;
-  const agents = findAgents(io).filter(({ isSupported }) => isSupported);
+  const agents = await findAgents(io);
   if (agents.length === 0) return;
   await out.note("The store is empty. Sessions of other agents are on this machine:");
   for (const agent of agents) await out.note(`  ${describeAgent(agent, io.home)}`);

@@ -1,12 +1,13 @@
 import { Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
-import { parsePath } from "./options.js";
+import { collect, parsePath } from "./options.js";
 
 const GROUP = "Import, export, maintain";
 
 /** Adds the commands that import, export, check and copy files. */
 export function defineFileCommands(registry: CommandRegistry): void {
   defineImport(registry);
+  defineSync(registry);
   defineExport(registry);
   defineSecrets(registry);
   defineVerify(registry);
@@ -53,6 +54,34 @@ function defineImport(registry: CommandRegistry): void {
   )
     .option("--verbose", "list every session and every problem")
     .option("--yes", "without PATH: import all that is found, without asking");
+}
+
+function defineSync(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "sync",
+    {
+      group: GROUP,
+      summary: "Import what is new in the folders of every agent on this machine",
+      more:
+        "Looks where agents keep their sessions: in the folders that their environment variables name, or at their usual places. A file that did not " +
+        "change since the last sync is not opened, one that grew is read from where reading ended. Sources are not changed. Sessions whose source was removed stay in the " +
+        "store (bough sessions --orphaned); a session that was deleted with `bough delete` is not imported again. Creates the store if it does " +
+        "not exist. Exit codes as of import; 74: no agent has a folder.",
+      examples: [
+        ["bough sync", "everything that is new"],
+        ["bough sync --dry-run", "which files would be read"],
+        ["bough sync --agent claude --agent pi", "only these agents"],
+      ],
+      json:
+        "{ store, dryRun, agents: [{ agent, format, folders, files, newFiles, changedFiles, goneFiles, sessions: ImportedFileSession[], " +
+        "failed: [{ path, code, message }] }] }",
+    },
+    async () => (await import("../commands/sync.js")).runSync,
+  )
+    .option("--agent <name>", "only this agent, such as claude or 'Claude Code'; may be given several times", collect)
+    .option("--dry-run", "only count the files that would be read")
+    .option("--verbose", "list every problem");
 }
 
 function defineExport(registry: CommandRegistry): void {

@@ -21,6 +21,11 @@ export function parsePath(text: string): string {
   return text;
 }
 
+/** Collects the values of an option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 /** Parses a context window in tokens, or `auto`. */
 export function parseWindow(text: string): number | "auto" {
   return text === "auto" ? text : parsePositive(text);

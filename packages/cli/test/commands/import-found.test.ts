@@ -11,22 +11,19 @@ function session(at: World, path: string): void {
   copyFileSync(SAMPLE, at.path(path));
 }
 
-function file(at: World, path: string, text: string): void {
-  mkdirSync(dirname(at.path(path)), { recursive: true });
-  writeFileSync(at.path(path), text);
-}
-
 describe("bough import without a path", () => {
   test("lists the sessions of known agents and, without a terminal, names the commands that import them", async () => {
     const here = world();
     session(here, ".pi/agent/sessions/--a--/one.jsonl");
-    file(here, ".codex/sessions/2026/08/rollout-1.jsonl", "{}\n");
+    session(here, ".claude/projects/a/two.jsonl");
+    writeFileSync(here.path(".claude/projects/a/notes.txt"), "no session");
     const { exit, out, err } = await here.run(["import"]);
     expect({ exit, out }).toEqual({ exit: 73, out: "" });
+    const folders = [".pi/agent/sessions", ".claude/projects"];
     expect(err.split("\n")).toEqual([
       "pi: 1 file in ~/.pi/agent/sessions",
-      "Codex: 1 file in ~/.codex/sessions (not supported yet)",
-      `bough: Choose what to import: bough import ${here.path(".pi/agent/sessions")}; or all of it: bough import --yes.`,
+      "Claude Code: 1 file in ~/.claude/projects",
+      `bough: Choose what to import: ${folders.map((folder) => `bough import ${here.path(folder)}`).join(", ")}; or all of it: bough import --yes.`,
       "",
     ]);
   });
@@ -56,17 +53,6 @@ describe("bough import without a path", () => {
 });
 
 describe("bough import of a folder", () => {
-  test("names files of agents that are not supported by the agent", async () => {
-    const here = world();
-    session(here, "all/one.jsonl");
-    const codex = '{"timestamp":"2026-08-03T10:48:56.000Z","type":"session_meta","payload":{"originator":"codex_cli"}}\n';
-    for (const name of ["a", "b"]) file(here, `all/codex/${name}.jsonl`, codex);
-    file(here, "all/gemini/session-1.json", '{ "kind": "chat", "projectHash": "0b" }');
-    const { out } = await here.run(["import", here.path("all")]);
-    expect(out).toContain("2 files of Codex: not supported yet\n");
-    expect(out).toContain("1 file of Gemini CLI: not supported yet\n");
-  });
-
   test("says once that it imports, however many paths there are", async () => {
     const here = world();
     const paths = ["a", "b", "c"].map((name) => join(here.folder, `${name}.jsonl`));

@@ -1,0 +1,134 @@
+import {
+  findAgentFolders,
+  type ImportProgress,
+  openStore,
+  type Store,
+  type SyncedAgent,
+  type SyncReport,
+  syncSessions,
+} from "@bough/session-core";
+import { AgentsNotFoundError, CancelledError, NoStoreError, UsageError } from "../errors.js";
+import { count, counted } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { sourceEnvironment } from "../session/known-agents.js";
+import { withStore } from "../session/open-store.js";
+import type { Io } from "../terminal/io.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Command, CommonOptions, Invocation } from "./command.js";
+import { printProblems, throwForProblems } from "./import-problems.js";
+import { indexImported } from "./index-imported.js";
+import { startProgress } from "./progress.js";
+
+interface SyncCommandOptions extends CommonOptions {
+  readonly agent?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** `bough sync`: imports what is new in the folders of every agent on this machine. */
+export const runSync: Command<SyncCommandOptions> = async (invocation) => {
+  const { io, out, options } = invocation;
+  if (options.agent !== undefined) await requireAgents(io, options.agent);
+  await withSyncedStore(invocation, async (store, storeFile) => {
+    const report = await syncOnce(invocation, store);
+    if (options.json === true) out.json({ store: storeFile, dryRun: options.dryRun === true, agents: report.agents.map(toJson) });
+    else await printSync(invocation, report, storeFile);
+    if (report.agents.length === 0)
+      throw new AgentsNotFoundError(
+        `No agent has a folder in ${io.home === "" ? "a home directory" : io.home}. To import other files: bough import PATH.`,
+      );
+    throwForProblems(merge(report));
+  });
+};
+
+/** A dry run writes nothing: without a store it compares with an empty one. */
+async function withSyncedStore(
+  { io, options }: Invocation<SyncCommandOptions>,
+  work: (store: Store, storeFile: string) => Promise<void>,
+): Promise<void> {
+  if (options.dryRun !== true) return withStore(io, options.store, "create", work);
+  try {
+    await withStore(io, options.store, "read", work);
+  } catch (error) {
+    if (!(error instanceof NoStoreError)) throw error;
+    const store = await openStore({ path: ":memory:" });
+    await work(store, "").finally(() => store.close());
+  }
+}
+
+async function syncOnce({ io, out, options }: Invocation<SyncCommandOptions>, store: Store): Promise<SyncReport> {
+  const { signal, end } = io.cancelOnInterrupt();
+  const progress = await startProgress(io, out, "importing");
+  const onProgress = (at: ImportProgress) => progress.update(at.bytesDone, at.bytesTotal, at.path);
+  const { agent: agents, dryRun } = options;
+  try {
+    const report = await syncSessions(store, { agents, dryRun, environment: sourceEnvironment(io), signal, onProgress });
+    progress.end();
+    if (countAdded(report.agents) > 0) await indexImported(store, io, out, signal);
+    return report;
+  } catch (error) {
+    if (!signal.aborted || error instanceof CancelledError) throw error;
+    throw new CancelledError("Interrupted; the sessions so far were imported. Run `bough sync` again for the others.", { cause: error });
+  } finally {
+    progress.end();
+    end();
+  }
+}
+
+/** @throws {UsageError} no agent has one of these names. */
+async function requireAgents(io: Io, given: readonly string[]): Promise<void> {
+  const folders = await findAgentFolders(sourceEnvironment(io));
+  const names = new Set(folders.flatMap(({ agent, format }) => [agent, format]));
+  const isKnown = (name: string) => [...names].some((known) => known.toLowerCase() === name.toLowerCase());
+  const unknown = given.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw new UsageError(`No agent is named ${unknown}. Agents: ${[...names].join(", ")}.`);
+}
+
+function merge({ agents }: SyncReport) {
+  return { sessions: agents.flatMap(({ sessions }) => sessions), failed: agents.flatMap(({ failed }) => failed) };
+}
+
+function countAdded(agents: readonly SyncedAgent[]): number {
+  return agents.flatMap(({ sessions }) => sessions).reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
+}
+
+function toJson({ failed, ...agent }: SyncedAgent) {
+  return { ...agent, failed: failed.map(({ path, error }) => ({ path, code: error.code, message: error.message })) };
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "agent", shrinksTo: 8 },
+  { heading: "files", align: "right" },
+  { heading: "new", align: "right" },
+  { heading: "changed", align: "right" },
+  { heading: "gone", align: "right", optional: true },
+  { heading: "sessions" },
+  { heading: "entries", align: "right" },
+];
+
+async function printSync({ out, options }: Invocation<SyncCommandOptions>, { agents }: SyncReport, storeFile: string): Promise<void> {
+  if (agents.length === 0) return;
+  for (const line of await tableLines(COLUMNS, agents.map(agentRow), out.width, out.glyphs.ellipsis)) out.line(...line);
+  printProblems(out, merge({ agents }), options.verbose === true);
+  const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);
+  const added = countAdded(agents);
+  if (options.dryRun === true) out.line(`${counted(read, "file")} would be read. Nothing was written.`);
+  else if (added === 0) out.line(`Everything was up to date in ${storeFile}.`);
+  else out.line(`${counted(added, "new entry", "new entries")} in ${storeFile}.`);
+}
+
+function agentRow({ agent, files, newFiles, changedFiles, goneFiles, sessions }: SyncedAgent): readonly Line[] {
+  const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
+  const made = sessions.filter(({ outcome }) => outcome === "created").length;
+  const updated = sessions.filter(({ outcome }) => outcome === "extended").length;
+  const outcomes = [made > 0 ? `${count(made)} new` : "", updated > 0 ? `${count(updated)} updated` : ""].filter(Boolean).join(", ");
+  return [
+    [agent],
+    [count(files)],
+    [count(newFiles)],
+    [count(changedFiles)],
+    [count(goneFiles)],
+    outcomes === "" ? [styled("dim", "unchanged")] : [outcomes],
+    [added === 0 ? "0" : `+${count(added)}`],
+  ];
+}
