@@ -1,0 +1,175 @@
+import { isAbsolute, join } from "node:path";
+import { isId, type SessionId } from "../../ids/ids.js";
+import { derivedId } from "../../source/derived-id.js";
+import { type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
+import { readJsonLines } from "../../source/json-lines.js";
+import { SourceFolders } from "../../source/source-folders.js";
+import type {
+  ImportProblem,
+  ReadingPosition,
+  SourceAgent,
+  SourceFormat,
+  SourceHeader,
+  SourceParent,
+  SourceRecord,
+  SourceSession,
+} from "../../source/source-session.js";
+import { homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
+import { type MessageSource, RolloutReader } from "./records.js";
+import { isRolloutRecord, type RolloutLine, toRolloutLine } from "./rollout-line.js";
+
+const CODEX: SourceAgent = {
+  name: "Codex",
+  folders: ({ env, home }) => {
+    const chosen = env["CODEX_HOME"];
+    const folder = chosen !== undefined && isAbsolute(chosen) ? chosen : home === "" ? "" : join(home, ".codex");
+    return folder === "" ? [] : [join(folder, "sessions"), join(folder, "archived_sessions")];
+  },
+  files: /(?:^|\/)rollout-[^/]*\.jsonl(?:\.zst)?$/,
+};
+
+/** Rollouts of Codex: one session a file. */
+export const codexFormat: SourceFormat = {
+  name: "codex",
+  agents: [CODEX],
+  detects: ({ records }) => records.some(isRolloutRecord),
+  *sessions(path, folders = new SourceFolders()) {
+    yield toSession(path, readFacts(path), folders);
+  },
+};
+
+/** What the beginning of a rollout says of all of it. */
+interface RolloutFacts {
+  readonly sessionId: SessionId;
+  readonly meta: JsonObject;
+  readonly startMs: number | undefined;
+  /** undefined: there is no message yet, except `promptLine`. */
+  readonly source: MessageSource | undefined;
+  /** The line of the last prompt that is recorded for the interface only. */
+  readonly promptLine: number | undefined;
+}
+
+/** Reads a file up to its first message, which is among the first lines: only of a file without messages as items all of it. */
+function readFacts(path: string): RolloutFacts {
+  let [meta, first, promptLine]: [JsonObject | undefined, RolloutLine | undefined, number | undefined] = [undefined, undefined, undefined];
+  let source: MessageSource | undefined;
+  let startMs: number | undefined;
+  for (const parsed of readJsonLines(path)) {
+    if (parsed.kind === "problem") continue;
+    const line = toRolloutLine(parsed.object, parsed.line);
+    first ??= line;
+    startMs ??= line.createdAtMs;
+    if (line.type === "session_meta") meta ??= line.payload;
+    if (hasMessage(line)) {
+      source = "items";
+      if (meta !== undefined) break;
+    } else if (source === undefined && endsTurn(line)) source = "events";
+    if (line.type === "event_msg" && line.payload.type === "user_message") promptLine = line.line;
+  }
+  // A file whose first line is broken may have the data of the session that it was forked from.
+  const own = first?.type === "session_meta" ? stringAt(meta ?? {}, "id") : (idInName(path) ?? stringAt(meta ?? {}, "id"));
+  const sessionId = own !== undefined && isId(own) ? own : (idInName(path) ?? derivedId("codex", JSON.stringify(first?.raw ?? {})));
+  return { sessionId, meta: meta ?? {}, startMs: parseTime(meta?.timestamp) ?? startMs, source, promptLine };
+}
+
+function hasMessage({ type, payload }: RolloutLine): boolean {
+  return type === "response_item" && payload.type === "message" && (payload.role === "user" || payload.role === "assistant");
+}
+
+/** Whether a turn without items has a reply, or is over. */
+function endsTurn({ type, payload }: RolloutLine): boolean {
+  if (type !== "event_msg") return false;
+  if (payload.type === "item_completed") return objectAt(payload, "item")?.type === "AgentMessage";
+  return payload.type === "agent_message" || payload.type === "task_complete" || payload.type === "turn_aborted";
+}
+
+function toSession(path: string, facts: RolloutFacts, folders: SourceFolders): SourceSession {
+  const { header, problems } = toHeader(path, facts, folders);
+  let position: ReadingPosition | undefined;
+  return {
+    header,
+    *records(from) {
+      for (const problem of problems) yield { kind: "problem", problem };
+      position = yield* readRecords(path, facts, from);
+      const name = readThreadName(path, facts.sessionId, folders);
+      for (const problem of name.problems) yield { kind: "problem", problem };
+      if (name.value !== undefined) yield { kind: "title", title: name.value, source: "user" };
+    },
+    position: () => position,
+  };
+}
+
+function* readRecords(
+  path: string,
+  { sessionId, startMs, source, promptLine }: RolloutFacts,
+  from: ReadingPosition | undefined,
+): Generator<SourceRecord, ReadingPosition | undefined, void> {
+  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", from?.state);
+  let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+  let position: ReadingPosition | undefined;
+  for (const line of readJsonLines(path, { from })) {
+    if (line.kind === "problem") {
+      yield line;
+      continue;
+    }
+    const { number, offset, bytes, hasLineBreak } = line.line;
+    if (hasLineBreak) end = { offset: offset + bytes + 1, line: number };
+    else position = reader.position(end);
+    yield* reader.read(toRolloutLine(line.object, line.line));
+  }
+  position ??= reader.position(end);
+  yield* reader.finish();
+  if (source === undefined && promptLine !== undefined) yield { kind: "problem", problem: unansweredPrompt(path, promptLine) };
+  return source === "items" ? position : undefined;
+}
+
+function unansweredPrompt(path: string, line: number): ImportProblem {
+  return { code: "invalid-record", path, line, message: "the prompt is recorded for the interface only, and no reply follows; it was left out" };
+}
+
+interface HeaderWithProblems {
+  readonly header: SourceHeader;
+  readonly problems: readonly ImportProblem[];
+}
+
+function toHeader(path: string, { sessionId, meta, startMs }: RolloutFacts, folders: SourceFolders): HeaderWithProblems {
+  const starter = agentStarter(meta);
+  const call = starter?.sessionId === undefined ? undefined : readStartingCall(path, sessionId, starter.sessionId, folders);
+  const forkedFrom = stringAt(meta, "forked_from_id");
+  const parent: SourceParent | undefined =
+    starter?.sessionId === undefined
+      ? forkedFrom === undefined
+        ? undefined
+        : { sessionId: forkedFrom }
+      : { sessionId: starter.sessionId, toolCallId: call?.value };
+  const header: SourceHeader = {
+    sessionId,
+    kind: starter === undefined ? "conversation" : "subagent",
+    createdAtMs: startMs,
+    cwd: stringAt(meta, "cwd"),
+    parent: parent?.sessionId === sessionId ? undefined : parent,
+    metadata: toMetadata(path, meta),
+  };
+  return { header, problems: call?.problems ?? [] };
+}
+
+/** The session that started an agent, as far as it is known; undefined: the session is no agent's. */
+function agentStarter(meta: JsonObject): { readonly sessionId: SessionId | undefined } | undefined {
+  const subagent = objectAt(meta, "source")?.subagent;
+  if (subagent === undefined) return undefined;
+  const spawn = objectAt(objectAt(meta, "source") ?? {}, "subagent")?.thread_spawn;
+  const spawned = objectAt({ spawn }, "spawn");
+  return { sessionId: stringAt(spawned ?? {}, "parent_thread_id") ?? stringAt(meta, "parent_thread_id") ?? stringAt(meta, "forked_from_id") };
+}
+
+const IN_HEADER = ["id", "session_id", "timestamp", "cwd", "base_instructions", "forked_from_id", "parent_thread_id", "cli_version", "payload", "type"];
+
+function toMetadata(path: string, meta: JsonObject): JsonObject {
+  const [version, gitBranch] = [stringAt(meta, "cli_version"), stringAt(objectAt(meta, "git") ?? {}, "branch")];
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+    ...(homeOf(path)?.isArchived === true ? { archived: true } : {}),
+    ...without(meta, IN_HEADER),
+  };
+}

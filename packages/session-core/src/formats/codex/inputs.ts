@@ -1,0 +1,97 @@
+import { type JsonObject, stringAt } from "../../source/json.js";
+import { toContentBlocks } from "./items.js";
+
+/** The form of a text that Codex wrote as a message of the user: a message of the role `custom`, which stays in the context. */
+interface InjectedKind {
+  readonly customType: string;
+  /** Whether it was shown in the terminal. */
+  readonly display: boolean;
+}
+
+const CONTEXT: InjectedKind = { customType: "codex.context", display: false };
+const SHELL: InjectedKind = { customType: "codex.shell", display: true };
+const INTERRUPTED: InjectedKind = { customType: "codex.interrupted", display: true };
+const AGENT: InjectedKind = { customType: "codex.agent", display: true };
+const DEVELOPER: InjectedKind = { customType: "codex.developer", display: false };
+
+/**
+ * Codex writes all messages of the role `user` alike. It wrote a text itself that starts with one of these, or is wrapped in
+ * another tag whose name has an underscore or a hyphen, such as `<environment_context>`:
+ *
+ * | starts with | customType | shown in the terminal |
+ * |---|---|---|
+ * | `<user_shell_command>` (a `!command` and its output) | `codex.shell` | yes |
+ * | `<turn_aborted>` | `codex.interrupted` | yes |
+ * | `<subagent_notification>`, `<subagents>` | `codex.agent` | yes |
+ * | `# AGENTS.md instructions`, `<skill>`, old warnings, the summary of a compaction | `codex.context` | no |
+ *
+ * Everything else is input of the user.
+ */
+const STARTS: readonly (readonly [start: string, kind: InjectedKind])[] = [
+  ["<user_shell_command>", SHELL],
+  ["<turn_aborted>", INTERRUPTED],
+  ["<subagent_notification>", AGENT],
+  ["<subagents>", AGENT],
+  ["# agents.md instructions", CONTEXT],
+  ["<skill>", CONTEXT],
+  ["<instructions>", CONTEXT],
+  ["warning: apply_patch was requested via ", CONTEXT],
+  ["warning: the maximum number of unified exec processes", CONTEXT],
+  ["another language model started to solve this problem and produced a summary", CONTEXT],
+  ["you were originally given instructions from a user over one or more turns", CONTEXT],
+];
+
+const LONGEST_START = Math.max(...STARTS.map(([start]) => start.length));
+const WRAPPED = /^<([a-z]+(?:[_-][a-z]+)+)(?: [^>\n]*)?>/i;
+
+function injectedKind(text: string): InjectedKind | undefined {
+  const trimmed = text.trim();
+  const start = trimmed.slice(0, LONGEST_START).toLowerCase();
+  const known = STARTS.find(([prefix]) => start.startsWith(prefix))?.[1];
+  if (known !== undefined) return known;
+  const tag = WRAPPED.exec(trimmed)?.[1];
+  return tag !== undefined && trimmed.endsWith(`</${tag}>`) ? CONTEXT : undefined;
+}
+
+/** A message that is no reply. `isHuman`: a person, or the agent that started this one, wrote it; it starts a turn. */
+export interface InputMessage {
+  readonly message: JsonObject;
+  readonly isHuman: boolean;
+}
+
+/** A `message` item of the user, the developer or the system; undefined: it has another role, or no content. */
+export function toInputMessage(item: JsonObject): InputMessage | undefined {
+  const content = toContentBlocks(item.content);
+  if (content === undefined) return undefined;
+  switch (item.role) {
+    case "system":
+      return { message: { role: "system", content }, isHuman: false };
+    case "developer":
+      return { message: toCustomMessage(DEVELOPER, content), isHuman: false };
+    case "user": {
+      const kind = kindOfAll(content);
+      return kind === undefined
+        ? { message: { role: "user", content }, isHuman: true }
+        : { message: toCustomMessage(kind, content), isHuman: false };
+    }
+  }
+  return undefined;
+}
+
+/** The kind of a content if Codex wrote all its parts: that of the first one. */
+function kindOfAll(content: readonly JsonObject[]): InjectedKind | undefined {
+  const kinds = content.map((block) => (block.type === "text" ? injectedKind(stringAt(block, "text") ?? "") : undefined));
+  return kinds.includes(undefined) ? undefined : kinds[0];
+}
+
+/** A message of another agent: who sent it is kept in `details`. */
+export function toAgentMessage(item: JsonObject): JsonObject | undefined {
+  const content = toContentBlocks(item.content);
+  if (content === undefined) return undefined;
+  const { author, recipient } = item;
+  return { ...toCustomMessage(AGENT, content), details: { author: author ?? null, recipient: recipient ?? null } };
+}
+
+function toCustomMessage({ customType, display }: InjectedKind, content: readonly JsonObject[]): JsonObject {
+  return { role: "custom", customType, display, content };
+}

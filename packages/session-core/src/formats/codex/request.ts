@@ -1,0 +1,137 @@
+import type { JsonObject } from "../../source/json.js";
+import { objectAt, stringAt, without } from "../../source/json.js";
+import { toResultMessage } from "./items.js";
+
+/** An entry without its place in the tree. */
+export interface RolloutEntry {
+  readonly line: number;
+  /** The number of the entry among those of its line. */
+  readonly part: number;
+  readonly createdAtMs: number | undefined;
+  readonly payload: JsonObject;
+}
+
+/** Where an item is. */
+export type ItemPlace = Omit<RolloutEntry, "payload">;
+
+/** The model that answers. */
+export interface RequestModel {
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+type Follower =
+  | { readonly kind: "entry"; readonly entry: RolloutEntry }
+  | { readonly kind: "result"; readonly place: ItemPlace; readonly item: JsonObject; readonly toolName: string | undefined };
+
+/** How a request ended: undefined while nothing says so. */
+export type RequestEnd = "complete" | "aborted" | undefined;
+
+/**
+ * A request to the model whose lines are still read: the items of its reply, which become one entry, and the entries after it, such
+ * as the outputs of its tools. Held until the next request, because the usage and the data of events may come after the outputs.
+ */
+export class OpenRequest {
+  readonly #place: ItemPlace;
+  readonly #model: RequestModel;
+  readonly #blocks: JsonObject[] = [];
+  /** The ids of its calls and items. */
+  readonly #ids = new Set<string>();
+  readonly #followers: Follower[] = [];
+  readonly #details = new Map<string, JsonObject>();
+  #usage: JsonObject | undefined;
+  #isAnswered = false;
+
+  constructor(place: ItemPlace, model: RequestModel, usage: JsonObject | undefined) {
+    this.#place = place;
+    this.#model = model;
+    this.#usage = usage;
+  }
+
+  /** Whether a further item of a reply belongs to another request: a tool has answered, or the usage of this one is known. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Adds the blocks of an item. A call that the reply has already is left out: providers reject it. */
+  addBlocks(blocks: readonly JsonObject[]): void {
+    for (const block of blocks) {
+      const id = block.type === "toolCall" ? stringAt(block, "id") : undefined;
+      if (id !== undefined && this.#ids.has(id)) continue;
+      this.#blocks.push(block);
+      const item = stringAt(objectAt(objectAt(block, "providerOptions") ?? {}, "openai") ?? objectAt(block, "raw") ?? {}, "itemId");
+      for (const name of [id, item, stringAt(objectAt(block, "raw") ?? {}, "id")]) if (name !== undefined) this.#ids.add(name);
+    }
+  }
+
+  /** Whether the entry of this line is held. */
+  holds(line: number): boolean {
+    const last = this.#followers.at(-1);
+    return line === this.#place.line || (last !== undefined && line === (last.kind === "entry" ? last.entry : last.place).line);
+  }
+
+  addEntry(entry: RolloutEntry): void {
+    this.#followers.push({ kind: "entry", entry });
+  }
+
+  addResult(place: ItemPlace, item: JsonObject, toolName: string | undefined): void {
+    this.#followers.push({ kind: "result", place, item, toolName });
+    this.#isAnswered = true;
+  }
+
+  /** Sets the usage. False: the request has one, so this is that of the next request, whose items come after their usage. */
+  setUsage(usage: JsonObject): boolean {
+    this.#isAnswered = true;
+    if (this.#usage !== undefined) return false;
+    this.#usage = usage;
+    return true;
+  }
+
+  /** Adds what an event says of a call of this request. False: the call is not of this request. */
+  addEvent(event: JsonObject): boolean {
+    const id = stringAt(event, "call_id") ?? stringAt(event, "callId");
+    if (id === undefined || !this.#ids.has(id)) return false;
+    this.#details.set(id, { ...this.#details.get(id), ...toDetails(event) });
+    return true;
+  }
+
+  /** The entries in order: the reply, and what followed it. */
+  *entries(end: RequestEnd): Generator<RolloutEntry, void, void> {
+    yield { ...this.#place, payload: { type: "message", message: this.#toReply(end) } };
+    for (const follower of this.#followers) {
+      if (follower.kind === "entry") yield follower.entry;
+      else yield { ...follower.place, payload: { type: "message", message: this.#toResult(follower.item, follower.toolName) } };
+    }
+  }
+
+  #toReply(end: RequestEnd): JsonObject {
+    const { provider, model } = this.#model;
+    const stopReason = this.#stopReason(end);
+    return {
+      role: "assistant",
+      content: this.#blocks,
+      ...(model === undefined ? {} : { ...(provider === undefined ? {} : { provider }), model }),
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(stopReason === undefined ? {} : { stopReason }),
+    };
+  }
+
+  #stopReason(end: RequestEnd): string | undefined {
+    if (this.#blocks.some(({ type }) => type === "toolCall")) return "toolUse";
+    if (end === "aborted") return "aborted";
+    return end === "complete" || this.#isAnswered ? "stop" : undefined;
+  }
+
+  #toResult(item: JsonObject, toolName: string | undefined): JsonObject {
+    return toResultMessage(item, toolName, this.#details.get(stringAt(item, "call_id") ?? "")) ?? {};
+  }
+}
+
+// Members of events that name the call, or repeat it and its output.
+const REPEATED = ["type", "call_id", "callId", "turn_id", "turnId", "stdout", "stderr", "aggregated_output", "formatted_output", "result"];
+
+function toDetails(event: JsonObject): JsonObject {
+  const details = without(event, [...REPEATED, "command", "invocation", "arguments"]);
+  const isFailed = objectAt(event, "result")?.Err !== undefined || (typeof event.exit_code === "number" && event.exit_code !== 0);
+  return isFailed ? { ...details, success: false } : details;
+}
