@@ -204,6 +204,7 @@ export {
   type Continuation,
   exportBough,
   exportClaude,
+  exportCodex,
   exportMarkdown,
   exportPi,
   type MarkdownExportOptions,

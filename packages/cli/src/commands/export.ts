@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import {
   exportBough,
   exportClaude,
+  exportCodex,
   exportMarkdown,
   exportPi,
   type MarkdownExportOptions,
@@ -28,7 +29,7 @@ import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 /** The export formats. */
-export type ExportFormat = "markdown" | "html" | "bough" | "pi" | "claude";
+export type ExportFormat = "markdown" | "html" | "bough" | "pi" | "claude" | "codex";
 
 interface ExportOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -131,6 +132,8 @@ async function exportPieces(
       return exportPi(session, { branch, secrets, onMasked });
     case "claude":
       return exportClaude(session, { branch, secrets, onMasked });
+    case "codex":
+      return exportCodex(session, { branch, secrets, onMasked });
     case "html":
       return sessionPage(session, {
         ...(await pageMasks(session, options.withSecrets === true, onMasked)),

@@ -101,6 +101,7 @@ function defineExport(registry: CommandRegistry): void {
         ["bough export parser --format bough --with-secrets -o parser.jsonl", "the whole session unchanged, for another import"],
         ["bough export parser --format pi > parser.jsonl", "for pi"],
         ["bough export parser --format claude > parser.jsonl", "the branch of the leaf for Claude Code; `bough resume` also starts it"],
+        ["bough export parser --format codex > rollout.jsonl", "the same for Codex"],
       ],
     },
     async () => (await import("../commands/export.js")).runExport,
@@ -108,9 +109,9 @@ function defineExport(registry: CommandRegistry): void {
     .addOption(
       new Option(
         "--format <format>",
-        "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi or Claude Code",
+        "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi, Claude Code or Codex",
       )
-        .choices(["markdown", "html", "bough", "pi", "claude"])
+        .choices(["markdown", "html", "bough", "pi", "claude", "codex"])
         .default("markdown"),
     )
     .option("-o, --output <file>", "write to this file; an existing file is not replaced")
@@ -118,7 +119,7 @@ function defineExport(registry: CommandRegistry): void {
     .option("--force", "replace an existing file")
     .option(
       "--branch <entry>",
-      "the branch that ends at this entry (default: Markdown, Claude Code: that of the leaf; HTML, pi: the whole tree)",
+      "the branch that ends at this entry (default: Markdown, Claude Code, Codex: that of the leaf; HTML, pi: the whole tree)",
     )
     .addOption(
       new Option("--tool-output <amount>", "Markdown, HTML: length of tool results (default: Markdown: short; HTML: full)").choices([

@@ -121,6 +121,26 @@ export async function* exportClaude(session: Session, options: BranchExportOptio
   yield* seen(endLines(claudeLines({ ...exported, isNew: options.continues !== undefined })));
 }
 
+/**
+ * Exports a branch as a rollout of Codex, line by line: what the model reads as items, with context edits applied and summaries in the
+ * place of what they summarize, and what the interface shows as events. Codex requires that the id of a session is a UUID: another id
+ * is replaced by a new one. docs/formats/codex.md lists the losses. Cost: reads the branch three times.
+ *
+ * @example
+ * for await (const line of exportCodex(session)) file.write(line);
+ */
+export async function* exportCodex(session: Session, options: BranchExportOptions = {}): AsyncGenerator<string, void, void> {
+  checkArgument("session", session, SESSION);
+  checkArgument("options", options, BRANCH);
+  const { codexLines } = await import("../formats/codex-export/write.js");
+  const { effectiveEntries } = await import("./effective-entries.js");
+  const { value, entries, seen } = await masking(session, options, "keep");
+  const leafId = options.branch ?? (await readLeaf(session));
+  const path = () => entries(session.walk({ leafId }));
+  const exported = await continuation(value(await session.record()), effectiveEntries(path), "codex", options.continues);
+  yield* seen(endLines(codexLines({ ...exported, path: path() })));
+}
+
 /** The session and the entries that a program gets: those of this session, or the new session with which it goes on. */
 async function continuation(
   header: SessionRecord,

@@ -301,11 +301,13 @@ const CALLS: Readonly<Record<string, Call>> = {
   "toolResult fields": (_, fields) => core.toolResult("c", "x", fields),
   systemMessage: (_, content) => core.systemMessage(content),
   "exportBough session": (_, session) => drained(core.exportBough(session)),
+  "exportCodex session": (_, session) => drained(core.exportCodex(session)),
   "exportPi session": (_, session) => drained(core.exportPi(session)),
   "exportClaude session": (_, session) => drained(core.exportClaude(session)),
   ...members("exportBough options", ({ session }, options) => drained(core.exportBough(session, options)), {}, ["secrets", "onMasked"]),
   ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, BRANCH_EXPORT_MEMBERS),
   ...members("exportClaude options", ({ session }, options) => drained(core.exportClaude(session, options)), {}, BRANCH_EXPORT_MEMBERS),
+  ...members("exportCodex options", ({ session }, options) => drained(core.exportCodex(session, options)), {}, BRANCH_EXPORT_MEMBERS),
   ...members(
     "exportClaude continues",
     ({ session }, continues) => drained(core.exportClaude(session, { continues })),

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
-import { type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
+import { type JsonObject, objectAt, parseTime, stringAt, tryStringify, without } from "../../source/json.js";
 import { readJsonLines } from "../../source/json-lines.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type {
@@ -51,25 +51,44 @@ interface RolloutFacts {
 
 /** Reads a file up to its first message, which is among the first lines: only of a file without messages as items all of it. */
 function readFacts(path: string): RolloutFacts {
-  let [meta, first, promptLine]: [JsonObject | undefined, RolloutLine | undefined, number | undefined] = [undefined, undefined, undefined];
-  let source: MessageSource | undefined;
-  let startMs: number | undefined;
+  const scan = new FactScan();
   for (const parsed of readJsonLines(path)) {
     if (parsed.kind === "problem") continue;
-    const line = toRolloutLine(parsed.object, parsed.line);
-    first ??= line;
-    startMs ??= line.createdAtMs;
-    if (line.type === "session_meta") meta ??= line.payload;
-    if (hasMessage(line)) {
-      source = "items";
-      if (meta !== undefined) break;
-    } else if (source === undefined && endsTurn(line)) source = "events";
-    if (line.type === "event_msg" && line.payload.type === "user_message") promptLine = line.line;
+    scan.add(toRolloutLine(parsed.object, parsed.line));
+    if (scan.isComplete) break;
   }
-  // A file whose first line is broken may have the data of the session that it was forked from.
-  const own = first?.type === "session_meta" ? stringAt(meta ?? {}, "id") : (idInName(path) ?? stringAt(meta ?? {}, "id"));
-  const sessionId = own !== undefined && isId(own) ? own : (idInName(path) ?? derivedId("codex", JSON.stringify(first?.raw ?? {})));
-  return { sessionId, meta: meta ?? {}, startMs: parseTime(meta?.timestamp) ?? startMs, source, promptLine };
+  return scan.toFacts(idInName(path));
+}
+
+class FactScan {
+  #first: RolloutLine | undefined;
+  #meta: JsonObject | undefined;
+  #startMs: number | undefined;
+  #source: MessageSource | undefined;
+  #promptLine: number | undefined;
+
+  add(line: RolloutLine): void {
+    this.#first ??= line;
+    this.#startMs ??= line.createdAtMs;
+    if (line.type === "session_meta") this.#meta ??= line.payload;
+    if (hasMessage(line)) this.#source = "items";
+    else if (endsTurn(line)) this.#source ??= "events";
+    if (line.type === "event_msg" && line.payload.type === "user_message") this.#promptLine = line.line;
+  }
+
+  get isComplete(): boolean {
+    return this.#source === "items" && this.#meta !== undefined;
+  }
+
+  toFacts(nameId: SessionId | undefined): RolloutFacts {
+    const meta = this.#meta ?? {};
+    const metaId = stringAt(meta, "id");
+    // A file whose first line is broken may have the data of the session that it was forked from.
+    const own = this.#first?.type === "session_meta" ? metaId : (nameId ?? metaId);
+    const sessionId = own !== undefined && isId(own) ? own : (nameId ?? derivedId("codex", tryStringify(this.#first?.raw) ?? ""));
+    const startMs = parseTime(meta.timestamp) ?? this.#startMs;
+    return { sessionId, meta, startMs, source: this.#source, promptLine: this.#promptLine };
+  }
 }
 
 function hasMessage({ type, payload }: RolloutLine): boolean {
@@ -124,7 +143,12 @@ function* readRecords(
 }
 
 function unansweredPrompt(path: string, line: number): ImportProblem {
-  return { code: "invalid-record", path, line, message: "the prompt is recorded for the interface only, and no reply follows; it was left out" };
+  return {
+    code: "invalid-record",
+    path,
+    line,
+    message: "the prompt is recorded for the interface only, and no reply follows; it was left out",
+  };
 }
 
 interface HeaderWithProblems {
@@ -155,14 +179,26 @@ function toHeader(path: string, { sessionId, meta, startMs }: RolloutFacts, fold
 
 /** The session that started an agent, as far as it is known; undefined: the session is no agent's. */
 function agentStarter(meta: JsonObject): { readonly sessionId: SessionId | undefined } | undefined {
-  const subagent = objectAt(meta, "source")?.subagent;
-  if (subagent === undefined) return undefined;
-  const spawn = objectAt(objectAt(meta, "source") ?? {}, "subagent")?.thread_spawn;
-  const spawned = objectAt({ spawn }, "spawn");
-  return { sessionId: stringAt(spawned ?? {}, "parent_thread_id") ?? stringAt(meta, "parent_thread_id") ?? stringAt(meta, "forked_from_id") };
+  const source = objectAt(meta, "source");
+  if (source?.subagent === undefined) return undefined;
+  const spawned = objectAt(objectAt(source, "subagent") ?? {}, "thread_spawn");
+  return {
+    sessionId: stringAt(spawned ?? {}, "parent_thread_id") ?? stringAt(meta, "parent_thread_id") ?? stringAt(meta, "forked_from_id"),
+  };
 }
 
-const IN_HEADER = ["id", "session_id", "timestamp", "cwd", "base_instructions", "forked_from_id", "parent_thread_id", "cli_version", "payload", "type"];
+const IN_HEADER = [
+  "id",
+  "session_id",
+  "timestamp",
+  "cwd",
+  "base_instructions",
+  "forked_from_id",
+  "parent_thread_id",
+  "cli_version",
+  "payload",
+  "type",
+];
 
 function toMetadata(path: string, meta: JsonObject): JsonObject {
   const [version, gitBranch] = [stringAt(meta, "cli_version"), stringAt(objectAt(meta, "git") ?? {}, "branch")];

@@ -40,12 +40,7 @@ function readNames(index: string): ReadonlyMap<string, string> {
 }
 
 /** The call that started the agent `id`, from the file of the session `parent`. undefined: the file or the call was not found. */
-export function readStartingCall(
-  path: string,
-  id: SessionId,
-  parent: SessionId,
-  folders: SourceFolders,
-): ReadAttempt<string | undefined> {
+export function readStartingCall(path: string, id: SessionId, parent: SessionId, folders: SourceFolders): ReadAttempt<string | undefined> {
   const file = findRollout(path, parent, folders);
   const read = () => (file === undefined ? undefined : folders.once(file, readSpawns).get(id));
   return tryRead(file ?? path, "the link to the call that started the agent was left out", read);

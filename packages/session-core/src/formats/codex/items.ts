@@ -12,11 +12,11 @@ export function toReplyBlocks(item: JsonObject): readonly JsonObject[] | undefin
     case "function_call":
       return toCallBlocks(item, stringAt(item, "name"), parseArguments(item.arguments));
     case "custom_tool_call":
-      return toCallBlocks(item, stringAt(item, "name"), { input: item.input ?? "" });
+      return toCallBlocks(item, stringAt(item, "name"), { input: item.input ?? "" }, { custom: true });
     case "local_shell_call":
       return toCallBlocks(item, "local_shell", objectAt(item, "action") ?? {});
     case "tool_search_call":
-      return toCallBlocks(item, "tool_search", parseArguments(item.arguments));
+      return toCallBlocks(item, "tool_search", parseArguments(item.arguments), { toolSearch: true });
     // OpenAI runs these tools itself: the item is the call and its result.
     case "web_search_call":
       return [toForeignBlock(item)];
@@ -46,10 +46,16 @@ function textsOf(parts: unknown): readonly string[] {
   return Array.isArray(parts) ? parts.flatMap((part: unknown) => (isObject(part) ? (stringAt(part, "text") ?? []) : [])) : [];
 }
 
-function toCallBlocks(item: JsonObject, name: string | undefined, args: JsonObject): readonly JsonObject[] | undefined {
+/** `more`: what tells an item of another type from a `function_call`, for an export. */
+function toCallBlocks(
+  item: JsonObject,
+  name: string | undefined,
+  args: JsonObject,
+  more: JsonObject = {},
+): readonly JsonObject[] | undefined {
   const id = stringAt(item, "call_id") ?? stringAt(item, "id");
   if (id === undefined || id === "" || name === undefined) return undefined;
-  return [{ type: "toolCall", id, name, arguments: args, ...optionsOf(item, { namespace: stringAt(item, "namespace") }) }];
+  return [{ type: "toolCall", id, name, arguments: args, ...optionsOf(item, { namespace: stringAt(item, "namespace"), ...more }) }];
 }
 
 function toGeneratedImage(item: JsonObject): JsonObject {

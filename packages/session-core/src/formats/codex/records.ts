@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
-import { type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
+import { type JsonObject, numberAt, objectAt, stringAt, tryStringify, without } from "../../source/json.js";
 import type { ReadingPosition, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { eventKind, toItems } from "./events.js";
 import { toAgentMessage, toInputMessage } from "./inputs.js";
@@ -110,12 +110,12 @@ export class RolloutReader {
     if (isOutput(item)) return yield* this.#readOutput(line, place, item);
     if (item.type === "agent_message") return yield* this.#input(line, toAgentMessage(item), item, false, part);
     const blocks = toReplyBlocks(item);
-    if (blocks !== undefined) return yield* this.#readReply(line, place, item, blocks);
+    if (blocks !== undefined) return yield* this.#readReply(line, place, blocks);
     const input = item.type === "message" ? toInputMessage(item) : undefined;
     yield* this.#input(line, input?.message, item, input?.isHuman === true, part);
   }
 
-  *#readReply(line: RolloutLine, place: ItemPlace, item: JsonObject, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
+  *#readReply(line: RolloutLine, place: ItemPlace, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
     if (this.#request?.open.isAnswered === true) yield* this.#flush("complete");
     if (this.#request === undefined) {
       const start = { offset: line.offset, line: line.line - 1, state: this.#changingState() };
@@ -147,7 +147,8 @@ export class RolloutReader {
     isHuman: boolean,
     part: number,
   ): Generator<SourceRecord, void, void> {
-    if (message === undefined) return yield* this.#follow(line, toForeign(line, `response_item/${stringAt(item, "type") ?? "unknown"}`), part);
+    if (message === undefined)
+      return yield* this.#follow(line, toForeign(line, `response_item/${stringAt(item, "type") ?? "unknown"}`), part);
     yield* this.#flush("complete");
     if (isHuman) {
       // A rollback removes the texts for a turn with it, except those at the start of the session.
@@ -185,7 +186,10 @@ export class RolloutReader {
   #changedContext(given: JsonObject, type: string): readonly JsonObject[] {
     if (type !== "turn_context") return [];
     const data = without(given, PER_TURN);
-    const settings = createHash("sha256").update(JSON.stringify(data)).digest("base64").slice(0, 12);
+    const settings = createHash("sha256")
+      .update(tryStringify(data) ?? "")
+      .digest("base64")
+      .slice(0, 12);
     if (settings === this.#settings) return [];
     this.#settings = settings;
     return [{ type: "custom", customType: "codex.turn_context", data }];
@@ -225,7 +229,7 @@ export class RolloutReader {
       case "title":
         return yield* this.#readTitle(line, event);
       case "rollback":
-        return yield* this.#rollBack(line, event);
+        return yield* this.#rollBack(event);
       case "complete":
         return yield* this.#flush("complete");
       case "aborted":
@@ -249,7 +253,7 @@ export class RolloutReader {
     if (title !== undefined && title.trim() !== "") yield { kind: "title", title, source: "user" };
   }
 
-  *#rollBack(line: RolloutLine, event: JsonObject): Generator<SourceRecord, void, void> {
+  *#rollBack(event: JsonObject): Generator<SourceRecord, void, void> {
     yield* this.#flush("complete");
     const first = Math.max(0, this.#turns.length - (numberAt(event, "num_turns") ?? 0));
     const target = this.#turns[first];
@@ -302,7 +306,12 @@ export class RolloutReader {
 /** Settings that differ in each turn, and those that are entries of their own. */
 const PER_TURN = ["turn_id", "trace_id", "model", "effort"];
 
-const OUTPUTS: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"]);
+const OUTPUTS: ReadonlySet<unknown> = new Set([
+  "function_call_output",
+  "custom_tool_call_output",
+  "tool_search_output",
+  "mcp_tool_call_output",
+]);
 
 function isOutput({ type }: JsonObject): boolean {
   return OUTPUTS.has(type);

@@ -73,8 +73,10 @@ function readCounts(usage: JsonObject): Counts {
 }
 
 function difference(now: Counts, before: Counts): Counts {
-  return Object.fromEntries(COUNTS.flatMap((name) => {
-    const count = now[name];
-    return count === undefined ? [] : [[name, Math.max(0, count - (before[name] ?? 0))] as const];
-  }));
+  return Object.fromEntries(
+    COUNTS.flatMap((name) => {
+      const count = now[name];
+      return count === undefined ? [] : [[name, Math.max(0, count - (before[name] ?? 0))] as const];
+    }),
+  );
 }
