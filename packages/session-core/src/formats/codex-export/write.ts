@@ -50,7 +50,7 @@ async function readPlan(path: AsyncIterable<Entry>): Promise<Plan> {
     const fromSeq = entry.type === "compaction" && entry.firstKeptEntryId !== null ? seqs.get(entry.firstKeptEntryId) : undefined;
     if (fromSeq !== undefined) kept.push({ compaction: entry.id, fromSeq });
   }
-  return { kept, system };
+  return { kept: kept.sort((a, b) => a.fromSeq - b.fromSeq), system };
 }
 
 function toLine(createdAtMs: number, type: string, payload: JsonObject): string {
