@@ -1,6 +1,7 @@
 import { type JsonObject, parseJsonObject, stringAt } from "../../source/json.js";
-import { SourceDatabase } from "../../source/source-database.js";
+import type { SourceDatabase } from "../../source/source-database.js";
 import { type ChatState, readChatState } from "./chat-state.js";
+import { type DatabaseReading, toText } from "./database-reading.js";
 
 /** A message of a chat, and the number of its row. */
 export interface ChatMessage {
@@ -14,27 +15,26 @@ export interface ChatMessage {
 const MESSAGES = "hex(substr(data, 1, 1)) = '7B'";
 const STATES = "hex(substr(data, 1, 2)) = '0A20'";
 
-/**
- * The database of a chat: rows named by the hash of their content. It is opened by the first query, and by the first one after
- * `close`. Every query throws what {@link SourceDatabase} throws.
- */
+/** The database of a chat: rows named by the hash of their content. */
 export class ChatStore {
-  readonly path: string;
-  #open: SourceDatabase | undefined;
+  readonly #reading: DatabaseReading;
 
-  constructor(path: string) {
-    this.path = path;
+  constructor(reading: DatabaseReading) {
+    this.#reading = reading;
+  }
+
+  get path(): string {
+    return this.#reading.path;
   }
 
   get #database(): SourceDatabase {
-    this.#open ??= new SourceDatabase(this.path);
-    return this.#open;
+    return this.#reading.database;
   }
 
   /** What Cursor says of the chat: JSON as hexadecimal text. */
   meta(): JsonObject {
     for (const { value } of this.#database.rows("SELECT value FROM meta WHERE key = '0'")) {
-      const text = textOf(value) ?? "";
+      const text = toText(value) ?? "";
       return parseJsonObject(Buffer.from(text, "hex").toString("utf8")) ?? parseJsonObject(text) ?? {};
     }
     return {};
@@ -43,7 +43,7 @@ export class ChatStore {
   message(id: string): ChatMessage | undefined {
     const [row] = this.#database.all("SELECT rowid AS line, data FROM blobs WHERE id = ?", id);
     if (row === undefined) return undefined;
-    const record = parseJsonObject(textOf(row.data) ?? "");
+    const record = parseJsonObject(toText(row.data) ?? "");
     return { id, line: Number(row.line), record };
   }
 
@@ -80,22 +80,12 @@ export class ChatStore {
     return this.#database.all(`SELECT 1 FROM blobs WHERE ${MESSAGES} LIMIT 1`).length > 0;
   }
 
-  close(): void {
-    this.#open?.close();
-    this.#open = undefined;
-  }
-
   /** Other rows may start like a state; the messages of a state are in the database. */
   #toState(data: unknown): ChatState | undefined {
     const state = readChatState(bytesOf(data));
     const [first] = state?.messages ?? [];
     return first !== undefined && this.message(first)?.record !== undefined ? state : undefined;
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8") : undefined;
 }
 
 function bytesOf(value: unknown): Uint8Array {

@@ -7,6 +7,8 @@ import type { SourceHeader, SourceRecord, SourceSession } from "../../source/sou
 import type { ChatState } from "./chat-state.js";
 import { ChatStore } from "./chat-store.js";
 import { ChatTree } from "./chat-tree.js";
+import { DatabaseReading } from "./database-reading.js";
+import { pathOfUri } from "./file-uri.js";
 import { TranscriptReader } from "./transcript.js";
 
 /** The longest file of facts about a chat or a folder that is read, in bytes. */
@@ -24,11 +26,11 @@ interface Chat {
 /** The sessions of a chat's database: the chat and its subagents. If the database has no messages, those of the transcript. */
 export function* storeSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
   folders.once(path, beginReading).hasBegun = true;
-  const store = new ChatStore(path);
-  const reading = new StoreReading(store);
+  const reading = new DatabaseReading(path);
+  const store = new ChatStore(reading);
   try {
     const chat = readChat(store, folders);
-    if (store.hasMessages()) yield* reading.sessions(chat);
+    if (store.hasMessages()) yield* sessionsOf(chat, store, reading);
     else if (chat.transcript !== undefined) yield transcriptSession(chat, chat.transcript, folders);
   } finally {
     reading.end();
@@ -51,59 +53,32 @@ function beginReading(): { hasBegun: boolean } {
   return { hasBegun: false };
 }
 
-/** Gives the sessions of a database. It stays open from one to the next; records that are read later open it again. */
-class StoreReading {
-  readonly #store: ChatStore;
-  #hasEnded = false;
-
-  constructor(store: ChatStore) {
-    this.#store = store;
+function* sessionsOf(chat: Chat, store: ChatStore, reading: DatabaseReading): Generator<SourceSession, void, void> {
+  const { path } = store;
+  const state = store.newestState(chat.meta);
+  const header = headerOf(chat);
+  const cwd = header.cwd ?? pathOfUri(state?.workspace);
+  const startedAtMs = header.createdAtMs ?? 0;
+  // A state is named by the hash of its content.
+  const revision = state && stringAt(chat.meta, "latestRootBlobId");
+  yield { header: { ...header, cwd }, path, revision, records: () => reading.whileOpen(chatRecords(store, chat.id, startedAtMs, state)) };
+  for (const { id, createdAtMs = startedAtMs, state: own } of state?.subagents ?? []) {
+    const tree = new ChatTree(store, id, createdAtMs);
+    const subagent: SourceHeader = { sessionId: id, kind: "subagent", createdAtMs, cwd, parent: { sessionId: chat.id } };
+    yield { header: subagent, path, records: () => reading.whileOpen(tree.branch(own)) };
   }
+}
 
-  *sessions(chat: Chat): Generator<SourceSession, void, void> {
-    const state = this.#store.newestState(chat.meta);
-    const header = headerOf(chat);
-    const cwd = header.cwd ?? pathOfUri(state?.workspace);
-    const startedAtMs = header.createdAtMs ?? 0;
-    // A state is named by the hash of its content.
-    const revision = state && stringAt(chat.meta, "latestRootBlobId");
-    yield {
-      header: { ...header, cwd },
-      path: this.#store.path,
-      revision,
-      records: () => this.#read(this.#chat(chat.id, startedAtMs, state)),
-    };
-    for (const { id, createdAtMs = startedAtMs, state: own } of state?.subagents ?? []) {
-      const tree = (): Iterable<SourceRecord> => new ChatTree(this.#store, id, createdAtMs).branch(own);
-      const parent = { sessionId: chat.id };
-      yield {
-        header: { sessionId: id, kind: "subagent", createdAtMs, cwd, parent },
-        path: this.#store.path,
-        records: () => this.#read(tree()),
-      };
-    }
-  }
-
-  end(): void {
-    this.#hasEnded = true;
-    this.#store.close();
-  }
-
-  *#read(records: Iterable<SourceRecord>): Generator<SourceRecord, void, void> {
-    try {
-      yield* records;
-    } finally {
-      if (this.#hasEnded) this.#store.close();
-    }
-  }
-
-  *#chat(id: SessionId, createdAtMs: number, state: ChatState | undefined): Generator<SourceRecord, void, void> {
-    const tree = new ChatTree(this.#store, id, createdAtMs);
-    if (state === undefined)
-      yield { kind: "problem", problem: { code: "missing-blob", path: this.#store.path, line: null, message: NO_STATE } };
-    else yield* tree.branch(state);
-    yield* tree.rest(messagesOfSubagents(state === undefined ? this.#store.states() : [state, ...this.#store.states()]));
-  }
+function* chatRecords(
+  store: ChatStore,
+  id: SessionId,
+  createdAtMs: number,
+  state: ChatState | undefined,
+): Generator<SourceRecord, void, void> {
+  const tree = new ChatTree(store, id, createdAtMs);
+  if (state === undefined) yield { kind: "problem", problem: { code: "missing-blob", path: store.path, line: null, message: NO_STATE } };
+  else yield* tree.branch(state);
+  yield* tree.rest(messagesOfSubagents(state === undefined ? store.states() : [state, ...store.states()]));
 }
 
 const NO_STATE = "the newest state of the chat is missing; its messages are imported in the order in which they were written";
@@ -176,7 +151,7 @@ function readChat(store: ChatStore, folders: SourceFolders): Chat {
 }
 
 /** A small JSON object next to a chat; empty if there is none. */
-function readFacts(path: string, folders: SourceFolders): JsonObject {
+export function readFacts(path: string, folders: SourceFolders): JsonObject {
   if (!folders.has(path) || !statPath(path).isFile()) return {};
   return parseJsonObject(readStart(path, MOST_FACTS_BYTES).toString("utf8")) ?? {};
 }
@@ -216,15 +191,4 @@ function parentOfTranscript(path: string): SourceHeader["parent"] {
 function trustedFolder(transcript: string, folders: SourceFolders): string | undefined {
   const project = /^(.*[\\/]projects[\\/][^\\/]+)[\\/]agent-transcripts[\\/]/.exec(transcript)?.[1];
   return project === undefined ? undefined : stringAt(readFacts(join(project, ".workspace-trusted"), folders), "workspacePath");
-}
-
-/** The path of a `file:` URI; a path stays as it is. */
-function pathOfUri(uri: string | undefined): string | undefined {
-  if (uri === undefined || !uri.startsWith("file://")) return uri;
-  try {
-    return decodeURIComponent(new URL(uri).pathname).replace(/^\/(?=[A-Za-z]:)/, "");
-  } catch (error) {
-    if (error instanceof URIError || error instanceof TypeError) return uri;
-    throw error;
-  }
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { foldersBelow } from "../../source/agent-folders.js";
 import { isObject, type JsonObject, objectAt } from "../../source/json.js";
 import { readHead } from "../../source/json-lines.js";
@@ -5,15 +6,24 @@ import { tablesOf } from "../../source/source-database.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type { FileHead, SourceEnvironment, SourceFormat, SourceSession } from "../../source/source-session.js";
 import { storeSessions, transcriptSessions } from "./chats.js";
+import { editorSessions } from "./editor.js";
 
 /** Chats of Cursor's agents: the command line's databases and transcripts. */
 export const cursorFormat: SourceFormat = {
   name: "cursor",
-  agents: [{ name: "Cursor CLI", folders: chatFolders, files: /(?:^|\/)store\.db$|(?:^|\/)agent-transcripts\/.*\.(?:jsonl|txt)$/ }],
-  detects: (head: FileHead) => isStore(head) || head.records.some(isTranscriptLine),
+  agents: [
+    { name: "Cursor CLI", folders: chatFolders, files: /(?:^|\/)store\.db$|(?:^|\/)agent-transcripts\/.*\.(?:jsonl|txt)$/ },
+    { name: "Cursor", folders: editorFolders, files: /(?:^|\/)state\.vscdb$/ },
+  ],
+  detects: (head: FileHead) => isChat(tablesOf(head)) || isEditor(tablesOf(head)) || head.records.some(isTranscriptLine),
   sessions: (path: string, folders = new SourceFolders(), reads = () => true): Iterable<SourceSession> =>
-    readHead(path).isSqlite ? storeSessions(path, folders) : transcriptSessions(path, folders, reads),
+    sessionsOf(readHead(path), folders, reads),
 };
+
+function sessionsOf(head: FileHead, folders: SourceFolders, reads: (path: string) => boolean): Iterable<SourceSession> {
+  if (!head.isSqlite) return transcriptSessions(head.path, folders, reads);
+  return isChat(tablesOf(head)) ? storeSessions(head.path, folders) : editorSessions(head.path, folders);
+}
 
 /** Databases and transcripts. Either variable moves both, in different versions. */
 function chatFolders(environment: SourceEnvironment): readonly string[] {
@@ -24,9 +34,25 @@ function chatFolders(environment: SourceEnvironment): readonly string[] {
   return [...new Set(found)];
 }
 
-function isStore(head: FileHead): boolean {
-  const tables = tablesOf(head);
+/** Below the user's folder of the editor: the database of all chats, and one for each workspace. */
+function editorFolders({ env, home, platform }: SourceEnvironment): readonly string[] {
+  const user = join(...programFolder(env, home, platform), "Cursor", "User");
+  return ["globalStorage", "workspaceStorage"].map((folder) => join(user, folder));
+}
+
+function programFolder(env: SourceEnvironment["env"], home: string, platform: NodeJS.Platform): readonly [string, ...string[]] {
+  if (platform === "darwin") return [home, "Library", "Application Support"];
+  if (platform === "win32") return env["APPDATA"] === undefined ? [home, "AppData", "Roaming"] : [env["APPDATA"]];
+  return env["XDG_CONFIG_HOME"] === undefined ? [home, ".config"] : [env["XDG_CONFIG_HOME"]];
+}
+
+function isChat(tables: ReadonlySet<string>): boolean {
   return tables.has("blobs") && tables.has("meta");
+}
+
+/** Other editors of the same family have no table of keys and values for chats. */
+function isEditor(tables: ReadonlySet<string>): boolean {
+  return tables.has("cursorDiskKV");
 }
 
 /** A message without an id and a type: other programs write one of them, or the content beside the role. */
