@@ -2,6 +2,7 @@ import type { SourceFormat } from "../source/source-session.js";
 import { boughFormat } from "./bough/read.js";
 import { claudeFormat } from "./claude/format.js";
 import { codexFormat } from "./codex/format.js";
+import { copilotFormat } from "./copilot/format.js";
 import { cursorFormat } from "./cursor/format.js";
 import { geminiFormat } from "./gemini/format.js";
 import { piFormat } from "./pi/format.js";
@@ -10,4 +11,12 @@ import { piFormat } from "./pi/format.js";
  * Every format that can be imported, in the order of detection. Texts that list them: `KNOWN_FORMATS` in
  * errors/import-errors.ts, and packages/cli: exit-codes.ts and program/file-commands.ts.
  */
-export const FORMATS: readonly SourceFormat[] = [boughFormat, piFormat, claudeFormat, codexFormat, cursorFormat, geminiFormat];
+export const FORMATS: readonly SourceFormat[] = [
+  boughFormat,
+  piFormat,
+  claudeFormat,
+  codexFormat,
+  copilotFormat,
+  cursorFormat,
+  geminiFormat,
+];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { EntryId } from "../ids/ids.js";
+import { type EntryId, isId, type SessionId } from "../ids/ids.js";
 
 // Bough's alphabet without its last letter: 32 characters, so that five bits of the hash choose one without bias.
 const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
@@ -11,4 +11,10 @@ const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
   const hash = createHash("sha256").update(parts.join("\n")).digest();
   return Array.from(hash.subarray(0, 12), (byte) => ALPHABET.charAt(byte & 31)).join("");
+}
+
+/** The id of an agent's session: the same whether it is reached through its parent or alone. */
+export function agentSessionId(conversation: SessionId, key: string): SessionId {
+  const id = `${conversation}.${key}`;
+  return isId(id) ? id : `${conversation.slice(0, 64)}.${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }

@@ -1,7 +1,8 @@
 import type { SessionId } from "../../ids/ids.js";
+import { agentSessionId } from "../../source/derived-id.js";
 import type { JsonObject } from "../../source/json.js";
 import type { SourceHeader, SourceParent } from "../../source/source-session.js";
-import { agentSessionId, isUsableId } from "./ids.js";
+import { isUsableId } from "./ids.js";
 import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
 
 /** The header of the file's conversation. */

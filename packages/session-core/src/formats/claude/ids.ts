@@ -37,12 +37,6 @@ export function sessionIdOfFolder(path: string): SessionId | undefined {
   return basename(folder) === AGENT_FOLDER && UUID.test(owner) ? owner : undefined;
 }
 
-/** The id of an agent's session: the same whether it is reached through its parent or alone. */
-export function agentSessionId(conversation: SessionId, key: string): SessionId {
-  const id = `${conversation}.${key}`;
-  return isId(id) ? id : `${conversation.slice(0, 64)}.${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
-}
-
 /** Room for the `2:`, `3:`… of a record that becomes several entries, within the 128 characters of an id. */
 const LONGEST_UUID = 100;
 

@@ -1,8 +1,8 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import { agentSessionId } from "../../source/derived-id.js";
 import type { JsonObject } from "../../source/json.js";
 import type { SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { toAgentHeader, toConversationHeader } from "./headers.js";
-import { agentSessionId } from "./ids.js";
 import { Indexer } from "./indexer.js";
 import { KeptLines } from "./kept-lines.js";
 import { OpenRecords } from "./open-records.js";

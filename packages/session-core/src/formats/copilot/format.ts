@@ -1,0 +1,118 @@
+import { foldersBelow } from "../../source/agent-folders.js";
+import { isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
+import { readHead, readJsonLines } from "../../source/json-lines.js";
+import { SourceFolders } from "../../source/source-folders.js";
+import type { FileHead, ReadingPosition, SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
+import { AgentIndex, agentOf } from "./agents.js";
+import { EventConversation } from "./conversation.js";
+import { readCheckpoint, readWorkspace, sessionIdOf } from "./workspace.js";
+
+/** Sessions of Copilot CLI: `session-state/<id>/events.jsonl` and `session-state/<id>.jsonl`. Its agents are in the same file. */
+export const copilotFormat: SourceFormat = {
+  name: "copilot",
+  agents: [
+    {
+      name: "Copilot CLI",
+      folders: (given) =>
+        ["session-state", "history-session-state"].flatMap((name) => foldersBelow(given, "COPILOT_HOME", [name], ".copilot")),
+      files: /^[^/]+\.jsonl?$|^[^/]+\/events\.jsonl$/,
+    },
+  ],
+  detects: ({ records }: FileHead) => records.some(isEvent),
+  sessions: readEventFile,
+};
+
+const TYPE = /^(?:(?:session|user|assistant|tool|system|subagent|hook|skill|permission|external_tool|tool_search)\.[a-z_]+|abort)$/;
+
+/** Whether a record is an event of Copilot CLI, or of a transcript of VS Code. */
+export function isEvent(record: JsonObject): boolean {
+  const { type, data, timestamp, parentId } = record;
+  return typeof type === "string" && TYPE.test(type) && isObject(data) && timestamp !== undefined && parentId !== undefined;
+}
+
+/** The sessions of a file of events: the conversation, then its agents. */
+export function* readEventFile(path: string, folders = new SourceFolders()): Generator<SourceSession, void, void> {
+  const start = readHead(path).records.find(({ type }) => type === "session.start") ?? {};
+  const data = objectAt(start, "data") ?? {};
+  const sessionId = sessionIdOf(path, stringAt(data, "sessionId"));
+  const workspace = readWorkspace(path, folders);
+  const names = workspace.value ?? new Map<string, string>();
+  const reader = new EventReader(path, sessionId, parseTime(data.startTime) ?? parseTime(start.timestamp));
+  const title = names.get("name") || names.get("summary") || undefined;
+  const cwd = stringAt(objectAt(data, "context") ?? {}, "cwd") ?? names.get("cwd");
+  const isUsers = names.get("user_named") === "true" && title !== undefined;
+  yield {
+    header: { sessionId, kind: "conversation", createdAtMs: reader.startMs, cwd, title, metadata: toMetadata(data, sessionId) },
+    *records(from) {
+      for (const problem of workspace.problems) yield { kind: "problem", problem };
+      if (isUsers) yield { kind: "title", title, source: "user" };
+      yield* reader.records(from);
+    },
+    position: () => reader.position,
+  };
+  const agents = reader.agents();
+  for (const key of agents.keys) yield { header: agents.header(key, cwd), records: () => agents.records(key, path) };
+}
+
+function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata"] {
+  const context = without(objectAt(data, "context") ?? {}, ["cwd"]);
+  const recorded = stringAt(data, "sessionId");
+  return {
+    ...without(data, ["sessionId", "startTime", "selectedModel", "reasoningEffort", "context"]),
+    ...context,
+    ...(recorded === undefined || recorded === sessionId ? {} : { recordedSessionId: recorded }),
+  };
+}
+
+/** Reads the events of a file, those of its agents apart. */
+class EventReader {
+  readonly startMs: number | undefined;
+  readonly #path: string;
+  readonly #sessionId: string;
+  #position: ReadingPosition | undefined;
+  /** The agents of the whole file; undefined: not known. */
+  #agents: AgentIndex | undefined;
+
+  constructor(path: string, sessionId: string, startMs: number | undefined) {
+    this.#path = path;
+    this.#sessionId = sessionId;
+    this.startMs = startMs;
+  }
+
+  /** Where the last reading ended: before events that become one entry with later ones. */
+  get position(): ReadingPosition | undefined {
+    return this.#position;
+  }
+
+  *records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
+    const readSummary = (checkpoint: string) => readCheckpoint(this.#path, checkpoint);
+    const conversation = new EventConversation(this.#sessionId, this.startMs ?? 0, from?.state, readSummary);
+    const agents = new AgentIndex(this.#sessionId);
+    const hadAgents = from?.state.hasAgents === true;
+    const state = () => ({ ...conversation.state, hasAgents: hadAgents || !agents.isEmpty });
+    let end = from ?? { offset: 0, line: 0, state: {} };
+    for (const read of readJsonLines(this.#path, { from })) {
+      if (read.kind === "problem") {
+        yield read;
+        continue;
+      }
+      const { line, object } = read;
+      const wasPending = conversation.isPending;
+      if (!wasPending) end = { offset: line.offset, line: line.number - 1, state: state() };
+      agents.add(object, line);
+      if (agentOf(object) === undefined) yield* conversation.read(object, line.number);
+      if (!conversation.isPending && line.hasLineBreak) end = { offset: line.offset + line.bytes + 1, line: line.number, state: state() };
+    }
+    yield* conversation.flush();
+    this.#position = end;
+    this.#agents = from === undefined || !state().hasAgents ? agents : undefined;
+  }
+
+  /** The agents of the file. Reads it again if the last reading did not see all of it. */
+  agents(): AgentIndex {
+    if (this.#agents !== undefined) return this.#agents;
+    const agents = new AgentIndex(this.#sessionId);
+    for (const read of readJsonLines(this.#path)) if (read.kind === "object") agents.add(read.object, read.line);
+    return agents;
+  }
+}
