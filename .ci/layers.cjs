@@ -46,7 +46,7 @@ const CLI_FOLDERS = [
   ["format"],
   ["tree", "tui"],
   ["session"],
-  ["config", "mcp", "preview", "prompt"],
+  ["config", "mcp", "preview", "prompt", "watch"],
   ["agent", "finder", "page", "picker"],
   ["navigator", "shell"],
   ["interactive"],

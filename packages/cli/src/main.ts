@@ -53,12 +53,12 @@ function onInterrupt(cleanUp: () => void): () => void {
 }
 
 /** Aborts on the first signal only; a second one has its default action and ends the process. */
-function cancelOnInterrupt(): Cancellation {
+function cancelOnInterrupt({ endsCleanly = false } = {}): Cancellation {
   const controller = new AbortController();
   let exitAtEnd: number | undefined;
   const stopListening = onSignals((exit) => {
     // SIGINT aborts the work. SIGTERM and SIGHUP also end the process, after the work has cleaned up.
-    if (exit !== EXIT_INTERRUPTED) exitAtEnd = exit;
+    if (exit !== EXIT_INTERRUPTED && !endsCleanly) exitAtEnd = exit;
     controller.abort();
   });
   return {

@@ -23,12 +23,17 @@ interface SyncCommandOptions extends CommonOptions {
   readonly agent?: readonly string[];
   readonly dryRun?: boolean;
   readonly verbose?: boolean;
+  readonly watch?: boolean;
 }
 
 /** `bough sync`: imports what is new in the folders of every agent on this machine. */
 export const runSync: Command<SyncCommandOptions> = async (invocation) => {
   const { io, out, options } = invocation;
   if (options.agent !== undefined) await requireAgents(io, options.agent);
+  if (options.watch === true) {
+    const { syncAndWatch } = await import("./sync-watch.js");
+    return withStore(io, options.store, "create", (store) => syncAndWatch(invocation, store));
+  }
   await withSyncedStore(invocation, async (store, storeFile) => {
     const report = await syncOnce(invocation, store);
     if (options.json === true) out.json({ store: storeFile, dryRun: options.dryRun === true, agents: report.agents.map(toJson) });

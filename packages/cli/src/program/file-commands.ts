@@ -72,6 +72,7 @@ function defineSync(registry: CommandRegistry): void {
         ["bough sync", "everything that is new"],
         ["bough sync --dry-run", "which files would be read"],
         ["bough sync --agent claude --agent pi", "only these agents"],
+        ["bough sync --watch", "goes on as the agents write, until Ctrl-C"],
       ],
       json:
         "{ store, dryRun, agents: [{ agent, format, folders, files, newFiles, changedFiles, goneFiles, sessions: ImportedFileSession[], " +
@@ -81,6 +82,7 @@ function defineSync(registry: CommandRegistry): void {
   )
     .option("--agent <name>", "only this agent, such as claude or 'Claude Code'; may be given several times", collect)
     .option("--dry-run", "only count the files that would be read")
+    .addOption(new Option("--watch", "go on importing what the agents write, until a signal ends it").conflicts("dryRun"))
     .option("--verbose", "list every problem");
 }
 

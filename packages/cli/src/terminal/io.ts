@@ -69,8 +69,11 @@ export interface Io {
   readonly bough: (args: readonly string[], io: Io) => Promise<number>;
   /** Calls `cleanUp` on SIGINT and exits; returns a function that removes the handler. */
   readonly onInterrupt: (cleanUp: () => void) => () => void;
-  /** For work that can be cancelled: the first SIGINT aborts the signal, and the command ends by itself. */
-  readonly cancelOnInterrupt: () => Cancellation;
+  /**
+   * For work that can be cancelled: the first SIGINT, SIGTERM or SIGHUP aborts the signal, and the command ends by itself. SIGTERM and
+   * SIGHUP give the process their exit code; with `endsCleanly` they do not, for work that only a signal ends.
+   */
+  readonly cancelOnInterrupt: (options?: { readonly endsCleanly?: boolean }) => Cancellation;
 }
 
 /** Cancels work on SIGINT. */

@@ -1,0 +1,160 @@
+import { platform } from "node:os";
+import {
+  type BoughError,
+  findAgentFolders,
+  type ImportedFileSession,
+  type Store,
+  StoreBusyError,
+  StoreFullError,
+  type SyncedAgent,
+  syncSessions,
+} from "@bough/session-core";
+import { errorLine } from "../format/error-text.js";
+import { counted } from "../format/numbers.js";
+import { dateTime } from "../format/time.js";
+import { sourceEnvironment } from "../session/known-agents.js";
+import { sessionTitle } from "../session/titles.js";
+import { fitLine, styled } from "../terminal/line.js";
+import { safeJson } from "../terminal/safe.js";
+import { ChangedPaths, type Due } from "../watch/changed-paths.js";
+import { FolderWatcher } from "../watch/folder-watcher.js";
+import type { CommonOptions, Invocation } from "./command.js";
+
+/** Options of `bough sync` that `--watch` uses. */
+export interface WatchOptions extends CommonOptions {
+  readonly agent?: readonly string[];
+}
+
+/** Everything is looked at this often: events may be lost, and network folders send none for writes of other machines. */
+const LOOK_MS = 60_000;
+
+/** The same where a folder sends no events, and after a sync that failed. */
+const POLL_MS = 5000;
+
+/** `bough sync --watch`: imports what the agents write until SIGINT or SIGTERM, both of which end it with exit code 0. */
+export async function syncAndWatch(invocation: Invocation<WatchOptions>, store: Store): Promise<void> {
+  const { signal, end } = invocation.io.cancelOnInterrupt({ endsCleanly: true });
+  const run = new WatchRun(invocation, store, signal);
+  try {
+    await run.run();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    run.close();
+    end();
+  }
+  await invocation.out.note(styled("dim", "Ended; every session is whole."));
+}
+
+class WatchRun {
+  readonly #invocation: Invocation<WatchOptions>;
+  readonly #store: Store;
+  readonly #signal: AbortSignal;
+  readonly #changed = new ChangedPaths();
+  #watcher: FolderWatcher | undefined;
+  /** The last failure of each file, so that it is told once. */
+  readonly #failures = new Map<string, string>();
+  #syncFailure = "";
+
+  constructor(invocation: Invocation<WatchOptions>, store: Store, signal: AbortSignal) {
+    this.#invocation = invocation;
+    this.#store = store;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    const { io, out, options } = this.#invocation;
+    const folders = await findAgentFolders(sourceEnvironment(io));
+    const isChosen = ({ agent, format }: { agent: string; format: string }) =>
+      options.agent?.some((name) => [agent, format].some((own) => own.toLowerCase() === name.toLowerCase())) ?? true;
+    const roots = [...new Set(folders.filter(isChosen).map(({ folder }) => folder))];
+    // Watched before the first look: what is written meanwhile is looked at afterwards.
+    this.#watcher = new FolderWatcher(roots, ["darwin", "win32"].includes(platform()), {
+      onChange: (path) => this.#changed.add(path),
+      onUnwatched: (folder, reason) => void this.#tellUnwatched(folder, reason),
+    });
+    this.#watcher.start();
+    await this.#sync({ kind: "all" });
+    const existing = folders.filter(({ exists }) => exists).filter(isChosen).length;
+    await out.note(
+      styled("dim", `Watching ${counted(existing, "folder")} of agents; others are noticed when they appear. Ctrl-C ends it.`),
+    );
+    for (;;) {
+      const isPolled = this.#syncFailure !== "" || this.#watcher.unwatched.size > 0;
+      const due = await this.#changed.next(isPolled ? POLL_MS : LOOK_MS, this.#signal);
+      if (due.kind === "all") this.#watcher.start();
+      // After a sync that failed, its paths are not known any more.
+      await this.#sync(this.#syncFailure === "" ? due : { kind: "all" });
+    }
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+
+  async #sync(due: Due): Promise<void> {
+    const { io, options } = this.#invocation;
+    const paths = due.kind === "paths" ? due.paths : undefined;
+    try {
+      const request = { agents: options.agent, environment: sourceEnvironment(io), signal: this.#signal, paths };
+      const { agents } = await syncSessions(this.#store, request);
+      this.#syncFailure = "";
+      for (const agent of agents) await this.#tell(agent);
+    } catch (error) {
+      await this.#tellSyncFailure(error);
+    }
+  }
+
+  /** A store that is busy or full may be free later: the watch goes on. Told once. */
+  async #tellSyncFailure(error: unknown): Promise<void> {
+    if (this.#signal.aborted || !(error instanceof StoreBusyError || error instanceof StoreFullError)) throw error;
+    if (this.#syncFailure !== error.message) await this.#invocation.out.note(styled("error", "waiting: "), errorLine(error));
+    this.#syncFailure = error.message;
+  }
+
+  async #tell({ agent, sessions, failed }: SyncedAgent): Promise<void> {
+    for (const session of sessions) {
+      this.#failures.delete(session.path);
+      if (session.entriesAdded > 0 || session.outcome === "created") await this.#tellSession(agent, session);
+    }
+    for (const { path, error } of failed) {
+      if (this.#failures.get(path) === error.message) continue;
+      this.#failures.set(path, error.message);
+      await this.#tellFailure(agent, path, error);
+    }
+  }
+
+  async #tellSession(agent: string, { sessionId, outcome, entriesAdded, path }: ImportedFileSession): Promise<void> {
+    const { out, options } = this.#invocation;
+    const record = await this.#store.findSession(sessionId);
+    const title = record === undefined ? sessionId : sessionTitle(record);
+    if (options.json === true) this.#jsonLine({ at: this.#now, agent, sessionId, title, outcome, entriesAdded, path });
+    else {
+      const isNew = outcome === "created" ? "new, " : "+";
+      const start = [styled("dim", `${this.#now}  `), `${agent}  `, `${isNew}${counted(entriesAdded, "entry", "entries")}  `];
+      out.line(...fitLine([...start, styled("bold", title)], out.width, out.glyphs.ellipsis));
+    }
+    await out.flush();
+  }
+
+  async #tellFailure(agent: string, path: string, error: BoughError): Promise<void> {
+    const { out, options } = this.#invocation;
+    if (options.json === true) this.#jsonLine({ at: this.#now, agent, path, code: error.code, message: error.message });
+    else out.line(styled("dim", `${this.#now}  `), `${agent}  `, styled("error", "failed  "), errorLine(error));
+    await out.flush();
+  }
+
+  async #tellUnwatched(folder: string, reason: string): Promise<void> {
+    await this.#invocation.out.note(`No events for ${folder} (${reason}): it is looked at every ${POLL_MS / 1000} seconds.`);
+  }
+
+  #jsonLine(value: object): void {
+    this.#invocation.out.document(`${safeJson(JSON.stringify(value))}\n`);
+  }
+
+  /** The local time in text, and a full one in JSON. */
+  get #now(): string {
+    const { io, options } = this.#invocation;
+    return options.json === true ? new Date(io.now()).toISOString() : dateTime(io.now());
+  }
+}

@@ -1,0 +1,171 @@
+import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
+
+/** What a watcher reports. */
+export interface FolderWatcherEvents {
+  /** A file or folder below a watched folder may have changed, appeared or gone. */
+  readonly onChange: (path: string) => void;
+  /** The system sends no events for a part of this folder. Reported once for each folder. */
+  readonly onUnwatched: (folder: string, reason: string) => void;
+}
+
+/** Folders that hold no sessions; watching them would take thousands of watches. */
+const SKIPPED = new Set(["node_modules", ".git"]);
+
+/**
+ * Watches folders and all that is below them by events of the file system. A folder may be missing, be removed and come back.
+ *
+ * `isRecursive`: the system watches a whole tree at once (macOS, Windows). Elsewhere each folder has a watch of its own, which also
+ * reports its files: Node's recursive watches of Linux take one for each file. Links to folders are followed, each folder once.
+ */
+export class FolderWatcher {
+  readonly #events: FolderWatcherEvents;
+  readonly #isRecursive: boolean;
+  readonly #roots: readonly string[];
+  /** Watches of folders at and below the roots, by path, with the identity of each folder. */
+  readonly #watches = new Map<string, { readonly watcher: FSWatcher; readonly id: string }>();
+  /** The identities of these folders, so that links that lead in a circle end. */
+  readonly #ids = new Set<string>();
+  /** For each root the watch of the nearest folder above it that exists. */
+  readonly #above = new Map<string, { readonly folder: string; readonly watcher: FSWatcher }>();
+  readonly #unwatched = new Set<string>();
+
+  constructor(roots: readonly string[], isRecursive: boolean, events: FolderWatcherEvents) {
+    this.#roots = roots;
+    this.#isRecursive = isRecursive;
+    this.#events = events;
+  }
+
+  /** Starts to watch. Called again, it looks for folders that are back or whose watch was lost. */
+  start(): void {
+    for (const root of this.#roots) {
+      this.#watchAbove(root);
+      this.#watchTree(root, root);
+    }
+  }
+
+  /** The roots that exist and send no events. They must be looked at from time to time. */
+  get unwatched(): ReadonlySet<string> {
+    return this.#unwatched;
+  }
+
+  close(): void {
+    for (const { watcher } of [...this.#watches.values(), ...this.#above.values()]) watcher.close();
+    this.#watches.clear();
+    this.#ids.clear();
+    this.#above.clear();
+  }
+
+  // The folder above reports that a root was made, removed or replaced, which the watch of the root does not everywhere.
+  #watchAbove(root: string): void {
+    const folder = nearestFolder(dirname(root));
+    if (folder === undefined || this.#above.get(root)?.folder === folder) return;
+    this.#above.get(root)?.watcher.close();
+    this.#above.delete(root);
+    const next = root.slice(folder.endsWith(sep) ? folder.length : folder.length + 1).split(sep)[0];
+    const watcher = this.#open(folder, false, root, (name) => {
+      if (name !== null && name !== next) return;
+      this.#watchAbove(root);
+      this.#watchAnew(root, root);
+      this.#events.onChange(root);
+    });
+    if (watcher !== undefined) this.#above.set(root, { folder, watcher });
+  }
+
+  #watchTree(folder: string, root: string): void {
+    const id = folderId(folder);
+    if (id === undefined || this.#ids.has(id)) return;
+    const watcher = this.#open(folder, this.#isRecursive, root, (name) => this.#onEvent(folder, name, root));
+    if (watcher === undefined) return;
+    this.#watches.set(folder, { watcher, id });
+    this.#ids.add(id);
+    if (!this.#isRecursive) for (const below of foldersIn(folder)) this.#watchTree(below, root);
+  }
+
+  /** What a new folder holds already is reported with the folder. */
+  #onEvent(folder: string, name: string | null, root: string): void {
+    const path = name === null ? folder : join(folder, name);
+    if (!this.#isRecursive && name !== null && !SKIPPED.has(name)) this.#watchAnew(path, root);
+    this.#events.onChange(path);
+  }
+
+  /** Of a folder that was removed or replaced, the watch belongs to the old one. */
+  #watchAnew(path: string, root: string): void {
+    const known = this.#watches.get(path);
+    if (known !== undefined && known.id !== folderId(path)) this.#drop(path);
+    this.#watchTree(path, root);
+  }
+
+  /** Ends the watches at and below a path. */
+  #drop(path: string): void {
+    for (const [folder, { watcher, id }] of this.#watches) {
+      if (folder !== path && !folder.startsWith(join(path, "/"))) continue;
+      watcher.close();
+      this.#watches.delete(folder);
+      this.#ids.delete(id);
+    }
+  }
+
+  #open(folder: string, recursive: boolean, root: string, onName: (name: string | null) => void): FSWatcher | undefined {
+    try {
+      const watcher = watch(folder, { recursive, persistent: true }, (_event, name) => onName(name));
+      // On Windows the removal of a watched folder is an error of its watch.
+      watcher.on("error", () => {
+        this.#drop(folder);
+        this.#events.onChange(folder);
+      });
+      return watcher;
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      // A folder that is gone, or that may not be read, has no sessions to report.
+      if (!["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(error.code ?? "")) this.#giveUp(root, error.code ?? error.message);
+      return undefined;
+    }
+  }
+
+  #giveUp(root: string, code: string): void {
+    if (this.#unwatched.has(root)) return;
+    this.#unwatched.add(root);
+    this.#events.onUnwatched(root, REASONS[code] ?? code);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "the limit of watches is reached, see fs.inotify.max_user_watches",
+  EMFILE: "the limit of open watchers is reached, see fs.inotify.max_user_instances",
+};
+
+/** The folders in a folder, links to folders included; none if it cannot be listed. */
+function foldersIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !SKIPPED.has(entry.name))
+      .map(({ name }) => join(folder, name));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+/** Identifies a folder, also one that got the number of a removed one; undefined: there is no folder at the path. */
+function folderId(path: string): string | undefined {
+  try {
+    const stats = statSync(path);
+    return stats.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeMs}` : undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+function nearestFolder(path: string): string | undefined {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (folderId(folder) !== undefined) return folder;
+    if (basename(folder) === "") return undefined;
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
+}
