@@ -25,8 +25,8 @@ export function continuedEntryId(digest: string, entry: EntryId): EntryId {
 type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
 
 /**
- * Writes the labels, title, leaves and values of a source. In an existing session, only missing ones are written: none that a
- * user set since the last import is replaced.
+ * Writes the labels, title, leaves and values of a source. In an existing session, none that a user set since the last import is
+ * replaced: only missing ones are written, labels that are newer, and a title in place of the one that the source set before.
  */
 export class AnnotationWriter {
   readonly #connection: Connection;
@@ -38,12 +38,16 @@ export class AnnotationWriter {
   /** The last label record of each entry; earlier ones are ignored. */
   readonly #labels = new Map<EntryId, LabelAnnotation>();
   #hasTitle = false;
+  /** The title that the source set, in this import or an earlier one. */
+  #title: string | undefined;
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
-  constructor(connection: Connection, target: WriteTarget, isNew: boolean) {
+  /** `title`: the one that an earlier import of the same source set. */
+  constructor(connection: Connection, target: WriteTarget, isNew: boolean, title?: string) {
     this.#connection = connection;
     this.#target = target;
     this.#isNew = isNew;
+    this.#title = title;
     this.#isPlaced = !isNew && this.#isLeafPlaced();
   }
 
@@ -85,15 +89,23 @@ export class AnnotationWriter {
   #applyLabel({ entryId, label, createdAtMs }: LabelAnnotation): void {
     const entry = findEntrySeq(this.#connection, this.#target.seq, entryId);
     if (entry === undefined) return;
-    if (!this.#isNew && findLabel(this.#connection, this.#target.seq, entry) !== undefined) return;
+    const known = this.#isNew ? undefined : findLabel(this.#connection, this.#target.seq, entry);
+    // The newer one wins: a user may have set a label since, here or in the source.
+    if (known !== undefined && (createdAtMs ?? 0) <= known.createdAtMs) return;
     setLabel(this.#connection, this.#target.seq, entry, label, createdAtMs ?? Date.now());
   }
 
   #applyTitle({ title, source }: Extract<Annotation, { kind: "title" }>): void {
     this.#hasTitle = true;
     const row = requireSessionRow(this.#connection, this.#target.id);
-    if (!this.#isNew && row.title !== null && row.title_source !== "auto") return;
+    if (!this.#isNew && row.title !== null && row.title_source !== "auto" && row.title !== this.#title) return;
     renameSession(this.#connection, this.#target.id, title, source);
+    this.#title = requireSessionRow(this.#connection, this.#target.id).title ?? undefined;
+  }
+
+  /** The title that the source set, as it is stored; null: it set none, or a user has set another one. */
+  get title(): string | null {
+    return this.#title ?? null;
   }
 
   /**

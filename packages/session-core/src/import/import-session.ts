@@ -88,7 +88,7 @@ function importInto(
   const importer = new SessionImporter(connection, target, options, validate, isNew);
   const imported = importer.run(source);
   for (const [key, value] of options.append?.values(importer.stored) ?? []) setValue(connection, seq, key, value);
-  if (options.sync !== undefined) keepReading(connection, seq, source, { ...options, sync: options.sync });
+  if (options.sync !== undefined) keepReading(connection, seq, source, { ...options, sync: options.sync }, importer);
   const { parent } = source.header;
   // The call that started an agent may have been written after the agent was first imported.
   if (existing?.kind === "subagent" && existing.parent_call_id === null && parent?.toolCallId !== undefined) {
@@ -103,8 +103,10 @@ function keepReading(
   session: SessionSeq,
   source: SourceSession,
   { path, sync }: ImportOptions & { sync: SyncedImport },
+  importer: SessionImporter,
 ) {
-  const position = source.position?.();
+  const position = importer.hasUpdates ? undefined : source.position?.();
+  const checksum = position && sync.checksumAt(position);
   const leaf = findLeaf(connection, session, MAIN_LEAF)?.seq ?? null;
   setSourceSession(connection, {
     path,
@@ -112,7 +114,8 @@ function keepReading(
     session,
     revision: source.revision ?? null,
     leafId: leaf === null ? null : readPathState(connection, leaf).entryId,
-    position: (position && sync.check(position)) ?? null,
+    title: importer.title,
+    position: position === undefined || checksum === undefined ? null : { ...position, checksum, lastId: importer.lastId },
   });
 }
 

@@ -3,7 +3,7 @@ import type { EntryPayload } from "../entry/entry.js";
 import type { Validate } from "../entry/load-validation.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
-import { quoted } from "../ids/ids.js";
+import { type EntryId, quoted } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../port/session-storage.js";
 import type { StoredSourceEntry } from "../port/source-append.js";
@@ -62,12 +62,27 @@ export class SessionImporter {
     this.#validate = validate;
     this.#isNew = isNew;
     this.#writer = new EntryWriter(connection, target);
-    this.#annotations = new AnnotationWriter(connection, target, isNew);
+    this.#annotations = new AnnotationWriter(connection, target, isNew, options.sync?.known?.title ?? undefined);
   }
 
   /** The entries of the part of a source; only with `options.append`. */
   get stored(): readonly StoredSourceEntry[] {
     return this.#stored;
+  }
+
+  /** The last entry of the source, in the store. */
+  get lastId(): EntryId | null {
+    return this.#last.entryId;
+  }
+
+  /** The title that the source set, as it is stored; null: it set none. */
+  get title(): string | null {
+    return this.#annotations.title;
+  }
+
+  /** Whether entries of an earlier import were followed by later states of their records. */
+  get hasUpdates(): boolean {
+    return this.#continuedTips.size > 0;
   }
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
@@ -93,12 +108,12 @@ export class SessionImporter {
 
   /** Where entries without a known parent go: at first, below the part before this one. */
   #startOf(): PathState {
-    const { append } = this.#options;
-    if (append === undefined) return EMPTY_PATH;
-    const target = this.#target.seq;
-    const seq =
-      append.after === null ? findLeaf(this.#connection, target, MAIN_LEAF)?.seq : findEntrySeq(this.#connection, target, append.after);
-    return seq === undefined || seq === null ? EMPTY_PATH : readPathState(this.#connection, seq);
+    const { append, sync } = this.#options;
+    const [connection, session] = [this.#connection, this.#target.seq];
+    const after = append?.after ?? sync?.from?.lastId ?? null;
+    const isAtLeaf = append !== undefined && after === null;
+    const seq = isAtLeaf ? findLeaf(connection, session, MAIN_LEAF)?.seq : after && findEntrySeq(connection, session, after);
+    return typeof seq === "number" ? readPathState(connection, seq) : EMPTY_PATH;
   }
 
   #importRecord(record: SourceRecord): void {

@@ -14,6 +14,8 @@ export interface SourceFileRecord {
 export interface CheckedPosition extends ReadingPosition {
   /** The CRC-32 of the bytes before `offset`. */
   readonly checksum: number;
+  /** The last entry before it, in the store. */
+  readonly lastId: EntryId | null;
 }
 
 /** A session of such a file, as a sync read it last. */
@@ -26,6 +28,8 @@ export interface SourceSessionRecord {
   readonly revision: string | null;
   /** Where the last reading put the leaf `main`. */
   readonly leafId: EntryId | null;
+  /** The title that the last reading set, as it was stored; null: it set none. */
+  readonly title: string | null;
   /** null: the next reading starts at the beginning. */
   readonly position: CheckedPosition | null;
   /** When a sync found that its program had removed it; null: it has not. */
@@ -37,7 +41,7 @@ export interface SyncedImport {
   /** What the last sync kept of this session, if the session is still in the store. */
   readonly known?: SourceSessionRecord | undefined;
   /** The records before it were imported by an earlier sync. Only with `known`. */
-  readonly from?: ReadingPosition | undefined;
-  /** The position to keep, from that of the reader. Called in the transaction, after the last record. */
-  check(position: ReadingPosition): CheckedPosition | undefined;
+  readonly from?: CheckedPosition | undefined;
+  /** The checksum of the file before a position; undefined: it changed meanwhile. Called in the transaction, after the last record. */
+  checksumAt(position: ReadingPosition): number | undefined;
 }

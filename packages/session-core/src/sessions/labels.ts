@@ -37,11 +37,15 @@ export function listLabels(connection: Connection, session: SessionRef, text = "
   return connection.all(labelRows, { session: session.seq }).filter(({ label }) => label.toLowerCase().includes(part));
 }
 
-const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string }>(({ db, p }) =>
-  db.selectFrom("label").select("label").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string; createdAtMs: number }>(({ db, p }) =>
+  db
+    .selectFrom("label")
+    .select(["label", "created_at_ms as createdAtMs"])
+    .where("session_seq", "=", p.session)
+    .where("entry_seq", "=", p.entry),
 );
 
-/** Returns the label of an entry, or undefined. */
-export function findLabel(connection: Connection, session: SessionSeq, entry: EntrySeq): string | undefined {
-  return connection.get(labelRow, { session, entry })?.label;
+/** Returns the label of an entry and its time, or undefined. */
+export function findLabel(connection: Connection, session: SessionSeq, entry: EntrySeq): Omit<Label, "entryId"> | undefined {
+  return connection.get(labelRow, { session, entry });
 }

@@ -35,6 +35,7 @@ interface SourceSessionRow {
   readonly session_id: SessionId | null;
   readonly revision: string | null;
   readonly leaf_id: EntryId | null;
+  readonly title: string | null;
   readonly position_json: string | null;
   readonly gone_at_ms: number | null;
 }
@@ -43,7 +44,8 @@ const sessionsOfFile = query<{ path: string }, SourceSessionRow>(({ db, p }) =>
   db
     .selectFrom("source_session")
     .leftJoin("session", "session.seq", "source_session.session_seq")
-    .select(["path", "source_session.source_id", "session.id as session_id", "revision", "leaf_id", "position_json", "gone_at_ms"])
+    .select(["path", "source_session.source_id", "session.id as session_id", "revision", "leaf_id", "source_session.title"])
+    .select(["position_json", "gone_at_ms"])
     .where("path", "=", p.path),
 );
 
@@ -61,6 +63,7 @@ function toRecord(row: SourceSessionRow): SourceSessionRecord {
     sessionId: row.session_id,
     revision: row.revision,
     leafId: row.leaf_id,
+    title: row.title,
     position,
     goneAtMs: row.gone_at_ms,
   };
@@ -72,6 +75,7 @@ interface NewSourceSession {
   readonly session: SessionSeq;
   readonly revision: string | null;
   readonly leafId: EntryId | null;
+  readonly title: string | null;
   readonly position: CheckedPosition | null;
 }
 
@@ -84,6 +88,7 @@ const setSession = query<Omit<NewSourceSession, "position"> & { position: string
       session_seq: p.session,
       revision: p.revision,
       leaf_id: p.leafId,
+      title: p.title,
       position_json: p.position,
       gone_at_ms: null,
     })
@@ -92,6 +97,7 @@ const setSession = query<Omit<NewSourceSession, "position"> & { position: string
         session_seq: sql`excluded.session_seq`,
         revision: sql`excluded.revision`,
         leaf_id: sql`excluded.leaf_id`,
+        title: sql`excluded.title`,
         position_json: sql`excluded.position_json`,
         gone_at_ms: null,
       }),
@@ -121,7 +127,7 @@ export function setSourcesGone(
 const forgetSession = query<{ session: SessionSeq }>(({ db, p }) =>
   db
     .updateTable("source_session")
-    .set({ session_seq: null, revision: null, leaf_id: null, position_json: null })
+    .set({ session_seq: null, revision: null, leaf_id: null, title: null, position_json: null })
     .where("session_seq", "=", p.session),
 );
 

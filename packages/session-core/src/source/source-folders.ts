@@ -78,12 +78,20 @@ export interface FoundFile {
   readonly bytes: number;
   /** Changes when the file is changed: its size, its times and its inode. */
   readonly stamp: string;
-  /** When it was changed last, in milliseconds since 1970. */
-  readonly changedAtMs: number;
+  /** When it was written last, in milliseconds since 1970. */
+  readonly writtenAtMs: number;
 }
 
-function toFoundFile(path: string, { size, mtimeMs, ctimeMs, ino }: Stats): FoundFile {
-  return { path, bytes: size, stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, changedAtMs: Math.max(mtimeMs, ctimeMs) };
+/** What SQLite writes next to a database. */
+const WAL = "-wal";
+
+function toFoundFile(path: string, stats: Stats, folders: SourceFolders): FoundFile {
+  // A database grows in the file next to it.
+  const all = [stats, ...(folders.has(path + WAL) ? [statSync(path + WAL, { throwIfNoEntry: false })] : [])].filter(
+    (one) => one !== undefined,
+  );
+  const stamp = all.map(({ size, mtimeMs, ctimeMs, ino }) => `${size} ${mtimeMs} ${ctimeMs} ${ino}`).join(" ");
+  return { path, bytes: stats.size, stamp, writtenAtMs: Math.max(...all.map(({ mtimeMs }) => mtimeMs)) };
 }
 
 /** Which files are found. */
@@ -130,7 +138,7 @@ export function findSourceFiles(path: string, folders: SourceFolders, { leftOut 
   const below = relative(root, path).replaceAll("\\", "/");
   if (stats.isFile()) {
     const isWanted = below === "" || names?.test(below) !== false;
-    return { isFolder: false, files: isWanted ? [toFoundFile(path, stats)] : [], unreadable: [], others: 0 };
+    return { isFolder: false, files: isWanted ? [toFoundFile(path, stats, folders)] : [], unreadable: [], others: 0 };
   }
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
@@ -178,7 +186,8 @@ class Walk {
     else if (this.#excluded.has(fileIdOf(stats))) return;
     else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real, `${below}/`);
     else if (this.#names?.test(below) === false) return;
-    else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push(toFoundFile(path, stats));
+    else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real))
+      this.files.push(toFoundFile(path, stats, this.#folders));
   }
 
   /**

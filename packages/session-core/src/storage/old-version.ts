@@ -60,8 +60,8 @@ const VIEWS: readonly OldView[] = [
   {
     until: 8,
     view: "source_session",
-    select: `SELECT '' AS path, '' AS source_id, 0 AS session_seq, '' AS revision, '' AS leaf_id, '' AS position_json, 0 AS gone_at_ms
-      WHERE FALSE`,
+    select: `SELECT '' AS path, '' AS source_id, 0 AS session_seq, '' AS revision, '' AS leaf_id, '' AS title, '' AS position_json,
+      0 AS gone_at_ms WHERE FALSE`,
   },
 ];
 

@@ -227,12 +227,13 @@ interface SourceFileTable {
   format: string | null;
 }
 
-export interface SourceSessionTable {
+interface SourceSessionTable {
   path: string;
   source_id: string;
   session_seq: SessionSeq | null;
   revision: string | null;
   leaf_id: string | null;
+  title: string | null;
   position_json: string | null;
   gone_at_ms: number | null;
 }

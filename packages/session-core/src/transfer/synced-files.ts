@@ -1,13 +1,13 @@
 import { SourceNotFoundError } from "../errors/import-errors.js";
 import type { SessionStorage } from "../port/session-storage.js";
-import type { CheckedPosition, SourceFileRecord, SourceSessionRecord, SyncedImport } from "../port/source-files.js";
+import type { SourceFileRecord, SourceSessionRecord, SyncedImport } from "../port/source-files.js";
 import { type CheckedOffset, checkLines, FILE_START } from "../source/line-checksum.js";
 import { statPath } from "../source/source-file.js";
 import type { FoundFile } from "../source/source-folders.js";
-import type { ReadingPosition, SourceSession } from "../source/source-session.js";
+import type { SourceSession } from "../source/source-session.js";
 import type { ImportChoices } from "./import-run.js";
 
-/** A file that was changed this short a time ago may be changed again without another time, so it is read again. In milliseconds. */
+/** A file that was written this short a time ago may be written again without another time, so it is read again. In milliseconds. */
 const SETTLED_AFTER_MS = 2000;
 
 /** The stamp of a file that exists no longer. */
@@ -59,13 +59,13 @@ export class SyncedFiles implements ImportChoices {
     if (row?.sessionId === null && (await this.#storage.findSession(sessionId)) === undefined) return undefined;
     const known = row?.sessionId === null ? undefined : row;
     if (known?.goneAtMs === null && session.revision !== undefined && session.revision === known.revision) return undefined;
-    if (session.position === undefined) return { known, check: () => undefined };
+    if (session.position === undefined) return { known, checksumAt: () => undefined };
     const from = known?.position ?? undefined;
     const before = from && checkLines(path, FILE_START, from.offset);
     const isSame = before !== undefined && before.offset === from?.offset && before.checksum === from.checksum;
     // Read before the records are: of a file that is written again meanwhile, the checksum of the old bytes is kept.
     const start = checkLines(path, isSame ? before : FILE_START, Number.POSITIVE_INFINITY);
-    return { known, from: isSame ? from : undefined, check: (position) => checkPosition(path, start, position) };
+    return { known, from: isSame ? from : undefined, checksumAt: ({ offset }) => checksumAt(path, start, offset) };
   }
 
   async #sessionsOf(path: string): Promise<ReadonlyMap<string, SourceSessionRecord>> {
@@ -79,7 +79,7 @@ export class SyncedFiles implements ImportChoices {
   async done(path: string, format: string | null): Promise<void> {
     const file = this.#found.get(path);
     if (file === undefined) return;
-    const isSettled = Math.abs(Date.now() - file.changedAtMs) >= SETTLED_AFTER_MS;
+    const isSettled = Math.abs(Date.now() - file.writtenAtMs) >= SETTLED_AFTER_MS;
     this.#kept.push({ path, stamp: isSettled ? file.stamp : "", format });
     const seen = this.#seen.get(path);
     const removed = [...(await this.#sessionsOf(path)).values()].filter((one) => one.goneAtMs === null && seen?.has(one.sourceId) !== true);
@@ -106,10 +106,9 @@ export class SyncedFiles implements ImportChoices {
 }
 
 /** undefined: the file became shorter while it was read, so that the next reading starts at its beginning. */
-function checkPosition(path: string, start: CheckedOffset, position: ReadingPosition): CheckedPosition | undefined {
-  if (position.offset < start.offset) return undefined;
-  const { offset, checksum } = checkLines(path, start, position.offset);
-  return offset === position.offset ? { ...position, checksum } : undefined;
+function checksumAt(path: string, start: CheckedOffset, offset: number): number | undefined {
+  const end = offset < start.offset ? undefined : checkLines(path, start, offset);
+  return end?.offset === offset ? end.checksum : undefined;
 }
 
 function exists(path: string): boolean {

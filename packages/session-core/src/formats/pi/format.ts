@@ -10,12 +10,12 @@ import {
   type ImportProblem,
   type ReadAttempt,
   type SourceFormat,
-  type SourceRecord,
+  type SourceHeader,
   type SourceSession,
   tryRead,
 } from "../../source/source-session.js";
 import { isPiHead, type PiFile, readPiFile, readSessionId, toSourceHeader } from "./pi-file.js";
-import { readRecords } from "./records.js";
+import { PiRecords } from "./records.js";
 
 /** The deepest nesting of subagents that is read. */
 const MAX_SUBAGENT_DEPTH = 8;
@@ -54,15 +54,22 @@ class SessionCollector {
     const sessionId = this.#taken.has(own) ? derivedId(own, file.path.split(/[\\/]/).at(-1) ?? "") : own;
     this.#taken.add(sessionId);
     const subagents = depth < MAX_SUBAGENT_DEPTH ? findSubagents(file.path, this.#folders) : { files: [], problems: [] };
-    const records = () => withProblems(file, sessionId, [...problems, ...subagents.problems]);
-    this.sessions.push({ header: toSourceHeader(file, sessionId, starter), path: file.path, records });
+    this.sessions.push(toSession(file, toSourceHeader(file, sessionId, starter), [...problems, ...subagents.problems]));
     for (const child of subagents.files) this.collect(child, sessionId, depth + 1, []);
   }
 }
 
-function* withProblems(file: PiFile, sessionId: SessionId, problems: readonly ImportProblem[]): Generator<SourceRecord, void, void> {
-  for (const problem of problems) yield { kind: "problem", problem };
-  yield* readRecords(file, sessionId);
+function toSession(file: PiFile, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
+  const reading = new PiRecords(file, header.sessionId);
+  return {
+    header,
+    path: file.path,
+    *records(from) {
+      for (const problem of problems) yield { kind: "problem", problem };
+      yield* reading.read(from);
+    },
+    position: () => reading.position,
+  };
 }
 
 /** The files of a session's subagents, and the problems of those that cannot be read. */

@@ -1,5 +1,5 @@
 import type { EntryId } from "../../ids/ids.js";
-import { type JsonObject, parseTime, stringAt } from "../../source/json.js";
+import { isObject, type JsonObject, parseTime, stringAt } from "../../source/json.js";
 import type { SourceRecord } from "../../source/source-session.js";
 import { LEAF_MARK } from "./marks.js";
 
@@ -19,6 +19,21 @@ interface SkippedRun {
  */
 export class SkippedLines {
   readonly #runs = new Map<string, SkippedRun>();
+
+  /** `state`: that of an earlier reading. */
+  constructor(state?: unknown) {
+    for (const run of Array.isArray(state) ? state.filter(isObject) : []) {
+      const kept = { parentId: stringAt(run, "parentId") ?? null, lastChild: stringAt(run, "lastChild") };
+      for (const id of Array.isArray(run.ids) ? run.ids : []) this.#runs.set(String(id), kept);
+    }
+  }
+
+  /** The runs with the ids of their lines: a JSON value. */
+  get state(): readonly JsonObject[] {
+    const ids = new Map<SkippedRun, string[]>();
+    for (const [id, run] of this.#runs) ids.set(run, [...(ids.get(run) ?? []), id]);
+    return [...ids].map(([run, of]) => ({ ...run, ids: of }));
+  }
 
   /** Adds the line `id` with the parent `parentId` of the file. */
   add(id: string, parentId: string | null): void {

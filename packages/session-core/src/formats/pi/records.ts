@@ -2,7 +2,7 @@ import { type EntryId, isId, quoted, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
 import { type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
 import { type JsonLine, readJsonLines } from "../../source/json-lines.js";
-import type { ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
+import type { ImportProblem, ReadingPosition, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { BLOB_PREFIX, type MissingBlob, restoreBlobs } from "./blobs.js";
 import { toPayload } from "./entries.js";
 import { isAnnotation, SkippedLines, toAnnotation } from "./links.js";
@@ -10,41 +10,78 @@ import { EXPORTED_BY } from "./marks.js";
 import { type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
 
 /**
- * Reads the records of a session file in file order. Versions 1, 2 and 3 are read alike, because the header's version is not
- * reliable: a record without an id gets one derived from its line, and a record without a parent is attached to the record of
- * the line before it.
+ * Reads the records of a session file in file order, from its start or where the last reading ended. Versions 1, 2 and 3 are read
+ * alike, because the header's version is not reliable: a record without an id gets one derived from its line, and a record without a
+ * parent is attached to the record of the line before it.
  *
  * Memory: one line, and the ids of the lines that are not entries.
  */
-export function* readRecords(file: PiFile, sessionId: SessionId): Generator<SourceRecord, void, void> {
-  const reading = new RecordReader(file, sessionId);
-  yield* reading.readSettings();
-  for (const line of readJsonLines(file.path)) {
-    if (line.kind === "problem") yield line;
-    else if (line.line.number > file.headerLine) yield* reading.readLine(line);
+export class PiRecords {
+  readonly #file: PiFile;
+  readonly #sessionId: SessionId;
+  #position: ReadingPosition | undefined;
+
+  constructor(file: PiFile, sessionId: SessionId) {
+    this.#file = file;
+    this.#sessionId = sessionId;
   }
-  yield* reading.finish();
+
+  /** Where the last reading ended. */
+  get position(): ReadingPosition | undefined {
+    return this.#position;
+  }
+
+  *read(from?: ReadingPosition): Generator<SourceRecord, void, void> {
+    const reading = new RecordReader(this.#file, this.#sessionId, from?.state);
+    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    this.#position = from;
+    if (from === undefined) yield* reading.readSettings();
+    for (const read of readJsonLines(this.#file.path, { from })) {
+      const isComplete = read.kind === "object" && read.line.hasLineBreak;
+      // A last line that may be incomplete is read again.
+      if (!isComplete) this.#position ??= { ...end, state: reading.state };
+      if (read.kind === "problem") yield read;
+      else if (read.line.number > this.#file.headerLine) yield* reading.readLine(read);
+      if (!isComplete) continue;
+      end = { offset: read.line.offset + read.line.bytes + 1, line: read.line.number };
+      this.#position = undefined;
+    }
+    this.#position ??= { ...end, state: reading.state };
+    yield* reading.finish();
+  }
 }
 
 class RecordReader {
-  readonly #links = new SkippedLines();
+  readonly #links: SkippedLines;
   readonly #isBoughExport: boolean;
   /** The entry at the last line: pi continues there when it opens the file. */
-  #leafId: EntryId | null = null;
-  #firstId: EntryId | null = null;
-  #lastId: EntryId | null = null;
+  #leafId: EntryId | null;
+  #firstId: EntryId | null;
+  #lastId: EntryId | null;
   #lastMs: number;
   #title: string | null | undefined;
 
   readonly #file: PiFile;
   readonly #sessionId: SessionId;
 
-  constructor(file: PiFile, sessionId: SessionId) {
+  /** `state`: that of an earlier reading. */
+  constructor(file: PiFile, sessionId: SessionId, state: JsonObject = {}) {
     this.#file = file;
     this.#sessionId = sessionId;
 
     this.#isBoughExport = file.header[EXPORTED_BY] === "bough";
-    this.#lastMs = parseTime(file.header.timestamp) ?? 0;
+    this.#links = new SkippedLines(state.links);
+    this.#leafId = stringAt(state, "leafId") ?? null;
+    this.#firstId = stringAt(state, "firstId") ?? null;
+    this.#lastId = stringAt(state, "lastId") ?? null;
+    this.#lastMs = numberAt(state, "lastMs") ?? parseTime(file.header.timestamp) ?? 0;
+    this.#title = state.title === null ? null : stringAt(state, "title");
+  }
+
+  /** What a later reading needs to go on. Its size grows with the labels and titles of the file only. */
+  get state(): JsonObject {
+    const [links, leafId, firstId, lastId] = [this.#links.state, this.#leafId, this.#firstId, this.#lastId];
+    return { links, leafId, firstId, lastId, lastMs: this.#lastMs, title: this.#title };
   }
 
   *readSettings(): Generator<SourceRecord, void, void> {

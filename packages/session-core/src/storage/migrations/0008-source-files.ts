@@ -13,6 +13,7 @@ export const sourceFiles = {
        session_seq INTEGER REFERENCES session ON DELETE SET NULL, -- NULL: it was deleted here; a sync does not bring it back
        revision TEXT,                               -- of its content, if its format has revisions
        leaf_id TEXT,                                -- where the last reading put the leaf main; NULL: before the first entry
+       title TEXT,                                  -- as the last reading set it; NULL: it set none
        position_json TEXT,                          -- where the last reading ended; NULL: the next one starts at the beginning
        gone_at_ms INTEGER,                          -- when a sync found that its program had removed it; NULL: it has not
        PRIMARY KEY (path, source_id)
