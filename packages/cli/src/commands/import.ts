@@ -6,13 +6,14 @@ import {
   importPath,
   NoSessionsFoundError,
   type Store,
+  syncSessions,
 } from "@bough/session-core";
 import { asSourceError } from "@bough/session-core/internals";
 import { AgentsNotFoundError, CancelledError, ChoiceNeededError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { quotePath } from "../format/quote-path.js";
 import { type Column, tableLines } from "../format/table.js";
-import { describeAgent, findAgents } from "../session/known-agents.js";
+import { describeAgent, findAgents, sourceEnvironment } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
 import { sessionTitle } from "../session/titles.js";
@@ -29,47 +30,67 @@ interface ImportCommandOptions extends CommonOptions {
 }
 
 /** `bough import`: imports session files into the store. Without a path it offers those of the agents that it finds. */
-export const runImport: Command<ImportCommandOptions> = async (given) => {
-  const { io, options } = given;
-  const invocation = given.args.length === 0 ? { ...given, args: await chooseFound(given) } : given;
+export const runImport: Command<ImportCommandOptions> = async (invocation) => {
+  const { io, out, args, options } = invocation;
+  const isSync = args.length === 0;
+  if (isSync) await agreeToFound(invocation);
   await withStore(io, options.store, "create", async (store, storeFile) => {
-    const reports = await importAll(invocation, store);
-    const report = mergeReports(reports);
-    await printReport(invocation.out, store, report, { ...options, storeFile });
+    const report = await importAll(invocation, store, isSync ? syncFound : importEach);
+    await printReport(out, store, report, { ...options, storeFile, isSync });
     throwForProblems(report);
   });
 };
 
-/** The folders of the agents on this machine, once the user has agreed. */
-async function chooseFound({ io, out, options }: Invocation<ImportCommandOptions>): Promise<readonly string[]> {
+/** Names the agents on this machine and asks whether to import their sessions. */
+async function agreeToFound({ io, out, options }: Invocation<ImportCommandOptions>): Promise<void> {
   const agents = await findAgents(io);
   if (options.json !== true) for (const agent of agents) await out.note(describeAgent(agent, io.home));
   if (agents.length === 0)
     throw new AgentsNotFoundError("No sessions of an agent were found at the usual places. Name a file or folder: bough import PATH.");
   const folders = agents.map(({ folder }) => folder);
-  if (options.yes === true) return folders;
+  if (options.yes === true) return;
   if (io.ask === undefined)
     throw new ChoiceNeededError(
       `Choose what to import: ${folders.map((folder) => `bough import ${quotePath(folder)}`).join(", ")}; or all of it: bough import --yes.`,
     );
   await out.note("The files are only read; importing again adds what is new.");
   await confirm(io, `Import ${[...new Set(agents.map(({ name }) => name))].join(", ")}`, "");
-  return folders;
 }
 
-async function importAll(invocation: Invocation, store: Store): Promise<readonly ImportReport[]> {
+type Import = (invocation: Invocation, store: Store, signal: AbortSignal) => Promise<ImportReport>;
+
+async function importAll(invocation: Invocation, store: Store, run: Import): Promise<ImportReport> {
   const { io, out } = invocation;
   const { signal, end } = io.cancelOnInterrupt();
   try {
-    const reports = await importEach(invocation, store, signal);
+    const report = await run(invocation, store, signal);
     await indexImported(store, io, out, signal);
-    return reports;
+    return report;
   } finally {
     end();
   }
 }
 
-async function importEach({ io, out, args }: Invocation, store: Store, signal: AbortSignal): Promise<readonly ImportReport[]> {
+/** Imports what is new of every agent, and remembers the files as `bough sync` does. */
+const syncFound: Import = async ({ io, out }, store, signal) => {
+  const progress = await startProgress(io, out, "importing");
+  let done = 0;
+  const onProgress = (at: ImportProgress) => {
+    done = at.sessionsDone;
+    progress.update(at.bytesDone, at.bytesTotal, at.path);
+  };
+  try {
+    const { agents } = await syncSessions(store, { environment: sourceEnvironment(io), signal, onProgress });
+    const isNews = (one: ImportedFileSession) => one.outcome !== "unchanged" || one.problemCount > 0;
+    return mergeReports(agents.map(({ sessions, failed }) => ({ sessions: sessions.filter(isNews), failed, otherFiles: 0 })));
+  } catch (error) {
+    throw signal.aborted ? interruptedError(done, { cause: error }) : error;
+  } finally {
+    progress.end();
+  }
+};
+
+const importEach: Import = async ({ io, out, args }, store, signal) => {
   const reports: ImportReport[] = [];
   for (const given of args) {
     const path = resolve(io.cwd, requireArgument(given));
@@ -88,8 +109,8 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
       progress.end();
     }
   }
-  return reports;
-}
+  return mergeReports(reports);
+};
 
 /** One of several paths (a shell pattern) fails alone; the others are imported. */
 function failedReport(path: string, error: unknown, isOnly: boolean): ImportReport {
@@ -98,11 +119,12 @@ function failedReport(path: string, error: unknown, isOnly: boolean): ImportRepo
   return { sessions: [], failed: [{ path, error: failure }], otherFiles: 0 };
 }
 
-function interruptedError(sessions: number): CancelledError {
+function interruptedError(sessions: number, options?: { readonly cause: unknown }): CancelledError {
   return new CancelledError(
     sessions === 0
       ? "Interrupted; no session was imported. Run the import again."
       : `Interrupted; ${counted(sessions, "session was", "sessions were")} imported. Run the import again for the others.`,
+    options,
   );
 }
 
@@ -131,10 +153,12 @@ interface ReportOptions {
   readonly json?: boolean;
   readonly verbose?: boolean;
   readonly storeFile: string;
+  /** Whether unchanged files were skipped. */
+  readonly isSync: boolean;
 }
 
 /** Prints the outcome per session, the problems, and commands to run next. */
-export async function printReport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
+async function printReport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
   if (options.json === true) return out.json(reportToJson(report, options.storeFile));
   await printSessions(out, store, report.sessions, options);
   printNewIds(out, report.sessions);
@@ -194,10 +218,12 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
   }
 }
 
-function printTotals(out: Printer, { sessions, otherFiles }: ImportReport, { storeFile }: ReportOptions): void {
+function printTotals(out: Printer, { sessions, otherFiles, failed }: ImportReport, { storeFile, isSync }: ReportOptions): void {
+  if (isSync && sessions.length === 0 && failed.length === 0) return out.line(`Everything was up to date in ${storeFile}.`);
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
   const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${storeFile}.${others}`);
   const [first] = sessions;
-  if (first !== undefined) out.line(styled("dim", "Next: bough sessions, bough tree, bough search WORDS"));
+  if (first !== undefined)
+    out.line(styled("dim", `Next: bough sessions, bough tree, bough search WORDS${isSync ? "; later: bough sync" : ""}`));
 }
