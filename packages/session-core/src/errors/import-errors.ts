@@ -72,4 +72,4 @@ export class UnknownFormatVersionError extends BoughError {
   }
 }
 
-const KNOWN_FORMATS = "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, Bough.";
+const KNOWN_FORMATS = "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode, Bough.";

@@ -5,6 +5,7 @@ import { codexFormat } from "./codex/format.js";
 import { copilotFormat } from "./copilot/format.js";
 import { cursorFormat } from "./cursor/format.js";
 import { geminiFormat } from "./gemini/format.js";
+import { opencodeFormat } from "./opencode/format.js";
 import { piFormat } from "./pi/format.js";
 
 /**

@@ -140,6 +140,8 @@ export interface SourceFormat {
   readonly agents?: readonly SourceAgent[];
   /** Whether the file with this head is of this format. */
   detects(head: FileHead): boolean;
+  /** Whether a file belongs to a session in another file: an import of a folder does not open it. */
+  isPart?(path: string, folders: SourceFolders): boolean;
   /** The file of the session that started this one, if it is at the usual place. Its sessions include those of this file. */
   starterOf?(path: string, folders: SourceFolders): string | undefined;
   /**

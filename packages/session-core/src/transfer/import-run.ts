@@ -131,6 +131,7 @@ export class ImportRun {
 
   /** Returns the name of the format; null: it is of no known one. */
   async #import(file: FoundFile): Promise<string | null> {
+    if (this.#found.isFolder && this.#formats.some((format) => format.isPart?.(file.path, this.#folders) === true)) return null;
     const format = detectFormat(file.path, this.#formats);
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
