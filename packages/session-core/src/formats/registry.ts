@@ -20,4 +20,5 @@ export const FORMATS: readonly SourceFormat[] = [
   copilotFormat,
   cursorFormat,
   geminiFormat,
+  opencodeFormat,
 ];
