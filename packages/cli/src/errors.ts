@@ -171,6 +171,18 @@ export class AgentsNotFoundError extends CommandError {
   override readonly name = "AgentsNotFoundError";
 }
 
+/** `resume`: no agent can go on with the session, or not at this entry. Nothing was written. */
+export class NotResumableError extends CommandError {
+  readonly code = "NOT_RESUMABLE";
+  override readonly name = "NotResumableError";
+}
+
+/** `resume`: the agent that was started ended with an error. The session that was written for it stays. */
+export class AgentFailedError extends CommandError {
+  readonly code = "AGENT_FAILED";
+  override readonly name = "AgentFailedError";
+}
+
 /** `edit`: there is no editor, or it failed. */
 export class EditorFailedError extends CommandError {
   readonly code = "EDITOR_FAILED";

@@ -191,6 +191,8 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   EDITOR_FAILED: { exit: 75, meaning: "`edit`: the editor could not be started, or it ended with an error" },
   SECRETS_FOUND: { exit: 79, meaning: "`secrets --check`: sessions contain secrets" },
   PORT_REFUSED: { exit: 81, meaning: "`view`: the port is in use, or may not be used" },
+  NOT_RESUMABLE: { exit: 86, meaning: "`resume`: no agent can go on with the session, or not at this entry; nothing was written" },
+  AGENT_FAILED: { exit: 87, meaning: "`resume`: the agent could not be started, or ended with an error; its session stays" },
   CANCELLED: {
     exit: 130,
     meaning: "Interrupted (Ctrl+C): `import` and `sync` keep the sessions that were finished; other commands write nothing",

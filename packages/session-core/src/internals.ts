@@ -93,3 +93,4 @@ export { parseTodos, type Todo } from "./tools/todos.js";
 // Import and export
 export { learnSecrets } from "./transfer/export.js";
 export { asSourceError } from "./transfer/import-run.js";
+export { findResumingAgent, type ResumingAgent } from "./transfer/resume-agents.js";

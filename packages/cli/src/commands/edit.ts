@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import { withStore } from "../session/open-store.js";
 import { toFileName } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
+import { runProgram } from "../terminal/run-program.js";
 import type { Command, CommonOptions } from "./command.js";
 
 interface EditOptions extends CommonOptions {
@@ -41,17 +41,7 @@ async function openEditor(io: Io, file: string): Promise<void> {
   const editor = [io.env["VISUAL"], io.env["EDITOR"]].find((one) => one !== undefined && one.trim() !== "") ?? "vi";
   const isWindows = "SystemRoot" in io.env;
   const [command, args] = isWindows ? ["cmd", ["/c", editor, file]] : ["sh", ["-c", `${editor} "$@"`, editor, file]];
-  // Ctrl+C belongs to the editor.
-  const heedInterrupts = io.pagerTerminal?.ignoreInterrupts();
-  try {
-    const exit = await new Promise<number | string>((resolve) => {
-      const child = spawn(command, args, { stdio: "inherit", env: { ...io.env } });
-      child.once("error", (error) => resolve(error.message));
-      child.once("close", (code, signal) => resolve(code ?? signal ?? 0));
-    });
-    if (exit !== 0)
-      throw new EditorFailedError(`The editor '${editor}' ended with ${exit}. Set VISUAL or EDITOR to the command of your editor.`);
-  } finally {
-    heedInterrupts?.();
-  }
+  const exit = await runProgram(io, { command, args });
+  if (exit !== 0)
+    throw new EditorFailedError(`The editor '${editor}' ended with ${exit}. Set VISUAL or EDITOR to the command of your editor.`);
 }

@@ -9,6 +9,7 @@ export function defineFileCommands(registry: CommandRegistry): void {
   defineImport(registry);
   defineSync(registry);
   defineExport(registry);
+  defineResume(registry);
   defineSecrets(registry);
   defineVerify(registry);
   definePack(registry);
@@ -137,6 +138,32 @@ function defineExport(registry: CommandRegistry): void {
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry")
     .option("--with-secrets", "keep keys, tokens, passwords and values of .env files, which are masked otherwise");
+}
+
+function defineResume(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "resume [session] [entry]",
+    {
+      group: GROUP,
+      summary: "Go on with a branch in an agent: write it as a new session there, and start the agent",
+      more:
+        "Without SESSION: the most recently active session of this directory, else of the store. The branch is that of the leaf, or ends at ENTRY. " +
+        "The agent is the one that the session was imported from, or that of --in: then calls of tools that it does not have become texts. The session " +
+        "is a new file in the agent's folder; no file is changed. The agent starts in the directory of the session. If it is not in PATH, or the output " +
+        "is no terminal, the command is printed instead. Agents whose sessions cannot be written go on with their own session.",
+      examples: [
+        ["bough resume parser", "the branch of the leaf, in the agent that it comes from"],
+        ["bough resume parser ~4", "from four entries earlier, as a new session"],
+        ["bough resume parser --in claude", "in Claude Code, wherever the session comes from"],
+        ["bough resume parser --print", "writes the session and prints the command"],
+      ],
+      json: "{ agent, sessionId, file, isNew, cwd, command: string[] }",
+    },
+    async () => (await import("../commands/resume.js")).runResume,
+  )
+    .addOption(new Option("--in <agent>", "go on in this agent").choices(["pi", "claude"]))
+    .option("--print", "print the command that starts the agent, and do not start it");
 }
 
 function defineSecrets(registry: CommandRegistry): void {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { link, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { OutputExistsError, OutputFailedError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
@@ -8,19 +8,23 @@ import type { Io } from "../terminal/io.js";
 /** Size of a write, in UTF-16 code units. */
 const CHUNK = 1 << 18;
 
+/** Readable by its owner only, as agents write their sessions. */
+export const PRIVATE = 0o600;
+
 /**
  * Writes a file atomically: the pieces go to a temporary file in the same folder, which is then renamed. Without
- * `overwrite`, an existing file is not replaced; with it, the new file has its permissions, and a symbolic link stays one.
+ * `overwrite`, an existing file is not replaced; with it, the new file has its permissions, and a symbolic link stays one. The file is
+ * flushed to the disk before it gets its name.
  *
  * @throws {OutputExistsError | OutputFailedError}
  */
-export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean): Promise<void> {
-  const mode = await checkTarget(path, overwrite);
-  const target = mode === undefined ? path : await realpath(path);
+export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean, mode?: number): Promise<void> {
+  const replaced = await checkTarget(path, overwrite);
+  const target = replaced === undefined ? path : await realpath(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   const stopWatching = io.onInterrupt(() => rmSync(temporary, { force: true }));
   try {
-    await writeAll(temporary, pieces, mode);
+    await writeAll(temporary, pieces, replaced ?? mode);
     await moveIntoPlace(temporary, target, overwrite);
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
@@ -29,6 +33,16 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
   } finally {
     stopWatching();
     await rm(temporary, { force: true });
+  }
+}
+
+/** Creates a folder and those above it, for their owner only. @throws {OutputFailedError} */
+export async function createPrivateFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    throw new OutputFailedError(`Cannot create ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
   }
 }
 

@@ -123,6 +123,22 @@ export interface SourceEnvironment {
   readonly platform: NodeJS.Platform;
 }
 
+/** How a program goes on with a session. It is started in the working directory of the session. */
+export interface SourceResume {
+  /** Its command, which is searched in PATH. */
+  readonly program: string;
+  /** The arguments for the session with this id in this file. */
+  args(sessionId: SessionId, file: string): readonly string[];
+  /** Where the program looks for a new session, below one of its folders. undefined: its sessions cannot be written. */
+  newSession?(folder: string, session: { readonly cwd: string; readonly createdAtMs: number }): NewSourceFile;
+}
+
+/** A session file that does not exist yet. */
+export interface NewSourceFile {
+  readonly sessionId: SessionId;
+  readonly file: string;
+}
+
 /** A program that writes a format. */
 export interface SourceAgent {
   /** Its name for people, such as `Codex`. */
@@ -131,6 +147,8 @@ export interface SourceAgent {
   folders(environment: SourceEnvironment): readonly string[];
   /** Matches the path below the folder of each file that may be a session, with `/` between names. */
   readonly files: RegExp;
+  /** How it goes on with a session; undefined: only by its own list of sessions. */
+  readonly resume?: SourceResume;
 }
 
 /** A format that can be imported. */

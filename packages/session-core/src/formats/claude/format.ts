@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import type { SessionId } from "../../ids/ids.js";
 import { foldersBelow } from "../../source/agent-folders.js";
 import type { JsonObject } from "../../source/json.js";
@@ -5,7 +7,7 @@ import { SourceFolders } from "../../source/source-folders.js";
 import type { FileHead, ImportProblem, SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
 import { toAgentHeader, toConversationHeader } from "./headers.js";
-import { agentIdOfFile, conversationId } from "./ids.js";
+import { agentIdOfFile, conversationId, projectFolder } from "./ids.js";
 import { indexFile } from "./indexer.js";
 import { readRecords } from "./records.js";
 import type { SessionFile } from "./session-file.js";
@@ -23,6 +25,14 @@ export const claudeFormat: SourceFormat = {
       name: "Claude Code",
       folders: (given) => foldersBelow(given, "CLAUDE_CONFIG_DIR", ["projects"], ".claude", ".config/claude"),
       files: /\.jsonl$/,
+      resume: {
+        program: "claude",
+        args: (sessionId) => ["--resume", sessionId],
+        newSession: (folder, { cwd }) => {
+          const sessionId = randomUUID();
+          return { sessionId, file: join(folder, projectFolder(cwd), `${sessionId}.jsonl`) };
+        },
+      },
     },
   ],
   detects: isClaude,

@@ -30,6 +30,19 @@ export function conversationId(file: Pick<SessionFile, "path" | "chains">): Sess
   return isId(name) ? name : createHash("sha256").update(name).digest("hex").slice(0, 16);
 }
 
+/** The longest name of a project's folder; a longer one ends with a hash of the path. */
+const LONGEST_FOLDER = 200;
+
+/** The name of the folder in which Claude Code keeps the sessions of a working directory. */
+export function projectFolder(cwd: string): string {
+  const path = cwd.normalize("NFC");
+  const name = path.replace(/[^a-zA-Z0-9]/g, "-");
+  if (name.length <= LONGEST_FOLDER) return name;
+  let hash = 0;
+  for (let at = 0; at < path.length; at += 1) hash = (Math.imul(hash, 31) + path.charCodeAt(at)) | 0;
+  return `${name.slice(0, LONGEST_FOLDER)}-${Math.abs(hash).toString(36)}`;
+}
+
 /** The session whose folder of agents contains the file. */
 export function sessionIdOfFolder(path: string): SessionId | undefined {
   const folder = dirname(path);

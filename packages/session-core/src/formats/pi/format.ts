@@ -1,4 +1,5 @@
-import { dirname } from "node:path";
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
 import { UnknownFormatError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
 import { foldersBelow } from "../../source/agent-folders.js";
@@ -8,6 +9,7 @@ import { SourceFolders } from "../../source/source-folders.js";
 import {
   type FileHead,
   type ImportProblem,
+  type NewSourceFile,
   type ReadAttempt,
   type SourceFormat,
   type SourceHeader,
@@ -24,8 +26,18 @@ const MAX_SUBAGENT_DEPTH = 8;
 export const piFormat: SourceFormat = {
   name: "pi",
   agents: [
-    { name: "pi", folders: (given) => foldersBelow(given, "PI_CODING_AGENT_DIR", ["sessions"], ".pi/agent"), files: /\.jsonl$/ },
-    { name: "oh-my-pi", folders: (given) => foldersBelow(given, "OMP_CODING_AGENT_DIR", ["sessions"], ".omp/agent"), files: /\.jsonl$/ },
+    {
+      name: "pi",
+      folders: (given) => foldersBelow(given, "PI_CODING_AGENT_DIR", ["sessions"], ".pi/agent"),
+      files: /\.jsonl$/,
+      resume: { program: "pi", args: (_id, file) => ["--session", file], newSession },
+    },
+    {
+      name: "oh-my-pi",
+      folders: (given) => foldersBelow(given, "OMP_CODING_AGENT_DIR", ["sessions"], ".omp/agent"),
+      files: /\.jsonl$/,
+      resume: { program: "omp", args: (id) => ["--resume", id], newSession },
+    },
   ],
   detects: (head: FileHead) => isPiHead(head.records),
   starterOf: starterPath,
@@ -37,6 +49,14 @@ export const piFormat: SourceFormat = {
     return reading.sessions;
   },
 };
+
+/** Both programs keep the sessions of a working directory in a folder of its name. */
+function newSession(folder: string, { cwd, createdAtMs }: { readonly cwd: string; readonly createdAtMs: number }): NewSourceFile {
+  const sessionId = randomUUID();
+  const project = `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
+  const time = new Date(createdAtMs).toISOString().replace(/[:.]/g, "-");
+  return { sessionId, file: join(folder, project, `${time}_${sessionId}.jsonl`) };
+}
 
 /** Collects the sessions of a file and of its subagents, parents first. */
 class SessionCollector {

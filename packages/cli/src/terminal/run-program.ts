@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { Io } from "./io.js";
+
+/** What `runProgram` runs. */
+export interface ProgramCall {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Default: that of this process. */
+  readonly cwd?: string;
+}
+
+/**
+ * Runs a program on the terminal of this process until it ends; Ctrl+C belongs to it meanwhile. Returns its exit code, or the signal or
+ * error that ended it.
+ */
+export async function runProgram(io: Io, { command, args, cwd }: ProgramCall): Promise<number | string> {
+  const heedInterrupts = io.pagerTerminal?.ignoreInterrupts();
+  try {
+    return await new Promise<number | string>((resolve) => {
+      const place = cwd === undefined ? {} : { cwd };
+      const env = cwd === undefined ? { ...io.env } : { ...io.env, PWD: cwd };
+      const child = spawn(command, args, { stdio: "inherit", env, ...place });
+      child.once("error", (error) => resolve(error.message));
+      child.once("close", (code, signal) => resolve(code ?? signal ?? 0));
+    });
+  } finally {
+    heedInterrupts?.();
+  }
+}
+
+/** The file of a command in PATH; undefined: there is none that can be run. */
+export function findProgram({ env }: Pick<Io, "env">, command: string): string | undefined {
+  const endings = "SystemRoot" in env ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter(isAbsolute);
+  return folders.flatMap((folder) => endings.map((ending) => join(folder, `${command}${ending}`))).find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch (error) {
+    if (error instanceof Error && "errno" in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,183 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parserSession, type Ran, type World, world } from "../world.js";
+
+/** A session of Claude Code: a prompt, a reply that calls a tool, its result, a reply. */
+const CLAUDE = "11111111-2222-4333-8444-555555555555";
+
+function claudeSession(here: World, cwd = here.folder): string {
+  const head = { isSidechain: false, userType: "external", cwd, sessionId: CLAUDE, version: "2.1.44", gitBranch: "main" };
+  const reply = (id: string, content: unknown) => ({ id, type: "message", role: "assistant", model: "claude-x", content });
+  const call = { type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: "a.ts" } };
+  const records = [
+    { type: "user", message: { role: "user", content: "read a.ts" } },
+    { type: "assistant", message: reply("msg_1", [call]) },
+    { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "export {}" }] } },
+    { type: "assistant", message: reply("msg_2", [{ type: "text", text: "It is empty." }]) },
+  ];
+  const uuid = (at: number) => `00000000-0000-4000-8000-00000000000${at}`;
+  const lines = records.map((record, at) => ({
+    parentUuid: at === 0 ? null : uuid(at - 1),
+    ...head,
+    ...record,
+    uuid: uuid(at),
+    timestamp: `2025-11-21T10:00:0${at}.000Z`,
+  }));
+  const file = here.path(`${CLAUDE}.jsonl`);
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return file;
+}
+
+/** Programs in PATH that write down how they were started. */
+function programs(here: World, exit: number, ...names: readonly string[]): { readonly PATH: string } {
+  const folder = here.path("bin");
+  mkdirSync(folder);
+  for (const name of names) {
+    const file = join(folder, name);
+    writeFileSync(file, `#!/bin/sh\n{ pwd; printf '%s\\n' "$@"; } > '${here.path("started")}'\nexit ${exit}\n`);
+    chmodSync(file, 0o755);
+  }
+  return { PATH: `${folder}:/bin:/usr/bin` };
+}
+
+const started = (here: World) => readFileSync(here.path("started"), "utf8").trim().split("\n");
+const recordsOf = (file: string) =>
+  readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+interface Resumed {
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly file: string;
+  readonly isNew: boolean;
+  readonly cwd: string;
+  readonly command: readonly string[];
+}
+
+async function resumed(here: World, ...args: readonly string[]): Promise<Resumed> {
+  return (await here.json("resume", ...args)) as Resumed;
+}
+
+describe("bough resume", () => {
+  test("writes the branch as a new session of its agent and starts it there, in the directory of the session", async () => {
+    const here = world();
+    const source = claudeSession(here);
+    const before = readFileSync(source, "utf8");
+    await here.run(["import", source]);
+    const { exit, err } = await here.run(["resume", CLAUDE], { env: programs(here, 0, "claude"), isTerminal: true });
+    const [cwd, option, id] = started(here);
+    expect([exit, cwd, option]).toEqual([0, realpathSync(here.folder), "--resume"]);
+    expect(id).not.toBe(CLAUDE);
+    const file = join(here.folder, ".claude/projects", realpathSync(here.folder).replace(/[^a-zA-Z0-9]/g, "-"), `${id}.jsonl`);
+    expect(err).toContain(`written to ${file}`);
+    expect(recordsOf(file).map(({ type, sessionId }) => [type, sessionId])).toEqual([
+      ["user", id],
+      ["assistant", id],
+      ["user", id],
+      ["assistant", id],
+    ]);
+    expect(recordsOf(file)[1].message.content).toEqual([{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: "a.ts" } }]);
+    expect(readFileSync(source, "utf8")).toBe(before);
+  });
+
+  test("goes on at an entry, in another agent, with foreign calls and their results as texts", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here)]);
+    const { agent, file, command } = await resumed(here, CLAUDE, "00000000-0000-4000-8000-000000000002", "--in", "pi");
+    expect([agent, command]).toEqual(["pi", ["pi", "--session", file]]);
+    expect(dirname(file)).toBe(join(here.folder, ".pi/agent/sessions", `--${realpathSync(here.folder).slice(1).replaceAll("/", "-")}--`));
+    const [header, ...lines] = recordsOf(file);
+    expect(header).toMatchObject({ type: "session", version: 3, cwd: realpathSync(here.folder) });
+    expect(lines.map(({ message }) => [message.role, message.content])).toEqual([
+      ["user", "read a.ts"],
+      ["assistant", [{ type: "text", text: '[Called the tool Read with {"file_path":"a.ts"}]' }]],
+      [
+        "custom",
+        [
+          { type: "text", text: "[Result of the tool Read]" },
+          { type: "text", text: "export {}" },
+        ],
+      ],
+    ]);
+  });
+
+  test("writes a file that only its owner can read, and a new one each time", async () => {
+    const here = world();
+    await parserSession(here);
+    const [first, second] = [await resumed(here, "parser", "--in", "claude"), await resumed(here, "parser", "--in", "claude")];
+    expect(first.file).not.toBe(second.file);
+    expect(statSync(first.file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dirname(first.file)).sort()).toEqual([`${first.sessionId}.jsonl`, `${second.sessionId}.jsonl`].sort());
+  });
+
+  test("can be imported again: the new session has the context of the branch", async () => {
+    const here = world();
+    await parserSession(here);
+    const { file, sessionId } = await resumed(here, "parser", "asst2", "--in", "claude");
+    await here.run(["import", file]);
+    const messages = ({ out }: Ran) => JSON.parse(out).messages;
+    const [a, b] = [
+      await here.run(["context", "parser", "--at", "asst2", "--format", "anthropic"]),
+      await here.run(["context", sessionId, "--format", "anthropic"]),
+    ];
+    expect(messages(b)).toEqual(messages(a));
+  });
+
+  test("prints the command where the agent is not installed, where there is no terminal, and with --print", async () => {
+    const here = world();
+    await parserSession(here);
+    const nowhere = await here.run(["resume", "parser", "--in", "claude"], { env: { PATH: here.path("none") }, isTerminal: true });
+    expect(nowhere.out).toMatch(new RegExp(`^cd ${realpathSync(here.folder)} && claude --resume [0-9a-f-]{36}\\n$`));
+    expect(nowhere.err).toContain("claude is not in PATH");
+    const env = programs(here, 0, "claude");
+    for (const around of [{ env }, { env, isTerminal: true }]) {
+      const args = ["resume", "parser", "--in", "claude", ...("isTerminal" in around ? ["--print"] : [])];
+      expect((await here.run(args, around)).out).toContain("claude --resume");
+    }
+    expect(existsSync(here.path("started"))).toBe(false);
+  });
+
+  test("starts in the current directory if that of the session is gone, and says so", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here, "/home/ada/gone")]);
+    const { exit, err, out } = await here.run(["resume", CLAUDE]);
+    expect([exit, out]).toEqual([0, expect.stringContaining(`cd ${realpathSync(here.folder)} && claude`)]);
+    expect(err).toContain("/home/ada/gone does not exist here");
+  });
+
+  test("fails with one line if the agent fails; the session that was written stays", async () => {
+    const here = world();
+    await parserSession(here);
+    const { exit, err } = await here.run(["resume", "parser", "--in", "pi"], { env: programs(here, 3, "pi"), isTerminal: true });
+    expect([exit, err]).toEqual([87, expect.stringMatching(/pi ended with 3\./)]);
+    expect(existsSync(started(here)[2] ?? "")).toBe(true);
+  });
+
+  test("asks for an agent if the session comes from none", async () => {
+    const here = world();
+    await parserSession(here);
+    const { exit, err } = await here.run(["resume", "parser"]);
+    expect([exit, err]).toEqual([86, expect.stringContaining("--in pi, --in claude")]);
+    expect(existsSync(here.path(".claude"))).toBe(false);
+  });
+
+  test("obeys the agent's own variable for its folder", async () => {
+    const here = world();
+    await parserSession(here);
+    const { out } = await here.run(["resume", "parser", "--in", "claude", "--json"], {
+      env: { CLAUDE_CONFIG_DIR: here.path("elsewhere") },
+    });
+    expect(JSON.parse(out).file.startsWith(here.path("elsewhere/projects/"))).toBe(true);
+  });
+
+  test("says in one line that the folder of the agent cannot be written", async () => {
+    const here = world();
+    await parserSession(here);
+    writeFileSync(here.path(".claude"), "a file");
+    const { exit, err } = await here.run(["resume", "parser", "--in", "claude"]);
+    expect([exit, err.trim().split("\n").length]).toEqual([9, 1]);
+  });
+});

@@ -1,0 +1,35 @@
+import { isAbsolute, relative, sep } from "node:path";
+import type { SourceAgent, SourceEnvironment, SourceResume } from "../source/source-session.js";
+
+/** A program that can go on with sessions of a format. */
+export interface ResumingAgent {
+  /** Its name for people, such as `Claude Code`. */
+  readonly name: string;
+  readonly resume: SourceResume;
+  /** The folder for new sessions; undefined: there is no home folder. */
+  readonly folder: string | undefined;
+}
+
+/**
+ * The program that goes on with a session of this format: the one in whose folders `file` is, or else the first. undefined: there is none.
+ */
+export async function findResumingAgent(
+  format: string,
+  file: string | undefined,
+  environment: SourceEnvironment,
+): Promise<ResumingAgent | undefined> {
+  const { FORMATS } = await import("../formats/registry.js");
+  const agents = FORMATS.find(({ name }) => name === format)?.agents ?? [];
+  const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isBelow(file, folder)));
+  return toResuming(ofFile ?? agents[0], environment);
+}
+
+function toResuming(agent: SourceAgent | undefined, environment: SourceEnvironment): ResumingAgent | undefined {
+  if (agent?.resume === undefined) return undefined;
+  return { name: agent.name, resume: agent.resume, folder: agent.folders(environment)[0] };
+}
+
+function isBelow(file: string, folder: string): boolean {
+  const path = relative(folder, file);
+  return path !== "" && path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+}
