@@ -183,6 +183,18 @@ export class AgentFailedError extends CommandError {
   override readonly name = "AgentFailedError";
 }
 
+/** `sync --install`: no service is known for this system. */
+export class ServiceUnknownError extends CommandError {
+  readonly code = "SERVICE_UNKNOWN";
+  override readonly name = "ServiceUnknownError";
+}
+
+/** `sync --install`, `--uninstall`: the file of the service belongs to somebody else, or a program that starts or ends it failed. */
+export class ServiceFailedError extends CommandError {
+  readonly code = "SERVICE_FAILED";
+  override readonly name = "ServiceFailedError";
+}
+
 /** `edit`: there is no editor, or it failed. */
 export class EditorFailedError extends CommandError {
   readonly code = "EDITOR_FAILED";

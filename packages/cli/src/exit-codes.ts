@@ -193,6 +193,15 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   PORT_REFUSED: { exit: 81, meaning: "`view`: the port is in use, or may not be used" },
   NOT_RESUMABLE: { exit: 86, meaning: "`resume`: no agent can go on with the session, or not at this entry; nothing was written" },
   AGENT_FAILED: { exit: 87, meaning: "`resume`: the agent could not be started, or ended with an error; its session stays" },
+  SERVICE_UNKNOWN: {
+    exit: 84,
+    meaning: "`sync --install`, `--uninstall`: no service is known for this system; the message names the command that it would run",
+  },
+  SERVICE_FAILED: {
+    exit: 85,
+    meaning:
+      "`sync --install`, `--uninstall`: the file of the service is of another program, cannot be read or its folder not be made, or a command that starts or ends the service failed; the message says what was written",
+  },
   CANCELLED: {
     exit: 130,
     meaning: "Interrupted (Ctrl+C): `import` and `sync` keep the sessions that were finished; other commands write nothing",

@@ -24,11 +24,16 @@ interface SyncCommandOptions extends CommonOptions {
   readonly dryRun?: boolean;
   readonly verbose?: boolean;
   readonly watch?: boolean;
+  readonly install?: boolean;
+  readonly uninstall?: boolean;
+  readonly yes?: boolean;
 }
 
 /** `bough sync`: imports what is new in the folders of every agent on this machine. */
 export const runSync: Command<SyncCommandOptions> = async (invocation) => {
   const { io, out, options } = invocation;
+  if (options.install === true) return (await import("./sync-service.js")).installService(invocation);
+  if (options.uninstall === true) return (await import("./sync-service.js")).uninstallService(invocation);
   if (options.agent !== undefined) await requireAgents(io, options.agent);
   if (options.watch === true) {
     const { syncAndWatch } = await import("./sync-watch.js");

@@ -74,6 +74,7 @@ function defineSync(registry: CommandRegistry): void {
         ["bough sync --dry-run", "which files would be read"],
         ["bough sync --agent claude --agent pi", "only these agents"],
         ["bough sync --watch", "goes on as the agents write, until Ctrl-C"],
+        ["bough sync --install", "has a service do that from login on; shows what it writes, and asks"],
       ],
       json:
         "{ store, dryRun, agents: [{ agent, format, folders, files, newFiles, changedFiles, goneFiles, sessions: ImportedFileSession[], " +
@@ -84,6 +85,14 @@ function defineSync(registry: CommandRegistry): void {
     .option("--agent <name>", "only this agent, such as claude or 'Claude Code'; may be given several times", collect)
     .option("--dry-run", "only count the files that would be read")
     .addOption(new Option("--watch", "go on importing what the agents write, until a signal ends it").conflicts("dryRun"))
+    .addOption(
+      new Option(
+        "--install",
+        "write and start a service that runs --watch: a systemd user unit, launchd agent or scheduled task",
+      ).conflicts(["dryRun", "watch", "agent", "json", "uninstall"]),
+    )
+    .addOption(new Option("--uninstall", "end that service and remove its file").conflicts(["dryRun", "watch", "agent", "json"]))
+    .option("--yes", "with --install and --uninstall: without asking")
     .option("--verbose", "list every problem");
 }
 

@@ -27,7 +27,7 @@ export class FolderWatcher {
   /** The identities of these folders, so that links that lead in a circle end. */
   readonly #ids = new Set<string>();
   /** For each root the watch of the nearest folder above it that exists. */
-  readonly #above = new Map<string, { readonly folder: string; readonly watcher: FSWatcher }>();
+  readonly #above = new Map<string, { readonly id: string; readonly watcher: FSWatcher }>();
   readonly #unwatched = new Set<string>();
 
   constructor(roots: readonly string[], isRecursive: boolean, events: FolderWatcherEvents) {
@@ -36,11 +36,11 @@ export class FolderWatcher {
     this.#events = events;
   }
 
-  /** Starts to watch. Called again, it looks for folders that are back or whose watch was lost. */
+  /** Starts to watch. Called again, it finds folders that were moved, with one above them, or whose watch was lost. */
   start(): void {
     for (const root of this.#roots) {
       this.#watchAbove(root);
-      this.#watchTree(root, root);
+      this.#watchAnew(root, root);
     }
   }
 
@@ -59,7 +59,8 @@ export class FolderWatcher {
   // The folder above reports that a root was made, removed or replaced, which the watch of the root does not everywhere.
   #watchAbove(root: string): void {
     const folder = nearestFolder(dirname(root));
-    if (folder === undefined || this.#above.get(root)?.folder === folder) return;
+    const id = folder === undefined ? undefined : folderId(folder);
+    if (folder === undefined || id === undefined || this.#above.get(root)?.id === id) return;
     this.#above.get(root)?.watcher.close();
     this.#above.delete(root);
     const next = root.slice(folder.endsWith(sep) ? folder.length : folder.length + 1).split(sep)[0];
@@ -69,7 +70,7 @@ export class FolderWatcher {
       this.#watchAnew(root, root);
       this.#events.onChange(root);
     });
-    if (watcher !== undefined) this.#above.set(root, { folder, watcher });
+    if (watcher !== undefined) this.#above.set(root, { id, watcher });
   }
 
   #watchTree(folder: string, root: string): void {

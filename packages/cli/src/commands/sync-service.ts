@@ -1,0 +1,117 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { platform } from "node:os";
+import { dirname, isAbsolute } from "node:path";
+import { promisify } from "node:util";
+import { findAgentFolders } from "@bough/session-core";
+import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
+import { quotePath } from "../format/quote-path.js";
+import { sourceEnvironment } from "../session/known-agents.js";
+import { resolveStorePath } from "../session/open-store.js";
+import { writeNewFile } from "../session/write-file.js";
+import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
+import { SERVICE_MARK, type Service, serviceFor } from "../watch/service.js";
+import { type CommonOptions, confirm, type Invocation } from "./command.js";
+
+interface ServiceOptions extends CommonOptions {
+  readonly yes?: boolean;
+}
+
+type ServiceInvocation = Invocation<ServiceOptions>;
+
+/** `bough sync --install`: shows the service for this system, and writes and starts it once the user has agreed. */
+export async function installService({ io, out, options }: ServiceInvocation): Promise<void> {
+  const service = await describeService(io, options);
+  const present = await readService(service);
+  out.line(styled("bold", `${service.title}: ${service.file}`));
+  for (const line of service.text.trimEnd().split("\n")) out.line(`  ${line}`);
+  out.line("and then:");
+  for (const command of service.start) out.line(`  ${commandLine(command)}`);
+  if (present !== undefined && !present.includes(SERVICE_MARK))
+    throw new ServiceFailedError(`${service.file} exists and was not written by bough. Nothing was changed.`);
+  await out.flush();
+  if (options.yes !== true)
+    await confirm(io, `Write this file and start it`, present === undefined ? "" : "The file of an earlier --install is replaced.");
+  if (present !== service.text) await writeService(io, service, present !== undefined);
+  await runAll(io, service.start, `${service.file} was written, but it could not be started`);
+  out.line(`Bough imports what agents write from now on. ${service.hint}`);
+  out.line("bough sync --uninstall ends it.");
+}
+
+/** `bough sync --uninstall`: ends the service and removes its file once the user has agreed. */
+export async function uninstallService({ io, out, options }: ServiceInvocation): Promise<void> {
+  const service = await describeService(io, options);
+  const present = await readService(service);
+  if (present === undefined) return out.line(`There is no ${service.title} of bough: ${service.file} does not exist.`);
+  if (!present.includes(SERVICE_MARK)) throw new ServiceFailedError(`${service.file} was not written by bough. Nothing was changed.`);
+  for (const command of service.stop) out.line(commandLine(command));
+  out.line(`and then ${service.file} is removed. Everything that was imported stays.`);
+  await out.flush();
+  if (options.yes !== true) await confirm(io, "End the service and remove its file", "");
+  await runAll(io, service.stop, "The service could not be ended, and its file was not removed");
+  await rm(service.file);
+  out.line("Removed.");
+}
+
+async function describeService(io: Io, options: ServiceOptions): Promise<Service> {
+  const { path } = resolveStorePath(io, options.store);
+  const command = [...io.program, "--store", path, "sync", "--watch"];
+  const place = { env: io.env, home: io.home, platform: platform() };
+  const service = io.home === "" ? undefined : serviceFor(place, { command, variables: await agentVariables(io) });
+  if (service === undefined)
+    throw new ServiceUnknownError(`No service is known for this system. Have this command run at login: ${commandLine(command)}`);
+  return service;
+}
+
+/** The variables of this shell that name folders of agents: a service does not inherit them. */
+async function agentVariables(io: Io): Promise<Readonly<Record<string, string>>> {
+  const foldersWith = async (env: Io["env"]) => JSON.stringify(await findAgentFolders(sourceEnvironment({ env, home: io.home })));
+  const all = await foldersWith(io.env);
+  const found: Record<string, string> = {};
+  for (const [name, value] of Object.entries(io.env)) {
+    if (value === undefined || !isAbsolute(value)) continue;
+    const others = Object.entries(io.env).filter(([other]) => other !== name);
+    if ((await foldersWith(Object.fromEntries(others))) !== all) found[name] = value;
+  }
+  return found;
+}
+
+async function readService({ file }: Service): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new ServiceFailedError(`Cannot read ${file}: ${errorLine(error)}. Nothing was changed.`, { cause: error });
+  }
+}
+
+async function writeService(io: Io, { file, text }: Service, overwrite: boolean): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+  } catch (error) {
+    throw new ServiceFailedError(`Cannot make the folder ${dirname(file)}: ${errorLine(error)}. Nothing was written.`, { cause: error });
+  }
+  async function* once() {
+    yield text;
+  }
+  await writeNewFile(io, file, once(), overwrite);
+}
+
+/** @throws {ServiceFailedError} a command failed; the message names it and those after it. */
+async function runAll(io: Io, commands: readonly (readonly string[])[], failure: string): Promise<void> {
+  for (const [at, [program = "", ...args]] of commands.entries()) {
+    try {
+      await promisify(execFile)(program, args, { env: { ...io.env }, timeout: 60_000 });
+    } catch (error) {
+      const reason = error instanceof Error && "code" in error && error.code === "ENOENT" ? `${program} was not found` : errorLine(error);
+      const left = commands.slice(at).map(commandLine).join("; ");
+      throw new ServiceFailedError(`${failure}: ${reason}. Run it yourself: ${left}`, { cause: error });
+    }
+  }
+}
+
+function commandLine(words: readonly string[]): string {
+  return words.map(quotePath).join(" ");
+}
