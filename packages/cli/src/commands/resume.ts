@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { dirname } from "node:path";
-import { type EntryId, exportClaude, exportPi, type Session, type SessionRecord } from "@bough/session-core";
+import { type EntryId, exportClaude, exportCodex, exportPi, type Session, type SessionRecord } from "@bough/session-core";
 import { findResumingAgent, type ResumingAgent } from "@bough/session-core/internals";
 import { AgentFailedError, NoHomeError, NotResumableError } from "../errors.js";
 import { quotePath } from "../format/quote-path.js";
@@ -16,10 +16,10 @@ import { findProgram, runProgram } from "../terminal/run-program.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 /** The formats in which a new session can be written. */
-export const RESUME_TARGETS = ["pi", "claude"] as const;
+export const RESUME_TARGETS = ["pi", "claude", "codex"] as const;
 type Target = (typeof RESUME_TARGETS)[number];
 
-const EXPORTERS = { pi: exportPi, claude: exportClaude } satisfies Record<Target, unknown>;
+const EXPORTERS = { pi: exportPi, claude: exportClaude, codex: exportCodex } satisfies Record<Target, unknown>;
 
 interface ResumeOptions extends CommonOptions {
   readonly in?: Target;

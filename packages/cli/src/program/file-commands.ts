@@ -171,7 +171,7 @@ function defineResume(registry: CommandRegistry): void {
     },
     async () => (await import("../commands/resume.js")).runResume,
   )
-    .addOption(new Option("--in <agent>", "go on in this agent").choices(["pi", "claude"]))
+    .addOption(new Option("--in <agent>", "go on in this agent").choices(["pi", "claude", "codex"]))
     .option("--print", "print the command that starts the agent, and do not start it");
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parserSession, type Ran, type World, world } from "../world.js";
@@ -104,6 +104,16 @@ describe("bough resume", () => {
     ]);
   });
 
+  test("goes on in Codex, in the folder of the day, with an id that its file has too", async () => {
+    const here = world();
+    await parserSession(here);
+    const { agent, sessionId, file, command } = await resumed(here, "parser", "--in", "codex");
+    expect([agent, command]).toEqual(["Codex", ["codex", "resume", sessionId]]);
+    expect(sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(file).toBe(join(here.folder, ".codex/sessions/2025/11/21", `rollout-2025-11-21T12-00-00-${sessionId}.jsonl`));
+    expect(recordsOf(file)[0]).toMatchObject({ type: "session_meta", payload: { id: sessionId, cwd: realpathSync(here.folder) } });
+  });
+
   test("writes a file that only its owner can read, and a new one each time", async () => {
     const here = world();
     await parserSession(here);
@@ -160,8 +170,24 @@ describe("bough resume", () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["resume", "parser"]);
-    expect([exit, err]).toEqual([86, expect.stringContaining("--in pi, --in claude")]);
+    expect([exit, err]).toEqual([86, expect.stringContaining("--in pi, --in claude, --in codex")]);
     expect(existsSync(here.path(".claude"))).toBe(false);
+  });
+
+  test("goes on with its own session in an agent whose sessions cannot be written, but not at an entry", async () => {
+    const here = world();
+    const id = "33333333-4444-4555-8666-777777777777";
+    const file = here.path(`session-2025-11-21T10-00-${id.slice(0, 8)}.jsonl`);
+    const about = { sessionId: id, projectHash: "p", startTime: "2025-11-21T10:00:00.000Z", lastUpdated: "2025-11-21T10:00:00.000Z" };
+    const prompt = { id: "m1", timestamp: "2025-11-21T10:00:00.000Z", type: "user", content: "hi" };
+    writeFileSync(file, [about, prompt].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    await here.run(["import", file]);
+    expect(await resumed(here, id)).toMatchObject({ agent: "Gemini CLI", isNew: false, file, command: ["gemini", "--resume", id] });
+    const { exit, err } = await here.run(["resume", id, "m1"]);
+    expect([exit, err]).toEqual([86, expect.stringMatching(/Gemini CLI goes on at the end of its own session only.*--in claude/)]);
+    expect(await resumed(here, id, "m1", "--in", "pi")).toMatchObject({ agent: "pi", isNew: true });
+    rmSync(file);
+    expect(await here.run(["resume", id])).toMatchObject({ exit: 86, err: expect.stringContaining("is gone") });
   });
 
   test("obeys the agent's own variable for its folder", async () => {

@@ -67,6 +67,12 @@ export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonO
   );
 }
 
+/** A time in ISO format; a time out of the range of Date becomes 1970-01-01. */
+export function toIsoTime(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
+}
+
 /** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined for other values. */
 export function parseTime(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? Math.trunc(value) : Number.NaN;

@@ -19,7 +19,7 @@ const TOOLS: Readonly<Record<TargetAgent, ReadonlySet<string>>> = {
 };
 
 /** The custom type of the message that a result becomes. */
-export const RESULT_AS_TEXT = "bough.tool-result";
+const RESULT_AS_TEXT = "bough.tool-result";
 
 /**
  * The entries of a branch for a program that lacks some of the tools in it: a call of such a tool becomes a text of the reply, and its

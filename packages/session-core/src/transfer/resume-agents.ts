@@ -11,7 +11,8 @@ export interface ResumingAgent {
 }
 
 /**
- * The program that goes on with a session of this format: the one in whose folders `file` is, or else the first. undefined: there is none.
+ * The program that goes on with a session of this format: the one in whose folders `file` is, or else the first with
+ * files of its name. undefined: there is none.
  */
 export async function findResumingAgent(
   format: string,
@@ -21,7 +22,8 @@ export async function findResumingAgent(
   const { FORMATS } = await import("../formats/registry.js");
   const agents = FORMATS.find(({ name }) => name === format)?.agents ?? [];
   const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isBelow(file, folder)));
-  return toResuming(ofFile ?? agents[0], environment);
+  const ofName = agents.find(({ files }) => file !== undefined && files.test(file.replaceAll("\\", "/")));
+  return toResuming(ofFile ?? ofName ?? agents[0], environment);
 }
 
 function toResuming(agent: SourceAgent | undefined, environment: SourceEnvironment): ResumingAgent | undefined {

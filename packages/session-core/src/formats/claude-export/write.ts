@@ -4,7 +4,7 @@ import { encodeBytes } from "../../entry/bytes.js";
 import type { CompactionPayload, Entry } from "../../entry/entry.js";
 import type { EntryId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
-import { isObject, type JsonObject, objectAt, stringAt, without } from "../../source/json.js";
+import { isObject, type JsonObject, objectAt, stringAt, toIsoTime, without } from "../../source/json.js";
 import { partId } from "../claude/ids.js";
 import { metaRecord, toClaudeRecord } from "./message.js";
 
@@ -194,11 +194,6 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 function derivedUuid(session: string, id: string): string {
   const hex = createHash("sha256").update(`${session}\n${id}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-function toIsoTime(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }
 
 /** A user record that waits for its further parts. */

@@ -6,7 +6,7 @@ import type { AssistantMessage, Message, Usage } from "../../entry/message.js";
 import { joinTextBlocks } from "../../entry/text.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { SessionRecord } from "../../port/records.js";
-import { isObject, type JsonObject, stringAt } from "../../source/json.js";
+import { isObject, type JsonObject, stringAt, toIsoTime } from "../../source/json.js";
 import { isRolloutRecord } from "../codex/rollout-line.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./items.js";
 
@@ -55,11 +55,6 @@ async function readPlan(path: AsyncIterable<Entry>): Promise<Plan> {
 
 function toLine(createdAtMs: number, type: string, payload: JsonObject): string {
   return JSON.stringify(encodeBytes({ timestamp: toIsoTime(createdAtMs), type, payload }, "entry"));
-}
-
-function toIsoTime(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }
 
 /** Whether Codex recorded the session: then its settings, its tools and its system message are valid there. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isAbsolute, join } from "node:path";
 import { isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
@@ -6,6 +7,7 @@ import { readJsonLines } from "../../source/json-lines.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type {
   ImportProblem,
+  NewSourceFile,
   ReadingPosition,
   SourceAgent,
   SourceFormat,
@@ -26,7 +28,18 @@ const CODEX: SourceAgent = {
     return folder === "" ? [] : [join(folder, "sessions"), join(folder, "archived_sessions")];
   },
   files: /(?:^|\/)rollout-[^/]*\.jsonl(?:\.zst)?$/,
+  resume: { program: "codex", args: (sessionId) => ["resume", sessionId], newSession: newRollout },
 };
+
+/** A rollout of this moment, in the folder of the day. Its id is a UUID of version 7, which starts with the time. */
+function newRollout(folder: string, { createdAtMs }: { readonly createdAtMs: number }): NewSourceFile {
+  const time = createdAtMs.toString(16).padStart(12, "0");
+  const random = randomUUID();
+  const sessionId = `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
+  const iso = new Date(createdAtMs).toISOString();
+  const name = `rollout-${iso.slice(0, 19).replaceAll(":", "-")}-${sessionId}.jsonl`;
+  return { sessionId, file: join(folder, ...iso.slice(0, 10).split("-"), name) };
+}
 
 /** Rollouts of Codex: one session a file. */
 export const codexFormat: SourceFormat = {

@@ -12,7 +12,12 @@ import { editorSessions } from "./editor.js";
 export const cursorFormat: SourceFormat = {
   name: "cursor",
   agents: [
-    { name: "Cursor CLI", folders: chatFolders, files: /(?:^|\/)store\.db$|(?:^|\/)agent-transcripts\/.*\.(?:jsonl|txt)$/ },
+    {
+      name: "Cursor CLI",
+      folders: chatFolders,
+      files: /(?:^|\/)store\.db$|(?:^|\/)agent-transcripts\/.*\.(?:jsonl|txt)$/,
+      resume: { program: "cursor-agent", args: (sessionId) => ["--resume", sessionId] },
+    },
     { name: "Cursor", folders: editorFolders, files: /(?:^|\/)state\.vscdb$/ },
   ],
   detects: (head: FileHead) => isChat(tablesOf(head)) || isEditor(tablesOf(head)) || head.records.some(isTranscriptLine),

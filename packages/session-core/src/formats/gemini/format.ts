@@ -23,6 +23,7 @@ const geminiAgent: SourceAgent = {
   name: "Gemini CLI",
   folders: ({ env, home }) => [join(env["GEMINI_CLI_HOME"] ?? home, ".gemini", "tmp")],
   files: /^[^/]+\/(?:chats\/(?:[^/]+\/)?[^/]+\.jsonl?|checkpoint[^/]*\.json)$/,
+  resume: { program: "gemini", args: (sessionId) => ["--resume", sessionId] },
 };
 
 /** Sessions of Gemini CLI: logs (`.jsonl`) and documents (`.json`) of conversations, with those of their subagents. */

@@ -2,7 +2,7 @@ import { encodeBytes } from "../../entry/bytes.js";
 import type { Entry, EntryPayload, PayloadOf } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
-import { isObject, type JsonObject, parseTime } from "../../source/json.js";
+import { isObject, type JsonObject, parseTime, toIsoTime } from "../../source/json.js";
 import { EXPORTED_BY, FOREIGN_MARK, LEAF_MARK, USAGE_MARKS } from "../pi/marks.js";
 import { fillRequired, toPiContent, toPiMessage } from "./message.js";
 
@@ -93,12 +93,6 @@ function toPiRecord(entry: Entry): JsonObject {
   const { id, seq: _seq, parentId, createdAtMs, ...payload } = entry;
   const { type, ...fields } = toPiPayload(payload, entry);
   return { type, ...fields, id, parentId, timestamp: toIsoTime(createdAtMs) };
-}
-
-/** A time in ISO format; a time out of the range of Date becomes 1970-01-01. */
-function toIsoTime(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }
 
 type ForeignEntry = Extract<Entry, { type: "foreign" }>;
