@@ -1,29 +1,45 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { importPath, openStore } from "@bough/session-core";
+import {
+  parseLines,
+  parseRows,
+  writeCodexFile,
+  writeCursorChat,
+  writeCursorEditor,
+  writeCursorTranscript,
+  writeGeminiFile,
+} from "./agent-files.mjs";
 import { alternate, median } from "./measure.mjs";
 import { writeClaudeFile, writePiFile } from "./session-files.mjs";
 
 export const title = "import";
 
+/** What is imported, and the parsing that it is compared with. */
 const FORMATS = [
-  ["pi v3", writePiFile],
-  ["Claude Code", writeClaudeFile],
+  ["pi v3 file", writePiFile, parseLines],
+  ["Claude Code file", writeClaudeFile, parseLines],
+  ["Codex rollout", writeCodexFile, parseLines],
+  ["Gemini CLI log", writeGeminiFile, parseLines],
+  ["Cursor transcript", writeCursorTranscript, parseLines],
+  ["Cursor chat (SQLite)", writeCursorChat, parseRows],
+  ["Cursor editor (SQLite)", writeCursorEditor, parseRows],
 ];
 
 /** A file into an empty store; the search index is filled afterwards, as the first search would. */
 export async function run({ report, stores, quick, rounds }) {
-  for (const [format, writeFile] of FORMATS) {
+  for (const [format, writeFile, parse] of FORMATS) {
     const source = stores.path("session.jsonl");
     writeFile(source, quick ? 2e6 : 20e6);
     const size = `${(statSync(source).size / 1e6).toFixed(0)} MB`;
-    const { ours, index, baseline } = await alternate(importers(stores, source), { rounds: rounds(5), warmUp: 1 });
+    const { ours, index, baseline } = await alternate(importers(stores, source, parse), { rounds: rounds(5), warmUp: 1 });
     const both = ours.map((ms, at) => ms + index[at]);
-    report.ratio(`import of a ${format} file, search index left for later`, size, median(ours), median(baseline), 5);
-    report.ratio(`import of a ${format} file, search index included`, size, median(both), median(baseline), null);
+    report.ratio(`import of a ${format}, search index left for later`, size, median(ours), median(baseline), 5);
+    report.ratio(`import of a ${format}, search index included`, size, median(both), median(baseline), null);
+    rmSync(source);
   }
 }
 
-function importers(stores, source) {
+function importers(stores, source, parse) {
   let path;
   let store;
   return {
@@ -44,9 +60,7 @@ function importers(stores, source) {
         await store.close();
         rmSync(path);
       },
-      run: () => {
-        for (const line of readFileSync(source, "utf8").split("\n")) if (line !== "") JSON.parse(line);
-      },
+      run: () => parse(source),
     },
   };
 }

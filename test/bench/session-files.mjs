@@ -9,7 +9,7 @@ const START_MS = Date.UTC(2026, 0, 5);
 export const CWD = "/home/dev/project";
 
 /** Writes lines until the file has `bytes`; returns how many. */
-function writeLines(path, bytes, lines) {
+export function writeLines(path, bytes, lines) {
   const file = openSync(path, "w");
   let written = 0;
   let count = 0;

@@ -10,7 +10,9 @@ const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
  */
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
   const hash = createHash("sha256").update(parts.join("\n")).digest();
-  return Array.from(hash.subarray(0, 12), (byte) => ALPHABET.charAt(byte & 31)).join("");
+  let id = "";
+  for (const byte of hash.subarray(0, 12)) id += ALPHABET.charAt(byte & 31);
+  return id;
 }
 
 /** The id of an agent's session: the same whether it is reached through its parent or alone. */

@@ -44,6 +44,8 @@ export class SourceDatabase {
   readonly path: string;
   readonly #copy: DatabaseCopy | undefined;
   readonly #database: Database.Database;
+  /** Readers ask the same few queries thousands of times. */
+  readonly #statements = new Map<string, Database.Statement>();
   /** Whether rows are read one at a time: nobody waits for it. */
   readonly #isStreaming: boolean;
 
@@ -103,7 +105,13 @@ export class SourceDatabase {
 
   /** All rows of a query. */
   all(sql: string, ...values: readonly SourceValue[]): readonly JsonObject[] {
-    return this.#wrapErrors(() => this.#database.prepare(sql).all(...values)).filter(isObject);
+    return this.#wrapErrors(() => this.#prepare(sql).all(...values)).filter(isObject);
+  }
+
+  #prepare(sql: string): Database.Statement {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
   }
 
   /** The names of the tables. */

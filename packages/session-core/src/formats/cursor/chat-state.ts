@@ -2,6 +2,8 @@
 export interface ChatState {
   /** The ids of the messages of the next request, in their order. */
   readonly messages: readonly string[];
+  /** The same as bytes. */
+  readonly ids: Uint8Array;
   /** The tokens of the context. */
   readonly usedTokens: number | undefined;
   /** The URI of the folder in which the agent works. */
@@ -19,25 +21,41 @@ interface SubagentState {
 /** The deepest nesting of subagents that is read. */
 const MAX_DEPTH = 4;
 
-const ID_BYTES = 32;
+/** An id as the field of a state: the number of the field, the length, 32 bytes. */
+const ID_BYTES = 34;
+const ID_FIELD = [0x0a, 32];
 
 /**
- * Reads a state, a protobuf message (`agent.v1.ConversationStateStructure`): field 1 the ids of its messages, 5 the size of the
- * context, 9 the folder, 16 the subagents. Other fields are skipped. undefined: the bytes are no state.
+ * Reads a state, a protobuf message (`agent.v1.ConversationStateStructure`): field 1 the ids of its messages, which come first, 5 the
+ * size of the context, 9 the folder, 16 the subagents. Other fields are skipped. undefined: the bytes are no state.
+ *
+ * A long chat has many states with thousands of ids each, so the ids become text only when they are asked for.
  */
 export function readChatState(bytes: Uint8Array, depth = 0): ChatState | undefined {
-  const fields = readFields(bytes);
-  if (fields === undefined) return undefined;
-  const ids = bytesOf(fields, 1);
-  if (ids.some(({ length }) => length !== ID_BYTES)) return undefined;
+  let end = 0;
+  while (end + ID_BYTES <= bytes.length && bytes[end] === ID_FIELD[0] && bytes[end + 1] === ID_FIELD[1]) end += ID_BYTES;
+  const fields = readFields(bytes.subarray(end));
+  if (fields === undefined || bytesOf(fields, 1).length > 0) return undefined;
   const size = messageOf(fields, 5);
   const workspace = bytesOf(fields, 9)[0];
+  const ids = bytes.subarray(0, end);
+  let messages: readonly string[] | undefined;
   return {
-    messages: ids.map(toHex),
+    get messages(): readonly string[] {
+      messages ??= Array.from({ length: end / ID_BYTES }, (_, at) => toHex(ids.subarray(at * ID_BYTES + 2, (at + 1) * ID_BYTES)));
+      return messages;
+    },
+    ids,
     usedTokens: size && numberOf(size, 1),
     workspace: workspace && toText(workspace),
     subagents: depth < MAX_DEPTH ? bytesOf(fields, 16).flatMap((entry) => readSubagent(entry, depth) ?? []) : [],
   };
+}
+
+/** Whether the messages of `state` are the first ones of `longer`. */
+export function isBeginningOf(state: ChatState, longer: ChatState): boolean {
+  const { length } = state.ids;
+  return length <= longer.ids.length && Buffer.compare(state.ids, longer.ids.subarray(0, length)) === 0;
 }
 
 /** An entry of the map of subagents: field 1 its id, 2 its state (1), its start (2) and more. */

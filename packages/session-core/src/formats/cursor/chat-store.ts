@@ -75,6 +75,12 @@ export class ChatStore {
     for (const { id } of this.#database.rows(`SELECT id FROM blobs WHERE ${MESSAGES} ORDER BY rowid`)) yield String(id);
   }
 
+  /** The ids of the messages that may be summaries, by one look at the whole database. */
+  summaryIds(): ReadonlySet<string> {
+    const rows = this.#database.all(`SELECT id FROM blobs WHERE ${MESSAGES} AND instr(CAST(data AS TEXT), '"isSummary"') > 0`);
+    return new Set(rows.map(({ id }) => String(id)));
+  }
+
   /** Whether there is a row that may be a message. */
   hasMessages(): boolean {
     return this.#database.all(`SELECT 1 FROM blobs WHERE ${MESSAGES} LIMIT 1`).length > 0;
@@ -83,7 +89,7 @@ export class ChatStore {
   /** Other rows may start like a state; the messages of a state are in the database. */
   #toState(data: unknown): ChatState | undefined {
     const state = readChatState(bytesOf(data));
-    const [first] = state?.messages ?? [];
+    const [first] = state?.ids.length === 0 ? [] : (state?.messages ?? []);
     return first !== undefined && this.message(first)?.record !== undefined ? state : undefined;
   }
 }

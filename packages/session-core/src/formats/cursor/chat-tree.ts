@@ -4,7 +4,7 @@ import { EntryChain } from "../../source/entry-chain.js";
 import type { JsonObject } from "../../source/json.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { isEarlierState, isInjected, isSummary, textOf, toPayloads } from "./chat-messages.js";
-import type { ChatState } from "./chat-state.js";
+import { type ChatState, isBeginningOf } from "./chat-state.js";
 import type { ChatMessage, ChatStore } from "./chat-store.js";
 
 /** One step of a branch. `kept`: the first message that the summary did not replace. */
@@ -22,8 +22,8 @@ export class ChatTree {
   readonly #chain: EntryChain;
   /** The entry after which the next message goes, by the id of a message that was read. */
   readonly #entryOf = new Map<string, EntryId | null>();
-  /** Whether a message is a summary: each state names all messages before it. */
-  readonly #summaries = new Map<string, boolean>();
+  /** The messages that may be summaries: each state names all messages before it, so they are not read for each. */
+  #summaries: ReadonlySet<string> | undefined;
   /** The reply that first followed an entry. */
   readonly #replyAfter = new Map<EntryId | null, string>();
 
@@ -44,10 +44,14 @@ export class ChatTree {
     }
   }
 
-  /** What the newest state does not lead to; `others`: the messages of subagents. */
-  *rest(others: ReadonlySet<string>): Generator<SourceRecord, void, void> {
+  /** What the newest state does not lead to. Messages of subagents belong to other sessions. */
+  *rest(newest: ChatState | undefined): Generator<SourceRecord, void, void> {
     const leaf = this.#chain.leafId;
-    for (const state of this.#store.states()) yield* this.#leftBranch(state);
+    const others = new Set<string>(newest === undefined ? [] : messagesOfSubagents(newest));
+    for (const state of this.#store.states()) {
+      for (const id of messagesOfSubagents(state)) others.add(id);
+      if (newest === undefined || !isBeginningOf(state, newest)) yield* this.#leftBranch(state);
+    }
     this.#chain.moveTo(null);
     for (const id of this.#store.messageIds()) {
       if (this.#entryOf.has(id) || others.has(id)) continue;
@@ -97,9 +101,8 @@ export class ChatTree {
   }
 
   #isSummary(id: string): boolean {
-    const known = this.#summaries.get(id) ?? isSummary(this.#store.message(id)?.record ?? {});
-    this.#summaries.set(id, known);
-    return known;
+    this.#summaries ??= this.#store.summaryIds();
+    return this.#summaries.has(id) && isSummary(this.#store.message(id)?.record ?? {});
   }
 
   /** `count`: how often the branch has this message already. Equal messages are stored once. */
@@ -139,6 +142,10 @@ export class ChatTree {
     this.#entryOf.set(id, this.#chain.leafId);
     return { kind: "problem", problem };
   }
+}
+
+function messagesOfSubagents({ subagents }: ChatState): readonly string[] {
+  return subagents.flatMap(({ state }) => [...state.messages, ...messagesOfSubagents(state)]);
 }
 
 function toStep(id: string): Step {

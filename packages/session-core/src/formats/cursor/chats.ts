@@ -78,21 +78,10 @@ function* chatRecords(
   const tree = new ChatTree(store, id, createdAtMs);
   if (state === undefined) yield { kind: "problem", problem: { code: "missing-blob", path: store.path, line: null, message: NO_STATE } };
   else yield* tree.branch(state);
-  yield* tree.rest(messagesOfSubagents(state === undefined ? store.states() : [state, ...store.states()]));
+  yield* tree.rest(state);
 }
 
 const NO_STATE = "the newest state of the chat is missing; its messages are imported in the order in which they were written";
-
-function messagesOfSubagents(states: Iterable<ChatState>, found = new Set<string>()): ReadonlySet<string> {
-  for (const { subagents } of states) {
-    for (const { state } of subagents) for (const id of state.messages) found.add(id);
-    messagesOfSubagents(
-      subagents.map(({ state }) => state),
-      found,
-    );
-  }
-  return found;
-}
 
 function transcriptSession(chat: Chat, path: string, folders: SourceFolders): SourceSession {
   const reader = new TranscriptReader(path, chat.id);

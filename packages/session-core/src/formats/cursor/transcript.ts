@@ -15,7 +15,8 @@ import { userMessages } from "./user-text.js";
 export class TranscriptReader {
   readonly #path: string;
   readonly #sessionId: SessionId;
-  #position: ReadingPosition | undefined;
+  #end: Omit<ReadingPosition, "state"> | undefined;
+  #turn: TranscriptTurn | undefined;
 
   constructor(path: string, sessionId: SessionId) {
     this.#path = path;
@@ -24,20 +25,23 @@ export class TranscriptReader {
 
   /** Where the last reading ended. */
   get position(): ReadingPosition | undefined {
-    return this.#position;
+    return this.#end && this.#turn && { ...this.#end, state: this.#turn.state };
   }
 
   *records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
     const turn = new TranscriptTurn(this.#sessionId, Math.trunc(statPath(this.#path).mtimeMs), from?.state);
-    this.#position = from;
+    this.#turn = turn;
+    this.#end = from;
     for (const read of readJsonLines(this.#path, { from })) {
       if (read.kind === "problem") {
         yield read;
         continue;
       }
       const { number, offset, bytes, hasLineBreak } = read.line;
+      // A last line without a line break is read again, because more of it may come: it is not part of the state.
+      if (!hasLineBreak) this.#turn = turn.copy();
       yield* turn.records(read.object, number);
-      if (hasLineBreak) this.#position = { offset: offset + bytes + 1, line: number, state: turn.state };
+      if (hasLineBreak) this.#end = { offset: offset + bytes + 1, line: number };
     }
   }
 }
@@ -57,6 +61,11 @@ class TranscriptTurn {
     this.#changedAtMs = changedAtMs;
     this.#sentAtMs = numberAt(state, "sentAtMs");
     this.#openCalls = Array.isArray(state.openCalls) ? state.openCalls.filter(isObject) : [];
+  }
+
+  /** The same turn, unchanged by what is read later. */
+  copy(): TranscriptTurn {
+    return new TranscriptTurn(this.#sessionId, this.#changedAtMs, this.state);
   }
 
   get state(): JsonObject {
