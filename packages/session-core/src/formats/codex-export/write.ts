@@ -7,7 +7,7 @@ import { joinTextBlocks } from "../../entry/text.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { SessionRecord } from "../../port/records.js";
 import { isObject, type JsonObject, stringAt, toIsoTime } from "../../source/json.js";
-import { isRolloutRecord } from "../codex/rollout-line.js";
+import { isRolloutRecord } from "../codex/rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./items.js";
 
 /** A branch to write as a rollout. */
@@ -193,10 +193,13 @@ class RolloutWriter {
   *#writeCompaction(id: EntryId, { summary, details }: CompactionPayload): Generator<string, void, void> {
     const kept = this.#kept.get(id) ?? [];
     this.#kept.delete(id);
-    const own = isObject(details) && Array.isArray(details["replacement_history"]) ? details : undefined;
+    const { opening, ...own } = isObject(details) ? details : {};
     const list = [inputItem("user", compactionSummaryText(summary)), ...kept];
     yield* this.#writeTurn();
-    yield toLine(this.#lastMs, "compacted", { message: summary, ...(own ?? { replacement_history: list }) });
+    yield toLine(this.#lastMs, "compacted", {
+      message: typeof opening === "string" ? opening + summary : summary,
+      ...(Array.isArray(own["replacement_history"]) ? own : { replacement_history: list }),
+    });
     yield toLine(this.#lastMs, "event_msg", { type: "context_compacted" });
   }
 }

@@ -58,13 +58,27 @@ const KINDS: Readonly<Record<string, EventKind>> = {
   error: "error",
 };
 
-/** The items of a turn that `item_completed` events repeat. Other items, such as plans, are nowhere else. */
-const REPEATED_ITEMS: ReadonlySet<unknown> = new Set(["UserMessage", "AgentMessage", "Reasoning", "CommandExecution", "FileChange"]);
+/** What `item_completed` events repeat: items, or what other events say of a call. Other items, such as plans, are nowhere else. */
+const COMPLETED: Readonly<Record<string, EventKind>> = {
+  UserMessage: "mirror",
+  AgentMessage: "mirror",
+  Reasoning: "mirror",
+  ContextCompaction: "mirror",
+  CommandExecution: "call",
+  FileChange: "call",
+  McpToolCall: "call",
+  DynamicToolCall: "call",
+  ImageView: "call",
+};
 
 export function eventKind(event: JsonObject): EventKind {
   const type = stringAt(event, "type") ?? "";
-  if (type === "item_completed") return REPEATED_ITEMS.has(objectAt(event, "item")?.type) ? "mirror" : "other";
-  return (Object.hasOwn(KINDS, type) ? KINDS[type] : undefined) ?? "other";
+  if (type === "item_completed") return kindIn(COMPLETED, stringAt(objectAt(event, "item") ?? {}, "type") ?? "");
+  return kindIn(KINDS, type);
+}
+
+function kindIn(kinds: Readonly<Record<string, EventKind>>, type: string): EventKind {
+  return (Object.hasOwn(kinds, type) ? kinds[type] : undefined) ?? "other";
 }
 
 /**

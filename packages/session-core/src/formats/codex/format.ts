@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { isAbsolute, join } from "node:path";
-import { isId, type SessionId } from "../../ids/ids.js";
-import { derivedId } from "../../source/derived-id.js";
-import { type JsonObject, objectAt, parseTime, stringAt, tryStringify, without } from "../../source/json.js";
+import { quoted, type SessionId } from "../../ids/ids.js";
+import { type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
 import { readJsonLines } from "../../source/json-lines.js";
 import { SourceFolders } from "../../source/source-folders.js";
-import type {
-  ImportProblem,
-  NewSourceFile,
-  ReadingPosition,
-  SourceAgent,
-  SourceFormat,
-  SourceHeader,
-  SourceParent,
-  SourceRecord,
-  SourceSession,
+import {
+  type ImportProblem,
+  type NewSourceFile,
+  type ReadingPosition,
+  type SourceAgent,
+  type SourceFormat,
+  type SourceHeader,
+  type SourceParent,
+  type SourceRecord,
+  type SourceSession,
+  tryRead,
 } from "../../source/source-session.js";
-import { homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
-import { type MessageSource, RolloutReader } from "./records.js";
-import { isRolloutRecord, type RolloutLine, toRolloutLine } from "./rollout-line.js";
+import { findRollout, homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
+import { RolloutReader } from "./records.js";
+import { isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
 
 const CODEX: SourceAgent = {
   name: "Codex",
@@ -47,73 +47,9 @@ export const codexFormat: SourceFormat = {
   agents: [CODEX],
   detects: ({ records }) => records.some(isRolloutRecord),
   *sessions(path, folders = new SourceFolders()) {
-    yield toSession(path, readFacts(path), folders);
+    yield toSession(path, readFacts(path, idInName(path)), folders);
   },
 };
-
-/** What the beginning of a rollout says of all of it. */
-interface RolloutFacts {
-  readonly sessionId: SessionId;
-  readonly meta: JsonObject;
-  readonly startMs: number | undefined;
-  /** undefined: there is no message yet, except `promptLine`. */
-  readonly source: MessageSource | undefined;
-  /** The line of the last prompt that is recorded for the interface only. */
-  readonly promptLine: number | undefined;
-}
-
-/** Reads a file up to its first message, which is among the first lines: only of a file without messages as items all of it. */
-function readFacts(path: string): RolloutFacts {
-  const scan = new FactScan();
-  for (const parsed of readJsonLines(path)) {
-    if (parsed.kind === "problem") continue;
-    scan.add(toRolloutLine(parsed.object, parsed.line));
-    if (scan.isComplete) break;
-  }
-  return scan.toFacts(idInName(path));
-}
-
-class FactScan {
-  #first: RolloutLine | undefined;
-  #meta: JsonObject | undefined;
-  #startMs: number | undefined;
-  #source: MessageSource | undefined;
-  #promptLine: number | undefined;
-
-  add(line: RolloutLine): void {
-    this.#first ??= line;
-    this.#startMs ??= line.createdAtMs;
-    if (line.type === "session_meta") this.#meta ??= line.payload;
-    if (hasMessage(line)) this.#source = "items";
-    else if (endsTurn(line)) this.#source ??= "events";
-    if (line.type === "event_msg" && line.payload.type === "user_message") this.#promptLine = line.line;
-  }
-
-  get isComplete(): boolean {
-    return this.#source === "items" && this.#meta !== undefined;
-  }
-
-  toFacts(nameId: SessionId | undefined): RolloutFacts {
-    const meta = this.#meta ?? {};
-    const metaId = stringAt(meta, "id");
-    // A file whose first line is broken may have the data of the session that it was forked from.
-    const own = this.#first?.type === "session_meta" ? metaId : (nameId ?? metaId);
-    const sessionId = own !== undefined && isId(own) ? own : (nameId ?? derivedId("codex", tryStringify(this.#first?.raw) ?? ""));
-    const startMs = parseTime(meta.timestamp) ?? this.#startMs;
-    return { sessionId, meta, startMs, source: this.#source, promptLine: this.#promptLine };
-  }
-}
-
-function hasMessage({ type, payload }: RolloutLine): boolean {
-  return type === "response_item" && payload.type === "message" && (payload.role === "user" || payload.role === "assistant");
-}
-
-/** Whether a turn without items has a reply, or is over. */
-function endsTurn({ type, payload }: RolloutLine): boolean {
-  if (type !== "event_msg") return false;
-  if (payload.type === "item_completed") return objectAt(payload, "item")?.type === "AgentMessage";
-  return payload.type === "agent_message" || payload.type === "task_complete" || payload.type === "turn_aborted";
-}
 
 function toSession(path: string, facts: RolloutFacts, folders: SourceFolders): SourceSession {
   const { header, problems } = toHeader(path, facts, folders);
@@ -122,7 +58,7 @@ function toSession(path: string, facts: RolloutFacts, folders: SourceFolders): S
     header,
     *records(from) {
       for (const problem of problems) yield { kind: "problem", problem };
-      position = yield* readRecords(path, facts, from);
+      position = yield* readRecords(path, facts, folders, from);
       const name = readThreadName(path, facts.sessionId, folders);
       for (const problem of name.problems) yield { kind: "problem", problem };
       if (name.value !== undefined) yield { kind: "title", title: name.value, source: "user" };
@@ -133,10 +69,13 @@ function toSession(path: string, facts: RolloutFacts, folders: SourceFolders): S
 
 function* readRecords(
   path: string,
-  { sessionId, startMs, source, promptLine }: RolloutFacts,
+  facts: RolloutFacts,
+  folders: SourceFolders,
   from: ReadingPosition | undefined,
 ): Generator<SourceRecord, ReadingPosition | undefined, void> {
-  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", from?.state);
+  const { sessionId, startMs, source, promptLine } = facts;
+  const state = from?.state ?? (yield* readHistoryBase(path, facts, folders));
+  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state);
   let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
   let position: ReadingPosition | undefined;
   for (const line of readJsonLines(path, { from })) {
@@ -153,6 +92,50 @@ function* readRecords(
   yield* reader.finish();
   if (source === undefined && promptLine !== undefined) yield { kind: "problem", problem: unansweredPrompt(path, promptLine) };
   return source === "items" ? position : undefined;
+}
+
+/** How many files a fork of a fork may consist of. */
+const MOST_BASES = 100;
+
+/**
+ * Later versions (seen in 0.169) do not copy the history of a fork: its first line says which file it continues, and up to which byte. These
+ * entries come first, with the ids that they have in that session. Returns the state at their end.
+ */
+function* readHistoryBase(
+  path: string,
+  { meta, metaLine }: RolloutFacts,
+  folders: SourceFolders,
+  depth = 0,
+): Generator<SourceRecord, JsonObject | undefined, void> {
+  const base = objectAt(meta, "history_base");
+  const [id, end] = [stringAt(base ?? {}, "thread_id"), numberAt(base ?? {}, "end_byte_offset")];
+  if (id === undefined || end === undefined) return undefined;
+  const file = findRollout(path, id, folders);
+  const read = tryRead(path, "", () => (file === undefined || depth === MOST_BASES ? undefined : readFacts(file, id)));
+  if (file === undefined || read.value === undefined) {
+    yield { kind: "problem", problem: missingBase(path, metaLine, id) };
+    return undefined;
+  }
+  const { sessionId, startMs, source } = read.value;
+  const state = yield* readHistoryBase(file, read.value, folders, depth + 1);
+  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state);
+  const atMeta = (record: SourceRecord) => (record.kind === "entry" ? [{ ...record, line: metaLine }] : []);
+  for (const line of readJsonLines(file)) {
+    if (line.kind === "problem") continue;
+    if (line.line.offset >= end) break;
+    for (const record of reader.read(toRolloutLine(line.object, line.line))) yield* atMeta(record);
+  }
+  for (const record of reader.finish()) yield* atMeta(record);
+  return { ...reader.position({ offset: 0, line: 0 }).state, hasMeta: false };
+}
+
+function missingBase(path: string, line: number, id: SessionId): ImportProblem {
+  return {
+    code: "unreadable-file",
+    path,
+    line,
+    message: `the file of session ${quoted(id)}, whose history this fork continues, was not found; that history was left out`,
+  };
 }
 
 function unansweredPrompt(path: string, line: number): ImportProblem {

@@ -4,7 +4,7 @@ import { type JsonObject, objectAt, stringAt } from "../../source/json.js";
 import { readJsonLines } from "../../source/json-lines.js";
 import type { SourceFolders } from "../../source/source-folders.js";
 import { type ReadAttempt, tryRead } from "../../source/source-session.js";
-import { toRolloutLine } from "./rollout-line.js";
+import { toRolloutLine } from "./rollout-file.js";
 
 const ROLLOUT_NAME = /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/i;
 
@@ -46,7 +46,8 @@ export function readStartingCall(path: string, id: SessionId, parent: SessionId,
   return tryRead(file ?? path, "the link to the call that started the agent was left out", read);
 }
 
-function findRollout(path: string, id: SessionId, folders: SourceFolders): string | undefined {
+/** The file of the session `id`: next to `path`, or in the folder of Codex to which `path` belongs. */
+export function findRollout(path: string, id: SessionId, folders: SourceFolders): string | undefined {
   const beside = folders.once(dirname(path), rolloutsIn).get(id);
   const home = homeOf(path)?.home;
   return beside ?? (home === undefined ? undefined : folders.once(home, rolloutsBelow).get(id));

@@ -59,10 +59,12 @@ export interface InputMessage {
   readonly isHuman: boolean;
 }
 
-/** A `message` item of the user, the developer or the system; undefined: it has another role, or no content. */
+/** A message of the user, the developer, the system or another agent; undefined: the item has another type or role, or no content. */
 export function toInputMessage(item: JsonObject): InputMessage | undefined {
   const content = toContentBlocks(item.content);
   if (content === undefined) return undefined;
+  if (item.type === "agent_message") return { message: toAgentMessage(item, content), isHuman: false };
+  if (item.type !== "message") return undefined;
   switch (item.role) {
     case "system":
       return { message: { role: "system", content }, isHuman: false };
@@ -84,11 +86,8 @@ function kindOfAll(content: readonly JsonObject[]): InjectedKind | undefined {
   return kinds.includes(undefined) ? undefined : kinds[0];
 }
 
-/** A message of another agent: who sent it is kept in `details`. */
-export function toAgentMessage(item: JsonObject): JsonObject | undefined {
-  const content = toContentBlocks(item.content);
-  if (content === undefined) return undefined;
-  const { author, recipient } = item;
+/** Who sent the message of another agent is kept in `details`. */
+function toAgentMessage({ author, recipient }: JsonObject, content: readonly JsonObject[]): JsonObject {
   return { ...toCustomMessage(AGENT, content), details: { author: author ?? null, recipient: recipient ?? null } };
 }
 

@@ -144,3 +144,31 @@ function isFailure(text: string): boolean {
   const code = /^(?:Exit code:|Process exited with code) (-?\d+)$/m.exec(text.slice(0, EXIT_CODE_CHARS))?.[1];
   return code !== undefined && Number(code) !== 0;
 }
+
+/** What Codex writes before a summary, for the model that reads it. */
+const SUMMARY_OPENING = /^Another language model started to solve this problem and produced a summary[^\n]*:\n/;
+
+/** The payload of a compaction. Codex keeps nothing by id: the list of items that replaced the history is in the details. */
+export function toCompaction(
+  message: string,
+  compacted: JsonObject,
+  tokensBefore: number | undefined,
+  usage: JsonObject | undefined,
+): JsonObject {
+  const [opening] = SUMMARY_OPENING.exec(message) ?? [];
+  const details = withoutUndefined({ opening, ...without(compacted, ["message"]) });
+  return {
+    ...{ type: "compaction", summary: message.slice(opening?.length ?? 0), firstKeptEntryId: null },
+    ...withoutUndefined({ tokensBefore, usage }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
+  };
+}
+
+const OUTPUTS: ReadonlySet<unknown> = new Set([
+  ...["function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"],
+]);
+
+/** Whether an item is the output of a tool. */
+export function isOutput({ type }: JsonObject): boolean {
+  return OUTPUTS.has(type);
+}

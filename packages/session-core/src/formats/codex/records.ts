@@ -1,17 +1,14 @@
-import { createHash } from "node:crypto";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
-import { type JsonObject, numberAt, objectAt, stringAt, tryStringify, without } from "../../source/json.js";
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../source/json.js";
 import type { ReadingPosition, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { eventKind, toItems } from "./events.js";
-import { toAgentMessage, toInputMessage } from "./inputs.js";
-import { toReplyBlocks, toResultMessage } from "./items.js";
+import { type InputMessage, toInputMessage } from "./inputs.js";
+import { isOutput, toCompaction, toReplyBlocks, toResultMessage } from "./items.js";
 import { type ItemPlace, OpenRequest, type RequestEnd, type RolloutEntry } from "./request.js";
-import type { RolloutLine } from "./rollout-line.js";
+import { type MessageSource, type RolloutLine, toForeign } from "./rollout-file.js";
+import { SettingsReader } from "./settings.js";
 import { UsageReader } from "./usage.js";
-
-/** Where the messages of a file are. `events`: it has no items with messages, so those of the interface are read. */
-export type MessageSource = "items" | "events";
 
 /** Turns the lines of a rollout into the entries of a tree, in file order. Memory: one request, and an id for each turn. */
 export class RolloutReader {
@@ -19,11 +16,7 @@ export class RolloutReader {
   readonly #source: MessageSource;
   readonly #chain: EntryChain;
   readonly #usage: UsageReader;
-  #provider: string | undefined;
-  #model: string | undefined;
-  #effort: string | null | undefined;
-  /** A hash of the other settings. */
-  #settings: string | undefined;
+  readonly #settings: SettingsReader;
   #hasMeta: boolean;
   /** The tools of calls without an output, by call id. */
   readonly #calls: Map<string, string>;
@@ -40,10 +33,7 @@ export class RolloutReader {
     this.#source = source;
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#usage = new UsageReader(objectAt(state, "usage"));
-    this.#provider = stringAt(state, "provider");
-    this.#model = stringAt(state, "model");
-    this.#effort = state.effort === null ? null : stringAt(state, "effort");
-    this.#settings = stringAt(state, "settings");
+    this.#settings = new SettingsReader(objectAt(state, "settings"));
     this.#hasMeta = state.hasMeta === true;
     this.#calls = new Map(pairsIn(state.calls));
     this.#turns = idsIn(state.turns);
@@ -54,8 +44,8 @@ export class RolloutReader {
   /** Where a later reading goes on, if this one ends at `end`: at the request that is still open, or else there. */
   position(end: { readonly offset: number; readonly line: number }): ReadingPosition {
     const { offset, line, state } = this.#request?.start ?? { ...end, state: this.#changingState() };
-    const calls = { provider: this.#provider, model: this.#model, effort: this.#effort, settings: this.#settings };
-    return { offset, line, state: { ...state, ...calls, hasMeta: this.#hasMeta, turns: this.#turns, beforeContext: this.#beforeContext } };
+    const turns = { turns: [...this.#turns], beforeContext: this.#beforeContext };
+    return { offset, line, state: { ...state, settings: this.#settings.state, hasMeta: this.#hasMeta, ...turns } };
   }
 
   /** What the lines of a request change. */
@@ -90,6 +80,8 @@ export class RolloutReader {
         return yield* this.#readCompaction(line);
       case "event_msg":
         return yield* this.#readEvent(line, line.payload);
+      case "token_usage_record":
+        return this.#addUsage(this.#usage.readRecord(line.payload));
       case "state":
         return;
     }
@@ -100,27 +92,23 @@ export class RolloutReader {
     // A fork starts with a copy of its source, whose data come second.
     if (this.#hasMeta) return yield* this.#follow(line, toForeign(line));
     this.#hasMeta = true;
-    this.#provider = stringAt(line.payload, "model_provider");
-    const text = stringAt(objectAt(line.payload, "base_instructions") ?? {}, "text");
-    if (text !== undefined && text !== "") yield* this.#emit(line, { type: "message", message: { role: "system", content: text } });
+    const system = this.#settings.readMeta(line.payload);
+    if (system !== undefined) yield* this.#emit(line, { type: "message", message: { role: "system", content: system } });
   }
 
   *#readItem(line: RolloutLine, item: JsonObject, part = 0): Generator<SourceRecord, void, void> {
     const place = { line: line.line, part, createdAtMs: line.createdAtMs };
     if (isOutput(item)) return yield* this.#readOutput(line, place, item);
-    if (item.type === "agent_message") return yield* this.#input(line, toAgentMessage(item), item, false, part);
     const blocks = toReplyBlocks(item);
     if (blocks !== undefined) return yield* this.#readReply(line, place, blocks);
-    const input = item.type === "message" ? toInputMessage(item) : undefined;
-    yield* this.#input(line, input?.message, item, input?.isHuman === true, part);
+    yield* this.#input(line, toInputMessage(item), part);
   }
 
   *#readReply(line: RolloutLine, place: ItemPlace, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
     if (this.#request?.open.isAnswered === true) yield* this.#flush("complete");
     if (this.#request === undefined) {
       const start = { offset: line.offset, line: line.line - 1, state: this.#changingState() };
-      const model = { provider: this.#provider, model: this.#model };
-      this.#request = { open: new OpenRequest(place, model, this.#pendingUsage), start };
+      this.#request = { open: new OpenRequest(place, this.#settings.model, this.#pendingUsage), start };
       this.#pendingUsage = undefined;
     }
     this.#beforeContext = undefined;
@@ -139,75 +127,36 @@ export class RolloutReader {
     if (message !== undefined) yield this.#add({ ...place, payload: { type: "message", message } });
   }
 
-  /** A message that starts a new request. */
-  *#input(
-    line: RolloutLine,
-    message: JsonObject | undefined,
-    item: JsonObject,
-    isHuman: boolean,
-    part: number,
-  ): Generator<SourceRecord, void, void> {
-    if (message === undefined)
-      return yield* this.#follow(line, toForeign(line, `response_item/${stringAt(item, "type") ?? "unknown"}`), part);
+  /** A message that starts a new request; undefined: the item has not the shape of its type. */
+  *#input(line: RolloutLine, input: InputMessage | undefined, part: number): Generator<SourceRecord, void, void> {
+    if (input === undefined) return yield* this.#follow(line, toForeign(line), part);
     yield* this.#flush("complete");
-    if (isHuman) {
+    if (input.isHuman) {
+      this.#pendingUsage = undefined;
       // A rollback removes the texts for a turn with it, except those at the start of the session.
-      const before = this.#beforeContext ?? null;
-      this.#turns.push(this.#turns.length === 0 || before === null ? this.#chain.leafId : before);
+      this.#turns.push(this.#turns.length === 0 ? this.#chain.leafId : (this.#beforeContext ?? this.#chain.leafId));
       this.#beforeContext = undefined;
     } else this.#beforeContext ??= this.#chain.leafId;
-    yield this.#add({ line: line.line, part, createdAtMs: line.createdAtMs, payload: { type: "message", message } });
+    yield this.#add({ ...placeOf(line), part, payload: { type: "message", message: input.message } });
   }
 
   *#readSettings(line: RolloutLine, given: JsonObject): Generator<SourceRecord, void, void> {
-    const payloads = [...this.#changedModel(given), ...this.#changedContext(given, line.type)];
+    const payloads = this.#settings.read(given, line.type === "turn_context");
     if (payloads.length === 0) return;
     yield* this.#flush("complete");
     this.#beforeContext ??= this.#chain.leafId;
     for (const [part, payload] of payloads.entries()) yield this.#add({ ...placeOf(line), part, payload });
   }
 
-  #changedModel(given: JsonObject): readonly JsonObject[] {
-    const payloads: JsonObject[] = [];
-    const [model, provider] = [stringAt(given, "model"), stringAt(given, "model_provider_id") ?? this.#provider];
-    if (model !== undefined && (model !== this.#model || provider !== this.#provider)) {
-      payloads.push({ type: "model_change", ...(provider === undefined ? {} : { provider }), modelId: model });
-      [this.#model, this.#provider] = [model, provider];
-    }
-    const effort = given.effort ?? given.reasoning_effort;
-    if (typeof effort === "string" && effort !== this.#effort) {
-      payloads.push({ type: "thinking_level_change", thinkingLevel: effort });
-      this.#effort = effort;
-    }
-    return payloads;
-  }
-
-  /** The other settings of a turn, if they are not those of the turn before. */
-  #changedContext(given: JsonObject, type: string): readonly JsonObject[] {
-    if (type !== "turn_context") return [];
-    const data = without(given, PER_TURN);
-    const settings = createHash("sha256")
-      .update(tryStringify(data) ?? "")
-      .digest("base64")
-      .slice(0, 12);
-    if (settings === this.#settings) return [];
-    this.#settings = settings;
-    return [{ type: "custom", customType: "codex.turn_context", data }];
-  }
-
   *#readCompaction(line: RolloutLine): Generator<SourceRecord, void, void> {
     const message = stringAt(line.payload, "message");
     if (message === undefined) return yield* this.#follow(line, toForeign(line));
-    const details = without(line.payload, ["message"]);
-    const tokensBefore = this.#usage.contextTokens;
     this.#beforeContext = undefined;
-    yield* this.#emit(line, {
-      type: "compaction",
-      summary: message,
-      firstKeptEntryId: null,
-      ...(tokensBefore === undefined ? {} : { tokensBefore }),
-      ...(Object.keys(details).length === 0 ? {} : { details }),
-    });
+    yield* this.#flush("complete");
+    // The usage of a request without items is that of the summary.
+    const usage = this.#pendingUsage;
+    this.#pendingUsage = undefined;
+    yield this.#add({ ...placeOf(line), payload: toCompaction(message, line.payload, this.#usage.contextTokens, usage) });
   }
 
   *#readEvent(line: RolloutLine, event: JsonObject): Generator<SourceRecord, void, void> {
@@ -223,7 +172,7 @@ export class RolloutReader {
         if (this.#request?.open.addEvent(event) !== true) yield* this.#follow(line, toForeign(line));
         return;
       case "usage":
-        return this.#readUsage(event);
+        return this.#addUsage(this.#usage.read(event));
       case "settings":
         return yield* this.#readSettings(line, objectAt(event, "thread_settings") ?? {});
       case "title":
@@ -241,8 +190,8 @@ export class RolloutReader {
     }
   }
 
-  #readUsage(event: JsonObject): void {
-    const usage = this.#usage.read(event);
+  /** The usage of a request that has no entry yet is that of the next one: some versions write it before its items. */
+  #addUsage(usage: JsonObject | undefined): void {
     if (usage !== undefined && this.#request?.open.setUsage(usage) !== true) this.#pendingUsage = usage;
   }
 
@@ -262,15 +211,14 @@ export class RolloutReader {
     this.#chain.moveTo(target);
     this.#isLeafMoved = true;
     // The settings of the turns that are left are not on this path: they are written again.
-    [this.#model, this.#effort, this.#settings, this.#beforeContext] = [undefined, undefined, undefined, undefined];
+    this.#settings.forget();
+    this.#beforeContext = undefined;
   }
 
   *#readError(line: RolloutLine, event: JsonObject): Generator<SourceRecord, void, void> {
     const errorMessage = stringAt(event, "message");
     if (errorMessage === undefined) return yield* this.#follow(line, toForeign(line));
-    const { provider, model } = { provider: this.#provider, model: this.#model };
-    const by = model === undefined ? {} : { ...(provider === undefined ? {} : { provider }), model };
-    const message = { role: "assistant", content: [], ...by, stopReason: "error", errorMessage };
+    const message = { role: "assistant", content: [], ...this.#settings.model, stopReason: "error", errorMessage };
     yield* this.#emit(line, { type: "message", message });
   }
 
@@ -303,27 +251,8 @@ export class RolloutReader {
   }
 }
 
-/** Settings that differ in each turn, and those that are entries of their own. */
-const PER_TURN = ["turn_id", "trace_id", "model", "effort"];
-
-const OUTPUTS: ReadonlySet<unknown> = new Set([
-  "function_call_output",
-  "custom_tool_call_output",
-  "tool_search_output",
-  "mcp_tool_call_output",
-]);
-
-function isOutput({ type }: JsonObject): boolean {
-  return OUTPUTS.has(type);
-}
-
 function placeOf({ line, createdAtMs }: RolloutLine): ItemPlace {
   return { line, part: 0, createdAtMs };
-}
-
-function toForeign({ type, payload, raw }: RolloutLine, originalType?: string): JsonObject {
-  const detail = stringAt(payload, "type");
-  return { type: "foreign", originalType: originalType ?? (detail === undefined ? type : `${type}/${detail}`), raw };
 }
 
 function pairsIn(value: unknown): (readonly [string, string])[] {

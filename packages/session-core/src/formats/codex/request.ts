@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../source/json.js";
 import { objectAt, stringAt, without } from "../../source/json.js";
 import { toResultMessage } from "./items.js";
+import type { ModelFields } from "./settings.js";
 
 /** An entry without its place in the tree. */
 export interface RolloutEntry {
@@ -13,12 +14,6 @@ export interface RolloutEntry {
 
 /** Where an item is. */
 export type ItemPlace = Omit<RolloutEntry, "payload">;
-
-/** The model that answers. */
-export interface RequestModel {
-  readonly provider?: string | undefined;
-  readonly model?: string | undefined;
-}
 
 type Follower =
   | { readonly kind: "entry"; readonly entry: RolloutEntry }
@@ -33,7 +28,7 @@ export type RequestEnd = "complete" | "aborted" | undefined;
  */
 export class OpenRequest {
   readonly #place: ItemPlace;
-  readonly #model: RequestModel;
+  readonly #model: ModelFields;
   readonly #blocks: JsonObject[] = [];
   /** The ids of its calls and items. */
   readonly #ids = new Set<string>();
@@ -42,7 +37,7 @@ export class OpenRequest {
   #usage: JsonObject | undefined;
   #isAnswered = false;
 
-  constructor(place: ItemPlace, model: RequestModel, usage: JsonObject | undefined) {
+  constructor(place: ItemPlace, model: ModelFields, usage: JsonObject | undefined) {
     this.#place = place;
     this.#model = model;
     this.#usage = usage;
@@ -88,8 +83,10 @@ export class OpenRequest {
   }
 
   /** Adds what an event says of a call of this request. False: the call is not of this request. */
-  addEvent(event: JsonObject): boolean {
-    const id = stringAt(event, "call_id") ?? stringAt(event, "callId");
+  addEvent(given: JsonObject): boolean {
+    const completed = given.type === "item_completed" ? objectAt(given, "item") : undefined;
+    const event = completed ?? given;
+    const id = stringAt(event, "call_id") ?? stringAt(event, "callId") ?? (completed && stringAt(completed, "id"));
     if (id === undefined || !this.#ids.has(id)) return false;
     this.#details.set(id, { ...this.#details.get(id), ...toDetails(event) });
     return true;
@@ -105,12 +102,11 @@ export class OpenRequest {
   }
 
   #toReply(end: RequestEnd): JsonObject {
-    const { provider, model } = this.#model;
     const stopReason = this.#stopReason(end);
     return {
       role: "assistant",
       content: this.#blocks,
-      ...(model === undefined ? {} : { ...(provider === undefined ? {} : { provider }), model }),
+      ...this.#model,
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
       ...(stopReason === undefined ? {} : { stopReason }),
     };
@@ -128,7 +124,19 @@ export class OpenRequest {
 }
 
 // Members of events that name the call, or repeat it and its output.
-const REPEATED = ["type", "call_id", "callId", "turn_id", "turnId", "stdout", "stderr", "aggregated_output", "formatted_output", "result"];
+const REPEATED = [
+  "type",
+  "id",
+  "call_id",
+  "callId",
+  "turn_id",
+  "turnId",
+  "stdout",
+  "stderr",
+  "aggregated_output",
+  "formatted_output",
+  "result",
+];
 
 function toDetails(event: JsonObject): JsonObject {
   const details = without(event, [...REPEATED, "command", "invocation", "arguments"]);

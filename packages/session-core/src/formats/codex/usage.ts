@@ -20,11 +20,14 @@ export class UsageReader {
   #sum: Counts;
   /** The size of the context at the last request, in tokens. */
   #context: number | undefined;
+  /** Whether the file has a `token_usage_record` for each request: then the events repeat them. */
+  #hasRecords: boolean;
 
   /** `state`: that of an earlier reading. */
   constructor(state: JsonObject = {}) {
     this.#sum = readCounts(objectAt(state, "sum") ?? {});
     this.#context = numberAt(state, "context");
+    this.#hasRecords = state.hasRecords === true;
   }
 
   get contextTokens(): number | undefined {
@@ -32,7 +35,13 @@ export class UsageReader {
   }
 
   get state(): JsonObject {
-    return { sum: this.#sum, ...(this.#context === undefined ? {} : { context: this.#context }) };
+    return { sum: this.#sum, hasRecords: this.#hasRecords, ...(this.#context === undefined ? {} : { context: this.#context }) };
+  }
+
+  /** The usage in a `token_usage_record`. */
+  readRecord(record: JsonObject): JsonObject | undefined {
+    this.#hasRecords = true;
+    return this.#toUsage(readCounts(objectAt(record, "usage") ?? {}));
   }
 
   /** The usage of the request before the event; undefined: the event reports no further request. */
@@ -44,7 +53,7 @@ export class UsageReader {
     if (sum === undefined) return this.#toUsage(readCounts(last ?? info));
     const [before, now] = [this.#sum, readCounts(sum)];
     this.#sum = now;
-    if (COUNTS.every((name) => before[name] === now[name])) return undefined;
+    if (this.#hasRecords || COUNTS.every((name) => before[name] === now[name])) return undefined;
     return this.#toUsage(last === undefined ? difference(now, before) : readCounts(last));
   }
 
