@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors/import-errors.js";
+import { decompressZstd, isZstdName } from "./zstd.js";
 
 // O_NONBLOCK: opening a pipe without a writer does not wait. O_NOCTTY: a terminal does not become the controlling terminal.
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -11,9 +12,11 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
  */
 export class SourceFileReader {
   readonly path: string;
-  /** The length when it was opened. */
+  /** The length when it was opened; of a compressed file, that of its content. */
   readonly bytes: number;
   readonly #file: number;
+  /** The content of a compressed file, in memory. */
+  readonly #content: Buffer | undefined;
 
   /**
    * @throws {SourceNotFoundError} there is no file at `path`.
@@ -27,7 +30,8 @@ export class SourceFileReader {
     try {
       const stats = fstatSync(this.#file);
       assertRegularFile(path, stats);
-      this.bytes = stats.size;
+      if (isZstdName(path)) this.#content = decompressZstd(path, this.bytesAt(0, stats.size));
+      this.bytes = this.#content?.length ?? stats.size;
     } catch (error) {
       closeSync(this.#file);
       throw error;
@@ -36,6 +40,7 @@ export class SourceFileReader {
 
   /** Reads into `buffer` from `position`, or from the end of the last read. Returns the number of bytes, 0 at the end of the file. */
   read(buffer: Buffer, position: number | null = null): number {
+    if (this.#content !== undefined) return this.#content.copy(buffer, 0, position ?? 0);
     return wrapSystemErrors(this.path, () => readSync(this.#file, buffer, 0, buffer.length, position));
   }
 

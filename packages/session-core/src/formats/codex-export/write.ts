@@ -189,16 +189,20 @@ class RolloutWriter {
     yield toLine(this.#lastMs, "event_msg", { type: "token_count", info, rate_limits: null });
   }
 
-  /** A compaction of Codex has its own list; for others it is the summary, and the items that were kept. */
+  /**
+   * A compaction of Codex has its own list, or none in early versions, which rebuild it; for others it is the summary, and the items
+   * that were kept.
+   */
   *#writeCompaction(id: EntryId, { summary, details }: CompactionPayload): Generator<string, void, void> {
     const kept = this.#kept.get(id) ?? [];
     this.#kept.delete(id);
     const { opening, ...own } = isObject(details) ? details : {};
+    const isOwn = Array.isArray(own["replacement_history"]) || (isOfCodex(this.#session) && opening !== undefined);
     const list = [inputItem("user", compactionSummaryText(summary)), ...kept];
     yield* this.#writeTurn();
     yield toLine(this.#lastMs, "compacted", {
       message: typeof opening === "string" ? opening + summary : summary,
-      ...(Array.isArray(own["replacement_history"]) ? own : { replacement_history: list }),
+      ...(isOwn ? own : { replacement_history: list }),
     });
     yield toLine(this.#lastMs, "event_msg", { type: "context_compacted" });
   }

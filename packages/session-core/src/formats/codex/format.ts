@@ -91,7 +91,8 @@ function* readRecords(
   position ??= reader.position(end);
   yield* reader.finish();
   if (source === undefined && promptLine !== undefined) yield { kind: "problem", problem: unansweredPrompt(path, promptLine) };
-  return source === "items" ? position : undefined;
+  // A compressed file is written once.
+  return source === "items" && !path.endsWith(".zst") ? position : undefined;
 }
 
 /** How many files a fork of a fork may consist of. */

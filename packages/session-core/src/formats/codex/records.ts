@@ -105,7 +105,7 @@ export class RolloutReader {
   }
 
   *#readReply(line: RolloutLine, place: ItemPlace, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
-    if (this.#request?.open.isAnswered === true) yield* this.#flush("complete");
+    if (this.#request?.open.isBefore(line.line, blocks) === true) yield* this.#flush("complete");
     if (this.#request === undefined) {
       const start = { offset: line.offset, line: line.line - 1, state: this.#changingState() };
       this.#request = { open: new OpenRequest(place, this.#settings.model, this.#pendingUsage), start };

@@ -35,7 +35,10 @@ export class OpenRequest {
   readonly #followers: Follower[] = [];
   readonly #details = new Map<string, JsonObject>();
   #usage: JsonObject | undefined;
-  #isAnswered = false;
+  /** Whether its usage was written after its items. */
+  #isCounted = false;
+  /** The line of its last output. */
+  #outputLine: number | undefined;
 
   constructor(place: ItemPlace, model: ModelFields, usage: JsonObject | undefined) {
     this.#place = place;
@@ -43,9 +46,13 @@ export class OpenRequest {
     this.#usage = usage;
   }
 
-  /** Whether a further item of a reply belongs to another request: a tool has answered, or the usage of this one is known. */
-  get isAnswered(): boolean {
-    return this.#isAnswered;
+  /**
+   * Whether the item at this line is of another request: the usage of this one was written, or a tool has answered. Early versions
+   * wrote the output of each call below it, so a call just below an output is still of this request.
+   */
+  isBefore(line: number, blocks: readonly JsonObject[]): boolean {
+    if (this.#isCounted) return true;
+    return this.#outputLine !== undefined && !(line === this.#outputLine + 1 && blocks.some(({ type }) => type === "toolCall"));
   }
 
   /** Adds the blocks of an item. A call that the reply has already is left out: providers reject it. */
@@ -71,12 +78,12 @@ export class OpenRequest {
 
   addResult(place: ItemPlace, item: JsonObject, toolName: string | undefined): void {
     this.#followers.push({ kind: "result", place, item, toolName });
-    this.#isAnswered = true;
+    this.#outputLine = place.line;
   }
 
   /** Sets the usage. False: the request has one, so this is that of the next request, whose items come after their usage. */
   setUsage(usage: JsonObject): boolean {
-    this.#isAnswered = true;
+    this.#isCounted = true;
     if (this.#usage !== undefined) return false;
     this.#usage = usage;
     return true;
@@ -115,7 +122,7 @@ export class OpenRequest {
   #stopReason(end: RequestEnd): string | undefined {
     if (this.#blocks.some(({ type }) => type === "toolCall")) return "toolUse";
     if (end === "aborted") return "aborted";
-    return end === "complete" || this.#isAnswered ? "stop" : undefined;
+    return end === "complete" || this.#isCounted ? "stop" : undefined;
   }
 
   #toResult(item: JsonObject, toolName: string | undefined): JsonObject {
