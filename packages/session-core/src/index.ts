@@ -213,6 +213,7 @@ export {
 // Import and export
 export { importPath } from "./transfer/import-path.js";
 export type { FailedFile, ImportedFileSession, ImportPathOptions, ImportProgress, ImportReport } from "./transfer/import-run.js";
+export { findOrphanedSessions } from "./transfer/orphans.js";
 export {
   type AgentFolder,
   findAgentFolders,

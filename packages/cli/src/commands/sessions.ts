@@ -1,4 +1,11 @@
-import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
+import {
+  findOrphanedSessions,
+  type SessionFilter,
+  type SessionId,
+  type SessionRecord,
+  type SessionTotals,
+  type Store,
+} from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { shortDirectory } from "../format/directory.js";
 import { count, dollars } from "../format/numbers.js";
@@ -25,6 +32,7 @@ interface SessionsOptions extends CommonOptions, SessionChoice {
   readonly archived?: boolean;
   readonly subagents?: boolean;
   readonly empty?: boolean;
+  readonly orphaned?: boolean;
   readonly limit: number;
 }
 
@@ -65,6 +73,8 @@ interface SessionList {
 
 async function readSessions(store: Store, io: Io, options: SessionsOptions): Promise<SessionList> {
   const hits = options.grep === undefined ? undefined : await countHits(store, options.grep);
+  const orphans = options.orphaned === true ? await findOrphanedSessions(store) : undefined;
+  const isChosen = ({ id }: SessionRecord) => hits?.has(id) !== false && orphans?.has(id) !== false;
   const found: SessionRecord[] = [];
   for (const chosen of chosenFilters(io, options)) {
     const filter: SessionFilter = {
@@ -73,7 +83,7 @@ async function readSessions(store: Store, io: Io, options: SessionsOptions): Pro
       archived: options.archived === true ? "all" : false,
       empty: options.empty === true,
     };
-    found.push(...(await listMatching(store, filter, ({ id }) => hits === undefined || hits.has(id), options.limit + 1)));
+    found.push(...(await listMatching(store, filter, isChosen, options.limit + 1)));
   }
   const newest = found.sort((a, b) => b.activeAtMs - a.activeAtMs).slice(0, options.limit);
   const totals = await store.totalsOf(newest.map(({ id }) => id));
@@ -224,7 +234,8 @@ export function costCell(cost: number | null): string {
 async function explainEmptyList(store: Store, io: Io, options: SessionsOptions): Promise<string> {
   const [any] = (await store.listSessions({ kind: "all", archived: "all", empty: true, limit: 1 })).items;
   if (any === undefined) return "The store is empty. Import sessions: bough import.";
-  const { grep, agent, since, until, here } = options;
+  const { grep, agent, since, until, here, orphaned } = options;
+  if (orphaned === true) return "The source of every session that matches is still there, or it never had one.";
   const given = Object.entries({ grep, agent, since, until }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${value}`],
   );

@@ -57,6 +57,7 @@ function defineSessions(registry: CommandRegistry): void {
         ["bough sessions --here", "only those of this repository or directory"],
         ["bough sessions --since 2w --agent claude", "of the last two weeks, of Claude Code"],
         ["bough sessions --grep 'out of memory'", "with these words in an entry or the title"],
+        ["bough sessions --orphaned", "whose files the agent has removed: only this store has them"],
         ["bough sessions --json --limit 500", "for a script"],
       ],
       json: "{ sessions: (SessionRecord & { agent, branches, costUsd, gitBranch })[], more: boolean }; with --grep also hits",
@@ -71,6 +72,7 @@ function defineSessions(registry: CommandRegistry): void {
     .option("--archived", "include archived sessions")
     .option("--subagents", "include sessions of subagents")
     .option("--empty", "include sessions without entries")
+    .option("--orphaned", "only imported sessions whose source was removed since")
     .option("--limit <n>", "print at most this many", parsePositive, 50);
 }
 

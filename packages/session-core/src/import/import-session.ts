@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Validate } from "../entry/load-validation.js";
 import type { SessionId } from "../ids/ids.js";
 import { MAIN_LEAF, type NewSession } from "../port/records.js";
@@ -14,7 +13,8 @@ import type { SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { findLeaf } from "../tree/leaves.js";
 import { readPathState } from "../tree/path-state.js";
-import { DifferentSessionError, SessionImporter } from "./session-importer.js";
+import { DifferentSessionError, deriveSessionId } from "./different-session.js";
+import { SessionImporter } from "./session-importer.js";
 
 /**
  * Imports a source session in one transaction. Existing entries are not changed, so importing again adds only new entries.
@@ -58,11 +58,6 @@ function writeInBulk<T>(connection: Connection, body: () => T): T {
   } finally {
     if (connection.open) checkpointUsually(connection);
   }
-}
-
-function deriveSessionId(claimed: SessionId, tried: SessionId, evidence: string): SessionId {
-  const digest = createHash("sha256").update(tried).update("\n").update(evidence).digest("hex");
-  return `${claimed.slice(0, 100)}~${digest.slice(0, 8)}`;
 }
 
 function importInto(

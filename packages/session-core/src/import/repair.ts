@@ -1,7 +1,8 @@
 import type { EntryPayload } from "../entry/entry.js";
 import type { Validate } from "../entry/load-validation.js";
 import { UnserializableValueError } from "../errors/session-errors.js";
-import { tryStringify } from "../source/json.js";
+import type { EntryId } from "../ids/ids.js";
+import { isObject, tryStringify } from "../source/json.js";
 
 /**
  * The payload without its invalid reference, which is kept under another name. undefined: this type has no reference.
@@ -24,6 +25,15 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
       return undefined;
   }
 }
+
+/** The payload with other ids of the entries that it refers to. */
+export function mapReferences(payload: unknown, toId: (id: EntryId) => EntryId): unknown {
+  if (!isObject(payload)) return payload;
+  const keys = REFERENCES.filter((key) => typeof payload[key] === "string" && toId(payload[key]) !== payload[key]);
+  return keys.length === 0 ? payload : { ...payload, ...Object.fromEntries(keys.map((key) => [key, toId(String(payload[key]))])) };
+}
+
+const REFERENCES = ["firstKeptEntryId", "fromId", "targetId"];
 
 /**
  * Whether `after` is a later state of `before`: a session in use may be imported in the middle of a reply, so that the next

@@ -14,13 +14,9 @@ import { EntryWriter, type WriteTarget } from "../tree/entry-writer.js";
 import { findLeaf } from "../tree/leaves.js";
 import { EMPTY_PATH, type PathState, readPathState } from "../tree/path-state.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
-import { isContinuation, removeReference, toForeignEntry } from "./repair.js";
-
-/** How many problems of one code are kept. Further ones are only counted, which bounds the memory for a damaged file. */
-const MOST_OF_A_CODE = 1000;
-
-/** The longest message of a problem, in characters. A message may quote the file, so it is cut. */
-const MESSAGE_LENGTH = 500;
+import { DifferentSessionError } from "./different-session.js";
+import { ProblemList } from "./problem-list.js";
+import { isContinuation, mapReferences, removeReference, toForeignEntry } from "./repair.js";
 
 /** How often progress is reported, in records. */
 const PROGRESS_EVERY = 250;
@@ -35,15 +31,16 @@ export class SessionImporter {
   readonly #isNew: boolean;
   readonly #writer: EntryWriter;
   readonly #annotations: AnnotationWriter;
-  readonly #problems: ImportProblem[] = [];
-  readonly #problemCounts = new Map<ImportProblem["code"], number>();
+  readonly #problems = new ProblemList();
   #records = 0;
   /** The first entry that this run wrote. */
   #firstSeq: number | undefined;
   #firstId: string | undefined;
   /** The newest entry of an earlier import that this run has read again. It has read all entries before it. */
   #knownUpTo = 0;
-  /** The complete entries of records that an earlier import read half-written, by the id of the record. */
+  /** The ids that were read, if the file was synced before: its program may have changed any record since. */
+  readonly #readIds: Set<EntryId> | undefined;
+  /** The later states of records that an earlier import read, by the id of the record, and what follows them. */
   readonly #continuedTips = new Map<string, PathState>();
   #added = 0;
   #known = 0;
@@ -61,6 +58,8 @@ export class SessionImporter {
     this.#options = options;
     this.#validate = validate;
     this.#isNew = isNew;
+    const { known, from } = options.sync ?? {};
+    this.#readIds = known !== undefined && from === undefined ? new Set() : undefined;
     this.#writer = new EntryWriter(connection, target);
     this.#annotations = new AnnotationWriter(connection, target, isNew, options.sync?.known?.title ?? undefined);
   }
@@ -121,20 +120,30 @@ export class SessionImporter {
       case "entry":
         this.#last = this.#importEntry(record);
         this.#keep(record);
+        this.#readIds?.add(record.id);
         return;
       case "problem":
-        this.#report(record.problem);
+        this.#problems.add(record.problem);
         return;
       case "merged":
         this.#merged += 1;
         return;
       case "label":
-      case "title":
+        this.#annotations.add({ ...record, entryId: this.#currentId(record.entryId) });
+        return;
       case "leaf":
+        this.#annotations.add({ ...record, entryId: record.entryId && this.#currentId(record.entryId) });
+        return;
+      case "title":
       case "value":
         this.#annotations.add(record);
         return;
     }
+  }
+
+  /** The id of the entry for a record: that of its later state, if there is one. */
+  #currentId(id: EntryId): EntryId {
+    return this.#continuedTips.get(id)?.entryId ?? id;
   }
 
   #keep({ line, id }: SourceEntry): void {
@@ -173,7 +182,8 @@ export class SessionImporter {
   #validateRecord(record: SourceEntry): ValidatedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs };
     try {
-      const { payload } = this.#validate(record.payload);
+      const given = this.hasUpdates ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
+      const { payload } = this.#validate(given);
       // A payload that was changed by the validation has another text.
       return { payload, ...place, payloadJson: payload === record.payload ? record.payloadJson : undefined };
     } catch (error) {
@@ -184,6 +194,8 @@ export class SessionImporter {
   }
 
   #append(parent: PathState, validated: ValidatedEntry): PathState {
+    // What follows a later state of a record is copied below it.
+    if (this.#readIds !== undefined && this.hasUpdates) this.#writer.findEqual(validated, parent);
     const { state, isKnown } = this.#isNew ? this.#writer.appendNew(parent, validated) : this.#writer.append(parent, validated);
     if (isKnown) {
       this.#known += 1;
@@ -213,20 +225,20 @@ export class SessionImporter {
 
   /** Whether the record is a later state of the entry with this id. The program of a synced file may write any record again. */
   #isLaterState(id: string, validated: ValidatedEntry): boolean {
-    const { sync } = this.#options;
-    if (sync?.from !== undefined) return false;
-    if (sync?.known !== undefined && !this.#wasReadInThisRun(id)) return true;
+    if (this.#options.sync?.from !== undefined) return false;
+    if (this.#readIds?.has(id) === false) return true;
     const row = findEntryRow(this.#connection, this.#target.seq, id);
     return row !== undefined && !this.#wasReadInThisRun(id) && isContinuation(parsePayload(this.#connection, row), validated.payload);
   }
 
-  /** Appends the complete entry as a sibling of the half-written one. Later children of the record are appended to the complete entry. */
+  /** Appends the later state as a sibling of the earlier one. Later children of the record are appended to it. */
   #appendContinuation(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
-    const digest = createHash("sha256")
-      .update(JSON.stringify(this.#inSchemaOrder(validated)))
-      .digest("hex")
-      .slice(0, 8);
-    const tip = this.#append(parent, { ...validated, id: continuedEntryId(digest, record.id) });
+    const text = JSON.stringify(this.#inSchemaOrder(validated));
+    const withId = (digested: string) => {
+      const digest = createHash("sha256").update(digested).digest("hex").slice(0, 8);
+      return { ...validated, id: continuedEntryId(digest, record.id) };
+    };
+    const tip = this.#tryAppend(parent, withId(text)) ?? this.#append(parent, withId(`${text}\n${parent.entryId}`));
     this.#continuedTips.set(record.id, tip);
     this.#annotations.supersede(record.id);
     return tip;
@@ -234,6 +246,7 @@ export class SessionImporter {
 
   /** Whether this run wrote the entry with this id, or found it already stored. */
   #wasReadInThisRun(id: string): boolean {
+    if (this.#readIds !== undefined) return this.#readIds.has(id);
     const seq = findEntrySeq(this.#connection, this.#target.seq, id);
     if (seq === undefined) return false;
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
@@ -268,13 +281,7 @@ export class SessionImporter {
   }
 
   #addProblem(record: SourceEntry, code: ImportProblem["code"], message: string): void {
-    this.#report({ code, path: this.#options.path, line: record.line, message });
-  }
-
-  #report(problem: ImportProblem): void {
-    const count = (this.#problemCounts.get(problem.code) ?? 0) + 1;
-    this.#problemCounts.set(problem.code, count);
-    if (count <= MOST_OF_A_CODE) this.#problems.push({ ...problem, message: quoted(problem.message, MESSAGE_LENGTH) });
+    this.#problems.add({ code, path: this.#options.path, line: record.line, message });
   }
 
   #toResult(leafKept: LeafKept | null): Omit<ImportedSession, "claimedId"> {
@@ -285,25 +292,8 @@ export class SessionImporter {
       entriesKnown: this.#known,
       foreignAdded: this.#foreignAdded,
       recordsMerged: this.#merged,
-      problems: this.#problems,
-      problemCount: [...this.#problemCounts.values()].reduce((sum, count) => sum + count, 0),
-      problemCounts: Object.fromEntries(this.#problemCounts),
+      ...this.#problems.result,
       leafKept,
     };
-  }
-}
-
-/**
- * Thrown out of the transaction of an import to undo it: the store's session of this id holds other entries, so the
- * source is imported into another session. Caught in import-session.ts.
- */
-export class DifferentSessionError extends Error {
-  override readonly name = "DifferentSession";
-  /** The id or the JSON of an entry that differs. The id of the other session is derived from it, so that importing again finds it. */
-  readonly evidence: string;
-
-  constructor(evidence: string) {
-    super("the session holds other entries");
-    this.evidence = evidence;
   }
 }

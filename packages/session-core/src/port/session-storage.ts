@@ -28,7 +28,7 @@ import type {
 } from "./records.js";
 import type { SearchPage, SearchRequest } from "./search.js";
 import type { SourceAppend } from "./source-append.js";
-import type { SourceFileRecord, SourceSessionRecord, SyncedImport } from "./source-files.js";
+import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord, SyncedImport } from "./source-files.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
 /** The session that is created if there is none, and its first writes. */
@@ -151,6 +151,8 @@ export interface SessionStorage {
   setSourceFiles(files: readonly SourceFileRecord[]): Promise<void>;
   /** The sessions of such a file. `importSession` with `sync` adds them. */
   sourceSessions(path: string): Promise<readonly SourceSessionRecord[]>;
+  /** The files of all sessions of other programs. */
+  sessionSources(): Promise<readonly SessionSourceRow[]>;
   /** Records that programs have removed these sessions, or have them again (null). */
   setSourcesGone(sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void>;
 

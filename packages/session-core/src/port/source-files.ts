@@ -36,6 +36,14 @@ export interface SourceSessionRecord {
   readonly goneAtMs: number | null;
 }
 
+/** A file of a session. */
+export interface SessionSourceRow {
+  readonly sessionId: SessionId;
+  readonly path: string;
+  /** When a sync found that its program had removed the session or the file; null: it has not. */
+  readonly goneAtMs: number | null;
+}
+
 /** How a sync imports a session: it goes on with what an earlier sync did, and its result is kept for the next one. */
 export interface SyncedImport {
   /** What the last sync kept of this session, if the session is still in the store. */

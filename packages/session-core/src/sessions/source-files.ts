@@ -1,6 +1,6 @@
 import { sep } from "node:path";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { CheckedPosition, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
+import type { CheckedPosition, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
@@ -134,4 +134,18 @@ const forgetSession = query<{ session: SessionSeq }>(({ db, p }) =>
 /** Removes what was kept of a session that is deleted, except that it was. Call it inside `write`. */
 export function forgetSourceSession(connection: Connection, session: SessionSeq): void {
   connection.run(forgetSession, { session });
+}
+
+const sourcesOfAll = query<Record<never, never>, SessionSourceRow>(({ db, sql }) =>
+  db
+    .selectFrom("session")
+    .leftJoin("source_session", "source_session.session_seq", "session.seq")
+    .select(["session.id as sessionId", "source_session.gone_at_ms as goneAtMs"])
+    .select(sql<string>`coalesce(source_session.path, session.source_path)`.as("path"))
+    .where(sql<boolean>`coalesce(source_session.path, session.source_path) IS NOT NULL AND session.source_format <> 'bough'`),
+);
+
+/** The files of all sessions that were imported from other programs: those that syncs read, else the first one. */
+export function listSessionSources(connection: Connection): readonly SessionSourceRow[] {
+  return connection.all(sourcesOfAll, {});
 }

@@ -76,6 +76,18 @@ export function statPath(path: string): Stats {
   return wrapSystemErrors(path, () => statSync(path));
 }
 
+/** Whether there is something at `path`, readable or not. */
+export function isThere(path: string): boolean {
+  try {
+    statPath(path);
+    return true;
+  } catch (error) {
+    if (error instanceof SourceNotFoundError) return false;
+    if (error instanceof SourceUnreadableError) return true;
+    throw error;
+  }
+}
+
 /** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;

@@ -2,7 +2,7 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
-import { describeKind, type FolderEntry, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
+import { describeKind, type FolderEntry, isThere, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
 
 /**
  * The folders of one import. Each folder is listed once and cached: otherwise a folder with thousands of sessions would be
@@ -32,7 +32,7 @@ export class SourceFolders {
     } catch (error) {
       // A file may be readable although its folder cannot be listed.
       if (!(error instanceof SourceUnreadableError)) throw error;
-      return exists(path);
+      return isThere(path);
     }
   }
 
@@ -57,17 +57,6 @@ function listOrEmpty(folder: string): readonly FolderEntry[] {
     return listFolder(folder);
   } catch (error) {
     if (error instanceof SourceNotFoundError) return [];
-    throw error;
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    statPath(path);
-    return true;
-  } catch (error) {
-    if (error instanceof SourceNotFoundError) return false;
-    if (error instanceof SourceUnreadableError) return true;
     throw error;
   }
 }

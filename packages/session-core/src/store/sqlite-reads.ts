@@ -2,12 +2,12 @@ import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
-import type { SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
+import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
 import { readTotalsOf } from "../sessions/session-totals.js";
-import { listSourceFiles, listSourceSessions } from "../sessions/source-files.js";
+import { listSessionSources, listSourceFiles, listSourceSessions } from "../sessions/source-files.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
@@ -66,6 +66,10 @@ export class SqliteReads {
 
   async sourceSessions(path: string): Promise<readonly SourceSessionRecord[]> {
     return this.queue.read((connection) => listSourceSessions(connection, path));
+  }
+
+  async sessionSources(): Promise<readonly SessionSourceRow[]> {
+    return this.queue.read(listSessionSources);
   }
 
   async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {

@@ -1,8 +1,7 @@
-import { SourceNotFoundError } from "../errors/import-errors.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { SourceFileRecord, SourceSessionRecord, SyncedImport } from "../port/source-files.js";
 import { type CheckedOffset, checkLines, FILE_START } from "../source/line-checksum.js";
-import { statPath } from "../source/source-file.js";
+import { isThere } from "../source/source-file.js";
 import type { FoundFile } from "../source/source-folders.js";
 import type { SourceSession } from "../source/source-session.js";
 import type { ImportChoices } from "./import-run.js";
@@ -38,7 +37,7 @@ export class SyncedFiles implements ImportChoices {
     this.newFiles = this.changed.filter(({ path }) => !known.has(path)).length;
     const changed = new Set(this.changed.map(({ path }) => path));
     this.#unchanged = new Set(files.flatMap(({ path }) => (changed.has(path) ? [] : [path])));
-    this.gone = [...known.values()].filter(({ path, stamp }) => stamp !== GONE && !this.#found.has(path) && !exists(path));
+    this.gone = [...known.values()].filter(({ path, stamp }) => stamp !== GONE && !this.#found.has(path) && !isThere(path));
   }
 
   /** Compares the files at and below the paths `starts`. */
@@ -109,13 +108,4 @@ export class SyncedFiles implements ImportChoices {
 function checksumAt(path: string, start: CheckedOffset, offset: number): number | undefined {
   const end = offset < start.offset ? undefined : checkLines(path, start, offset);
   return end?.offset === offset ? end.checksum : undefined;
-}
-
-function exists(path: string): boolean {
-  try {
-    statPath(path);
-    return true;
-  } catch (error) {
-    return !(error instanceof SourceNotFoundError);
-  }
 }

@@ -331,6 +331,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "importPath path": ({ store, folder }, odd) =>
     core.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
   "findAgentFolders environment": (_, odd) => core.findAgentFolders(odd),
+  "findOrphanedSessions store": (_, store) => core.findOrphanedSessions(store),
   "syncSessions store": (_, store) => core.syncSessions(store),
   ...members(
     "syncSessions options",

@@ -32,6 +32,7 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ['delete from "session"', "deletes all that a session has"],
   ['INSERT INTO "', "copies all entries of a session into a fork of its whole tree"],
   ["SELECT min(seq) AS seq FROM entry", "min() reads the first entry of the session"],
+  ['select "session"."id" as "sessionId", "source_session"', "the files of all sessions, each of which is looked at"],
   ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
   ["SELECT kind, sum(entries) AS count FROM kind_count WHERE TRUE", "totals of the whole store: a row for each kind of a session"],
   ["SELECT word FROM word WHERE instr", "parts of words: each different word of the store is compared, 0.1 µs a word"],

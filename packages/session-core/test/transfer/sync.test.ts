@@ -2,7 +2,9 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, 
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import type { ImportProgress } from "../../src/transfer/import-run.js";
+import { findOrphanedSessions } from "../../src/transfer/orphans.js";
 import { type SyncedAgent, type SyncOptions, syncSessions } from "../../src/transfer/sync.js";
 import { pathNames } from "../world/grow.js";
 import { findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
@@ -278,4 +280,29 @@ test("two stores of one file sync at once: every entry is there once", async () 
   const [store] = stores;
   for (let at = 0; at < 20; at += 1) expect(store && (await names(store, `s${at}`))).toBe("u1 a1 u2 a2");
   expect(store && (await findingsOf(store))).toEqual([]);
+});
+
+describe("orphaned sessions", () => {
+  test("are those whose every file is gone", async () => {
+    const [home, store] = [new Home(), await openedStore()];
+    const [kept, gone, moved] = ["kept", "gone", "moved"].map((id) => home.write(`${id}.jsonl`, piFile({ ...HEADER, id }, "u1 a1")));
+    await home.sync(store);
+    await store.createSession({ id: "mine" });
+    expect(await findOrphanedSessions(store)).toEqual(new Set());
+    rmSync(gone ?? "");
+    renameSync(moved ?? "", home.path("elsewhere.jsonl"));
+    await home.sync(store);
+    expect(await findOrphanedSessions(store)).toEqual(new Set(["gone"]));
+    rmSync(kept ?? "");
+    expect(await findOrphanedSessions(store)).toEqual(new Set(["gone", "kept"]));
+  });
+
+  test("of an import without a sync are told by the file of the import", async () => {
+    const [home, store] = [new Home(), await openedStore()];
+    const path = home.write("s.jsonl", piFile(HEADER, "u1 a1"));
+    await importPath(store, home.pi);
+    expect(await findOrphanedSessions(store)).toEqual(new Set());
+    rmSync(path);
+    expect(await findOrphanedSessions(store)).toEqual(new Set(["s"]));
+  });
 });

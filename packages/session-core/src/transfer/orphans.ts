@@ -1,0 +1,26 @@
+import { checkArgument, withMethods } from "../arguments/rules.js";
+import type { SessionId } from "../ids/ids.js";
+import { isThere } from "../source/source-file.js";
+import type { Store } from "../store/store.js";
+
+/**
+ * The sessions that were imported from other programs and are only in the store now: every file that they came from is gone, or the
+ * last sync found that its program had removed them from it. Cost: one row and one look at a file for each session.
+ *
+ * @example
+ * const orphans = await findOrphanedSessions(store);
+ * const { items } = await store.listSessions();
+ * for (const { id, title } of items) if (orphans.has(id)) console.log(title);
+ */
+export async function findOrphanedSessions(store: Store): Promise<ReadonlySet<SessionId>> {
+  checkArgument("store", store, withMethods("a store", "openSession"));
+  const orphans = new Set<SessionId>();
+  const present = new Set<SessionId>();
+  const files = new Map<string, boolean>();
+  for (const { sessionId, path, goneAtMs } of await store.storage.sessionSources()) {
+    const exists = files.get(path) ?? isThere(path);
+    files.set(path, exists);
+    (exists && goneAtMs === null ? present : orphans).add(sessionId);
+  }
+  return new Set([...orphans].filter((id) => !present.has(id)));
+}
