@@ -21,8 +21,8 @@ export function sourceEnvironment({ env, home }: Pick<Io, "env" | "home">): Sour
 /** Counts the sessions of the agents that can be imported. Reads names of files only, at most 20,000 of each folder. */
 export async function findAgents(io: Pick<Io, "env" | "home">): Promise<readonly FoundAgent[]> {
   const folders = await findAgentFolders(sourceEnvironment(io));
-  return folders.flatMap(({ agent, folder, files: names }) => {
-    const files = countFiles(folder, names);
+  return folders.flatMap(({ agent, folder, files: names, skipped }) => {
+    const files = countFiles(folder, names, skipped);
     return files === 0 ? [] : [{ name: agent, folder, files }];
   });
 }
@@ -36,7 +36,7 @@ export function describeAgent({ name, files, folder }: FoundAgent, home: string)
 const MOST_NAMES = 20_000;
 
 /** How many files below a folder have a path that matches; 0 if it is missing or unreadable. */
-function countFiles(folder: string, names: RegExp): number {
+function countFiles(folder: string, names: RegExp, skipped: RegExp | undefined): number {
   let seen = 0;
   let files = 0;
   const folders = [""];
@@ -44,7 +44,7 @@ function countFiles(folder: string, names: RegExp): number {
     const below = folders[at] ?? "";
     for (const entry of entriesOf(join(folder, below))) {
       seen += 1;
-      if (entry.isDirectory()) folders.push(`${below}${entry.name}/`);
+      if (entry.isDirectory() && skipped?.test(below + entry.name) !== true) folders.push(`${below}${entry.name}/`);
       else if (entry.isFile() && names.test(below + entry.name)) files += 1;
     }
   }

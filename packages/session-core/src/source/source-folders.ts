@@ -89,6 +89,8 @@ export interface FileFilter {
   readonly leftOut?: readonly string[];
   /** Matches the paths below `root` of the files that are looked at, with `/` between names. Default: all. */
   readonly names?: RegExp | undefined;
+  /** Matches the paths below `root` of folders that are not listed. Default: none. */
+  readonly skipped?: RegExp | undefined;
   /** A folder at or above the path. Default: the path. */
   readonly root?: string | undefined;
 }
@@ -120,18 +122,22 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
  * @throws {UnknownFormatError} `path` is one of `leftOut`.
  */
-export function findSourceFiles(path: string, folders: SourceFolders, { leftOut = [], names, root = path }: FileFilter = {}): FoundFiles {
+export function findSourceFiles(
+  path: string,
+  folders: SourceFolders,
+  { leftOut = [], root = path, ...wanted }: FileFilter = {},
+): FoundFiles {
   const stats = statPath(path);
   const excluded = new Set(leftOut.flatMap(fileIdAt));
   if (excluded.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
   const below = relative(root, path).replaceAll("\\", "/");
   if (stats.isFile()) {
-    const isWanted = below === "" || names?.test(below) !== false;
+    const isWanted = below === "" || wanted.names?.test(below) !== false;
     return { isFolder: false, files: isWanted ? [toFoundFile(path, stats, folders)] : [], unreadable: [], others: 0 };
   }
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
-  const walk = new Walk(folders, excluded, names);
+  const walk = new Walk(folders, excluded, wanted);
   walk.folder(path, realPathOf(path), below === "" ? "" : `${below}/`);
   return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
 }
@@ -145,11 +151,13 @@ class Walk {
   readonly #folders: SourceFolders;
   readonly #excluded: ReadonlySet<string>;
   readonly #names: RegExp | undefined;
+  readonly #skipped: RegExp | undefined;
 
-  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, names: RegExp | undefined) {
+  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, { names, skipped }: Pick<FileFilter, "names" | "skipped">) {
     this.#folders = folders;
     this.#excluded = excluded;
     this.#names = names;
+    this.#skipped = skipped;
   }
 
   /** `below`: the path below the first folder, with a `/` at its end; empty for that folder. */
@@ -171,7 +179,7 @@ class Walk {
       throw new SourceUnreadableError(path, "its name is not valid UTF-8; rename it");
     }
     if (stats === undefined) this.others += 1;
-    else if (stats.isDirectory() && SKIPPED.has(name)) return;
+    else if (stats.isDirectory() && (SKIPPED.has(name) || this.#skipped?.test(below) === true)) return;
     else if (this.#excluded.has(fileIdOf(stats))) return;
     else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real, `${below}/`);
     else if (this.#names?.test(below) === false) return;

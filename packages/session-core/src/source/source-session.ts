@@ -147,6 +147,8 @@ export interface SourceAgent {
   folders(environment: SourceEnvironment): readonly string[];
   /** Matches the path below the folder of each file that may be a session, with `/` between names. */
   readonly files: RegExp;
+  /** Matches the path below the folder of each folder that has no such files: it is not listed. */
+  readonly skipped?: RegExp | undefined;
   /** How it goes on with a session; undefined: only by its own list of sessions. */
   readonly resume?: SourceResume;
 }

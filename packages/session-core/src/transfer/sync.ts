@@ -36,6 +36,8 @@ export interface AgentFolder {
   readonly exists: boolean;
   /** Matches the path below the folder of each file that may be a session, with `/` between names. */
   readonly files: RegExp;
+  /** Matches the path below the folder of each folder that has no such files. undefined: none. */
+  readonly skipped: RegExp | undefined;
 }
 
 /** Options of `syncSessions`. */
@@ -130,6 +132,7 @@ export async function findAgentFolders(environment: SourceEnvironment = processE
       folder,
       exists: existsSync(folder),
       files: agent.files,
+      skipped: agent.skipped,
     })),
   );
 }
@@ -165,7 +168,8 @@ async function syncAgent(
   const folders = agent.folders(options.environment ?? processEnvironment()).filter((folder) => existsSync(folder));
   const listed = new SourceFolders();
   const starts = folders.flatMap((root) => startsIn(root, options.paths).map((start) => ({ start, root })));
-  const find = ({ start, root }: Start) => findFiles(start, { root, names: agent.files, leftOut: store.storage.files }, listed);
+  const find = ({ start, root }: Start) =>
+    findFiles(start, { root, names: agent.files, skipped: agent.skipped, leftOut: store.storage.files }, listed);
   const found = mergeFound(starts.map(find));
   const files = await SyncedFiles.compare(store.storage, found.files, starts);
   const run = new ImportRun(store, { ...found, files: files.changed }, { folders: listed, formats, choices: files }, options);

@@ -19,6 +19,9 @@ export const opencodeFormat: SourceFormat = {
       name: "opencode",
       folders: (environment) => foldersBelow(environment, "XDG_DATA_HOME", ["opencode"], ".local/share"),
       files: /^(?:opencode[^/]*\.db|storage\/session\/[^/]+\/[^/]+\.json|project\/[^/]+\/storage\/session\/info\/[^/]+\.json)$/,
+      // A folder for each message, and opencode's git store.
+      skipped: /^(?:storage\/(?!session$|session\/)[^/]+|snapshot|repos|log|bin|tool-output|worktree)$/,
+      resume: { program: "opencode", args: (sessionId) => ["--session", sessionId] },
     },
   ],
   detects: (head) => isDatabase(head) || isSessionFile(head),
@@ -88,6 +91,9 @@ function* fileSessions(path: string, folders: SourceFolders): Generator<SourceSe
   const header = toSourceHeader({ ...info, id }, toSessionId(id), callId);
   yield {
     header,
+    get revision() {
+      return store.revision(path, id);
+    },
     *records(): Generator<SourceRecord, void, void> {
       for (const problem of newer.problems) yield { kind: "problem", problem };
       yield* new SessionReader(store, { ...info, id }, header.sessionId).records();

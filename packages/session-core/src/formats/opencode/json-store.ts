@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "../../ids/ids.js";
 import { isObject, type JsonObject, stringAt } from "../../source/json.js";
-import { type FolderEntry, readStart } from "../../source/source-file.js";
+import { type FolderEntry, readStart, statPath } from "../../source/source-file.js";
 import type { SourceFolders } from "../../source/source-folders.js";
 import { tryRead } from "../../source/source-session.js";
 import { startedSessions } from "./sqlite-store.js";
@@ -22,11 +22,10 @@ export class JsonStore implements MessageStore {
   }
 
   messages(session: SessionId): readonly StoredRecord[] {
-    return inOrder(this.messagePaths(session).map(readRecord));
+    return inOrder(this.#messagePaths(session).map(readRecord));
   }
 
-  /** The files of a session's messages. */
-  messagePaths(session: SessionId): readonly string[] {
+  #messagePaths(session: SessionId): readonly string[] {
     return this.#folders.paths(join(this.root, "message", session), isJsonFile);
   }
 
@@ -35,16 +34,25 @@ export class JsonStore implements MessageStore {
     const inline = message.value?.parts;
     if (Array.isArray(inline))
       return inline.filter(isObject).map((value, at) => ({ id: `${message.id}:${at}`, value, problem: undefined }));
-    return this.partPaths(message).map(readRecord);
+    return this.#partPaths(message).map(readRecord);
   }
 
-  partPaths({ id, value }: StoredRecord): readonly string[] {
+  #partPaths({ id, value }: StoredRecord): readonly string[] {
     const own = stringAt(value ?? {}, "id") ?? id;
     const session = stringAt(value ?? {}, "sessionID");
     const folder = join(this.root, "part");
     const names = [...new Set([own, id])].flatMap((name) => (session === undefined ? [name] : [name, join(session, name)]));
     const found = names.flatMap((name) => this.#folders.paths(join(folder, name), isJsonFile));
     return found.length > 0 ? found : (this.#folders.once(folder, flatParts).get(own) ?? []);
+  }
+
+  /** Changes with every write to the session's file, a message or a part; opens none of them. */
+  revision(sessionFile: string, session: SessionId): string {
+    const messages = this.#messagePaths(session);
+    const parts = messages.flatMap((path) => this.#partPaths({ id: basename(path, ".json"), value: undefined, problem: undefined }));
+    const files = [sessionFile, ...messages, ...parts].flatMap((path) => tryRead(path, "", () => statPath(path)).value ?? []);
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    return `${files.length} ${bytes} ${files.reduce((latest, { mtimeMs }) => Math.max(latest, mtimeMs), 0)}`;
   }
 
   /** The calls of a session that started others, by the id of the started session. */
