@@ -72,4 +72,5 @@ export class UnknownFormatVersionError extends BoughError {
   }
 }
 
-const KNOWN_FORMATS = "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode, Bough.";
+const KNOWN_FORMATS =
+  "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, Bough.";

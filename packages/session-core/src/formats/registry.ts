@@ -7,6 +7,7 @@ import { cursorFormat } from "./cursor/format.js";
 import { geminiFormat } from "./gemini/format.js";
 import { opencodeFormat } from "./opencode/format.js";
 import { piFormat } from "./pi/format.js";
+import { vscodeChatFormat } from "./vscode-chat/format.js";
 
 /**
  * Every format that can be imported, in the order of detection. Texts that list them: `KNOWN_FORMATS` in
@@ -17,6 +18,7 @@ export const FORMATS: readonly SourceFormat[] = [
   piFormat,
   claudeFormat,
   codexFormat,
+  vscodeChatFormat,
   copilotFormat,
   cursorFormat,
   geminiFormat,

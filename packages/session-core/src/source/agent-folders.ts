@@ -18,3 +18,10 @@ export function foldersBelow(
   if (chosen.length > 0) return chosen.map((folder) => join(folder, ...parts));
   return home === "" ? [] : usual.map((folder) => join(home, folder, ...parts));
 }
+
+/** The folder in which programs with windows keep what belongs to a user: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */
+export function applicationFolder({ env, home, platform }: SourceEnvironment): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support");
+  if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
+  return env["XDG_CONFIG_HOME"] ?? join(home, ".config");
+}

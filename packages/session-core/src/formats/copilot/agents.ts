@@ -8,7 +8,7 @@ import { EventConversation } from "./conversation.js";
 
 /** The agent of an event: the id of the call that started it. undefined: the conversation itself, also when it reports of an agent. */
 export function agentOf(event: JsonObject): string | undefined {
-  if (String(event.type).startsWith("subagent.")) return undefined;
+  if (stringAt(event, "type")?.startsWith("subagent.") === true) return undefined;
   return stringAt(event, "agentId") || stringAt(objectAt(event, "data") ?? {}, "parentToolCallId") || undefined;
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { foldersBelow } from "../../source/agent-folders.js";
+import { applicationFolder, foldersBelow } from "../../source/agent-folders.js";
 import { isObject, type JsonObject, objectAt } from "../../source/json.js";
 import { readHead } from "../../source/json-lines.js";
 import { tablesOf } from "../../source/source-database.js";
@@ -40,15 +40,9 @@ function chatFolders(environment: SourceEnvironment): readonly string[] {
 }
 
 /** Below the user's folder of the editor: the database of all chats, and one for each workspace. */
-function editorFolders({ env, home, platform }: SourceEnvironment): readonly string[] {
-  const user = join(...programFolder(env, home, platform), "Cursor", "User");
+function editorFolders(environment: SourceEnvironment): readonly string[] {
+  const user = join(applicationFolder(environment), "Cursor", "User");
   return ["globalStorage", "workspaceStorage"].map((folder) => join(user, folder));
-}
-
-function programFolder(env: SourceEnvironment["env"], home: string, platform: NodeJS.Platform): readonly [string, ...string[]] {
-  if (platform === "darwin") return [home, "Library", "Application Support"];
-  if (platform === "win32") return env["APPDATA"] === undefined ? [home, "AppData", "Roaming"] : [env["APPDATA"]];
-  return env["XDG_CONFIG_HOME"] === undefined ? [home, ".config"] : [env["XDG_CONFIG_HOME"]];
 }
 
 function isChat(tables: ReadonlySet<string>): boolean {
