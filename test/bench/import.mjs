@@ -1,14 +1,14 @@
-import { rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { importPath, openStore } from "@bough/session-core";
 import {
-  parseLines,
+  parseFolder,
   parseRows,
-  writeCodexFile,
   writeCursorChat,
   writeCursorEditor,
-  writeCursorTranscript,
-  writeGeminiFile,
-} from "./agent-files.mjs";
+  writeOpencodeDatabase,
+  writeOpencodeFiles,
+} from "./agent-databases.mjs";
+import { parseLines, writeCodexFile, writeCopilotFile, writeCursorTranscript, writeGeminiFile } from "./agent-files.mjs";
 import { alternate, median } from "./measure.mjs";
 import { writeClaudeFile, writePiFile } from "./session-files.mjs";
 
@@ -16,26 +16,30 @@ export const title = "import";
 
 /** What is imported, and the parsing that it is compared with. */
 const FORMATS = [
-  ["pi v3 file", writePiFile, parseLines],
-  ["Claude Code file", writeClaudeFile, parseLines],
-  ["Codex rollout", writeCodexFile, parseLines],
-  ["Gemini CLI log", writeGeminiFile, parseLines],
-  ["Cursor transcript", writeCursorTranscript, parseLines],
-  ["Cursor chat (SQLite)", writeCursorChat, parseRows],
-  ["Cursor editor (SQLite)", writeCursorEditor, parseRows],
+  ["a pi v3 file", writePiFile, parseLines],
+  ["a Claude Code file", writeClaudeFile, parseLines],
+  ["a Codex rollout", writeCodexFile, parseLines],
+  ["a Copilot CLI log", writeCopilotFile, parseLines],
+  ["a Gemini CLI log", writeGeminiFile, parseLines],
+  ["a Cursor transcript", writeCursorTranscript, parseLines],
+  ["a Cursor chat (SQLite)", writeCursorChat, parseRows],
+  ["a Cursor editor (SQLite)", writeCursorEditor, parseRows],
+  ["an opencode database (SQLite)", writeOpencodeDatabase, parseRows],
+  ["a session of opencode 1.1 (JSON files)", writeOpencodeFiles, parseFolder],
 ];
 
 /** A file into an empty store; the search index is filled afterwards, as the first search would. */
 export async function run({ report, stores, quick, rounds }) {
-  for (const [format, writeFile, parse] of FORMATS) {
-    const source = stores.path("session.jsonl");
-    writeFile(source, quick ? 2e6 : 20e6);
-    const size = `${(statSync(source).size / 1e6).toFixed(0)} MB`;
+  const bytes = quick ? 2e6 : 20e6;
+  for (const [format, write, parse] of FORMATS) {
+    const path = stores.path("session.jsonl");
+    const source = write(path, bytes) ?? path;
     const { ours, index, baseline } = await alternate(importers(stores, source, parse), { rounds: rounds(5), warmUp: 1 });
     const both = ours.map((ms, at) => ms + index[at]);
-    report.ratio(`import of a ${format}, search index left for later`, size, median(ours), median(baseline), 5);
-    report.ratio(`import of a ${format}, search index included`, size, median(both), median(baseline), null);
-    rmSync(source);
+    const size = `${bytes / 1e6} MB`;
+    report.ratio(`import of ${format}, search index left for later`, size, median(ours), median(baseline), 5);
+    report.ratio(`import of ${format}, search index included`, size, median(both), median(baseline), null);
+    rmSync(path, { recursive: true });
   }
 }
 

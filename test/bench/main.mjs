@@ -22,6 +22,7 @@ import { HEADINGS, machine, Report, rowLine, tableLine } from "./report.mjs";
 import * as search from "./search.mjs";
 import * as size from "./size.mjs";
 import { Stores } from "./stores.mjs";
+import * as syncing from "./sync.mjs";
 import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
 import * as writes from "./writes.mjs";
@@ -35,6 +36,7 @@ const GROUPS = [
   search,
   recall,
   importing,
+  syncing,
   size,
   packing,
   compaction,

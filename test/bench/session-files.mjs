@@ -37,8 +37,8 @@ export async function writeBoughFiles(storePath, folder) {
 }
 
 /** A session file of pi, version 3, of about `bytes`. */
-export function writePiFile(path, bytes) {
-  return writeLines(path, bytes, piLines(new Random(51)));
+export function writePiFile(path, bytes, seed = 51) {
+  writeLines(path, bytes, piLines(new Random(seed)));
 }
 
 /** The messages of a compacted session that come after its compaction. */
@@ -83,7 +83,7 @@ const SUMMARY = "## Goal\nFinish the parser.\n\n## Progress\nThe lexer is done."
 
 /** A session file of Claude Code of about `bytes`: a line for each block of a reply, results repeated next to the message. */
 export function writeClaudeFile(path, bytes) {
-  return writeLines(path, bytes, new ClaudeLines().all());
+  writeLines(path, bytes, new ClaudeLines().all());
 }
 
 class ClaudeLines {

@@ -80,7 +80,7 @@ export function writeChat(path: string, writes: readonly ChatWrite[], meta: obje
   database.close();
 }
 
-export function idOf(data: Buffer): string {
+function idOf(data: Buffer): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
