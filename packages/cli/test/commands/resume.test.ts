@@ -136,6 +136,18 @@ describe("bough resume", () => {
     expect(messages(b)).toEqual(messages(a));
   });
 
+  test.each(["pi", "claude", "codex"])(
+    "the new session of %s, once it is imported, is linked to the one that it goes on from",
+    async (agent) => {
+      const here = world();
+      await here.run(["import", claudeSession(here)]);
+      const { file, sessionId } = await resumed(here, CLAUDE, "--in", agent);
+      await here.run(["import", file]);
+      const { sessions } = (await here.json("sessions")) as { sessions: { id: string; parent: { sessionId: string } | null }[] };
+      expect(sessions.find(({ id }) => id === sessionId)?.parent?.sessionId).toBe(CLAUDE);
+    },
+  );
+
   test("prints the command where the agent is not installed, where there is no terminal, and with --print", async () => {
     const here = world();
     await parserSession(here);

@@ -147,11 +147,11 @@ async function continuation(
   entries: AsyncIterable<Entry>,
   target: TargetAgent,
   continues: Continuation | undefined,
-): Promise<{ readonly session: SessionRecord & { parentSessionId?: null }; readonly entries: AsyncIterable<Entry> }> {
+): Promise<{ readonly session: SessionRecord & { parentSessionId?: string | null }; readonly entries: AsyncIterable<Entry> }> {
   if (continues === undefined) return { session: header, entries };
   const { callsAsText } = await import("./calls-as-text.js");
   const { sessionId: id, cwd } = continues;
-  return { session: { ...header, id, cwd, parentSessionId: null }, entries: callsAsText(entries, target) };
+  return { session: { ...header, id, cwd, parentSessionId: header.id }, entries: callsAsText(entries, target) };
 }
 
 /** The branch to export, and the parts of it. */

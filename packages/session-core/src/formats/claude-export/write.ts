@@ -14,6 +14,8 @@ interface ClaudeSession {
   readonly cwd: string | null;
   readonly title: string | null;
   readonly titleSource: "user" | "auto" | null;
+  /** The session that a new one goes on from; importers link the two. */
+  readonly parentSessionId?: string | null;
   /** The version of Claude Code and the branch of git, if the session is from there. */
   readonly metadata: JsonObject;
 }
@@ -156,8 +158,8 @@ class TranscriptWriter {
     return { ...record, sessionId: this.#session.id };
   }
 
-  #envelope({ createdAtMs }: Entry, parentUuid: string | null, uuid: string): JsonObject {
-    const { id, cwd, metadata } = this.#session;
+  #envelope({ id: messageUuid, createdAtMs }: Entry, parentUuid: string | null, uuid: string): JsonObject {
+    const { id, cwd, metadata, parentSessionId } = this.#session;
     return {
       parentUuid,
       isSidechain: false,
@@ -168,6 +170,7 @@ class TranscriptWriter {
       gitBranch: stringAt(metadata, "gitBranch") ?? "",
       uuid,
       timestamp: toIsoTime(createdAtMs),
+      ...(this.#isNew && typeof parentSessionId === "string" ? { forkedFrom: { sessionId: parentSessionId, messageUuid } } : {}),
     };
   }
 

@@ -37,6 +37,7 @@ export class Chains {
     facts.gitBranch ??= stringAt(record, "gitBranch");
     facts.version ??= stringAt(record, "version");
     facts.recordedSessionId ??= stringAt(record, "sessionId");
+    facts.forkedFrom ??= stringAt(objectAt(record, "forkedFrom") ?? {}, "sessionId");
     if (chain > 0 && facts.promptDigest === undefined) facts.promptDigest = digestOfPrompt(record);
   }
 }

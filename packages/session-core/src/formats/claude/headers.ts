@@ -1,4 +1,4 @@
-import type { SessionId } from "../../ids/ids.js";
+import { isId, type SessionId } from "../../ids/ids.js";
 import { agentSessionId } from "../../source/derived-id.js";
 import type { JsonObject } from "../../source/json.js";
 import type { SourceHeader, SourceParent } from "../../source/source-session.js";
@@ -14,6 +14,7 @@ export function toConversationHeader(file: SessionFile, facts: ChainFacts, sessi
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
     ...(title === undefined ? {} : { title }),
+    ...(isId(facts.forkedFrom ?? "") && facts.forkedFrom !== sessionId ? { parent: { sessionId: facts.forkedFrom ?? "" } } : {}),
     metadata: toMetadata(facts, sessionId),
   };
 }

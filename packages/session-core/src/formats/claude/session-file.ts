@@ -64,6 +64,8 @@ export interface ChainFacts {
   gitBranch?: string | undefined;
   version?: string | undefined;
   recordedSessionId?: string | undefined;
+  /** The session from which its first records were copied. */
+  forkedFrom?: string | undefined;
   /** The digest of the first text, to find the call with this prompt. */
   promptDigest?: string | undefined;
 }

@@ -10,9 +10,12 @@ import { isObject, type JsonObject, stringAt, toIsoTime } from "../../source/jso
 import { isRolloutRecord } from "../codex/rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./items.js";
 
+type RolloutSession = SessionRecord & { readonly parentSessionId?: string | null };
+
 /** A branch to write as a rollout. */
 export interface CodexExport {
-  readonly session: SessionRecord;
+  /** `parentSessionId`: the session that a new one goes on from; importers link the two. */
+  readonly session: RolloutSession;
   /** The path from the first entry to the end of the branch. */
   readonly path: AsyncIterable<Entry>;
   /** The entries of the path as the context has them: edited, without those that are omitted. */
@@ -64,7 +67,7 @@ function isOfCodex({ source }: SessionRecord): boolean {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function toMeta(session: SessionRecord, system: string | undefined): JsonObject {
+function toMeta(session: RolloutSession, system: string | undefined): JsonObject {
   const { version, gitBranch: _gitBranch, archived: _archived, ...rest } = session.metadata;
   const isOwn = isOfCodex(session);
   return {
@@ -75,12 +78,13 @@ function toMeta(session: SessionRecord, system: string | undefined): JsonObject 
     cli_version: isOwn && typeof version === "string" ? version : "0.0.0",
     source: "cli",
     ...(isOwn ? rest : {}),
+    ...(typeof session.parentSessionId === "string" ? { forked_from_id: session.parentSessionId } : {}),
     ...(isOwn && system !== undefined ? { base_instructions: { text: system } } : {}),
   };
 }
 
 class RolloutWriter {
-  readonly #session: SessionRecord;
+  readonly #session: RolloutSession;
   readonly #plan: Plan;
   /** The items of the calls so far, by the ids of the calls. */
   readonly #calls = new Map<string, JsonObject>();
@@ -94,7 +98,7 @@ class RolloutWriter {
   #sum: Record<string, number> = {};
   #lastMs: number;
 
-  constructor(session: SessionRecord, plan: Plan) {
+  constructor(session: RolloutSession, plan: Plan) {
     this.#session = session;
     this.#plan = plan;
     this.#lastMs = session.createdAtMs;
