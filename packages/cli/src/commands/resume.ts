@@ -81,6 +81,8 @@ function whoWrote({ source }: SessionRecord): string {
 /** The session that was imported, which its agent itself goes on with. */
 function originalOf(agent: ResumingAgent, { record, branch }: Branch, cwd: string): Start {
   const { source } = record;
+  if (record.kind === "subagent")
+    throw new NotResumableError(`${agent.name} goes on with conversations only, not with a subagent. ${CHOOSE}`);
   if (branch !== undefined)
     throw new NotResumableError(`${agent.name} goes on at the end of its own session only, not at an entry. ${CHOOSE}`);
   if (source === null || !existsSync(source.path))

@@ -9,7 +9,7 @@ const CLAUDE = "11111111-2222-4333-8444-555555555555";
 function claudeSession(here: World, cwd = here.folder): string {
   const head = { isSidechain: false, userType: "external", cwd, sessionId: CLAUDE, version: "2.1.44", gitBranch: "main" };
   const reply = (id: string, content: unknown) => ({ id, type: "message", role: "assistant", model: "claude-x", content });
-  const call = { type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: "a.ts" } };
+  const call = { type: "tool_use", id: "toolu_1", name: "mcp__files__read", input: { file_path: "a.ts" } };
   const records = [
     { type: "user", message: { role: "user", content: "read a.ts" } },
     { type: "assistant", message: reply("msg_1", [call]) },
@@ -79,7 +79,8 @@ describe("bough resume", () => {
       ["user", id],
       ["assistant", id],
     ]);
-    expect(recordsOf(file)[1].message.content).toEqual([{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: "a.ts" } }]);
+    // A tool of an MCP server: the agent itself knows its tools.
+    expect(recordsOf(file)[1].message.content).toMatchObject([{ type: "tool_use", id: "toolu_1", name: "mcp__files__read" }]);
     expect(readFileSync(source, "utf8")).toBe(before);
   });
 
@@ -93,11 +94,11 @@ describe("bough resume", () => {
     expect(header).toMatchObject({ type: "session", version: 3, cwd: realpathSync(here.folder) });
     expect(lines.map(({ message }) => [message.role, message.content])).toEqual([
       ["user", "read a.ts"],
-      ["assistant", [{ type: "text", text: '[Called the tool Read with {"file_path":"a.ts"}]' }]],
+      ["assistant", [{ type: "text", text: '[Called the tool mcp__files__read with {"file_path":"a.ts"}]' }]],
       [
         "custom",
         [
-          { type: "text", text: "[Result of the tool Read]" },
+          { type: "text", text: "[Result of the tool mcp__files__read]" },
           { type: "text", text: "export {}" },
         ],
       ],

@@ -54,7 +54,7 @@ class CallTexts {
 
   #convertReply(message: AssistantMessage): Message {
     let isChanged = false;
-    const content = message.content.map((block): AssistantBlock => {
+    const content = message.content.map((block, at): AssistantBlock => {
       if (block.type !== "toolCall") return block;
       if (this.#known.has(block.name)) {
         this.#names.delete(block.id);
@@ -62,7 +62,8 @@ class CallTexts {
       }
       isChanged = true;
       this.#names.set(block.id, block.name);
-      return { type: "text", text: `[Called the tool ${block.name} with ${JSON.stringify(block.arguments)}]` };
+      // On a line of its own: some programs join the texts of a reply.
+      return { type: "text", text: `${at === 0 ? "" : "\n"}[Called the tool ${block.name} with ${JSON.stringify(block.arguments)}]` };
     });
     if (!isChanged) return message;
     const isToolUse = message.stopReason === "toolUse" && !content.some(({ type }) => type === "toolCall");

@@ -80,7 +80,8 @@ export interface Continuation {
 export interface BranchExportOptions extends SecretOptions {
   /** The end of the branch. Default: the leaf; for pi without \`continues\`: the whole tree, with the leaf as its position. */
   readonly branch?: EntryId | undefined;
-  /** The session that is written instead of this one. Calls of tools that the program does not have, and their results, are texts in it. */
+  /** The session that is written instead of this one. Unless this one was imported from the program, calls
+   * of tools that it does not have, and their results, are texts in it. */
   readonly continues?: Continuation | undefined;
 }
 
@@ -149,9 +150,12 @@ async function continuation(
   continues: Continuation | undefined,
 ): Promise<{ readonly session: SessionRecord & { parentSessionId?: string | null }; readonly entries: AsyncIterable<Entry> }> {
   if (continues === undefined) return { session: header, entries };
-  const { callsAsText } = await import("./calls-as-text.js");
   const { sessionId: id, cwd } = continues;
-  return { session: { ...header, id, cwd, parentSessionId: header.id }, entries: callsAsText(entries, target) };
+  const session = { ...header, id, cwd, parentSessionId: header.id };
+  // A program knows all of its own tools, also those of extensions and MCP servers.
+  if (header.source?.format === target) return { session, entries };
+  const { callsAsText } = await import("./calls-as-text.js");
+  return { session, entries: callsAsText(entries, target) };
 }
 
 /** The branch to export, and the parts of it. */

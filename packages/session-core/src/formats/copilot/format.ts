@@ -16,6 +16,7 @@ export const copilotFormat: SourceFormat = {
       folders: (given) =>
         ["session-state", "history-session-state"].flatMap((name) => foldersBelow(given, "COPILOT_HOME", [name], ".copilot")),
       files: /^[^/]+\.jsonl?$|^[^/]+\/events\.jsonl$/,
+      resume: { program: "copilot", args: (sessionId) => ["--resume", sessionId] },
     },
   ],
   detects: ({ records }: FileHead) => records.some(isEvent),
