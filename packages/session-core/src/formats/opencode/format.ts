@@ -6,7 +6,7 @@ import { type JsonObject, parseJsonObject, stringAt } from "../../source/json.js
 import { tablesOf } from "../../source/source-database.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import { type FileHead, type SourceFormat, type SourceRecord, type SourceSession, tryRead } from "../../source/source-session.js";
-import { JsonStore, readText, rootOf, sessionIdOf } from "./json-store.js";
+import { isFolderName, JsonStore, readText, rootOf, sessionIdOf } from "./json-store.js";
 import { isSessionInfo, toSessionId, toSourceHeader } from "./session-header.js";
 import { SessionReader } from "./session-reader.js";
 import { SqliteStore, TABLES } from "./sqlite-store.js";
@@ -74,6 +74,11 @@ function* databaseRecords(store: SqliteStore, info: JsonObject, sessionId: Sessi
   const { isOpen } = store;
   try {
     yield* new SessionReader(store, info, sessionId).records();
+  } catch (error) {
+    // Other sessions may lie in pages without damage.
+    if (!(error instanceof SourceUnreadableError)) throw error;
+    const message = `the rest of the session was left out: ${error.reason}`;
+    yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
   } finally {
     if (!isOpen) store.close();
   }
@@ -87,7 +92,8 @@ function* fileSessions(path: string, folders: SourceFolders): Generator<SourceSe
   if (newer.ids.has(id)) return;
   const store = new JsonStore(rootOf(path), folders);
   const parent = stringAt(info, "parentID");
-  const callId = parent === undefined ? undefined : folders.once(join(store.root, "message", parent), startedByFolder).get(id);
+  const callId =
+    parent === undefined || !isFolderName(parent) ? undefined : folders.once(join(store.root, "message", parent), startedByFolder).get(id);
   const header = toSourceHeader({ ...info, id }, toSessionId(id), callId);
   yield {
     header,

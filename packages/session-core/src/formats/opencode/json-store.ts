@@ -26,7 +26,7 @@ export class JsonStore implements MessageStore {
   }
 
   #messagePaths(session: SessionId): readonly string[] {
-    return this.#folders.paths(join(this.root, "message", session), isJsonFile);
+    return isFolderName(session) ? this.#folders.paths(join(this.root, "message", session), isJsonFile) : [];
   }
 
   /** By id: opencode's ids ascend. */
@@ -39,11 +39,12 @@ export class JsonStore implements MessageStore {
 
   #partPaths({ id, value }: StoredRecord): readonly string[] {
     const own = stringAt(value ?? {}, "id") ?? id;
-    const session = stringAt(value ?? {}, "sessionID");
+    const session = stringAt(value ?? {}, "sessionID") ?? "";
     const folder = join(this.root, "part");
-    const names = [...new Set([own, id])].flatMap((name) => (session === undefined ? [name] : [name, join(session, name)]));
-    const found = names.flatMap((name) => this.#folders.paths(join(folder, name), isJsonFile));
-    return found.length > 0 ? found : (this.#folders.once(folder, flatParts).get(own) ?? []);
+    const names = [...new Set([id, own])].filter(isFolderName);
+    const places = names.flatMap((name) => [join(folder, name), ...(isFolderName(session) ? [join(folder, session, name)] : [])]);
+    const found = places.map((place) => this.#folders.paths(place, isJsonFile)).find((paths) => paths.length > 0);
+    return found ?? this.#folders.once(folder, flatParts).get(own) ?? [];
   }
 
   /** Changes with every write to the session's file, a message or a part; opens none of them. */
@@ -92,6 +93,11 @@ export function isJsonFile({ name, kind }: FolderEntry): boolean {
   return name.endsWith(".json") && kind !== "folder";
 }
 
+/** Whether an id can name a folder. Another one could lead out of the store. */
+export function isFolderName(id: string): boolean {
+  return /^[\w-][\w.-]{0,127}$/.test(id);
+}
+
 /** The folder with `message` and `part` of the session in this file. */
 export function rootOf(sessionFile: string): string {
   const folder = dirname(sessionFile);
@@ -103,5 +109,5 @@ export function sessionIdOf(sessionFile: string, info: JsonObject, folders: Sour
   const name = basename(sessionFile, ".json");
   const own = stringAt(info, "id") ?? name;
   const messages = folders.list(join(rootOf(sessionFile), "message"));
-  return messages.has(own) || !messages.has(name) ? own : name;
+  return isFolderName(own) && (messages.has(own) || !messages.has(name)) ? own : name;
 }

@@ -93,6 +93,7 @@ const SCHEMA = `
 /** Writes sessions into a database of version 1.2 and later at `path`. */
 export function writeDatabase(path: string, sessions: readonly OpencodeSession[]): string {
   raw(path, (file) => {
+    file.pragma("synchronous = off");
     file.exec(SCHEMA);
     const columns = "id, project_id, parent_id, slug, directory, title, version, revert, time_created, time_updated";
     const insert = file.prepare(`INSERT INTO session (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
