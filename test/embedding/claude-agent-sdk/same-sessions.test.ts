@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import { BoughSessionStore } from "@bough/adapters/claude-agent-sdk";
-import { type Entry, importPath, openStore, type Store } from "@bough/session-core";
+import { type Entry, findOrphanedSessions, importPath, openStore, type Store, syncSessions } from "@bough/session-core";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agent, conversation, PROJECT, SESSION, TranscriptWriter, writeFiles } from "./transcripts.js";
@@ -108,6 +108,26 @@ describe("a mirrored session", () => {
       [`${SESSION}.x7`, "unchanged", 0],
     ]);
     expect((await store.listSessions({ kind: "all" })).items).toHaveLength(2);
+  });
+
+  test("is the session that a sync finds in its files, whole or while both grow", async () => {
+    const store = await opened();
+    const environment = { env: { CLAUDE_CONFIG_DIR: folder }, home: folder, platform: process.platform };
+    const sessions = new BoughSessionStore(store);
+    for (const [at, line] of conversation().entries()) {
+      await sessions.append(key, [line]);
+      writeFiles(folder, SESSION, conversation().slice(0, at + 1));
+      await syncSessions(store, { environment });
+    }
+    await sessions.append(agentKey, [...agent()]);
+    await sessions.flush();
+    const { agents } = await syncSessions(store, { environment });
+    expect(agents.flatMap((each) => each.sessions).map(({ entriesAdded }) => entriesAdded)).toEqual(expect.not.arrayContaining([1]));
+    const wanted = await importedStore();
+    const texts = async (from: Store) => (await (await from.openSession(SESSION)).context()).messages;
+    expect(await texts(store)).toEqual(await texts(wanted));
+    expect((await store.listSessions({ kind: "all" })).items).toHaveLength(2);
+    expect(await findOrphanedSessions(store)).toEqual(new Set());
   });
 
   test("counts the usage of a reply of three lines once", async () => {

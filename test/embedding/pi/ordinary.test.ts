@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BoughPiStorage, BoughSessionRepo } from "@bough/adapters/pi";
-import { assistantMessage, exportBough, exportPi, importPath, openStore, type Store, userMessage } from "@bough/session-core";
+import { assistantMessage, exportBough, exportPi, importPath, openStore, type Store, syncSessions, userMessage } from "@bough/session-core";
 import { BACKGROUND_CONTEXT as HERE } from "@earendil-works/pi-agent-core/harness/context";
 import { NodeExecutionEnv } from "@earendil-works/pi-agent-core/harness/env/nodejs";
 import {
@@ -67,6 +67,21 @@ function commit(session: Session, ...writes: Parameters<BoughPiStorage["commit"]
 }
 
 describe("a session that pi wrote", () => {
+  test("is the session that a sync finds in pi's file of it: the same ids, and nothing is added", async () => {
+    const pi = await repo.create({ cwd: folder }, HERE);
+    const ids = await conversation(pi, "What is a tab?", "Nine.", "Why?", "Tradition.");
+    const lines: string[] = [];
+    for await (const line of exportPi(await store.openSession(pi.metadata.id))) lines.push(line);
+    mkdirSync(join(folder, "sessions"));
+    writeFileSync(join(folder, "sessions", `2026-01-01T00-00-00-000Z_${pi.metadata.id}.jsonl`), lines.join(""));
+    const environment = { env: { PI_CODING_AGENT_DIR: folder }, home: folder, platform: process.platform };
+    const { agents } = await syncSessions(store, { agents: ["pi"], environment });
+    const [session] = agents.flatMap((agent) => agent.sessions);
+    expect(session).toMatchObject({ sessionId: pi.metadata.id, outcome: "unchanged", entriesAdded: 0, entriesKnown: ids.length });
+    expect((await store.listSessions({ kind: "all" })).items).toHaveLength(1);
+    expect((await (await store.openSession(pi.metadata.id)).path()).map(({ id }) => id)).toEqual(ids);
+  });
+
   test("is a tree of messages with usage; name, labels and branches of pi are title, labels and leaves", async () => {
     const pi = await repo.create({ id: "s", cwd: "/work" }, HERE);
     const [question = ""] = await conversation(pi, "Tabs?", "Eight.");

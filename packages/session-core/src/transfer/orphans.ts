@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { checkArgument, withMethods } from "../arguments/rules.js";
 import type { SessionId } from "../ids/ids.js";
 import { isThere } from "../source/source-file.js";
@@ -18,6 +19,8 @@ export async function findOrphanedSessions(store: Store): Promise<ReadonlySet<Se
   const present = new Set<SessionId>();
   const files = new Map<string, boolean>();
   for (const { sessionId, path, goneAtMs } of await store.storage.sessionSources()) {
+    // An adapter names no file: the framework gave it the session.
+    if (!isAbsolute(path)) continue;
     const exists = files.get(path) ?? isThere(path);
     files.set(path, exists);
     (exists && goneAtMs === null ? present : orphans).add(sessionId);
