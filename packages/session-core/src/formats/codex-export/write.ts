@@ -140,6 +140,13 @@ class RolloutWriter {
 
   *finish(): Generator<string, void, void> {
     yield* this.#writeTurn();
+    const { title, titleSource, id } = this.#session;
+    if (title !== null && titleSource === "user")
+      yield toLine(this.#lastMs, "event_msg", {
+        type: "thread_name_updated",
+        ...(UUID.test(id) ? { thread_id: id } : {}),
+        thread_name: title,
+      });
   }
 
   /** Codex asks the provider of its own configuration, so a model of another one is not set. */
