@@ -85,6 +85,7 @@ class DocumentScanner {
   #isClosed = false;
   /** Whether a list of the document ended and no comma followed yet. */
   #isAfterList = false;
+  #isAfterComma = false;
 
   constructor(path: string, lists: readonly string[]) {
     this.#path = path;
@@ -156,10 +157,11 @@ class DocumentScanner {
     const start = line + linesIn(/^\s*/.exec(text ?? "")?.[0] ?? "");
     if (byte === OPEN_OBJECT && this.#depth === 1) return yield* this.#unless(isBlank(text), start);
     if (byte === OPEN_LIST) return yield* this.#open(text ?? "", start);
-    // A blank part is valid before the end of a value, and after a list.
+    // A blank part is valid in an empty list or object, and after a list that is read by element.
     const isLast = byte !== COMMA;
-    if (!(isBlank(text) && (isLast || this.#isAfterList))) yield this.#toPart(text, start);
+    if (!(isBlank(text) && (this.#isAfterList || (isLast && !this.#isAfterComma)))) yield this.#toPart(text, start);
     this.#isAfterList = false;
+    this.#isAfterComma = !isLast;
     if (isLast) this.#close();
   }
 
@@ -171,6 +173,7 @@ class DocumentScanner {
     const name = parseJson(text.trim().replace(/\s*:$/, ""));
     this.#list = String(name);
     this.#index = 0;
+    this.#isAfterComma = false;
   }
 
   #close(): void {

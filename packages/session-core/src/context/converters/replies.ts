@@ -3,6 +3,7 @@ import { optional, record, TEXT } from "../../arguments/rules.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
+import { tryStringify } from "../../source/json.js";
 
 /** Whose reply it is. */
 export interface ReplyOptions {
@@ -30,10 +31,12 @@ export function textBlocks(text: unknown, more: JsonObject = {}): readonly Assis
   return typeof text === "string" && text !== "" ? [{ ...more, type: "text", text }] : [];
 }
 
-/** The arguments of a call from their JSON text. A text that is not a JSON object is kept, so that the model can be shown it. */
+/** The arguments of a call: an object, or its JSON text. What is not a JSON object is kept as text, so that the model can be shown it. */
 export function parseArguments(given: unknown): JsonObject {
   if (isObject(given)) return given;
-  if (typeof given !== "string" || given.trim() === "") return {};
+  if (given === undefined || given === null) return {};
+  if (typeof given !== "string") return { unreadable: tryStringify(given) };
+  if (given.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(given);
     return isObject(value) ? value : { unreadable: given };

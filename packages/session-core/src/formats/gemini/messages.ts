@@ -1,6 +1,7 @@
+import { parseArguments } from "../../context/converters/replies.js";
 import { toOwnUsage } from "../../entry/usage.js";
 import { isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
-import { callBlock, isErrorAnswer, isResponse, signatureOf, textOf, toArguments, toBlock, toParts, toResultContent } from "./parts.js";
+import { callBlock, isErrorAnswer, isResponse, signatureOf, textOf, toBlock, toParts, toResultContent } from "./parts.js";
 
 /** A payload of a message; the number of it among those of the message, from 0; the call that it answers. */
 export interface MessagePayload {
@@ -103,7 +104,7 @@ function toThoughts(thoughts: unknown): readonly JsonObject[] {
 
 function recordedCall(call: JsonObject, id: string, called: readonly JsonObject[]): JsonObject {
   const part = called.find((candidate) => objectAt(candidate, "functionCall")?.id === id) ?? {};
-  return { type: "toolCall", id, name: stringAt(call, "name") ?? "unknown", arguments: toArguments(call.args), ...signatureOf(part) };
+  return { type: "toolCall", id, name: stringAt(call, "name") ?? "unknown", arguments: parseArguments(call.args), ...signatureOf(part) };
 }
 
 function idOf(record: JsonObject, call: JsonObject, at: number): string {

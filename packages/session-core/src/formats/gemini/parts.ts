@@ -53,12 +53,7 @@ function uriBlock({ fileUri: url, mimeType: mediaType }: JsonObject): readonly J
 export function callBlock(part: JsonObject, id: string): JsonObject {
   const call = objectAt(part, "functionCall") ?? {};
   const name = stringAt(call, "name") ?? "unknown";
-  return { type: "toolCall", id: stringAt(call, "id") ?? id, name, arguments: toArguments(call.args), ...signatureOf(part) };
-}
-
-/** The arguments of a call. What is no object is kept as text. */
-export function toArguments(args: unknown): JsonObject {
-  return typeof args === "object" && !isObject(args) && args !== null ? { unreadable: tryStringify(args) } : parseArguments(args);
+  return { type: "toolCall", id: stringAt(call, "id") ?? id, name, arguments: parseArguments(call.args), ...signatureOf(part) };
 }
 
 /** What a tool answered: the text of its output or error, other answers as JSON, and the media beside it. */

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
+import { isObject } from "../../../src/entry/json.js";
+import { nothingIsLostInDocuments } from "../../world/mutated-documents.js";
 import { type CorpusFile, nothingIsLost } from "../../world/mutated-files.js";
 import { call, gemini, header, response, user } from "./gemini-log.js";
 
@@ -29,4 +31,10 @@ const CORPUS: readonly CorpusFile[] = [
 
 test("of any mutated log every record is an entry, merged or reported; errors are typed; a second import adds nothing", async () => {
   await nothingIsLost(CORPUS);
+});
+
+test("of any mutated document every message is an entry, or the damage is reported", async () => {
+  const messages = RECORDS.filter((record) => "id" in record).map((record) => JSON.stringify(record));
+  const document = `${JSON.stringify(header()).slice(0, -1)},"messages":[\n${messages.join(",\n")}\n],"summary":"Seed"}`;
+  await nothingIsLostInDocuments([document], (value) => (isObject(value) && Array.isArray(value.messages) ? value.messages : []));
 });
