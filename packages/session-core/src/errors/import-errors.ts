@@ -73,4 +73,4 @@ export class UnknownFormatVersionError extends BoughError {
 }
 
 const KNOWN_FORMATS =
-  "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, Bough.";
+  "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, co-cli, Bough, messages.";
