@@ -118,7 +118,10 @@ const COLUMNS: readonly Column[] = [
 
 async function printSync({ out, options }: Invocation<SyncCommandOptions>, { agents }: SyncReport, storeFile: string): Promise<void> {
   if (agents.length === 0) return;
-  for (const line of await tableLines(COLUMNS, agents.map(agentRow), out.width, out.glyphs.ellipsis)) out.line(...line);
+  // A dry run reads no file, so it knows no sessions.
+  const shown = options.dryRun === true ? COLUMNS.length - 2 : COLUMNS.length;
+  const rows = agents.map((agent) => agentRow(agent).slice(0, shown));
+  for (const line of await tableLines(COLUMNS.slice(0, shown), rows, out.width, out.glyphs.ellipsis)) out.line(...line);
   printProblems(out, merge({ agents }), options.verbose === true);
   const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);
   const added = countAdded(agents);
