@@ -16,6 +16,7 @@ import {
   type SourceSession,
   tryRead,
 } from "../../source/source-session.js";
+import { checkpointSession, isCheckpoint } from "./checkpoint.js";
 import { Replay } from "./records.js";
 import { Versions } from "./versions.js";
 
@@ -26,14 +27,16 @@ const geminiAgent: SourceAgent = {
   resume: { program: "gemini", args: (sessionId) => ["--resume", sessionId] },
 };
 
-/** Sessions of Gemini CLI: logs (`.jsonl`) and documents (`.json`) of conversations, with those of their subagents. */
+/** Sessions of Gemini CLI: logs (`.jsonl`) and documents (`.json`) of conversations, with those of subagents, and its checkpoints. */
 export const geminiFormat: SourceFormat = {
   name: "gemini",
   agents: [geminiAgent],
-  detects: (head) => (isDocument(head) ? isConversation(readDocumentHead(head, LISTS).members) : isLog(head)),
-  sessions: (path, folders = new SourceFolders()) => [
-    isDocument(readHead(path)) ? documentSession(path, folders) : logSession(path, folders),
-  ],
+  detects: (head) => (isDocument(head) ? isConversation(readDocumentHead(head, LISTS).members) || isCheckpoint(head) : isLog(head)),
+  sessions: (path, folders = new SourceFolders()) => {
+    const head = readHead(path);
+    if (!isDocument(head)) return [logSession(path, folders)];
+    return [isConversation(readDocumentHead(head, LISTS).members) ? documentSession(path, folders) : checkpointSession(path, head)];
+  },
 };
 
 const LISTS = ["messages"];
