@@ -9,6 +9,7 @@ import { ChatStore } from "./chat-store.js";
 import { ChatTree } from "./chat-tree.js";
 import { DatabaseReading } from "./database-reading.js";
 import { pathOfUri } from "./file-uri.js";
+import { readTextTranscript } from "./text-transcript.js";
 import { TranscriptReader } from "./transcript.js";
 
 /** The longest file of facts about a chat or a folder that is read, in bytes. */
@@ -96,8 +97,9 @@ function transcriptSession(chat: Chat, path: string, folders: SourceFolders): So
       cwd: header.cwd ?? trustedFolder(path, folders),
     },
     path,
-    records: (from) => reader.records(from),
-    position: () => reader.position,
+    ...(path.endsWith(".txt")
+      ? { records: () => readTextTranscript(path, chat.id) }
+      : { records: (from) => reader.records(from), position: () => reader.position }),
   };
 }
 

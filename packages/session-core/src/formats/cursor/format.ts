@@ -7,6 +7,7 @@ import { SourceFolders } from "../../source/source-folders.js";
 import type { FileHead, SourceEnvironment, SourceFormat, SourceSession } from "../../source/source-session.js";
 import { storeSessions, transcriptSessions } from "./chats.js";
 import { editorSessions } from "./editor.js";
+import { isTextTranscript } from "./text-transcript.js";
 
 /** Chats of Cursor's agents: the command line's databases and transcripts. */
 export const cursorFormat: SourceFormat = {
@@ -20,7 +21,7 @@ export const cursorFormat: SourceFormat = {
     },
     { name: "Cursor", folders: editorFolders, files: /(?:^|\/)state\.vscdb$/ },
   ],
-  detects: (head: FileHead) => isChat(tablesOf(head)) || isEditor(tablesOf(head)) || head.records.some(isTranscriptLine),
+  detects: (head: FileHead) => isChat(tablesOf(head)) || isEditor(tablesOf(head)) || isTranscript(head),
   sessions: (path: string, folders = new SourceFolders(), reads = () => true): Iterable<SourceSession> =>
     sessionsOf(readHead(path), folders, reads),
 };
@@ -52,6 +53,10 @@ function isChat(tables: ReadonlySet<string>): boolean {
 /** Other editors of the same family have no table of keys and values for chats. */
 function isEditor(tables: ReadonlySet<string>): boolean {
   return tables.has("cursorDiskKV");
+}
+
+function isTranscript(head: FileHead): boolean {
+  return head.records.some(isTranscriptLine) || (head.text === "" && !head.isSqlite && isTextTranscript(head.path));
 }
 
 /** A message without an id and a type: other programs write one of them, or the content beside the role. */

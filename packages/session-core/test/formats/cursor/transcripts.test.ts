@@ -1,10 +1,13 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cursorFormat } from "../../../src/formats/cursor/format.js";
+import { readHead } from "../../../src/source/json-lines.js";
 import type { SourceRecord } from "../../../src/source/source-session.js";
 import { nothingIsLost } from "../../world/mutated-files.js";
 import { fileOf } from "../../world/sources.js";
+import { tempFolder } from "../../world/stores.js";
 import { headOf } from "../file-head.js";
 
 const line = (role: string, ...content: readonly unknown[]) => ({ role, message: { content } });
@@ -39,6 +42,27 @@ describe("a transcript of Cursor", () => {
 
   test("becomes messages: what was typed, apart from what Cursor added; calls paired with the results after them", () => {
     expect(payloadsOf(LINES)).toMatchSnapshot();
+  });
+
+  test("of an old version is text: what each said, calls as text", () => {
+    const folder = join(tempFolder(), "agent-transcripts");
+    mkdirSync(folder);
+    const path = join(folder, "old.txt");
+    writeFileSync(
+      path,
+      "user:\n<user_query>\nrun ls\n</user_query>\n\nassistant:\n[Thinking] ls\n[Tool call] Shell\n  command: ls\n\nassistant:\nDone.\n",
+    );
+    expect(cursorFormat.detects(readHead(path))).toBe(true);
+    const records = recordsOf(path);
+    expect(new Set(records.flatMap((record) => ("line" in record ? [record.line] : []))).size).toBe(10);
+    expect(records.flatMap((record) => (record.kind === "entry" ? [record.payload] : []))).toMatchObject([
+      { message: { role: "user", content: [{ text: "run ls" }] } },
+      { message: { role: "assistant", content: [{ text: "[Thinking] ls\n[Tool call] Shell\n  command: ls" }] } },
+      { message: { role: "assistant", content: [{ text: "Done." }] } },
+    ]);
+    const other = join(tempFolder(), "old.txt");
+    writeFileSync(other, "user:\nno transcript\n");
+    expect(cursorFormat.detects(readHead(other))).toBe(false);
   });
 
   test("has the times of its prompts", () => {
