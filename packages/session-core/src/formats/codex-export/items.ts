@@ -1,9 +1,16 @@
 import { OPENAI_NAME_LENGTH } from "../../context/converters/openai-chat.js";
 import { withoutUndefined } from "../../context/converters/replies.js";
 import { sanitizeToolName } from "../../context/converters/sanitize.js";
-import { bashExecutionText, branchSummaryText } from "../../context/converters/templates.js";
+import { branchSummaryText } from "../../context/converters/templates.js";
 import { isObject } from "../../entry/json.js";
-import type { AssistantBlock, AssistantMessage, ContentBlock, Message, ToolResultMessage } from "../../entry/message.js";
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  BashExecutionMessage,
+  ContentBlock,
+  Message,
+  ToolResultMessage,
+} from "../../entry/message.js";
 import { describeFile } from "../../entry/text.js";
 import { derivedId } from "../../source/derived-id.js";
 import { type JsonObject, objectAt, parseJson, stringAt, tryStringify } from "../../source/json.js";
@@ -29,7 +36,7 @@ export function toRolloutParts(message: Message, calls: ReadonlyMap<string, Json
     case "toolResult":
       return { items: [toOutputItem(message, calls.get(message.toolCallId))], events: [] };
     case "bashExecution":
-      return message.excludeFromContext === true ? NOTHING : { items: [inputItem("user", bashExecutionText(message))], events: [] };
+      return message.excludeFromContext === true ? NOTHING : { items: [inputItem("user", toCommandText(message))], events: [] };
     case "custom":
       return toCustomItem(message.customType, message.content, message.details);
     case "system":
@@ -41,6 +48,12 @@ function toPrompt(content: string | readonly ContentBlock[]): RolloutParts {
   const item = inputItem("user", content);
   const text = typeof content === "string" ? content : content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   return { items: [item], events: [{ type: "user_message", message: text, images: [], local_images: [], text_elements: [] }] };
+}
+
+/** A command of the user as Codex writes it. */
+function toCommandText({ command, output, exitCode }: BashExecutionMessage): string {
+  const result = `${typeof exitCode === "number" ? `Exit code: ${exitCode}\n` : ""}Output:\n${output}`;
+  return `<user_shell_command>\n<command>\n${command}\n</command>\n<result>\n${result}\n</result>\n</user_shell_command>`;
 }
 
 /** The customTypes that the reader gives, and other messages of programs: Codex has only the roles of the model for them. */

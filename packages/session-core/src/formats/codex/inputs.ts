@@ -20,7 +20,7 @@ const DEVELOPER: InjectedKind = { customType: "codex.developer", display: false 
  *
  * | starts with | customType | shown in the terminal |
  * |---|---|---|
- * | `<user_shell_command>` (a `!command` and its output) | `codex.shell` | yes |
+ * | `<user_shell_command>` (a `!command` and its output) | a message of the role `bashExecution`; `codex.shell` in an unknown form | yes |
  * | `<turn_aborted>` | `codex.interrupted` | yes |
  * | `<subagent_notification>`, `<subagents>` | `codex.agent` | yes |
  * | `# AGENTS.md instructions`, `<skill>`, old warnings, the summary of a compaction | `codex.context` | no |
@@ -72,12 +72,22 @@ export function toInputMessage(item: JsonObject): InputMessage | undefined {
       return { message: toCustomMessage(DEVELOPER, content), isHuman: false };
     case "user": {
       const kind = kindOfAll(content);
-      return kind === undefined
-        ? { message: { role: "user", content }, isHuman: true }
-        : { message: toCustomMessage(kind, content), isHuman: false };
+      if (kind === undefined) return { message: { role: "user", content }, isHuman: true };
+      const command = kind === SHELL && content.length === 1 ? toCommandMessage(stringAt(content[0] ?? {}, "text") ?? "") : undefined;
+      return { message: command ?? toCustomMessage(kind, content), isHuman: false };
     }
   }
   return undefined;
+}
+
+const COMMAND =
+  /^\s*<user_shell_command>\n<command>\n([\s\S]*?)\n<\/command>\n<result>\n(?:Exit code: (-?\d+)\n)?(?:Duration: [^\n]*\n)?(?:Output:\n)?([\s\S]*)\n<\/result>\n<\/user_shell_command>\s*$/;
+
+/** A command that the user ran with `!`; undefined: the text has another form. */
+function toCommandMessage(text: string): JsonObject | undefined {
+  const [, command, exitCode, output] = COMMAND.exec(text) ?? [];
+  if (command === undefined || output === undefined) return undefined;
+  return { role: "bashExecution", command, output, ...(exitCode === undefined ? {} : { exitCode: Number(exitCode) }) };
 }
 
 /** The kind of a content if Codex wrote all its parts: that of the first one. */

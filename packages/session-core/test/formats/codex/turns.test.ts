@@ -171,3 +171,10 @@ describe("a call", () => {
     ]);
   });
 });
+
+test("a command of the user is a command message with its output", () => {
+  const text =
+    "<user_shell_command>\n<command>\nnpm test\n</command>\n<result>\nExit code: 1\nDuration: 0.5 seconds\nOutput:\nfailed\n</result>\n</user_shell_command>";
+  expect(messagesOf([message("user", text)])).toEqual([{ role: "bashExecution", command: "npm test", output: "failed", exitCode: 1 }]);
+  expect(messagesOf([message("user", "<user_shell_command>odd</user_shell_command>")])).toMatchObject([{ customType: "codex.shell" }]);
+});
