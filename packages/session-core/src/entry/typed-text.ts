@@ -4,15 +4,15 @@ import { joinTextBlocks } from "./text.js";
 
 /**
  * What a person typed, of a message in which a program stored it in another form: a slash command of Claude Code (`/init`), a shell
- * command of it (`! npm test`), a prompt that waited while the model worked, a skill of pi (`/skill:review src`). undefined: any
- * other message, also the output of a command.
+ * command of it (`! npm test`), a prompt that waited while the model worked, a skill of pi (`/skill:review src`), a request to Codex below
+ * the files that an editor has open. undefined: any other message, also the output of a command.
  *
  * @example
  * const content = "<command-name>/init</command-name>\n<command-args>fast</command-args>";
  * typedText({ role: "custom", customType: "claude.command", content }); // "/init fast"
  */
 export function typedText(message: Message): string | undefined {
-  if (message.role === "user") return typedSkill(message.content);
+  if (message.role === "user") return typedSkill(message.content) ?? typedRequest(message.content);
   if (message.role !== "custom") return undefined;
   switch (message.customType) {
     case "claude.command":
@@ -46,12 +46,26 @@ const SKILL = /^<skill name="([^"\n]+)"[^>\n]*>\n/;
 
 /** pi writes the whole text of a skill before what the person typed after its name. */
 function typedSkill(content: Parameters<typeof joinTextBlocks>[0]): string | undefined {
-  const first = typeof content === "string" ? content : (content.find((block) => block.type === "text")?.text ?? "");
+  const first = firstText(content);
   const name = SKILL.exec(first)?.[1];
   if (name === undefined) return undefined;
   const text = joinTextBlocks(content);
   const end = text.indexOf("\n</skill>");
   return end === -1 ? undefined : `/skill:${name} ${text.slice(end + "\n</skill>".length).trim()}`.trimEnd();
+}
+
+function firstText(content: Parameters<typeof joinTextBlocks>[0]): string {
+  return typeof content === "string" ? content : (content.find((block) => block.type === "text")?.text ?? "");
+}
+
+const REQUEST = "\n## My request for Codex:\n";
+
+/** Codex in an editor writes the open files before what the person typed. */
+function typedRequest(content: Parameters<typeof joinTextBlocks>[0]): string | undefined {
+  const first = firstText(content);
+  if (!first.startsWith("# Context from my IDE setup:") && !first.startsWith("# Files mentioned by the user:")) return undefined;
+  const at = first.indexOf(REQUEST);
+  return at === -1 ? undefined : first.slice(at + REQUEST.length).trim() || undefined;
 }
 
 /** A message of a program as a message of the user, if a person typed what it contains; any other message is returned unchanged. */

@@ -31,6 +31,12 @@ describe("a command of Claude Code reads as it was typed", () => {
   });
 });
 
+test("a request to Codex in an editor reads as what was typed below the open files", () => {
+  const content = "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nFix the lexer\n";
+  expect(typedText({ role: "user", content })).toBe("Fix the lexer");
+  expect(typedText({ role: "user", content: "I wrote:\n## My request for Codex:\nx" })).toBe(undefined);
+});
+
 test("a skill of pi reads as its name and what follows it", () => {
   const content = '<skill name="review" location="/s/review.md">\nRead all.\n</skill>\n\nsrc/lexer.ts please';
   expect(typedText({ role: "user", content })).toBe("/skill:review src/lexer.ts please");
