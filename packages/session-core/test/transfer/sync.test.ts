@@ -187,7 +187,7 @@ describe("sources that go away", () => {
     expect((await home.syncOne(store))?.sessions).toEqual(["s extended 1 0"]);
   });
 
-  test("a session that was deleted in the store stays deleted, also when its file grows", async () => {
+  test("a session that was deleted in the store stays deleted, also when its file grows, until it is imported", async () => {
     const [home, store] = [new Home(), await openedStore()];
     home.write("s.jsonl", piFile(HEADER, "u1 a1"));
     await home.sync(store);
@@ -195,6 +195,9 @@ describe("sources that go away", () => {
     home.append("s.jsonl", lines(piLine("u2", "a1")));
     expect((await home.syncOne(store))?.sessions).toEqual([]);
     expect(await store.findSession("s")).toBeUndefined();
+    await importPath(store, home.pi);
+    home.append("s.jsonl", lines(piLine("a2", "u2")));
+    expect((await home.syncOne(store))?.sessions).toEqual(["s extended 1 3"]);
   });
 
   test("a moved file is the same session", async () => {
