@@ -74,11 +74,11 @@ export interface FoundFile {
 /** What SQLite writes next to a database. */
 const WAL = "-wal";
 
-function toFoundFile(path: string, stats: Stats, folders: SourceFolders): FoundFile {
+function toFoundFile(path: string, stats: Stats, folders: SourceFolders, beside: FileFilter["beside"]): FoundFile {
   // A database grows in the file next to it.
-  const all = [stats, ...(folders.has(path + WAL) ? [statSync(path + WAL, { throwIfNoEntry: false })] : [])].filter(
-    (one) => one !== undefined,
-  );
+  const others = [...(folders.has(path + WAL) ? [path + WAL] : []), ...(beside?.(path) ?? [])];
+  const found = wrapSystemErrors(path, () => others.map((other) => statSync(other, { throwIfNoEntry: false })));
+  const all = [stats, ...found.filter((one) => one !== undefined)];
   const stamp = all.map(({ size, mtimeMs, ctimeMs, ino }) => `${size} ${mtimeMs} ${ctimeMs} ${ino}`).join(" ");
   return { path, bytes: stats.size, stamp, writtenAtMs: Math.max(...all.map(({ mtimeMs }) => mtimeMs)) };
 }
@@ -91,6 +91,8 @@ export interface FileFilter {
   readonly names?: RegExp | undefined;
   /** Matches the paths below `root` of folders that are not listed. Default: none. */
   readonly skipped?: RegExp | undefined;
+  /** The files and folders next to a file whose change is one of its sessions too. */
+  readonly beside?: ((path: string) => readonly string[]) | undefined;
   /** A folder at or above the path. Default: the path. */
   readonly root?: string | undefined;
 }
@@ -133,7 +135,7 @@ export function findSourceFiles(
   const below = relative(root, path).replaceAll("\\", "/");
   if (stats.isFile()) {
     const isWanted = below === "" || wanted.names?.test(below) !== false;
-    return { isFolder: false, files: isWanted ? [toFoundFile(path, stats, folders)] : [], unreadable: [], others: 0 };
+    return { isFolder: false, files: isWanted ? [toFoundFile(path, stats, folders, wanted.beside)] : [], unreadable: [], others: 0 };
   }
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
@@ -152,12 +154,14 @@ class Walk {
   readonly #excluded: ReadonlySet<string>;
   readonly #names: RegExp | undefined;
   readonly #skipped: RegExp | undefined;
+  readonly #beside: FileFilter["beside"];
 
-  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, { names, skipped }: Pick<FileFilter, "names" | "skipped">) {
+  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, { names, skipped, beside }: FileFilter) {
     this.#folders = folders;
     this.#excluded = excluded;
     this.#names = names;
     this.#skipped = skipped;
+    this.#beside = beside;
   }
 
   /** `below`: the path below the first folder, with a `/` at its end; empty for that folder. */
@@ -184,7 +188,7 @@ class Walk {
     else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real, `${below}/`);
     else if (this.#names?.test(below) === false) return;
     else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real))
-      this.files.push(toFoundFile(path, stats, this.#folders));
+      this.files.push(toFoundFile(path, stats, this.#folders, this.#beside));
   }
 
   /**

@@ -149,6 +149,8 @@ export interface SourceAgent {
   readonly files: RegExp;
   /** Matches the path below the folder of each folder that has no such files: it is not listed. */
   readonly skipped?: RegExp | undefined;
+  /** The files and folders next to a file whose change is one of its sessions too; they need not exist. Each costs a sync a look. */
+  beside?(path: string): readonly string[];
   /** How it goes on with a session; undefined: only by its own list of sessions. */
   readonly resume?: SourceResume;
 }

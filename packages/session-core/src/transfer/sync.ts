@@ -169,7 +169,7 @@ async function syncAgent(
   const listed = new SourceFolders();
   const starts = folders.flatMap((root) => startsIn(root, options.paths).map((start) => ({ start, root })));
   const find = ({ start, root }: Start) =>
-    findFiles(start, { root, names: agent.files, skipped: agent.skipped, leftOut: store.storage.files }, listed);
+    findFiles(start, { root, names: agent.files, skipped: agent.skipped, beside: agent.beside, leftOut: store.storage.files }, listed);
   const found = mergeFound(starts.map(find));
   const files = await SyncedFiles.compare(store.storage, found.files, starts);
   const run = new ImportRun(store, { ...found, files: files.changed }, { folders: listed, formats, choices: files }, options);

@@ -21,6 +21,8 @@ export const opencodeFormat: SourceFormat = {
       files: /^(?:opencode[^/]*\.db|storage\/session\/[^/]+\/[^/]+\.json|project\/[^/]+\/storage\/session\/info\/[^/]+\.json)$/,
       // A folder for each message, and opencode's git store.
       skipped: /^(?:storage\/(?!session$|session\/)[^/]+|snapshot|repos|log|bin|tool-output|worktree)$/,
+      // A message is a file there; the session's own file is written again at the end of a turn.
+      beside: (path) => (path.endsWith(".json") ? [join(rootOf(path), "message", basename(path, ".json"))] : []),
       resume: { program: "opencode", args: (sessionId) => ["--session", sessionId] },
     },
   ],

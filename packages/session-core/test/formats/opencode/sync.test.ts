@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
@@ -32,6 +32,20 @@ test("a sync finds the databases and the session files, lists no folder of messa
   const [first] = await sync(store, home);
   expect(first).toEqual({ files: 3, newFiles: 3, changedFiles: 0, sessions: ["ses_2 +1", "ses_1 +1", "ses_old +1"] });
   expect((await sync(store, home))[0]?.sessions).toEqual([]);
+});
+
+test("a message that is added to a session of files is found although the session's own file did not change", async () => {
+  const home = tempFolder();
+  const data = dataFolder(home);
+  const [file = ""] = writeFiles(data, [{ info: sessionInfo("ses_1"), messages: [user("msg_1", 0, [text("one")])] }]);
+  const messages = join(data, "storage", "message", "ses_1");
+  for (const path of [file, messages]) utimesSync(path, 1_700_000_000, 1_700_000_000);
+  const store = await openedStore();
+  expect((await sync(store, home))[0]).toMatchObject({ newFiles: 1, sessions: ["ses_1 +1"] });
+  expect((await sync(store, home))[0]).toMatchObject({ changedFiles: 0, sessions: [] });
+  const { info, parts } = user("msg_2", 1, [text("two")]);
+  writeFileSync(join(messages, "msg_2.json"), JSON.stringify({ ...info, sessionID: "ses_1", parts }));
+  expect((await sync(store, home))[0]).toMatchObject({ changedFiles: 1, sessions: ["ses_1 +1"] });
 });
 
 test("a reply that is written while syncs read it is one reply in the end, and the leaf follows it", async () => {
