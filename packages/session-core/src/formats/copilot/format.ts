@@ -1,13 +1,25 @@
 import { foldersBelow } from "../../source/agent-folders.js";
-import { isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
+import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt, without } from "../../source/json.js";
 import { readHead, readJsonLines } from "../../source/json-lines.js";
 import { SourceFolders } from "../../source/source-folders.js";
-import type { FileHead, ReadingPosition, SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
+import type {
+  FileHead,
+  ImportProblem,
+  ReadingPosition,
+  SourceFormat,
+  SourceHeader,
+  SourceRecord,
+  SourceSession,
+} from "../../source/source-session.js";
 import { AgentIndex, agentOf } from "./agents.js";
 import { EventConversation } from "./conversation.js";
+import { isHistory, readHistory } from "./history.js";
 import { readCheckpoint, readWorkspace, sessionIdOf } from "./workspace.js";
 
-/** Sessions of Copilot CLI: `session-state/<id>/events.jsonl` and `session-state/<id>.jsonl`. Its agents are in the same file. */
+/**
+ * Sessions of Copilot CLI: `session-state/<id>/events.jsonl`, `session-state/<id>.jsonl` and, of the oldest versions,
+ * `history-session-state/*.json`. Agents are in the file of their session.
+ */
 export const copilotFormat: SourceFormat = {
   name: "copilot",
   agents: [
@@ -16,11 +28,16 @@ export const copilotFormat: SourceFormat = {
       folders: (given) =>
         ["session-state", "history-session-state"].flatMap((name) => foldersBelow(given, "COPILOT_HOME", [name], ".copilot")),
       files: /^[^/]+\.jsonl?$|^[^/]+\/events\.jsonl$/,
+      // A session's checkpoints and files.
+      skipped: /^[^/]+\/[^/]+$/,
       resume: { program: "copilot", args: (sessionId) => ["--resume", sessionId] },
     },
   ],
-  detects: ({ records }: FileHead) => records.some(isEvent),
-  sessions: readEventFile,
+  detects: (head: FileHead) => head.records.some(isEvent) || isHistory(head),
+  sessions: (path, folders) => {
+    const head = readHead(path);
+    return isHistory(head) ? [readHistory(head)] : readEventFile(path, folders);
+  },
 };
 
 const TYPE = /^(?:(?:session|user|assistant|tool|system|subagent|hook|skill|permission|external_tool|tool_search)\.[a-z_]+|abort)$/;
@@ -45,7 +62,7 @@ export function* readEventFile(path: string, folders = new SourceFolders()): Gen
   yield {
     header: { sessionId, kind: "conversation", createdAtMs: reader.startMs, cwd, title, metadata: toMetadata(data, sessionId) },
     *records(from) {
-      for (const problem of workspace.problems) yield { kind: "problem", problem };
+      for (const problem of [...workspace.problems, ...versionProblems(path, data)]) yield { kind: "problem", problem };
       if (isUsers) yield { kind: "title", title, source: "user" };
       yield* reader.records(from);
     },
@@ -63,6 +80,16 @@ function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata
     ...context,
     ...(recorded === undefined || recorded === sessionId ? {} : { recordedSessionId: recorded }),
   };
+}
+
+/** The newest version of the events that is known. */
+const NEWEST_VERSION = 1;
+
+function versionProblems(path: string, data: JsonObject): readonly ImportProblem[] {
+  const version = numberAt(data, "version");
+  if (version === undefined || version <= NEWEST_VERSION) return [];
+  const message = `version ${version} of this format is not known, only version ${NEWEST_VERSION}; read as far as it is like this one`;
+  return [{ code: "invalid-record", path, line: 1, message }];
 }
 
 /** Reads the events of a file, those of its agents apart. */

@@ -20,6 +20,8 @@ export const vscodeChatFormat: SourceFormat = {
       name: "VS Code Copilot Chat",
       folders: userFolders,
       files: /^(?:[^/]+\/chatSessions\/|[^/]+\/[^/]*copilot-chat\/transcripts\/)?[^/]+\.jsonl?$/i,
+      // What other extensions keep for a workspace.
+      skipped: /^[^/]+\/(?:(?!chatSessions$|[^/]*copilot-chat(?:\/|$))[^/]+|[^/]*copilot-chat\/(?!transcripts$)[^/]+)$/i,
     },
   ],
   detects: (head: FileHead) => isTranscript(head) || isLog(head) || isChatDocument(head),

@@ -5,9 +5,10 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/entry/json.js";
 import { copilotFormat } from "../../../src/formats/copilot/format.js";
 import type { SourceRecord, SourceSession } from "../../../src/source/source-session.js";
+import { syncSessions } from "../../../src/transfer/sync.js";
 import { nothingIsLost } from "../../world/mutated-files.js";
 import { fileOf } from "../../world/sources.js";
-import { tempFolder } from "../../world/stores.js";
+import { openedStore, tempFolder } from "../../world/stores.js";
 import { headOf } from "../file-head.js";
 
 const ID = "578043da-10f8-4804-bd38-0fa40890fdb3";
@@ -308,6 +309,23 @@ describe("a file of events", () => {
       metadata: { recordedSessionId: ID, branch: "main", copilotVersion: "1.0.40" },
     });
     expect([...(session?.records() ?? [])]).toContainEqual({ kind: "title", title: 'Fix: the "bug"', source: "user" });
+  });
+
+  test("is found by a sync, also in its older places; a session's other files are not looked at", async () => {
+    const home = tempFolder();
+    const put = (...names: readonly string[]) => {
+      const folder = join(home, ...names.slice(0, -1));
+      mkdirSync(folder, { recursive: true });
+      return fileOf([...log(start, user(names.join())), ""], names.at(-1), folder);
+    };
+    put("session-state", ID, "events.jsonl");
+    put("session-state", ID, "files", "events.jsonl");
+    put("session-state", "11111111-2222-4333-8444-555555555555.jsonl");
+    const environment = { env: { COPILOT_HOME: home }, home: "/home/ada", platform: "linux" } as const;
+    const { agents } = await syncSessions(await openedStore(), { environment });
+    expect(agents.map(({ agent, files, sessions }) => [agent, files, sessions.map(({ sessionId }) => sessionId)])).toEqual([
+      ["Copilot CLI", 2, ["11111111-2222-4333-8444-555555555555", ID]],
+    ]);
   });
 
   test("in the older place has the id of its name", () => {

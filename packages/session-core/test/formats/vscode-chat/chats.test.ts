@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../src/entry/json.js";
 import { vscodeChatFormat } from "../../../src/formats/vscode-chat/format.js";
 import type { SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 import { importPath } from "../../../src/transfer/import-path.js";
+import { syncSessions } from "../../../src/transfer/sync.js";
 import { nothingIsLost } from "../../world/mutated-files.js";
 import { fileOf } from "../../world/sources.js";
 import { openedStore, tempFolder } from "../../world/stores.js";
@@ -256,6 +257,25 @@ describe("files", () => {
       metadata: { version: 3, responderUsername: "GitHub Copilot" },
     });
     expect([...(session?.records() ?? [])].filter(({ kind }) => kind === "entry")).toHaveLength(3);
+  });
+
+  test("are found by a sync in the folder of the editor, on each system; what other extensions keep is not looked at", async () => {
+    const home = tempFolder();
+    const put = (...names: readonly string[]) => {
+      const folder = join(home, "Code", "User", ...names);
+      mkdirSync(folder, { recursive: true });
+      fileOf([whole(request(names.join("-"))), ""], `${names.length}.jsonl`, folder);
+    };
+    put("workspaceStorage", "abc", "chatSessions");
+    put("workspaceStorage", "abc", "other.extension", "chatSessions");
+    put("globalStorage", "emptyWindowChatSessions");
+    const environment = { env: { XDG_CONFIG_HOME: home }, home: "/home/ada", platform: "linux" } as const;
+    const { agents } = await syncSessions(await openedStore(), { environment });
+    expect(agents).toMatchObject([{ agent: "VS Code Copilot Chat", files: 2, sessions: [{ outcome: "created" }, { outcome: "created" }] }]);
+    const foldersOn = (platform: NodeJS.Platform, env = {}) =>
+      vscodeChatFormat.agents?.[0]?.folders({ env, home: "/home/ada", platform })[0];
+    expect(foldersOn("darwin")).toBe("/home/ada/Library/Application Support/Code/User/workspaceStorage");
+    expect(foldersOn("win32", { APPDATA: "/home/ada/roaming" })).toBe("/home/ada/roaming/Code/User/workspaceStorage");
   });
 
   test("transcripts are read as events, unless the chat is there", async () => {
