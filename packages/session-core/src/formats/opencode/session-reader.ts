@@ -6,14 +6,13 @@ import { CLEARED, endOf, isToolPart, modelOf, resultTime, toReplyBlock, toSteps,
 import { titleOf } from "./session-header.js";
 import type { MessageStore, StoredRecord } from "./store.js";
 
-/** A message with its parts. `line`: its number among the records of the session; those of the parts follow. */
-export interface NumberedRecord {
+/** A message or a part. `line`: its number among the records of the session; the parts of a message follow it. */
+interface NumberedRecord {
   readonly line: number;
   readonly id: string;
   readonly value: JsonObject;
 }
 
-/** A part of a known or unknown type. */
 type Part = NumberedRecord;
 
 /** Members of a message that say where it is, or that opencode writes later. */

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Entry } from "../../../src/entry/entry.js";
 import { buildSessionContext } from "../../../src/session/build-context.js";
@@ -389,4 +391,17 @@ test("no table with secrets is read", async () => {
   const path = writeDatabase(join(tempFolder(), "opencode.db"), [ONE]);
   const { entries, session } = await imported(path);
   expect(JSON.stringify([entries, await session.record()])).not.toContain("secret-token");
+});
+
+const REAL = fileURLToPath(new URL("../../../../../../shared/sessions/opencode/", import.meta.url));
+
+test("published sessions of both layouts are read, where they are at hand", async () => {
+  if (!existsSync(REAL)) return;
+  const { store, report } = await imported(REAL);
+  expect(report.sessions.map(({ sessionId, entriesAdded, problemCount }) => [sessionId, entriesAdded, problemCount])).toEqual([
+    ["s_stage0_drift", 4, 0],
+    ["s_stage0_small", 4, 0],
+  ]);
+  const context = await buildSessionContext(await store.openSession("s_stage0_small"));
+  expect(context.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
 });
