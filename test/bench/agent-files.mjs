@@ -136,6 +136,34 @@ function* copilotLines(random) {
   }
 }
 
+/** The log of a chat of VS Code: each prompt adds a request, and its rounds of calls are set at its end. */
+export function writeVscodeChat(path, bytes) {
+  writeLines(path, bytes, vscodeLines(new Random(73)));
+}
+
+function* vscodeLines(random) {
+  const head = { version: 3, sessionId: random.uuid(), creationDate: START_MS, responderUsername: "GitHub Copilot", requests: [] };
+  yield { kind: 0, v: head };
+  let at = -1;
+  let toolCallRounds = [];
+  let toolCallResults = {};
+  for (const step of steps(74)) {
+    if (step.kind === "prompt") {
+      if (at >= 0) yield { kind: 1, k: ["requests", at, "result"], v: { metadata: { toolCallRounds, toolCallResults } } };
+      at += 1;
+      [toolCallRounds, toolCallResults] = [[], {}];
+      const message = { text: step.text, parts: [] };
+      const request = { requestId: random.uuid(), timestamp: step.atMs, message, modelId: "copilot/gpt-5", response: [], result: {} };
+      yield { kind: 2, k: ["requests"], v: [request] };
+      continue;
+    }
+    yield { kind: 2, k: ["requests", at, "response"], v: [{ value: step.text }] };
+    const toolCalls = step.calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: JSON.stringify(args) }));
+    toolCallRounds.push({ id: random.uuid(), response: step.text, toolCalls });
+    for (const { toolCallId, text } of step.results) toolCallResults[toolCallId] = { content: [{ value: text }] };
+  }
+}
+
 /** What an import is compared with: parsing the lines of a file. */
 export function parseLines(path) {
   for (const line of readFileSync(path, "utf8").split("\n")) if (line !== "") JSON.parse(line);

@@ -8,7 +8,7 @@ import {
   writeOpencodeDatabase,
   writeOpencodeFiles,
 } from "./agent-databases.mjs";
-import { parseLines, writeCodexFile, writeCopilotFile, writeCursorTranscript, writeGeminiFile } from "./agent-files.mjs";
+import { parseLines, writeCodexFile, writeCopilotFile, writeCursorTranscript, writeGeminiFile, writeVscodeChat } from "./agent-files.mjs";
 import { alternate, median } from "./measure.mjs";
 import { writeClaudeFile, writePiFile } from "./session-files.mjs";
 
@@ -20,6 +20,7 @@ const FORMATS = [
   ["a Claude Code file", writeClaudeFile, parseLines],
   ["a Codex rollout", writeCodexFile, parseLines],
   ["a Copilot CLI log", writeCopilotFile, parseLines],
+  ["a chat of VS Code", writeVscodeChat, parseLines],
   ["a Gemini CLI log", writeGeminiFile, parseLines],
   ["a Cursor transcript", writeCursorTranscript, parseLines],
   ["a Cursor chat (SQLite)", writeCursorChat, parseRows],
