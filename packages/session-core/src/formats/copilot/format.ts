@@ -82,6 +82,11 @@ function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata
   };
 }
 
+/** Whether an event may become one entry with later ones. */
+function mayWait({ type, data }: JsonObject): boolean {
+  return type === "assistant.reasoning" || (type === "assistant.message" && isObject(data) && data.chunkCount !== undefined);
+}
+
 /** The newest version of the events that is known. */
 const NEWEST_VERSION = 1;
 
@@ -118,21 +123,26 @@ class EventReader {
     const agents = new AgentIndex(this.#sessionId);
     const hadAgents = from?.state.hasAgents === true;
     const state = () => ({ ...conversation.state, hasAgents: hadAgents || !agents.isEmpty });
-    let end = from ?? { offset: 0, line: 0, state: {} };
+    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    /** The place before events that become one entry with later ones, or before a last line that may be torn. */
+    let before: ReadingPosition | undefined;
     for (const read of readJsonLines(this.#path, { from })) {
       if (read.kind === "problem") {
         yield read;
         continue;
       }
       const { line, object } = read;
-      const wasPending = conversation.isPending;
-      if (!wasPending) end = { offset: line.offset, line: line.number - 1, state: state() };
+      // A state costs more than an event, so it is made only where it may be needed.
+      if (!conversation.isPending && (!line.hasLineBreak || mayWait(object)))
+        before = { offset: line.offset, line: line.number - 1, state: state() };
       agents.add(object, line);
       if (agentOf(object) === undefined) yield* conversation.read(object, line.number);
-      if (!conversation.isPending && line.hasLineBreak) end = { offset: line.offset + line.bytes + 1, line: line.number, state: state() };
+      if (conversation.isPending || !line.hasLineBreak) continue;
+      before = undefined;
+      end = { offset: line.offset + line.bytes + 1, line: line.number };
     }
+    this.#position = before ?? { ...end, state: state() };
     yield* conversation.flush();
-    this.#position = end;
     this.#agents = from === undefined || !state().hasAgents ? agents : undefined;
   }
 
