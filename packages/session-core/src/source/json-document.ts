@@ -1,5 +1,5 @@
 import { constants } from "node:buffer";
-import { type JsonObject, parseJson, parseJsonObject } from "./json.js";
+import { isObject, type JsonObject, parseJson, parseJsonObject } from "./json.js";
 import { SourceFileReader } from "./source-file.js";
 import type { FileHead, ImportProblem } from "./source-session.js";
 
@@ -37,10 +37,21 @@ export function* readJsonDocument(path: string, lists: readonly string[]): Gener
   }
 }
 
-/** The members and the elements of the lists in the start of a document, also of a large or a damaged one. */
+const MOST_ELEMENTS = 1000;
+
+/** The members and the first elements of the lists in the start of a document, also of a large or a damaged one. */
 export function readDocumentHead(head: FileHead, lists: readonly string[]): { readonly members: JsonObject; readonly elements: unknown[] } {
   const members: Record<string, unknown> = Object.create(null);
   const elements: unknown[] = [];
+  const { document } = head;
+  if (Array.isArray(document)) return { members, elements: document };
+  if (isObject(document)) {
+    for (const [name, value] of Object.entries(document)) {
+      if (lists.includes(name) && Array.isArray(value)) elements.push(...value.slice(0, MOST_ELEMENTS));
+      else members[name] = value;
+    }
+    return { members, elements };
+  }
   for (const part of new DocumentScanner(head.path, lists).scan(Buffer.from(head.text))) {
     if (part.kind === "member") members[part.name] = part.value;
     if (part.kind === "element") elements.push(part.value);
