@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -62,6 +62,12 @@ export class SyncedHome {
     appendFileSync(path, text);
   }
 
+  /** Runs a command to its end, however it ends. */
+  run(...args: readonly string[]): { readonly exit: number | null; readonly stdout: string; readonly stderr: string } {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [BOUGH, ...args], { cwd: this.folder, env: this.env, encoding: "utf8" });
+    return { exit: status, stdout, stderr };
+  }
+
   /** Runs a command to its end; what it printed. */
   bough(...args: readonly string[]): string {
     return execFileSync(process.execPath, [BOUGH, ...args], { cwd: this.folder, env: this.env, encoding: "utf8" });
@@ -69,7 +75,13 @@ export class SyncedHome {
 
   /** Starts a command whose lines are read as they come. */
   start(...args: readonly string[]): RunningCommand {
-    const command = new RunningCommand(spawn(process.execPath, [BOUGH, ...args], { cwd: this.folder, env: this.env }));
+    return this.startAs(undefined, ...args);
+  }
+
+  /** The same as another user. */
+  startAs(uid: number | undefined, ...args: readonly string[]): RunningCommand {
+    const child = spawn(process.execPath, [BOUGH, ...args], { cwd: this.folder, env: this.env, ...(uid === undefined ? {} : { uid }) });
+    const command = new RunningCommand(child);
     onTestFinished(() => command.kill());
     return command;
   }

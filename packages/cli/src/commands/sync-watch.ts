@@ -3,6 +3,7 @@ import {
   type BoughError,
   findAgentFolders,
   type ImportedFileSession,
+  SourceNotFoundError,
   type Store,
   StoreBusyError,
   StoreFullError,
@@ -118,7 +119,8 @@ class WatchRun {
       if (session.entriesAdded > 0 || session.outcome === "created") await this.#tellSession(agent, session);
     }
     for (const { path, error } of failed) {
-      if (this.#failures.get(path) === error.message) continue;
+      // Removed between the listing and the reading, or a link to nowhere: there is nothing to read.
+      if (error instanceof SourceNotFoundError || this.#failures.get(path) === error.message) continue;
       this.#failures.set(path, error.message);
       await this.#tellFailure(agent, path, error);
     }

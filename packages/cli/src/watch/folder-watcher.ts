@@ -65,7 +65,8 @@ export class FolderWatcher {
     this.#above.delete(root);
     const next = root.slice(folder.endsWith(sep) ? folder.length : folder.length + 1).split(sep)[0];
     const watcher = this.#open(folder, false, root, (name) => {
-      if (name !== null && name !== next) return;
+      // The folder itself may be removed after the root was, and made again: then its watch is of the old one.
+      if (name !== null && name !== next && folderId(folder) === id) return;
       this.#watchAbove(root);
       this.#watchAnew(root, root);
       this.#events.onChange(root);
@@ -87,7 +88,8 @@ export class FolderWatcher {
   #onEvent(folder: string, name: string | null, root: string): void {
     const path = name === null ? folder : join(folder, name);
     if (!this.#isRecursive && name !== null && !SKIPPED.has(name)) this.#watchAnew(path, root);
-    this.#events.onChange(path);
+    // A link to a folder that is watched by its own name would have all of it looked at once more.
+    if (this.#watches.has(path) || !this.#ids.has(folderId(path) ?? "")) this.#events.onChange(path);
   }
 
   /** Of a folder that was removed or replaced, the watch belongs to the old one. */
