@@ -1,6 +1,6 @@
 import { isProviderOptions } from "../../entry/provider-options.js";
 import { stopReasonOf } from "../../entry/stop-reason.js";
-import { isObject, type JsonObject, numberAt, objectAt, parseJson, stringAt, tryStringify, without } from "../../source/json.js";
+import { isObject, type JsonObject, numberAt, objectAt, parseJson, parseTime, stringAt, tryStringify, without } from "../../source/json.js";
 
 /** What opencode sends instead of a tool's output that it has cleared from the context. */
 export const CLEARED = "[Old tool result content cleared]";
@@ -105,7 +105,7 @@ export function resultTime(part: JsonObject): number | undefined {
   const state = objectAt(part, "state") ?? {};
   if (!isToolPart(part) || !["completed", "success", "error"].includes(String(state.status))) return undefined;
   const time = objectAt(state, "time") ?? {};
-  return numberAt(time, "end") ?? numberAt(time, "start") ?? 0;
+  return parseTime(time.end) ?? parseTime(time.start) ?? 0;
 }
 
 /** The result of a tool call that has ended. */

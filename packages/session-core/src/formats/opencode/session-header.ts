@@ -1,6 +1,6 @@
 import { isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
-import { type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
+import { type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
 import type { SourceHeader } from "../../source/source-session.js";
 
 /** The titles that opencode gives before its model has written one. */
@@ -21,7 +21,7 @@ export function toSourceHeader(info: JsonObject, sessionId: SessionId, callId: s
   const metadata = without(info, KEPT_ELSEWHERE);
   return {
     sessionId,
-    createdAtMs: numberAt(objectAt(info, "time") ?? {}, "created"),
+    createdAtMs: parseTime(objectAt(info, "time")?.created),
     cwd: stringAt(info, "directory"),
     title: titleOf(info),
     kind: parentId === undefined ? "conversation" : "subagent",

@@ -41,7 +41,7 @@ export class SessionReader {
     this.#store = store;
     this.#info = info;
     this.#sessionId = sessionId;
-    this.#chain = new EntryChain(sessionId, numberAt(objectAt(info, "time") ?? {}, "created") ?? 0);
+    this.#chain = new EntryChain(sessionId, parseTime(objectAt(info, "time")?.created) ?? 0);
   }
 
   *records(): Generator<SourceRecord, void, void> {
@@ -160,7 +160,7 @@ export class SessionReader {
     return ended
       .sort((a, b) => a.at - b.at)
       .map(({ part, at }) => {
-        const cleared = numberAt(objectAt(objectAt(part.value, "state") ?? {}, "time") ?? {}, "compacted");
+        const cleared = parseTime(objectAt(objectAt(part.value, "state") ?? {}, "time")?.compacted);
         if (cleared !== undefined) this.#cleared.push({ at: cleared, part });
         return this.#add(part, { type: "message", message: toToolResult(part.value) }, message, 0, at === 0 ? undefined : at);
       });
