@@ -219,7 +219,10 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
 }
 
 function printTotals(out: Printer, { sessions, otherFiles, failed }: ImportReport, { storeFile, isSync }: ReportOptions): void {
-  if (isSync && sessions.length === 0 && failed.length === 0) return out.line(`Everything was up to date in ${storeFile}.`);
+  if (isSync && sessions.length === 0 && failed.length === 0) {
+    out.line(`Everything was up to date in ${storeFile}.`);
+    return;
+  }
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
   const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${storeFile}.${others}`);

@@ -59,26 +59,37 @@ const conversationsOf = (keeps: boolean) =>
   fc
     .array(fc.tuple(fc.constantFrom("u", "u", "a", "k", "n", "b", "c", "x", "y"), fc.nat({ max: 99 })), { minLength: 1, maxLength: 12 })
     .map((choices) => {
-      const words: string[] = ["u0"];
       // What a later word may refer to: an edit any of them, a compaction those since the last one.
-      const said = ["u0"];
-      let sinceCompaction = ["u0"];
-      for (const [at, [kind, choice]] of choices.entries()) {
-        const name = `${kind}${at + 1}`;
-        if (kind === "k") words.push(`${name}:call${name}`, `r${at + 1}:call${name}`);
-        else if (kind === "c") {
-          const kept = keeps ? sinceCompaction[choice % (sinceCompaction.length + 1)] : undefined;
-          words.push(kept === undefined ? name : `${name}:${kept}`);
-          sinceCompaction = [];
-        } else if (kind === "x" || kind === "y") words.push(`${name}:${said[choice % said.length] ?? "u0"}`);
-        else words.push(name);
-        if (kind === "u" || kind === "a") {
-          said.push(name);
-          sinceCompaction.push(name);
-        }
-      }
-      return words.join(" ");
+      const said: Said = { all: ["u0"], sinceCompaction: ["u0"] };
+      return ["u0", ...choices.flatMap(([kind, choice], at) => wordsFor(kind, at + 1, choice, said, keeps))].join(" ");
     });
+
+/** The prompts and replies so far. */
+interface Said {
+  readonly all: string[];
+  sinceCompaction: string[];
+}
+
+function wordsFor(kind: string, number: number, choice: number, said: Said, keeps: boolean): readonly string[] {
+  const name = `${kind}${number}`;
+  switch (kind) {
+    case "k":
+      return [`${name}:call${name}`, `r${number}:call${name}`];
+    case "c": {
+      const kept = keeps ? said.sinceCompaction[choice % (said.sinceCompaction.length + 1)] : undefined;
+      said.sinceCompaction = [];
+      return [kept === undefined ? name : `${name}:${kept}`];
+    }
+    case "x":
+    case "y":
+      return [`${name}:${said.all[choice % said.all.length] ?? "u0"}`];
+    case "u":
+    case "a":
+      said.all.push(name);
+      said.sinceCompaction.push(name);
+  }
+  return [name];
+}
 
 describe.each(["pi", "claude", "codex"] as const)("a branch that goes on in %s", (target) => {
   test("has the words of the branch's context, in their order, whatever was edited, compacted or left", async () => {

@@ -49,7 +49,7 @@ function callIdOf(part: JsonObject): string {
 }
 
 /** The text of an answer. */
-export function shownText(answer: readonly JsonObject[]): string {
+function shownText(answer: readonly JsonObject[]): string {
   return toResultContent(answer)
     .map((block) => stringAt(block, "text") ?? "")
     .join("\n");

@@ -89,7 +89,7 @@ export function readText(path: string): string {
     .replace(/^\uFEFF/, "");
 }
 
-export function isJsonFile({ name, kind }: FolderEntry): boolean {
+function isJsonFile({ name, kind }: FolderEntry): boolean {
   return name.endsWith(".json") && kind !== "folder";
 }
 

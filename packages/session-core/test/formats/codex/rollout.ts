@@ -40,7 +40,7 @@ export const item = (type: string, more: object) => line("response_item", { type
 export const event = (type: string, more: object = {}) => line("event_msg", { type, ...more });
 export const message = (role: string, text: string, more: object = {}) =>
   item("message", { role, content: [{ type: role === "assistant" ? "output_text" : "input_text", text }], ...more });
-export const reasoning = (text: string, id = "rs_1") =>
+const reasoning = (text: string, id = "rs_1") =>
   item("reasoning", { id, summary: [{ type: "summary_text", text }], content: null, encrypted_content: `sealed ${text}` });
 export const call = (id: string, name: string, args: unknown) =>
   item("function_call", { name, arguments: typeof args === "string" ? args : JSON.stringify(args), call_id: id });
