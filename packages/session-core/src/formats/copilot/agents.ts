@@ -58,7 +58,7 @@ export class AgentIndex {
     const data = objectAt(event, "data") ?? {};
     if (event.type === "assistant.message") this.#addCalls(data, { line, caller: key, entryId: entryIdOf(event, data) });
     const started = event.type === "subagent.started" ? (stringAt(data, "toolCallId") ?? stringAt(event, "agentId")) : undefined;
-    if (started !== undefined) this.#agentAt(started).about = data;
+    if (started !== undefined) this.#agentAt(started).about = scalarsIn(data);
   }
 
   #agentAt(key: string): Agent {
@@ -131,6 +131,13 @@ export class AgentIndex {
       file.close();
     }
   }
+}
+
+/** The texts, flags and finite numbers among the members: other metadata could not be stored, and the session would be lost with it. */
+export function scalarsIn(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => ["string", "boolean"].includes(typeof value) || Number.isFinite(value)),
+  );
 }
 
 /** The entry of a reply: that of its first chunk, whose id is not known here in the others. */

@@ -11,7 +11,7 @@ import type {
   SourceRecord,
   SourceSession,
 } from "../../source/source-session.js";
-import { AgentIndex, agentOf } from "./agents.js";
+import { AgentIndex, agentOf, scalarsIn } from "./agents.js";
 import { EventConversation } from "./conversation.js";
 import { isHistory, readHistory } from "./history.js";
 import { readCheckpoint, readWorkspace, sessionIdOf } from "./workspace.js";
@@ -76,8 +76,8 @@ function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata
   const context = without(objectAt(data, "context") ?? {}, ["cwd"]);
   const recorded = stringAt(data, "sessionId");
   return {
-    ...without(data, ["sessionId", "startTime", "selectedModel", "reasoningEffort", "context"]),
-    ...context,
+    ...scalarsIn(without(data, ["sessionId", "startTime", "selectedModel", "reasoningEffort"])),
+    ...scalarsIn(context),
     ...(recorded === undefined || recorded === sessionId ? {} : { recordedSessionId: recorded }),
   };
 }

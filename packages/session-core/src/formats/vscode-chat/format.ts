@@ -90,7 +90,9 @@ function toHeader(path: string, { members, sessionId }: ChatFile, folders: Sourc
   const cwd = toLocalPath(workspace);
   const title = stringAt(members, "customTitle") || undefined;
   const names = ["version", "responderUsername", "initialLocation"];
-  const known = names.filter((name) => ["string", "number"].includes(typeof members[name])).map((name) => [name, members[name]] as const);
+  const known = names
+    .filter((name) => typeof members[name] === "string" || Number.isFinite(members[name]))
+    .map((name) => [name, members[name]] as const);
   return {
     sessionId,
     kind: "conversation",
