@@ -255,14 +255,14 @@ describe("The navigator in a terminal", () => {
     terminal.press("C-z");
     await terminal.until(/Stopped/);
     expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true, mouse: false });
-    terminal.type("fg");
+    terminal.type("fg; echo foreground ended $?");
     terminal.press("Enter");
     await terminal.until((screen) => /› ?•.*The table is generated/.test(screen) && FOOT.test(screen));
     terminal.press("Up");
     await terminal.until(/^›(?!.*The table is generated)/m);
     terminal.press("q");
-    // The shell said how the command ended when it was stopped: with 148.
-    expect(await restored(terminal, 148)).not.toContain("First the lexer");
+    expect(await terminal.until(/^foreground ended 0$/m)).not.toContain("First the lexer");
+    expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true, mouse: false });
   });
 
   it("leaves the terminal as it was when it is ended by a signal", async () => {

@@ -108,7 +108,7 @@ export async function* exportPi(session: Session, options: BranchExportOptions =
  * docs/formats/claude.md lists the losses. Cost: reads the branch twice.
  *
  * @example
- * for await (const line of exportClaude(session)) file.write(line);
+ * for await (const line of exportClaude(session)) process.stdout.write(line);
  */
 export async function* exportClaude(session: Session, options: BranchExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
@@ -128,7 +128,7 @@ export async function* exportClaude(session: Session, options: BranchExportOptio
  * is replaced by a new one. docs/formats/codex.md lists the losses. Cost: reads the branch three times.
  *
  * @example
- * for await (const line of exportCodex(session)) file.write(line);
+ * for await (const line of exportCodex(session)) process.stdout.write(line);
  */
 export async function* exportCodex(session: Session, options: BranchExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);

@@ -23,8 +23,8 @@ const LISTS = ["messages"];
 type Shape = "document" | "lines" | "documents" | "document-lines";
 
 function shapeOf(head: FileHead): Shape | undefined {
-  const { lines } = head;
-  if (!isDocument(head) || (lines.length === 1 && isMessage(lines[0])))
+  const { lines, document } = head;
+  if (!isDocument(head) || isMessage(document))
     return most(lines, isMessage) ? "lines" : most(lines, isConversation) ? "document-lines" : undefined;
   const { elements } = readDocumentHead(head, LISTS);
   return most(elements, isMessage) ? "document" : most(elements, isConversation) ? "documents" : undefined;
