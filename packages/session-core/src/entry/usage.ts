@@ -108,7 +108,7 @@ export function toOwnUsage(usage: unknown, at: string): Usage {
     throw new InvalidEntryError(at, `none of its counts is known (${namesOf(usage)}), so it would count as nothing; ${ACCEPTED}`);
   }
   const cost = countAt(usage, "cost") ?? countAt(usage, "costUSD");
-  return withoutMissing({ ...counts, cost: cost === undefined ? undefined : { total: cost } });
+  return withoutMissing(cost === undefined ? counts : { ...counts, cost: { total: cost } });
 }
 
 const ACCEPTED =
@@ -188,12 +188,16 @@ function firstCount(usage: JsonObject, paths: readonly string[]): number | undef
 
 function countAt(usage: JsonObject, path: string): number | undefined {
   let value: unknown = usage;
-  for (const name of path.split(".")) value = isObject(value) || Array.isArray(value) ? Reflect.get(value, name) : undefined;
+  // Most paths are one step, and many are looked up for each reply of an import.
+  if (!path.includes(".")) value = usage[path];
+  else for (const name of path.split(".")) value = isObject(value) || Array.isArray(value) ? Reflect.get(value, name) : undefined;
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 function withoutMissing(usage: Readonly<Record<string, unknown>>): Usage {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
+  const given: Record<string, unknown> = {};
+  for (const name of Object.keys(usage)) if (usage[name] !== undefined) given[name] = usage[name];
+  return given;
 }
 
 // `totalTokens` and `cost` alone are a usage too.

@@ -92,7 +92,7 @@ export interface SourceLine {
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-function* readLines(path: string, { mostLineBytes = MOST_LINE_BYTES, from }: LineOptions): Generator<SourceLine, void, void> {
+export function* readLines(path: string, { mostLineBytes = MOST_LINE_BYTES, from }: LineOptions = {}): Generator<SourceLine, void, void> {
   const file = new SourceFileReader(path);
   try {
     yield* splitLines(readChunks(file, from?.offset ?? 0), mostLineBytes, from);

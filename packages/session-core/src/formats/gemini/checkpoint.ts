@@ -36,7 +36,7 @@ export function checkpointSession(path: string, head: FileHead): SourceSession {
 }
 
 function* readCheckpoint(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
-  const replay = new Replay(sessionId, createdAtMs, () => undefined);
+  const replay = new Replay(sessionId, createdAtMs);
   const calls = new CallIds();
   let id = "";
   for (const part of readJsonDocument(path, LISTS)) {

@@ -65,7 +65,7 @@ function logSession(path: string, folders: SourceFolders): SourceSession {
 function* readLog(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
   const versions = new Versions(path);
   try {
-    const replay = new Replay(sessionId, createdAtMs, (id, line) => versions.find(id, line));
+    const replay = new Replay(sessionId, createdAtMs, versions);
     for (const read of readJsonLines(path)) {
       if (read.kind === "problem") yield read;
       else yield* replay.read(read.object, read.line.number);
@@ -83,7 +83,7 @@ function documentSession(path: string, folders: SourceFolders): SourceSession {
 }
 
 function* readDocument(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
-  const replay = new Replay(sessionId, createdAtMs, () => undefined);
+  const replay = new Replay(sessionId, createdAtMs);
   for (const part of readJsonDocument(path, LISTS)) {
     if (part.kind === "problem") yield part;
     else if (part.kind === "element") yield* replay.read(isObject(part.value) ? part.value : { unknown: part.value }, part.line);

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { EntryId } from "../../ids/ids.js";
 import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json.js";
 import { isResponse, textOf, toParts, toResultContent } from "./parts.js";
@@ -10,8 +9,6 @@ export interface MessageFacts {
   readonly digest: string;
   /** Digests of the results in it, by the id of the call. */
   readonly results: ReadonlyMap<string, string>;
-  /** How complete it is: a reply is written again when its tokens, its calls and their results are known. */
-  readonly score: number;
 }
 
 /** A message of the conversation as it is at a line of the log, and its entries. */
@@ -27,21 +24,74 @@ export interface Place extends MessageFacts {
   readonly resultIds: ReadonlyMap<string, EntryId>;
 }
 
+/** The messages of the conversation in order. Looking a message up by its id costs the same for any number of messages. */
+export class Places {
+  #list: Place[] = [];
+  /** The number of the first message with an id. */
+  readonly #numbers = new Map<string, number>();
+
+  get all(): readonly Place[] {
+    return this.#list;
+  }
+
+  /** The number of a message, from 0; undefined: there is none with this id. */
+  numberOf(id: unknown): number | undefined {
+    return typeof id === "string" ? this.#numbers.get(id) : undefined;
+  }
+
+  add(place: Place): void {
+    if (!this.#numbers.has(place.id)) this.#numbers.set(place.id, this.#list.length);
+    this.#list.push(place);
+  }
+
+  /** Puts another state of a message in its place. */
+  update(number: number, place: Place): void {
+    this.#list[number] = place;
+  }
+
+  /** Keeps the first `count` messages. Costs the number of the others. */
+  keep(count: number): void {
+    for (const [at, { id }] of this.#list.splice(count).entries()) if (this.#numbers.get(id) === count + at) this.#numbers.delete(id);
+  }
+
+  /** Replaces all messages. */
+  replace(places: readonly Place[]): void {
+    this.keep(0);
+    for (const place of places) this.add(place);
+  }
+}
+
+/** What is known of a message that is never compared: no digests, which take longer than parsing it. */
+export function plainFactsOf(record: JsonObject): MessageFacts {
+  const { id, type } = record;
+  const kind = type === "user" || type === "gemini" ? type : "note";
+  return { id: typeof id === "string" ? id : "", kind, digest: "", results: NONE };
+}
+
+const NONE: ReadonlyMap<string, string> = new Map<string, string>();
+
 /** Reads what is compared of a message. */
 export function factsOf(record: JsonObject): MessageFacts {
   const parts = toParts(record.content);
-  const calls = Array.isArray(record.toolCalls) ? record.toolCalls.filter(isObject) : [];
   const answers = parts.filter(isResponse).map((part) => [callIdOf(part), [part]] as const);
-  const recorded = calls.map((call) => [stringAt(call, "id") ?? "", toParts(call.result)] as const);
+  const recorded = callsIn(record).map((call) => [stringAt(call, "id") ?? "", toParts(call.result)] as const);
   const results = [...answers, ...recorded].filter(([, answer]) => answer.length > 0);
-  const ended = calls.filter(({ status }) => status === "success" || status === "error" || status === "cancelled");
   return {
-    id: stringAt(record, "id") ?? "",
-    kind: record.type === "user" || record.type === "gemini" ? record.type : "note",
+    ...plainFactsOf(record),
     digest: digest(textOf(parts)),
     results: new Map(results.map(([id, answer]) => [id, digest(shownText(answer))])),
-    score: (calls.length + ended.length) * 4 + (isObject(record.tokens) ? 2 : 0) + (parts.length > 0 ? 1 : 0),
   };
+}
+
+/** How complete a version of a message is: a reply is written again when its tokens, its calls and their results are known. */
+export function scoreOf(record: JsonObject): number {
+  const calls = callsIn(record);
+  const ended = calls.filter(({ status }) => status === "success" || status === "error" || status === "cancelled");
+  return (calls.length + ended.length) * 4 + (isObject(record.tokens) ? 2 : 0) + (toParts(record.content).length > 0 ? 1 : 0);
+}
+
+function callsIn({ toolCalls }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(toolCalls) ? toolCalls.filter(isObject) : [];
 }
 
 function callIdOf(part: JsonObject): string {
@@ -55,9 +105,21 @@ function shownText(answer: readonly JsonObject[]): string {
     .join("\n");
 }
 
-// The parts of a text are joined and cut anew when it is sent to the model.
+const SPACE = 0x20;
+
+/**
+ * 64 bits that are the same for texts that differ in white space only: the parts of a text are joined and cut anew when it is sent to
+ * the model. Two sums by multiplication, because a cryptographic digest takes several times as long.
+ */
 function digest(text: string): string {
-  return createHash("sha1").update(text.replace(/\s+/g, "")).digest("base64url").slice(0, 12);
+  let [low, high] = [0x811c9dc5, 0x9dc5811c];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code <= SPACE) continue;
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x85ebca6b) ^ (high >>> 15);
+  }
+  return `${low.toString(36)}${high.toString(36)}`;
 }
 
 /** What a new list of messages, which replaces the list of the conversation, means for the tree. */

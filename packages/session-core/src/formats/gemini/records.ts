@@ -3,7 +3,7 @@ import { derivedId } from "../../source/derived-id.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
 import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
-import { compareLists, factsOf, type MessageFacts, type Place } from "./history.js";
+import { compareLists, factsOf, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
 import { type MessagePayload, toPayloads } from "./messages.js";
 import { textOf, toParts, toResultContent } from "./parts.js";
 import type { FoundVersion } from "./versions.js";
@@ -11,8 +11,15 @@ import type { FoundVersion } from "./versions.js";
 /** A summary in a user message, as Gemini CLI writes it when it compresses the conversation. */
 const SNAPSHOT = /<state_snapshot>([\s\S]*?)(?:<\/state_snapshot>|$)/;
 
-/** The most complete version of a message in the log; undefined: the one at hand. */
-type FindVersion = (id: string, line: number) => FoundVersion | undefined;
+/** What is known of the log before it is replayed. */
+interface KnownVersions {
+  /** Whether a record lists or edits messages. */
+  readonly areCompared: boolean;
+  /** The most complete version of a message; undefined: the one at hand. */
+  find(id: string, line: number): FoundVersion | undefined;
+}
+
+const NO_VERSIONS: KnownVersions = { areCompared: true, find: () => undefined };
 
 /**
  * Replays the log of a session: each record changes the list of messages, and what it says first becomes entries. Memory: a few
@@ -21,17 +28,17 @@ type FindVersion = (id: string, line: number) => FoundVersion | undefined;
 export class Replay {
   readonly #sessionId: SessionId;
   readonly #chain: EntryChain;
-  readonly #findVersion: FindVersion;
-  #places: Place[] = [];
+  readonly #versions: KnownVersions;
+  readonly #places = new Places();
   readonly #answered = new Set<string>();
   readonly #usedIds = new Set<EntryId>();
   #title: string | undefined;
   #lastAdded: EntryId | null = null;
 
-  constructor(sessionId: SessionId, startMs: number, findVersion: FindVersion) {
+  constructor(sessionId: SessionId, startMs: number, versions = NO_VERSIONS) {
     this.#sessionId = sessionId;
     this.#chain = new EntryChain(sessionId, startMs);
-    this.#findVersion = findVersion;
+    this.#versions = versions;
   }
 
   /** What a record of the log says. */
@@ -46,8 +53,8 @@ export class Replay {
 
   /** A message in the log, or in the list of a document. */
   *message(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
-    const isKnown = this.#places.some(({ id }) => id === record.id);
-    const found = isKnown ? undefined : this.#findVersion(stringAt(record, "id") ?? "", line);
+    const isKnown = this.#places.numberOf(record.id) !== undefined;
+    const found = isKnown ? undefined : this.#versions.find(stringAt(record, "id") ?? "", line);
     if (isKnown) yield { kind: "merged", line };
     else yield* this.#place(found?.record ?? record, line, found?.line ?? line);
   }
@@ -59,7 +66,7 @@ export class Replay {
   }
 
   *#place(record: JsonObject, line: number, versionLine: number): Generator<SourceRecord, void, void> {
-    const facts = factsOf(record);
+    const facts = this.#versions.areCompared ? factsOf(record) : plainFactsOf(record);
     const summary = facts.kind === "user" ? SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] : undefined;
     if (summary !== undefined) yield* this.#addCompaction(record, summary, line, []);
     else
@@ -89,7 +96,8 @@ export class Replay {
     else this.#lastAdded = this.#chain.leafId;
     yield* entries;
     const [first = before, last = before] = [entries[0]?.id, entries.at(-1)?.id];
-    this.#places.push({ ...facts, line: versionLine, before, first, last, resultIds });
+    const { id, kind, digest, results } = facts;
+    this.#places.add({ id, kind, digest, results, line: versionLine, before, first, last, resultIds });
   }
 
   /** The id for the entries of a message: its own, or a derived one if a message with this id was read before. */
@@ -100,18 +108,14 @@ export class Replay {
   *#rewind(id: string, line: number): Generator<SourceRecord, void, void> {
     yield { kind: "merged", line };
     // Gemini CLI forgets all messages if the id is not known.
-    const at = Math.max(
-      0,
-      this.#places.findIndex((place) => place.id === id),
-    );
-    this.#goOnAfter(at);
+    this.#goOnAfter(this.#places.numberOf(id) ?? 0);
   }
 
   /** Goes on after the first `count` messages. */
   #goOnAfter(count: number): void {
-    const removed = this.#places[count];
+    const removed = this.#places.all[count];
     if (removed !== undefined) this.#chain.moveTo(removed.before);
-    this.#places = this.#places.slice(0, count);
+    this.#places.keep(count);
   }
 
   *#set(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
@@ -130,10 +134,11 @@ export class Replay {
     ];
     for (const update of updates) yield* this.#edit(update, line);
     const removed = new Set<unknown>(Array.isArray(patch.removeIds) ? patch.removeIds : []);
-    const ordered: readonly unknown[] = Array.isArray(patch.orderIds) ? patch.orderIds : [];
-    const rest = this.#places.filter(({ id }) => !removed.has(id) && !ordered.includes(id));
-    const listed = [...rest, ...ordered.flatMap((id) => this.#places.find((place) => place.id === id) ?? [])];
-    if (removed.size + ordered.length > 0) yield* this.#relist(listed, [], line);
+    const ordered = new Set<unknown>(Array.isArray(patch.orderIds) ? patch.orderIds : []);
+    if (removed.size + ordered.size === 0) return;
+    const places = this.#places.all;
+    const last = [...ordered].flatMap((id) => places[this.#places.numberOf(id) ?? -1] ?? []);
+    yield* this.#relist([...places.filter(({ id }) => !removed.has(id) && !ordered.has(id)), ...last], [], line);
   }
 
   *#replace(messages: readonly unknown[], line: number): Generator<SourceRecord, void, void> {
@@ -147,7 +152,7 @@ export class Replay {
   /** Makes the list of messages the given one. `records`: the messages of the list; empty if all are known. */
   *#relist(listed: readonly MessageFacts[], records: readonly JsonObject[], line: number): Generator<SourceRecord, void, void> {
     const snapshot = records.findIndex((record, at) => this.#isNewSnapshot(record, listed[at]));
-    const change = compareLists(this.#places, listed, snapshot);
+    const change = compareLists(this.#places.all, listed, snapshot);
     if (change.kind === "branch") this.#goOnAfter(this.#countUpTo(change.kept, listed));
     if (change.kind === "omit") yield* this.#omit(change.omitted, line);
     if (change.kind === "compact") {
@@ -158,27 +163,27 @@ export class Replay {
       yield* this.#addCompaction(record, SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] ?? "", line, kept);
     }
     for (const record of records.slice(change.from)) {
-      const found = this.#findVersion(stringAt(record, "id") ?? "", line);
+      const found = this.#versions.find(stringAt(record, "id") ?? "", line);
       yield* this.#place(found?.record ?? record, line, found?.line ?? line);
     }
   }
 
   #isNewSnapshot(record: JsonObject, facts: MessageFacts | undefined): boolean {
-    return facts?.kind === "user" && SNAPSHOT.test(textOf(toParts(record.content))) && !this.#places.some(({ id }) => id === facts.id);
+    return facts?.kind === "user" && this.#places.numberOf(facts.id) === undefined && SNAPSHOT.test(textOf(toParts(record.content)));
   }
 
   /** The number of places up to the message number `kept` of the conversation, notes included. */
   #countUpTo(kept: number, listed: readonly MessageFacts[]): number {
-    const counted = this.#places.filter(({ kind, id }) => kind !== "note" || listed.some((message) => message.id === id));
-    const next = counted[kept];
-    return next === undefined ? this.#places.length : this.#places.indexOf(next);
+    const ids = new Set(listed.map(({ id }) => id));
+    const places = this.#places.all;
+    const next = places.filter(({ kind, id }) => kind !== "note" || ids.has(id))[kept];
+    return next === undefined ? places.length : places.indexOf(next);
   }
 
   *#omit(places: readonly Place[], line: number): Generator<SourceRecord, void, void> {
-    for (const place of places) {
-      if (place.first !== null && place.first !== place.before) yield this.#edited(place.first, null, line);
-      this.#places = this.#places.filter((candidate) => candidate !== place);
-    }
+    for (const { first, before } of places) if (first !== null && first !== before) yield this.#edited(first, null, line);
+    const omitted = new Set(places);
+    this.#places.replace(this.#places.all.filter((place) => !omitted.has(place)));
   }
 
   #edited(targetId: EntryId, replacement: JsonObject | null, line: number): SourceRecord {
@@ -190,9 +195,9 @@ export class Replay {
 
   /** Edits the entries of a known message whose text, or a result of which, is another one now. */
   *#edit(update: JsonObject, line: number): Generator<SourceRecord, void, void> {
-    const at = this.#places.findIndex(({ id }) => id === update.id);
-    const place = this.#places[at];
-    if (place === undefined || place.line >= line) return;
+    const at = this.#places.numberOf(update.id);
+    const place = at === undefined ? undefined : this.#places.all[at];
+    if (at === undefined || place === undefined || place.line >= line) return;
     const facts = factsOf(update);
     for (const [callId, text] of facts.results) {
       const target = place.resultIds.get(callId);
@@ -202,7 +207,7 @@ export class Replay {
     const isTextNew = update.content !== undefined && facts.digest !== place.digest && place.first !== place.before;
     if (isTextNew && place.first !== null) yield this.#edited(place.first, { content: this.#contentIn(update, place) }, line);
     const results = new Map([...place.results, ...facts.results]);
-    this.#places[at] = { ...place, digest: update.content === undefined ? place.digest : facts.digest, results, line };
+    this.#places.update(at, { ...place, digest: update.content === undefined ? place.digest : facts.digest, results, line });
   }
 
   #contentIn(update: JsonObject, place: Place): unknown {
@@ -227,6 +232,6 @@ export class Replay {
     this.#usedIds.add(entry.id);
     this.#lastAdded = entry.id;
     yield entry;
-    this.#places = [{ ...facts, line, before, first: entry.id, last: entry.id, resultIds: new Map() }, ...kept];
+    this.#places.replace([{ ...facts, line, before, first: entry.id, last: entry.id, resultIds: new Map() }, ...kept]);
   }
 }

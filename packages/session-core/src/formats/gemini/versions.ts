@@ -1,12 +1,12 @@
-import { isObject, type JsonObject, parseJsonObject } from "../../source/json.js";
-import { readJsonLines } from "../../source/json-lines.js";
+import { isObject, type JsonObject, parseJson, parseJsonObject, stringAt } from "../../source/json.js";
+import { readLines, type SourceLine } from "../../source/json-lines.js";
 import { SourceFileReader } from "../../source/source-file.js";
-import type { ReadingPosition } from "../../source/source-session.js";
-import { factsOf } from "./history.js";
+import { scoreOf } from "./history.js";
 
 /** A version of a message: the line with it, and its number in the list of this line; -1: the line is the message. */
 interface Version {
-  readonly score: number;
+  /** Undefined: not read yet; it is the only version so far. */
+  readonly score?: number;
   readonly line: number;
   readonly offset: number;
   readonly bytes: number;
@@ -19,34 +19,61 @@ export interface FoundVersion {
   readonly line: number;
 }
 
+/** The start of a message as Gemini CLI writes it. */
+const MESSAGE = /^\{"id":("[^"\\]{1,128}"),"timestamp":"[^"\\]*","type":"/;
+
 /**
  * The most complete version of each message of a log: Gemini CLI writes a message again, whole, whenever its tokens, calls or results
- * change. The log is read once for them; a version is read from its place. Memory: a place for each message.
+ * change. The log is read once for them; a line with the first version of a message is parsed only if there is another version. A
+ * version is read from its place. Memory: a place for each message.
  */
 export class Versions {
   readonly #path: string;
   readonly #best = new Map<string, Version>();
   #file: SourceFileReader | undefined;
+  #areCompared = false;
   #last: { readonly line: number; readonly record: JsonObject } | undefined;
 
-  constructor(path: string, from?: ReadingPosition) {
+  constructor(path: string) {
     this.#path = path;
-    for (const read of readJsonLines(path, { from })) if (read.kind === "object") this.#add(read.object, read.line);
+    for (const line of readLines(path)) this.#addLine(line);
   }
 
-  #add(record: JsonObject, { number, offset, bytes }: { readonly number: number; readonly offset: number; readonly bytes: number }): void {
-    const place = { line: number, offset, bytes };
-    if (typeof record.id === "string") this.#offer(record, { ...place, at: -1 });
+  #addLine({ text, number, offset, bytes }: SourceLine): void {
+    const version: Version = { line: number, offset, bytes, at: -1 };
+    // Parsed, because a part of a text keeps the whole text in memory.
+    const id = parseJson(MESSAGE.exec(text)?.[1] ?? "");
+    if (typeof id === "string" && !this.#best.has(id) && !text.includes('"$')) this.#best.set(id, version);
+    else this.#add(parseJsonObject(text) ?? {}, version);
+  }
+
+  #add(record: JsonObject, version: Version): void {
+    if (typeof record.id === "string") this.#offer(record, version);
     const { messages } = isObject(record.$set) ? record.$set : record;
+    if (isObject(record.$patch) || Array.isArray(messages)) this.#areCompared = true;
     if (Array.isArray(messages))
-      for (const [at, message] of messages.entries()) if (isObject(message)) this.#offer(message, { ...place, at });
+      for (const [at, message] of messages.entries()) if (isObject(message)) this.#offer(message, { ...version, at });
   }
 
   /** A list may have a message as it is sent to the model, with masked results, so it must say more than a version before it. */
-  #offer(record: JsonObject, place: Omit<Version, "score">): void {
-    const { id, score } = factsOf(record);
+  #offer(record: JsonObject, place: Version): void {
+    const id = stringAt(record, "id") ?? "";
+    const score = scoreOf(record);
     const known = this.#best.get(id);
-    if (known === undefined || score > known.score || (score === known.score && place.at === -1)) this.#best.set(id, { ...place, score });
+    const most = known === undefined ? -1 : (known.score ?? this.#readScore(id, known));
+    const isBetter = known === undefined || score > most || (score === most && place.at === -1);
+    this.#best.set(id, isBetter ? { ...place, score } : { ...known, score: most });
+  }
+
+  /** -1 if the line is not what its start says. */
+  #readScore(id: string, version: Version): number {
+    const record = this.#recordAt(version);
+    return record.id === id ? scoreOf(record) : -1;
+  }
+
+  /** Whether a record lists or edits messages, so that the messages before it are compared with it. */
+  get areCompared(): boolean {
+    return this.#areCompared;
   }
 
   /** The best version of a message; undefined if it is the one at `line`. */
