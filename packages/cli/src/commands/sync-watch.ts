@@ -68,9 +68,8 @@ class WatchRun {
     const folders = await findAgentFolders(sourceEnvironment(io));
     const isChosen = ({ agent, format }: { agent: string; format: string }) =>
       options.agent?.some((name) => [agent, format].some((own) => own.toLowerCase() === name.toLowerCase())) ?? true;
-    const roots = [...new Set(folders.filter(isChosen).map(({ folder }) => folder))];
     // Watched before the first look: what is written meanwhile is looked at afterwards.
-    this.#watcher = new FolderWatcher(roots, ["darwin", "win32"].includes(platform()), {
+    this.#watcher = new FolderWatcher(folders.filter(isChosen), ["darwin", "win32"].includes(platform()), {
       onChange: (path) => this.#changed.add(path),
       onUnwatched: (folder, reason) => void this.#tellUnwatched(folder, reason),
     });

@@ -1,5 +1,5 @@
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 
 /** What a watcher reports. */
 export interface FolderWatcherEvents {
@@ -7,6 +7,14 @@ export interface FolderWatcherEvents {
   readonly onChange: (path: string) => void;
   /** The system sends no events for a part of this folder. Reported once for each folder. */
   readonly onUnwatched: (folder: string, reason: string) => void;
+}
+
+/** A folder to watch with all that is below it. */
+interface WatchedFolder {
+  /** Absolute. */
+  readonly folder: string;
+  /** Matches the path below it of each folder that is left out, with `/` between names. undefined: none. */
+  readonly skipped?: RegExp | undefined;
 }
 
 /** Folders that hold no sessions; watching them would take thousands of watches. */
@@ -17,10 +25,12 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  *
  * `isRecursive`: the system watches a whole tree at once (macOS, Windows). Elsewhere each folder has a watch of its own, which also
  * reports its files: Node's recursive watches of Linux take one for each file. Links to folders are followed, each folder once.
+ * What is in a skipped folder is not reported: opencode has had a folder for each message.
  */
 export class FolderWatcher {
   readonly #events: FolderWatcherEvents;
   readonly #isRecursive: boolean;
+  readonly #folders: readonly WatchedFolder[];
   readonly #roots: readonly string[];
   /** Watches of folders at and below the roots, by path, with the identity of each folder. */
   readonly #watches = new Map<string, { readonly watcher: FSWatcher; readonly id: string }>();
@@ -30,8 +40,9 @@ export class FolderWatcher {
   readonly #above = new Map<string, { readonly id: string; readonly watcher: FSWatcher }>();
   readonly #unwatched = new Set<string>();
 
-  constructor(roots: readonly string[], isRecursive: boolean, events: FolderWatcherEvents) {
-    this.#roots = roots;
+  constructor(folders: readonly WatchedFolder[], isRecursive: boolean, events: FolderWatcherEvents) {
+    this.#folders = folders;
+    this.#roots = [...new Set(folders.map(({ folder }) => folder))];
     this.#isRecursive = isRecursive;
     this.#events = events;
   }
@@ -81,12 +92,20 @@ export class FolderWatcher {
     if (watcher === undefined) return;
     this.#watches.set(folder, { watcher, id });
     this.#ids.add(id);
-    if (!this.#isRecursive) for (const below of foldersIn(folder)) this.#watchTree(below, root);
+    if (this.#isRecursive) return;
+    for (const below of foldersIn(folder)) if (!this.#isSkipped(below, true)) this.#watchTree(below, root);
+  }
+
+  /** Whether a path is in a skipped folder, or is one. Of folders within each other, all must skip it. */
+  #isSkipped(path: string, isFolder: boolean): boolean {
+    const around = this.#folders.filter(({ folder }) => path === folder || path.startsWith(join(folder, "/")));
+    return around.length > 0 && around.every(({ folder, skipped }) => isMatchedOnWay(relative(folder, path), isFolder, skipped));
   }
 
   /** What a new folder holds already is reported with the folder. */
   #onEvent(folder: string, name: string | null, root: string): void {
     const path = name === null ? folder : join(folder, name);
+    if (this.#isSkipped(path, folderId(path) !== undefined)) return;
     if (!this.#isRecursive && name !== null && !SKIPPED.has(name)) this.#watchAnew(path, root);
     // A link to a folder that is watched by its own name would have all of it looked at once more.
     if (this.#watches.has(path) || !this.#ids.has(folderId(path) ?? "")) this.#events.onChange(path);
@@ -137,6 +156,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the limit of watches is reached, see fs.inotify.max_user_watches",
   EMFILE: "the limit of open watchers is reached, see fs.inotify.max_user_instances",
 };
+
+/** Whether `skipped` matches one of the folders that a relative path leads through. */
+function isMatchedOnWay(path: string, isFolder: boolean, skipped: RegExp | undefined): boolean {
+  const names = path.split(sep);
+  const folders = isFolder ? names : names.slice(0, -1);
+  return folders.some((_name, at) => skipped?.test(folders.slice(0, at + 1).join("/")) === true);
+}
 
 /** The folders in a folder, links to folders included; none if it cannot be listed. */
 function foldersIn(folder: string): readonly string[] {

@@ -6,17 +6,22 @@ import { ChangedPaths } from "../../src/watch/changed-paths.js";
 import { FolderWatcher } from "../../src/watch/folder-watcher.js";
 
 /** A watcher of folders in a new folder, and what it reported. */
-function watched(...names: readonly string[]) {
+const watched = (...names: readonly string[]) => watchedWithout(undefined, ...names);
+
+/** The same, without the folders that `skipped` matches. */
+function watchedWithout(skipped: RegExp | undefined, ...names: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "bough-watch-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const seen = new Set<string>();
+  const reported: string[] = [];
   let wake: () => void = () => undefined;
   const watcher = new FolderWatcher(
-    names.map((name) => join(folder, name)),
+    names.map((name) => ({ folder: join(folder, name), skipped })),
     ["darwin", "win32"].includes(platform()),
     {
       onChange: (path) => {
         seen.add(path);
+        reported.push(path.slice(folder.length + 1).replaceAll("\\", "/"));
         wake();
       },
       onUnwatched: (path, reason) => seen.add(`${path}: ${reason}`),
@@ -36,7 +41,7 @@ function watched(...names: readonly string[]) {
     writeFileSync(path, "a");
     return path;
   };
-  return { folder, watcher, changed, write };
+  return { folder, watcher, changed, write, reported };
 }
 
 test("reports files that appear, grow and go, in folders at any depth that were there or are new", async () => {
@@ -75,6 +80,32 @@ test("finds a root again whose folders above were moved away, when it is started
   watcher.start();
   appendFileSync(write("x", "y", "root", "three.jsonl"), "b");
   await changed("x", "y", "root", "three.jsonl");
+});
+
+test("reports nothing of skipped folders, at any depth, also of new ones", async () => {
+  const { watcher, changed, write, reported } = watchedWithout(/^(?:storage\/(?!session$|session\/)[^/]+|log)$/, "root");
+  const part = write("root", "storage", "part", "msg_1", "prt_1.json");
+  const session = write("root", "storage", "session", "p1", "ses_1.json");
+  watcher.start();
+  appendFileSync(part, "b");
+  write("root", "storage", "part", "msg_2", "prt_2.json");
+  write("root", "storage", "message", "ses_1", "msg_1.json");
+  write("root", "log", "today.log");
+  appendFileSync(session, "b");
+  await changed("root", "storage", "session", "p1", "ses_1.json");
+  appendFileSync(part, "c");
+  write("root", "storage", "message", "ses_1", "msg_2.json");
+  appendFileSync(session, "c");
+  await changed("root", "storage", "session", "p1", "ses_1.json");
+  expect(reported.filter((path) => /part|message|log/.test(path))).toEqual([]);
+});
+
+test("watches a root in a folder that the root around it skips", async () => {
+  const { watcher, changed, write } = watchedWithout(/^inner$/, "root", "root/inner");
+  const path = write("root", "inner", "deep", "one.jsonl");
+  watcher.start();
+  appendFileSync(path, "b");
+  await changed("root", "inner", "deep", "one.jsonl");
 });
 
 test("follows links to folders, also where they lead in a circle", async () => {
