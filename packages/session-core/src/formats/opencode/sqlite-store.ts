@@ -31,6 +31,8 @@ export class SqliteStore implements MessageStore {
   readonly #path: string;
   #open: SourceDatabase | undefined;
   #revisions: ReadonlyMap<string, string> | undefined;
+  /** By session. A session may have started hundreds of others, and each of them asks. */
+  readonly #started = new Map<SessionId, ReadonlyMap<string, string>>();
 
   /** @throws what {@link SourceDatabase} throws */
   constructor(path: string) {
@@ -76,8 +78,14 @@ export class SqliteStore implements MessageStore {
     return toStoredRecord(String(id), data, this.#path, `${table} ${String(id)}`);
   }
 
-  /** The calls of a session that started others, by the id of the started session. */
+  /** The calls of a session that started others, by the id of the started session. Its parts are scanned once. */
   startedBy(session: SessionId): ReadonlyMap<string, string> {
+    const started = this.#started.get(session) ?? this.#readStarted(session);
+    this.#started.set(session, started);
+    return started;
+  }
+
+  #readStarted(session: SessionId): ReadonlyMap<string, string> {
     const sql = `SELECT data FROM part WHERE session_id = ? AND instr(data, '"sessionId"') > 0 ORDER BY id`;
     const parts = this.#database.all(sql, session).map(({ data }) => (typeof data === "string" ? parseJsonObject(data) : undefined));
     return startedSessions(parts.filter(isObject));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Entry } from "../../../src/entry/entry.js";
+import { SqliteStore } from "../../../src/formats/opencode/sqlite-store.js";
 import { buildSessionContext } from "../../../src/session/build-context.js";
 import { importPath } from "../../../src/transfer/import-path.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
@@ -373,6 +374,14 @@ test.each(["files", "a database"])("a session that a task started is a child of 
   const { store } = await imported(data, "ses_1");
   const child = await (await store.openSession("ses_0child")).record();
   expect(child).toMatchObject({ kind: "subagent", parent: { sessionId: "ses_1", toolCallId: "c9" } });
+});
+
+test("the parts of a session in a database are searched once for the sessions that it started", () => {
+  const store = new SqliteStore(writeDatabase(join(tempFolder(), "opencode.db"), [PARENT, CHILD]));
+  const started = store.startedBy("ses_1");
+  expect([...started]).toEqual([["ses_0child", "c9"]]);
+  expect(store.startedBy("ses_1")).toBe(started);
+  store.close();
 });
 
 test("of a folder with both, sessions in the database are read from there, the others from their files", async () => {
