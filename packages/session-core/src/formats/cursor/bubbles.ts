@@ -71,7 +71,11 @@ function otherStep(bubble: Bubble): Step {
   const { record } = bubble;
   let createdAtMs = timeOf(bubble);
   if (!isPrompt(bubble)) {
-    const payload = { type: "foreign", originalType: `bubble ${String(record.type)}`, raw: record };
+    const payload = {
+      type: "foreign",
+      originalType: `bubble ${numberAt(record, "type") ?? stringAt(record, "type") ?? "undefined"}`,
+      raw: record,
+    };
     return { bubbles: [bubble], payloads: [payload], createdAtMs };
   }
   const messages = userMessages([{ type: "text", text: textOf(record) }], (sentAtMs) => (createdAtMs ??= sentAtMs));

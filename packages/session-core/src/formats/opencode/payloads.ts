@@ -103,7 +103,7 @@ export function toSteps<T extends { readonly value: JsonObject }>(parts: readonl
 /** When a tool's result was written, in milliseconds; undefined: the part has no result yet. */
 export function resultTime(part: JsonObject): number | undefined {
   const state = objectAt(part, "state") ?? {};
-  if (!isToolPart(part) || !["completed", "success", "error"].includes(String(state.status))) return undefined;
+  if (!isToolPart(part) || !["completed", "success", "error"].includes(stringAt(state, "status") ?? "")) return undefined;
   const time = objectAt(state, "time") ?? {};
   return parseTime(time.end) ?? parseTime(time.start) ?? 0;
 }

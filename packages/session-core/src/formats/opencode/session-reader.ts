@@ -132,7 +132,7 @@ export class SessionReader {
 
   #reply(message: NumberedRecord, parts: readonly Part[]): readonly SourceEntry[] {
     const steps = toSteps(parts);
-    const end = endOf(message.value);
+    const [end, usage] = [endOf(message.value), usageOf(message.value)];
     if (steps.length === 0 && end.errorMessage === undefined) return [];
     const entries: SourceEntry[] = [];
     for (const [at, step] of (steps.length === 0 ? [[]] : steps).entries()) {
@@ -140,14 +140,14 @@ export class SessionReader {
         role: "assistant",
         content: step.flatMap(({ value }) => toReplyBlock(value) ?? []),
         ...modelOf(message.value),
-        ...usageOf(steps.length > 1 ? (step.find(isStepEnd)?.value ?? {}) : message.value),
+        ...(steps.length > 1 ? usageOf(step.find(isStepEnd)?.value ?? {}) : usage),
         ...(at < steps.length - 1 ? { stopReason: "toolUse" } : end),
       };
       const extra = at === 0 ? this.#extraFields(message, parts) : {};
       entries.push(this.#add(message, { type: "message", message: reply, ...extra }, message, at));
       entries.push(...this.#results(step, message));
     }
-    this.#tokens = contextTokens(message.value) ?? this.#tokens;
+    this.#tokens = contextTokens(objectAt(usage, "usage") ?? {}) ?? this.#tokens;
     return entries;
   }
 
@@ -234,7 +234,7 @@ const KNOWN_PARTS = new Set([
 ]);
 
 function isKnownPart(part: JsonObject): boolean {
-  return KNOWN_PARTS.has(String(part.type)) && (part.type !== "tool" || isToolPart(part));
+  return KNOWN_PARTS.has(stringAt(part, "type") ?? "") && (part.type !== "tool" || isToolPart(part));
 }
 
 function toForeign(part: JsonObject): JsonObject {
@@ -258,8 +258,7 @@ function createdAt({ value }: NumberedRecord): number | undefined {
 }
 
 /** The size of the context after a reply. */
-function contextTokens(info: JsonObject): number | undefined {
-  const usage = objectAt(usageOf(info), "usage") ?? {};
+function contextTokens(usage: JsonObject): number | undefined {
   const counts = ["input", "output", "cacheRead", "cacheWrite"].flatMap((name) => numberAt(usage, name) ?? []);
   return counts.length === 0 ? undefined : counts.reduce((total, value) => total + value, 0);
 }

@@ -132,6 +132,27 @@ test("of a database with any mutated records nothing is lost silently, and a sec
   );
 });
 
+test.each([
+  ["the type of a part", "part", "prt_msg_1_000", (deep: string) => `{"type":${deep},"text":"one"}`],
+  [
+    "the state of a call",
+    "part",
+    "prt_msg_2_001",
+    (deep: string) => `{"type":"tool","tool":"bash","callID":"c1","state":{"status":${deep}}}`,
+  ],
+  ["the role of a message", "message", "msg_1", (deep: string) => `{"role":${deep},"time":{"created":1}}`],
+])("%s that is nested too deeply costs no other record and no other session", async (_what, table, id, damaged) => {
+  const path = writeDatabase(join(tempFolder(), "opencode.db"), SESSIONS);
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  raw(path, (file) => file.prepare(`UPDATE ${table} SET data = ? WHERE id = ?`).run(damaged(deep), id));
+  const store = await openedStore();
+  const { sessions } = await importPath(store, path);
+  expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(["ses_1", "ses_2"]);
+  const context = await (await store.openSession("ses_1")).context();
+  expect(JSON.stringify(context.messages)).toContain("summary");
+  expect(await findingsOf(store)).toEqual([]);
+});
+
 test("of a database with any damaged bytes errors are typed and the store stays sound", async () => {
   const bytes = fc.array(fc.record({ at: fc.nat(), value: fc.nat(255) }), { minLength: 1, maxLength: 200 });
   const whole = readFileSync(writeDatabase(join(tempFolder(), "opencode.db"), SESSIONS));
