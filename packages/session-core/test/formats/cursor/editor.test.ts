@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { cursorFormat } from "../../../src/formats/cursor/format.js";
 import type { SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 import { importPath } from "../../../src/transfer/import-path.js";
-import { openedStore } from "../../world/stores.js";
+import { openedStore, raw } from "../../world/stores.js";
 import { answer, composer, editorFile, prompt, thought, tool } from "./editor-files.js";
 
 const sessionsOf = (path: string): readonly SourceSession[] => [...cursorFormat.sessions(path)];
@@ -108,6 +108,14 @@ describe("a chat of Cursor's editor", () => {
       { sessionId: "other", kind: "subagent", parent: { sessionId: "parent", toolCallId: "c\n1" }, cwd: undefined },
       { sessionId: "parent", kind: "conversation", parent: undefined, cwd: "/home/ada/app" },
     ]);
+  });
+
+  test("keeps its other bubbles if the type of one is nested too deeply", async () => {
+    const path = editorFile(composer("chat-1", ["u1", "x1", "a1"], { u1: prompt("1"), x1: { type: "deep" }, a1: answer("1") }));
+    const deep = "[".repeat(20_000) + "]".repeat(20_000);
+    raw(path, (file) => file.prepare(`UPDATE cursorDiskKV SET value = replace(value, '"deep"', ?)`).run(deep));
+    const { sessions } = await importPath(await openedStore(), path);
+    expect(sessions.map(({ entriesAdded }) => entriesAdded)).toEqual([3]);
   });
 
   test("is imported again while it grows: the reply that Cursor writes comes when it is complete", async () => {
