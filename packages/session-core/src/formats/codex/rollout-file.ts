@@ -33,13 +33,17 @@ const BARE_ITEMS: ReadonlySet<unknown> = new Set([
  * `record_type: "state"` as a separator.
  */
 export function toRolloutLine(raw: JsonObject, { number: line, offset }: Pick<SourceLine, "number" | "offset">): RolloutLine {
-  const place = { line, offset, createdAtMs: parseTime(raw.timestamp), raw };
+  const [type, payload] = toEnvelope(raw);
+  return { line, offset, type, payload, createdAtMs: parseTime(raw.timestamp), raw };
+}
+
+function toEnvelope(raw: JsonObject): readonly [type: string, payload: JsonObject] {
   const payload = objectAt(raw, "payload");
-  if (payload !== undefined) return { ...place, type: stringAt(raw, "type") ?? "unknown", payload };
-  if (isBareMeta(raw)) return { ...place, type: "session_meta", payload: raw };
-  if (BARE_ITEMS.has(raw.type)) return { ...place, type: "response_item", payload: raw };
-  if (raw.record_type === "state") return { ...place, type: "state", payload: raw };
-  return { ...place, type: stringAt(raw, "type") ?? "unknown", payload: {} };
+  if (payload !== undefined) return [stringAt(raw, "type") ?? "unknown", payload];
+  if (isBareMeta(raw)) return ["session_meta", raw];
+  if (BARE_ITEMS.has(raw.type)) return ["response_item", raw];
+  if (raw.record_type === "state") return ["state", raw];
+  return [stringAt(raw, "type") ?? "unknown", {}];
 }
 
 /** The payload of a line that is kept as it is. */
