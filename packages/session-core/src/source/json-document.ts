@@ -60,15 +60,21 @@ export function readDocumentHead(head: FileHead, lists: readonly string[]): { re
 }
 
 /**
- * Whether a file is a JSON document and not JSON Lines, also if it is large or damaged: it is one value, or its first line ends inside
- * of a value. Only the last line of such a document may be a value.
+ * Whether a file is a JSON document and not JSON Lines, also if it is large or damaged: it is one value, or its first line ends where
+ * a document may have a line break, which is never inside of a text. Only one line of such a document may look like a whole value: the
+ * last element of its list. Damaged values count too, because a log whose first line is torn may have other damaged lines.
  */
 export function isDocument({ document, text }: FileHead): boolean {
   if (document !== undefined) return true;
   const [first = "", ...others] = text.trimStart().split("\n", MOST_LINES);
   if (parseJson(first) !== undefined) return false;
-  const values = others.filter((line) => /^[[{]/.test(line) && parseJson(line) !== undefined);
-  return values.length < 2 && (others.length === 0 || /[[{,:]\s*$/.test(first));
+  if (others.length === 0) return true;
+  const values = others.filter((line) => /^[[{].*[\]}]\s*$/.test(line));
+  return values.length < 2 && /[[{,:]\s*$/.test(first) && !endsInText(first);
+}
+
+function endsInText(line: string): boolean {
+  return line.replace(/\\./g, "").split('"').length % 2 === 0;
 }
 
 const MOST_LINES = 50;

@@ -46,3 +46,14 @@ test("the document of an older version, with a subagent's in the folder of its s
   ]);
   expect(await agent.sessions[0]?.record()).toMatchObject({ kind: "subagent", parent: { sessionId: "parent-id" } });
 });
+
+test("a log whose first line is torn is read as a log, wherever the line break is and whatever else is damaged", async () => {
+  const [first, ...others] = [header(), user("u", "one"), gemini("g", "two")].map((record) => JSON.stringify(record));
+  const damaged = others.map((line, at) => (at === 0 ? line.replace('"content"', "content") : line));
+  for (const place of ["2026-04-01T10:", '"kind":']) {
+    const torn = first?.replace(place, `${place}\n`) ?? "";
+    const { store, sessions } = await importedFile("p/chats/torn.jsonl", [torn, ...damaged].join("\n"));
+    expect((await store.statistics()).sessions).toBe(1);
+    expect(sessions[0] && (await treeLines(sessions[0]))).toEqual(["g < -: assistant two"]);
+  }
+});
