@@ -27,7 +27,8 @@ describe("a change of the size of the terminal", () => {
     await terminal.until(/replied in a4[\s\S]*branches/);
     terminal.type("/settings");
     terminal.press("Enter");
-    const before = await terminal.until(/leaving a branch/);
+    // The frame below it too: the screen may be read between two pieces of the output.
+    const before = await terminal.until(/leaving a branch[\s\S]*^─[\s\S]*^─?.*branches/m);
     const transcript = before.slice(0, before.search(/^─/m)).trimEnd();
     for (const line of ["the first line of a message, long enough to take two rows of a narrow terminal\\", "second line of it\\"]) {
       terminal.type(line);
