@@ -3,7 +3,7 @@
 const CORE_FOLDERS = [
   ["text"],
   ["ids", "errors"],
-  ["arguments", "sqlite"],
+  ["arguments", "sqlite", "query"],
   ["entry", "tools"],
   ["source"],
   ["secrets"],
@@ -13,6 +13,7 @@ const CORE_FOLDERS = [
   ["sessions"],
   ["tree"],
   ["import", "verify"],
+  ["postgres"],
   ["context"],
   ["formats"],
   ["session"],

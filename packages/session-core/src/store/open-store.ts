@@ -15,13 +15,24 @@ import {
 } from "../arguments/rules.js";
 import type { Durability } from "../storage/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
+import { InvalidArgumentError } from "../errors/bough-error.js";
 import { SqliteStorage } from "./sqlite-storage.js";
 import { Store } from "./store.js";
 
-/** How to open a store. */
+/** How to open a store: of a file with `path`, or on a PostgreSQL server with `url`. */
 export interface StoreOptions {
   /** The path of the file; `:memory:` for a store in memory. */
-  readonly path: string;
+  readonly path?: string | undefined;
+  /** The address of a PostgreSQL database: `postgres://user@host:5432/database`. Needs the package `pg`. */
+  readonly url?: string | undefined;
+  /** On a server: the schema with the tables; default `bough`. */
+  readonly schema?: string | undefined;
+  /** On a server: whose sessions these are; default "". Row-level security keeps a tenant from those of others. */
+  readonly tenant?: string | undefined;
+  /** On a server: at most this many connections of this store; default 10. */
+  readonly connections?: number | undefined;
+  /** On a server, when the tables are created: into so many partitions each table is divided; default 0, none. */
+  readonly partitions?: number | undefined;
   /**
    * `create` (default): creates a missing file (mode 0600) and its folder (mode 0700). `read-write`: throws for a missing file.
    * `read-only`: also throws for it, and writes nothing, not even the search index.
@@ -58,7 +69,12 @@ const MOST_WAIT_MS = 2 ** 31 - 1;
 
 const OPTIONS = optionsOf(
   {
-    path: FILE,
+    path: optional(FILE),
+    url: optional(TEXT),
+    schema: optional(TEXT),
+    tenant: optional(TEXT),
+    connections: optional(AMOUNT),
+    partitions: optional(AMOUNT),
     mode: optional(oneOf("create", "read-write", "read-only")),
     durability: optional(oneOf("full", "normal")),
     busyTimeoutMs: optional(
@@ -84,6 +100,12 @@ const OPTIONS = optionsOf(
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
-  const { path, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
+  const { path, url, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
+  if (url !== undefined) {
+    const { openPostgres } = await import("../postgres/open.js");
+    const { schema = "bough", tenant = "", connections = 10, partitions = 0 } = options;
+    return new Store(await openPostgres({ url, schema, tenant, connections, partitions, mode, busyTimeoutMs, fileTools }));
+  }
+  if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
   return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, onUpgrade, fileTools }));
 }

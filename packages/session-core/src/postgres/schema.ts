@@ -1,0 +1,247 @@
+/**
+ * The tables of a store on a PostgreSQL server, in a schema of their own (default `bough`).
+ *
+ * Every key begins with the tenant and the session, no constraint crosses sessions, and no sequence is used, so every table can be
+ * partitioned by the hash of `session_id`, or distributed by it. There are no foreign keys: a writer holds the row of its session while
+ * it writes, and a deletion removes the rows of all tables in one transaction.
+ *
+ * An entry's `seq` is its order of arrival in its session: 1, 2, 3, without gaps, from the counter `session.last_seq`.
+ */
+export interface Layout {
+  /** The number of hash partitions of each table; 0: tables are not partitioned. */
+  readonly partitions: number;
+  /** Whether the server compresses large texts with lz4. */
+  readonly lz4: boolean;
+}
+
+/** Each table with its columns and keys, without the name of the schema. */
+const TABLES: readonly (readonly [name: string, body: string])[] = [
+  [
+    "session",
+    `
+    seq               bigint   NOT NULL, -- tells sessions with the same id apart, when one was deleted and made again
+    created_at_ms     bigint   NOT NULL,
+    active_at_ms      bigint   NOT NULL, -- last conversation entry; renaming and labelling leave it alone
+    archived_at_ms    bigint,            -- NULL: not archived
+    payload_bytes     bigint   NOT NULL DEFAULT 0,
+    last_seq          integer  NOT NULL DEFAULT 0, -- the seq of the newest entry; its row lock orders the writers of the session
+    entry_count       integer  NOT NULL DEFAULT 0,
+    message_count     integer  NOT NULL DEFAULT 0, -- user and assistant messages on all branches
+    listing           smallint NOT NULL GENERATED ALWAYS AS
+      ((kind = 'subagent')::int + 2 * (archived_at_ms IS NOT NULL)::int + 4 * (entry_count = 0)::int) STORED, -- 1: a subagent, 2 more: archived, 4 more: empty
+    tenant            text COLLATE "C" NOT NULL, -- '': the store has no tenants
+    session_id        text COLLATE "C" NOT NULL,
+    kind              text COLLATE "C" NOT NULL CHECK (kind IN ('conversation', 'subagent')),
+    title             text COLLATE "C",
+    title_source      text COLLATE "C" CHECK (title_source IN ('user', 'auto')),
+    cwd               text COLLATE "C",
+    parent_session_id text COLLATE "C",
+    parent_entry_id   text COLLATE "C",
+    parent_call_id    text COLLATE "C",
+    first_text        text COLLATE "C", -- preview of the first user message
+    source_format     text COLLATE "C",
+    source_path       text COLLATE "C",
+    source_id         text COLLATE "C",
+    metadata_json     text COLLATE "C",
+    PRIMARY KEY (tenant, session_id)`,
+  ],
+  [
+    "session_metadata",
+    `
+    tenant     text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    key        text COLLATE "C" NOT NULL, -- a top-level member of the metadata; a longer one than 500 characters is not here
+    value      text COLLATE "C" NOT NULL, -- a string, number, boolean or null as JSON; at most 500 characters
+    PRIMARY KEY (tenant, session_id, key)`,
+  ],
+  [
+    "session_title",
+    `
+    tenant     text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    words      tsvector NOT NULL, -- of the title
+    PRIMARY KEY (tenant, session_id)`,
+  ],
+  [
+    "entry",
+    `
+    created_at_ms  bigint   NOT NULL,
+    seq            integer  NOT NULL,
+    parent_seq     integer  CHECK (parent_seq < seq), -- NULL: a first entry of its session
+    depth          integer  NOT NULL,       -- entries above it on its path
+    compaction_seq integer,                 -- the compaction that a context at this entry starts with
+    target_seq     integer  CHECK (target_seq < seq), -- of a compaction: the first kept entry; of a context_edit: the edited entry
+    model_seq      integer,                 -- nearest entry at or above that says which model answers
+    thinking_seq   integer,
+    system_seq     integer,
+    payload_bytes  integer  NOT NULL,       -- of the payload as JSON in UTF-8
+    kind           smallint NOT NULL,       -- type and role, as in a store on SQLite
+    is_error       boolean  NOT NULL,
+    omits          boolean  NOT NULL,       -- a context_edit without a replacement
+    inherited      boolean  NOT NULL,       -- copied by a fork
+    is_private     boolean  NOT NULL,       -- a command with excludeFromContext: searches leave it out
+    tenant         text COLLATE "C" NOT NULL,
+    session_id     text COLLATE "C" NOT NULL,
+    id             text COLLATE "C" NOT NULL,
+    call_id        text COLLATE "C",        -- of a tool result: the call that it answers
+    custom_type    text COLLATE "C",        -- NULL if longer than 500 characters
+    preview        text COLLATE "C" NOT NULL,
+    file_operations text COLLATE "C",       -- JSON: what its tool calls do with files; NULL: nothing
+    words          tsvector NOT NULL,       -- of its searchable text, folded
+    payload        text COLLATE "C" NOT NULL, -- JSON, as it was given: jsonb would change the order of members and the form of numbers
+    PRIMARY KEY (tenant, session_id, seq),
+    UNIQUE (tenant, session_id, id)`,
+  ],
+  [
+    // A run is a line of entries each of which is the parent of the next, with consecutive numbers. It ends before the next run starts.
+    // The runs of a session are its whole topology: an append that continues the newest run adds none.
+    "run",
+    `
+    start_seq  integer NOT NULL,
+    parent_seq integer,          -- the parent of its first entry; NULL: a first entry of the session
+    depth      integer NOT NULL, -- of its first entry
+    tenant     text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, session_id, start_seq)`,
+  ],
+  [
+    "leaf",
+    `
+    entry_seq  integer, -- NULL: before the first entry
+    tenant     text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    name       text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, session_id, name)`,
+  ],
+  [
+    "leaf_move",
+    `
+    moved_at_ms bigint  NOT NULL,
+    seq         integer NOT NULL, -- order of the moves in their session
+    from_seq    integer,
+    to_seq      integer,
+    resume_seq  integer,          -- of an undone move: where the leaf stood when it was undone
+    tenant      text COLLATE "C" NOT NULL,
+    session_id  text COLLATE "C" NOT NULL,
+    leaf_name   text COLLATE "C" NOT NULL,
+    state       text COLLATE "C" NOT NULL CHECK (state IN ('done', 'undone', 'dropped')),
+    PRIMARY KEY (tenant, session_id, seq)`,
+  ],
+  [
+    "label",
+    `
+    created_at_ms bigint  NOT NULL,
+    entry_seq     integer NOT NULL,
+    tenant        text COLLATE "C" NOT NULL,
+    session_id    text COLLATE "C" NOT NULL,
+    label         text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, session_id, entry_seq)`,
+  ],
+  [
+    "value",
+    `
+    updated_at_ms bigint  NOT NULL,
+    bytes         integer NOT NULL,
+    tenant        text COLLATE "C" NOT NULL,
+    session_id    text COLLATE "C" NOT NULL,
+    key           text COLLATE "C" NOT NULL,
+    value_json    text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, session_id, key)`,
+  ],
+  [
+    "usage_total",
+    `
+    input_tokens       double precision NOT NULL,
+    output_tokens      double precision NOT NULL,
+    cache_read_tokens  double precision NOT NULL,
+    cache_write_tokens double precision NOT NULL,
+    cost_usd           double precision NOT NULL,
+    replies            integer NOT NULL,
+    inherited          boolean NOT NULL, -- used by the session that this one was forked from
+    tenant             text COLLATE "C" NOT NULL,
+    session_id         text COLLATE "C" NOT NULL,
+    provider           text COLLATE "C" NOT NULL, -- '' where the reply did not say
+    model              text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, session_id, inherited, provider, model)`,
+  ],
+  [
+    "entry_token_count",
+    `
+    entry_seq  integer NOT NULL,
+    tokens     integer NOT NULL,
+    tenant     text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    counter    text COLLATE "C" NOT NULL, -- of the host's choice
+    PRIMARY KEY (tenant, session_id, counter, entry_seq)`,
+  ],
+];
+
+/** Tables without a session: what syncs have read on a machine. Under Citus they are distributed by `path_key`. */
+const FILE_TABLES: readonly (readonly [name: string, body: string])[] = [
+  [
+    "source_file",
+    `
+    tenant   text COLLATE "C" NOT NULL,
+    path_key text COLLATE "C" NOT NULL, -- the SHA-256 of the path, because a path can be too long for an index
+    path     text COLLATE "C" NOT NULL,
+    stamp    text COLLATE "C" NOT NULL,
+    format   text COLLATE "C",
+    PRIMARY KEY (tenant, path_key)`,
+  ],
+  [
+    "source_session",
+    `
+    gone_at_ms    bigint,
+    tenant        text COLLATE "C" NOT NULL,
+    path_key      text COLLATE "C" NOT NULL,
+    source_id     text COLLATE "C" NOT NULL,
+    path          text COLLATE "C" NOT NULL,
+    session_id    text COLLATE "C", -- NULL: it was deleted here
+    revision      text COLLATE "C",
+    leaf_id       text COLLATE "C",
+    title         text COLLATE "C",
+    position_json text COLLATE "C",
+    PRIMARY KEY (tenant, path_key, source_id)`,
+  ],
+];
+
+const INDEXES: readonly (readonly [name: string, on: string])[] = [
+  ["session_by_activity", `session (tenant, listing, active_at_ms, seq)`],
+  ["session_by_cwd", `session (tenant, cwd, listing, active_at_ms) WHERE cwd IS NOT NULL`],
+  ["session_by_parent", `session (tenant, parent_session_id, active_at_ms) WHERE parent_session_id IS NOT NULL`],
+  ["session_by_member", `session_metadata (tenant, key, value)`],
+  ["session_title_words", `session_title USING gin (words)`],
+  // Few entries: system messages, compactions and edits, as in a store on SQLite.
+  ["entry_marks", `entry (tenant, session_id, kind, seq) WHERE kind = 1 OR kind = 7 OR kind = 11`],
+  ["entry_custom_type", `entry (tenant, session_id, custom_type, seq) WHERE custom_type IS NOT NULL`],
+  ["entry_words", `entry USING gin (words)`],
+  ["run_by_parent", `run (tenant, session_id, parent_seq)`],
+  ["source_file_by_path", `source_file (tenant, left(path, 500))`],
+  ["source_session_by_session", `source_session (tenant, session_id)`],
+];
+
+/** The tables that have the column `session_id` as their distribution and partition key. */
+export const SESSION_TABLES: readonly string[] = TABLES.map(([name]) => name);
+
+/** The other tables, with the key `path_key`. */
+export const PATH_TABLES: readonly string[] = FILE_TABLES.map(([name]) => name);
+
+/** The statements that create the tables of version 1 in the schema that is first in the search path. */
+export function creation({ partitions, lz4 }: Layout): readonly string[] {
+  return [
+    ...TABLES.flatMap(([name, body]) => created(name, body, "session_id", partitions)),
+    ...FILE_TABLES.flatMap(([name, body]) => created(name, body, "path_key", partitions)),
+    ...INDEXES.map(([name, on]) => `CREATE INDEX ${name} ON ${on}`),
+    // Appends collect words in a list that is merged into the index when it is full, or by autovacuum.
+    ...(lz4 ? ["ALTER TABLE entry ALTER COLUMN payload SET COMPRESSION lz4, ALTER COLUMN words SET COMPRESSION lz4"] : []),
+  ];
+}
+
+function created(name: string, body: string, key: string, partitions: number): readonly string[] {
+  if (partitions === 0) return [`CREATE TABLE ${name} (${body})`];
+  const parts = Array.from(
+    { length: partitions },
+    (_, part) => `CREATE TABLE ${name}_${part} PARTITION OF ${name} FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${part})`,
+  );
+  return [`CREATE TABLE ${name} (${body}) PARTITION BY HASH (${key})`, ...parts];
+}
