@@ -13,9 +13,9 @@ import {
   ruleOf,
   TEXT,
 } from "../arguments/rules.js";
+import { InvalidArgumentError } from "../errors/bough-error.js";
 import type { Durability } from "../storage/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { InvalidArgumentError } from "../errors/bough-error.js";
 import { SqliteStorage } from "./sqlite-storage.js";
 import { Store } from "./store.js";
 
