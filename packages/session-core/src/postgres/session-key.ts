@@ -1,0 +1,39 @@
+import type { RawBuilder, Sql } from "kysely";
+import { SessionNotFoundError } from "../errors/session-errors.js";
+import type { SessionId } from "../ids/ids.js";
+import type { SessionKey } from "../port/records.js";
+import type { Database } from "./database.js";
+import { type Always, pgQuery, pgRaw } from "./query.js";
+
+/** The parameters of a query on one session. */
+export interface KeyParameters {
+  readonly session: SessionId;
+  /** null: any session of this id. */
+  readonly sessionSeq: number | null;
+}
+
+/** Returns the parameters of a session key. */
+export function keyParameters(key: SessionKey): KeyParameters {
+  return typeof key === "string" ? { session: key, sessionSeq: null } : { session: key.id, sessionSeq: key.seq };
+}
+
+/** SQL of the rows of a session: of the table, or its alias, with this name. */
+export function ofSession(sql: Sql, p: Always & Pick<KeyParameters, "session">, table: string): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${table}.tenant`)} = ${p.tenant} AND ${sql.ref(`${table}.session_id`)} = ${p.session}`;
+}
+
+/** SQL of the condition that the session of a key exists, so that a query finds nothing of a later session with the same id. One look-up. */
+export function sessionExists(sql: Sql, p: Always & KeyParameters): RawBuilder<boolean> {
+  return sql<boolean>`EXISTS (
+    SELECT 1 FROM session AS keyed WHERE ${ofSession(sql, p, "keyed")} AND keyed.seq = coalesce(${p.sessionSeq}::bigint, keyed.seq))`;
+}
+
+const known = pgQuery<KeyParameters, { found: boolean }>(({ sql, p }) =>
+  pgRaw(sql<{ found: boolean }>`SELECT ${sessionExists(sql, p)} AS found`),
+);
+
+/** Checks that there is a session. A read does it only when it found nothing. @throws {SessionNotFoundError} */
+export async function requireSession(database: Database, key: SessionKey): Promise<void> {
+  const parameters = keyParameters(key);
+  if ((await database.get(known, parameters))?.found !== true) throw new SessionNotFoundError(parameters.session);
+}
