@@ -46,7 +46,7 @@ export interface PathRange {
 
 /**
  * The interface of a storage engine. `Store` and `Session` use only this interface; `test/storage/storage-contract.ts` tests an
- * implementation of it. The SQLite storage is the only one.
+ * implementation of it. There are two: on a file of SQLite, and on a PostgreSQL server.
  *
  * Every operation is atomic. An unknown session throws `SessionNotFoundError`, an unknown entry `EntryNotFoundError`.
  */
