@@ -41,7 +41,7 @@ export class SessionFollower {
 
   start(events: FollowerEvents): void {
     this.#events = events;
-    this.#endWatch = watchStore(this.#world.store, () => this.#follow());
+    this.#endWatch = watchStore(this.#world.store, () => this.#follow(), this.#world.session.id);
   }
 
   end(): void {

@@ -37,6 +37,12 @@ export interface MissingSession {
   readonly writes: readonly Write[];
 }
 
+/** What others have written. */
+export interface StoreChange {
+  /** The sessions that were written, created or deleted; null: any may be. */
+  readonly sessionIds: readonly SessionId[] | null;
+}
+
 /** A range of a path, both ends included. */
 export interface PathRange {
   /** Default: the first entry of the path. */
@@ -53,8 +59,12 @@ export interface PathRange {
 export interface SessionStorage {
   /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
   readonly files: readonly string[];
-  /** A number that changes when another process, or another open store of this one, has written to the same file; not by own writes. */
-  changeCount(): Promise<number>;
+  /**
+   * Calls `listener` after another process, or another open store of this one, has written; not after writes of this storage. Several
+   * writes may be one call. The listener must not throw. Returns a function that ends the calls; closing the storage also ends them.
+   * Keeps no process alive.
+   */
+  onChange(listener: (change: StoreChange) => void): () => void;
   /** `writes` are done at the leaf `main` in the same transaction. */
   createSession(session: NewSession, writes?: readonly Write[]): Promise<SessionRecord>;
   /**

@@ -23,8 +23,8 @@ export class PostgresReads {
     this.database = database;
   }
 
-  async changeCount(): Promise<number> {
-    return 0;
+  onChange(_listener: (change: port.StoreChange) => void): () => void {
+    return () => undefined;
   }
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {

@@ -10,7 +10,6 @@ import { readTotalsOf } from "../sessions/session-totals.js";
 import { listSessionSources, listSourceFiles, listSourceSessions } from "../sessions/source-files.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
-import { query, rawQuery } from "../storage/query.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
 import { readContextPath, SettingsCache } from "../tree/context-path.js";
@@ -23,24 +22,22 @@ import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree
 import { shortEntryIds, shortSessionIds } from "../tree/short-ids.js";
 import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts } from "../tree/token-counts.js";
+import { ChangePoll } from "./change-poll.js";
 import { SerializedConnection } from "./serialized-connection.js";
-
-// SQLite's count of the commits of other connections. It is read from the WAL index, so a look costs some microseconds.
-const changeCount = query<Record<never, never>, { changes: number }>(({ sql }) =>
-  rawQuery(sql<{ changes: number }>`SELECT data_version AS changes FROM pragma_data_version`),
-);
 
 /** The reads of the SQLite storage: those of sessions, entries, the tree and what is stored with them. Its subclass adds the writes. */
 export class SqliteReads {
   readonly #settings = new SettingsCache();
   protected readonly queue: SerializedConnection;
+  protected readonly changes: ChangePoll;
 
   constructor(connection: Connection) {
     this.queue = new SerializedConnection(connection);
+    this.changes = new ChangePoll(this.queue);
   }
 
-  async changeCount(): Promise<number> {
-    return this.queue.read((connection) => connection.get(changeCount, {})?.changes ?? 0);
+  onChange(listener: (change: port.StoreChange) => void): () => void {
+    return this.changes.add(listener);
   }
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {

@@ -197,6 +197,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
   }
 
   async close(): Promise<void> {
+    this.changes.end();
     this.#connection.close();
   }
 }
