@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+// The engine of the stores that tests of the contract open: memory, file, postgres or postgres-partitioned.
+const engine = process.env["BOUGH_TEST_ENGINE"] ?? "memory";
+
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
@@ -11,7 +14,8 @@ export default defineConfig({
     // Vitest keeps one core for itself by default: one worker of two cores. Its own process has little to do here.
     maxWorkers: "100%",
     // Screens show times where the person is; snapshots are of one place.
-    env: { TZ: "UTC" },
+    env: { TZ: "UTC", BOUGH_TEST_ENGINE: engine },
+    ...(engine.startsWith("postgres") ? { globalSetup: [".ci/test-server.ts"] } : {}),
     setupFiles: [".ci/test-environment.ts"],
     // `npm run coverage`. What runs in processes of its own (the command, kills) is not counted.
     coverage: {
