@@ -206,6 +206,19 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     exit: 130,
     meaning: "Interrupted (Ctrl+C): `import` and `sync` keep the sessions that were finished; other commands write nothing",
   },
+  SERVER_UNAVAILABLE: { exit: 88, meaning: "The PostgreSQL server of the store cannot be reached; nothing was written" },
+  SERVER_LOGIN: {
+    exit: 89,
+    meaning: "The PostgreSQL server refused the login",
+    hint: "Give the password in PGPASSWORD, ~/.pgpass or the URL.",
+  },
+  DATABASE_NOT_FOUND: { exit: 90, meaning: "The PostgreSQL server has no database with this name" },
+  SERVER_RIGHTS: { exit: 91, meaning: "The database user lacks a right; nothing was written" },
+  SERVER_FULL: { exit: 92, meaning: "The PostgreSQL server takes no more connections; nothing was written" },
+  POOL_EXHAUSTED: { exit: 93, meaning: "All connections of the store were in use; nothing was written", hint: "Run the command again." },
+  SERVER_UNSUITABLE: { exit: 94, meaning: "The PostgreSQL server is too old, or its database cannot hold a store" },
+  CONNECTION_LOST: { exit: 95, meaning: "The connection to the PostgreSQL server was lost; the message says whether the write happened" },
+  POSTGRES_DRIVER: { exit: 96, meaning: "The package `pg` cannot be loaded" },
 };
 
 /** The exit codes without an error. */

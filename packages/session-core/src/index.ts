@@ -109,6 +109,17 @@ export {
   UnknownFormatVersionError,
 } from "./errors/import-errors.js";
 export {
+  ConnectionLostError,
+  DatabaseNotFoundError,
+  PoolExhaustedError,
+  PostgresDriverError,
+  ServerFullError,
+  ServerLoginError,
+  ServerRightsError,
+  ServerUnavailableError,
+  ServerUnsuitableError,
+} from "./errors/server-errors.js";
+export {
   AmbiguousNameError,
   EntryConflictError,
   EntryNotFoundError,

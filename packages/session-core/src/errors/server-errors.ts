@@ -1,0 +1,153 @@
+import { BoughError } from "./bough-error.js";
+
+// Errors of a store on a PostgreSQL server. `server` is the address without its password: `postgres://ada@db.example.com:5432/agents`.
+
+/**
+ * The server cannot be reached: there is none, it is starting or stopping, its certificate cannot be verified, or it did not answer in
+ * time. Nothing was sent, so nothing was written.
+ */
+export class ServerUnavailableError extends BoughError {
+  readonly code = "SERVER_UNAVAILABLE";
+  override readonly name = "ServerUnavailableError";
+  readonly server: string;
+  readonly reason: string;
+
+  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(`Cannot connect to ${server}: ${reason}. Nothing was written.`, {
+      hint: "Check that the server runs and accepts connections.",
+      ...options,
+    });
+    this.server = server;
+    this.reason = reason;
+  }
+}
+
+/** The server refused the login: a wrong or missing password, an unknown user, or a rule of its `pg_hba.conf`. */
+export class ServerLoginError extends BoughError {
+  readonly code = "SERVER_LOGIN";
+  override readonly name = "ServerLoginError";
+  readonly server: string;
+  readonly reason: string;
+
+  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(`${server} refused the login: ${reason}.`, { hint: GIVE_PASSWORD, ...options });
+    this.server = server;
+    this.reason = reason;
+  }
+}
+
+const GIVE_PASSWORD = "Give the password in the environment variable PGPASSWORD, in the file ~/.pgpass, or in the url.";
+
+/** The server has no database with this name. */
+export class DatabaseNotFoundError extends BoughError {
+  readonly code = "DATABASE_NOT_FOUND";
+  override readonly name = "DatabaseNotFoundError";
+  readonly server: string;
+  readonly database: string;
+
+  constructor(server: string, database: string, options: { cause?: unknown } = {}) {
+    super(`${server}: the server has no database ${database}.`, { ...options, hint: `Create it: createdb ${database}` });
+    this.server = server;
+    this.database = database;
+  }
+}
+
+/** The user of the connection lacks a right, for example to create the schema or to read a table. Nothing was written. */
+export class ServerRightsError extends BoughError {
+  readonly code = "SERVER_RIGHTS";
+  override readonly name = "ServerRightsError";
+  readonly server: string;
+  readonly reason: string;
+
+  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(`${server}: ${reason}. Nothing was written.`, {
+      hint: "Ask the owner of the database for the rights in docs/postgres.md.",
+      ...options,
+    });
+    this.server = server;
+    this.reason = reason;
+  }
+}
+
+/** All connections of the store were in use for longer than the busy timeout. Nothing was written. */
+export class PoolExhaustedError extends BoughError {
+  readonly code = "POOL_EXHAUSTED";
+  override readonly name = "PoolExhaustedError";
+  readonly connections: number;
+  readonly waitedMs: number;
+
+  constructor(connections: number, waitedMs: number, options: { cause?: unknown } = {}) {
+    const all = connections === 1 ? "The connection of the store was" : `All ${connections} connections of the store were`;
+    super(`${all} in use for ${waitedMs} ms. Nothing was written.`, {
+      ...options,
+      hint: "Try again, or open the store with more `connections`.",
+    });
+    this.connections = connections;
+    this.waitedMs = waitedMs;
+  }
+}
+
+/** The server, the database or the user has as many connections as it may have. Nothing was written. */
+export class ServerFullError extends BoughError {
+  readonly code = "SERVER_FULL";
+  override readonly name = "ServerFullError";
+  readonly server: string;
+
+  constructor(server: string, reason: string, options: { cause?: unknown } = {}) {
+    super(`${server} takes no more connections: ${reason}. Nothing was written.`, {
+      ...options,
+      hint: "Use fewer `connections` for each store, raise max_connections, or put a pooler before the server.",
+    });
+    this.server = server;
+  }
+}
+
+/** The server is too old, or the database cannot hold a store. Nothing was written. */
+export class ServerUnsuitableError extends BoughError {
+  readonly code = "SERVER_UNSUITABLE";
+  override readonly name = "ServerUnsuitableError";
+  readonly server: string;
+  readonly reason: string;
+
+  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(`${server} cannot be used: ${reason}. Nothing was written.`, options);
+    this.server = server;
+    this.reason = reason;
+  }
+}
+
+/**
+ * The connection broke in the middle of an operation, and the server did not come back within the busy timeout. `written` says what became
+ * of a write: `nothing`, or `unknown` if its end was sent and the server could not be asked any more. Until then the operation was tried
+ * again, so no other caller sees this error.
+ */
+export class ConnectionLostError extends BoughError {
+  readonly code = "CONNECTION_LOST";
+  override readonly name = "ConnectionLostError";
+  readonly server: string;
+  readonly written: "nothing" | "unknown";
+
+  constructor(server: string, written: "nothing" | "unknown", options: { cause?: unknown } = {}) {
+    const outcome = written === "nothing" ? "Nothing was written." : "It is not known whether the operation was written.";
+    const hint =
+      written === "nothing"
+        ? "Try again."
+        : "Repeat it with the same ids: entries that were written are not written twice. Or read the session again.";
+    super(`The connection to ${server} was lost. ${outcome}`, { ...options, hint });
+    this.server = server;
+    this.written = written;
+  }
+}
+
+/** The package `pg`, which connects to PostgreSQL, is not installed or cannot be loaded. */
+export class PostgresDriverError extends BoughError {
+  readonly code = "POSTGRES_DRIVER";
+  override readonly name = "PostgresDriverError";
+
+  constructor(options: { cause?: unknown } = {}) {
+    super("A store on a PostgreSQL server needs the package pg, which cannot be loaded.", {
+      ...options,
+      hint: "Install it: npm install pg",
+    });
+  }
+}
