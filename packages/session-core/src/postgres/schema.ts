@@ -43,6 +43,7 @@ const TABLES: readonly (readonly [name: string, body: string])[] = [
     source_path       text COLLATE "C",
     source_id         text COLLATE "C",
     metadata_json     text COLLATE "C",
+    kind_counts       integer[] NOT NULL DEFAULT '{}', -- of each kind, from 1 up, the number of entries; shorter if there are none of the last kinds
     PRIMARY KEY (tenant, session_id)`,
   ],
   [

@@ -28,6 +28,7 @@ interface SessionColumns extends Keyed {
   source_path: string | null;
   source_id: string | null;
   metadata_json: string | null;
+  kind_counts: Generated<readonly number[]>;
   listing: GeneratedAlways<number>;
 }
 

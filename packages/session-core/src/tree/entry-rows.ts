@@ -58,10 +58,23 @@ export type EntryRow = TypedPayloadRow & Pick<EntryTable, "id" | "created_at_ms"
 
 /** Converts a row to an entry. @throws {PayloadDamagedError} */
 export function toEntry(connection: Connection, row: EntryRow): Entry {
+  return entryOf(row, parsePayload(connection, row));
+}
+
+/** The columns of an entry beside its payload. */
+interface EntryColumns {
+  readonly id: EntryId;
+  readonly seq: number;
+  readonly parent_id: EntryId | null;
+  readonly created_at_ms: number;
+}
+
+/** The entry of a row with this payload. */
+export function entryOf(row: EntryColumns, payload: EntryPayload): Entry {
   const columns = { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms };
   // Spread, because an assignment to a member named __proto__ would set the prototype. The columns come first in the order of the
   // members, and win over members of the payload with the same names, which a file that was imported may have.
-  return { ...columns, ...parsePayload(connection, row), ...columns };
+  return { ...columns, ...payload, ...columns };
 }
 
 /** The columns of an `EntryRow`, and their joins, for SQL on the table `entry`. */
