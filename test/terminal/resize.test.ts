@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
+import type { TerminalProgram } from "./terminal-program.js";
 import { home, modelServer } from "./test-home.js";
 
 const RULE = /^─+$/;
 
-/** Whether the screen has one frame, as wide as the terminal: no part of an older frame is left. */
-const isDrawnFor = (columns: number) => (screen: string) => {
-  const rules = screen.split("\n").filter((line) => RULE.test(line));
-  return rules.length === 1 && rules[0]?.length === columns;
-};
+/**
+ * Resizes the terminal, and waits until it shows one whole frame as wide as it is: no part of an older frame is left. The cursor
+ * is hidden until a frame is whole.
+ */
+async function resize(terminal: TerminalProgram, columns: number, rows: number): Promise<void> {
+  terminal.resize(columns, rows);
+  await terminal.until((screen) => {
+    const rules = screen.split("\n").filter((line) => RULE.test(line));
+    return rules.length === 1 && rules[0]?.length === columns && terminal.modes().cursorVisible;
+  });
+}
 
 const SIZES = [
   [60, 20],
@@ -19,33 +26,39 @@ const SIZES = [
   [120, 30],
 ] as const;
 
-// Retries: what the program wrote for the old size may reach the emulator when that has the new size already, as in any terminal.
-describe("a change of the size of the terminal", { retry: 4 }, () => {
-  test("takes no line from the transcript, whatever is in the prompt, and leaves no part of the old frame", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("--session parser", { columns: 120, rows: 30 });
-    await terminal.until(/replied in a4[\s\S]*branches/);
-    terminal.type("/settings");
-    terminal.press("Enter");
-    // The frame below it too: the screen may be read between two pieces of the output.
-    const before = await terminal.until(/leaving a branch[\s\S]*^─[\s\S]*^─?.*branches/m);
-    const transcript = before.slice(0, before.search(/^─/m)).trimEnd();
-    for (const line of ["the first line of a message, long enough to take two rows of a narrow terminal\\", "second line of it\\"]) {
-      terminal.type(line);
+describe("a change of the size of the terminal", () => {
+  test.each([
+    ["start", "C-a", "› "],
+    // The emulator does not break the line that the cursor is in, as in VS Code: the cursor stays in its row.
+    ["end", "C-e", "› the first line of a message, long enough to take two rows of a narrow terminal"],
+  ])(
+    "takes no line from the transcript, and leaves no part of the old frame: the cursor is at the %s of a line",
+    async (...[, key, before]) => {
+      const here = home();
+      await here.parser();
+      const terminal = await here.terminal("--session parser", { columns: 120, rows: 30 });
+      await terminal.until(/replied in a4[\s\S]*branches/);
+      terminal.type("/settings");
       terminal.press("Enter");
-    }
-    terminal.type("third");
-    await terminal.until(/second line of it\n.*third/);
-    // The cursor in the first row: more of the frame is below it.
-    terminal.press("Up", "Up");
-    for (const [columns, rows] of SIZES) {
-      terminal.resize(columns, rows);
-      await terminal.until(isDrawnFor(columns));
-      expect(terminal.whole().join("\n")).toContain(transcript);
-    }
-    expect(terminal.whole().filter((line) => RULE.test(line))).toHaveLength(1);
-  });
+      // The frame below it too: the screen may be read between two pieces of the output.
+      const screen = await terminal.until(/leaving a branch[\s\S]*^─[\s\S]*^─?.*branches/m);
+      const transcript = screen.slice(0, screen.search(/^─/m)).trimEnd();
+      for (const line of ["the first line of a message, long enough to take two rows of a narrow terminal\\", "second line of it\\"]) {
+        terminal.type(line);
+        terminal.press("Enter");
+      }
+      terminal.type("third");
+      await terminal.until(/second line of it\n.*third/);
+      // The cursor in the first row: more of the frame is below it.
+      terminal.press("Up", "Up", key);
+      await terminal.until(() => terminal.beforeCursor() === before);
+      for (const [columns, rows] of SIZES) {
+        await resize(terminal, columns, rows);
+        expect(terminal.whole().join("\n")).toContain(transcript);
+      }
+      expect(terminal.whole().filter((line) => RULE.test(line))).toHaveLength(1);
+    },
+  );
 
   test("takes none while a reply is coming in", async () => {
     const here = home();
@@ -63,9 +76,9 @@ describe("a change of the size of the terminal", { retry: 4 }, () => {
     terminal.press("Enter");
     await terminal.until(/Line 11 of/);
     for (const [columns, rows] of SIZES) {
-      terminal.resize(columns, rows);
+      const resized = resize(terminal, columns, rows);
       hurry("More. ");
-      await terminal.until(isDrawnFor(columns));
+      await resized;
       expect(terminal.whole()).toContain("› Go on");
     }
     terminal.press("Escape");

@@ -105,6 +105,12 @@ export class TerminalProgram {
     );
   }
 
+  /** The row that the cursor is in, up to the cursor. */
+  beforeCursor(): string {
+    const { active } = this.#terminal.buffer;
+    return active.getLine(active.baseY + active.cursorY)?.translateToString(false, 0, active.cursorX) ?? "";
+  }
+
   /** The lines of the scrollback and the screen; a line that the terminal broke is one. */
   whole(): readonly string[] {
     const { active } = this.#terminal.buffer;

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
-import { type Cancellation, type Io, OutputClosedError, type PagerTerminal, type Sink, type Terminal } from "./terminal/io.js";
+import { type Cancellation, type Io, OutputClosedError, type PagerTerminal, type Reflow, type Sink, type Terminal } from "./terminal/io.js";
 import { wantsColor } from "./terminal/line.js";
 import { LineReader, startAnswerDelay } from "./terminal/line-reader.js";
 
@@ -105,12 +105,21 @@ function suspend(resumed: () => void): void {
 function drawableTerminal(): Terminal | undefined {
   const { stdin, stdout, env } = process;
   if (stdin.isTTY !== true || stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
-  return { stdin, stdout, color: wantsColor(env, true), reflows: reflowsLines(env), onEnd, suspend };
+  return { stdin, stdout, color: wantsColor(env, true), reflow: reflowOf(env), onEnd, suspend };
 }
 
-/** xterm, GNU screen and the Linux console do not break lines anew when their width changes. Inside tmux, tmux does. */
-function reflowsLines({ TMUX, XTERM_VERSION, STY, TERM = "" }: NodeJS.ProcessEnv): boolean {
-  return TMUX !== undefined || (XTERM_VERSION === undefined && STY === undefined && TERM !== "linux");
+/** Terminals that move the cursor with its text when they break lines anew; each sets one of these. */
+const REFLOW_ALL = ["TMUX", "VTE_VERSION", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID"];
+const REFLOW_ALL_PROGRAMS = ["Apple_Terminal", "ghostty", "iTerm.app", "WezTerm"];
+
+/**
+ * xterm, GNU screen and the Linux console do not break lines anew. Of an unknown terminal, as behind SSH, the least is assumed
+ * that most do: counted too far up, a frame would erase lines above it; counted too little, rows of the old frame are left.
+ */
+function reflowOf(env: NodeJS.ProcessEnv): Reflow {
+  const { XTERM_VERSION, STY, TERM, TERM_PROGRAM = "" } = env;
+  if (env["TMUX"] === undefined && (XTERM_VERSION !== undefined || STY !== undefined || TERM === "linux")) return "none";
+  return REFLOW_ALL.some((name) => env[name] !== undefined) || REFLOW_ALL_PROGRAMS.includes(TERM_PROGRAM) ? "all" : "aboveCursor";
 }
 
 /** The terminal of stdout, if a pager can draw on it. */

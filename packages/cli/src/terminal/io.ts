@@ -11,13 +11,18 @@ export interface Sink {
   readonly columns: number | undefined;
 }
 
+/**
+ * Which lines the terminal breaks anew when it gets narrower; it cuts the others. `aboveCursor`: all but the one that the cursor
+ * is in, as xterm.js (VS Code) does, whose cursor stays in the row where that line begins.
+ */
+export type Reflow = "none" | "aboveCursor" | "all";
+
 /** The terminal that screens are drawn on, with the signals of its process. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly color: boolean;
-  /** Whether the terminal breaks long lines when it gets narrower; others, such as xterm, cut them. */
-  readonly reflows: boolean;
+  readonly reflow: Reflow;
   /**
    * Registers a function that restores the terminal; returns one that removes it. It is called before a signal or an uncaught
    * error ends the process, and must not throw.

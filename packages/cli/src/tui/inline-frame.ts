@@ -1,5 +1,6 @@
 import { graphemesOf } from "../terminal/graphemes.js";
-import { type Line, paintLine, textOfLine } from "../terminal/line.js";
+import type { Reflow } from "../terminal/io.js";
+import { type Line, lineWidth, paintLine, textOfLine } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 import type { Frame } from "./screen.js";
 
@@ -25,15 +26,14 @@ interface Output {
 export class InlineFrame {
   readonly #output: Output;
   readonly #color: boolean;
-  /** Whether the terminal breaks long lines when it gets narrower; others cut them. */
-  readonly #reflows: boolean;
+  readonly #reflow: Reflow;
   /** The frame on the screen; null: none, and the cursor is where it begins. */
   #shown: Frame | null = null;
 
-  constructor(output: Output, color: boolean, reflows: boolean) {
+  constructor(output: Output, color: boolean, reflow: Reflow) {
     this.#output = output;
     this.#color = color;
-    this.#reflows = reflows;
+    this.#reflow = reflow;
   }
 
   draw(frame: Frame): void {
@@ -65,12 +65,21 @@ export class InlineFrame {
   #erase(): string {
     if (this.#shown === null) return "";
     const columns = this.#output.columns || Number.POSITIVE_INFINITY;
-    const { lines, cursor = { row: lines.length - 1, column: 0 } } = this.#shown;
-    const above = this.#reflows
-      ? lines.slice(0, cursor.row).reduce((sum, { line }) => sum + rowsOf(textOfLine(line), columns), Math.floor(cursor.column / columns))
-      : cursor.row;
-    return `${up(above)}\r${ERASE_BELOW}`;
+    const { lines, cursor = endOf(lines) } = this.#shown;
+    const above = lines.slice(0, cursor.row).reduce((sum, { line }) => sum + this.#rowsOf(textOfLine(line), columns), 0);
+    // Rows of the cursor's own line that are above the cursor.
+    const own = this.#reflow === "all" ? Math.floor(cursor.column / columns) : 0;
+    return `${up(above + own)}\r${ERASE_BELOW}`;
   }
+
+  #rowsOf(text: string, columns: number): number {
+    return this.#reflow === "none" ? 1 : rowsOf(text, columns);
+  }
+}
+
+/** Where the cursor is after the last line was written. */
+function endOf(lines: Frame["lines"]): { row: number; column: number } {
+  return { row: lines.length - 1, column: Math.max(lineWidth(lines.at(-1)?.line ?? []) - 1, 0) };
 }
 
 function up(rows: number): string {

@@ -76,7 +76,7 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#screen = screen;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#inline = new InlineFrame(terminal.stdout, terminal.color, terminal.reflows);
+    this.#inline = new InlineFrame(terminal.stdout, terminal.color, terminal.reflow);
     this.#removeEndListener = terminal.onEnd(() => this.#leave());
   }
 

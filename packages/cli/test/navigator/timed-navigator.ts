@@ -93,7 +93,7 @@ class CountingTerminal {
       stdin: this.#stdin as unknown as NodeJS.ReadStream,
       stdout: this.#stdout as unknown as NodeJS.WriteStream,
       color: true,
-      reflows: true,
+      reflow: "all",
       onEnd: () => () => undefined,
       suspend: () => undefined,
     };

@@ -24,7 +24,7 @@ function recordingTerminal() {
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
     color: false,
-    reflows: true,
+    reflow: "all",
     onEnd: () => () => undefined,
     suspend: () => undefined,
   };
