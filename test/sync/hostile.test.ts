@@ -63,6 +63,8 @@ function ended(child: ChildProcess): Promise<number | null> {
 }
 
 function writing(folder: string, seed: number, steps: number): ChildProcess {
+  // Without any folder of an agent, a sync that starts before the writer would end with an error.
+  mkdirSync(folder, { recursive: true });
   const child = spawn(process.execPath, [WRITER, folder, String(seed), String(steps)], { stdio: ["ignore", "ignore", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
