@@ -1,7 +1,7 @@
+import { crc32 } from "node:zlib";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { SourceFileRecord, SourceSessionRecord, SyncedImport } from "../port/source-files.js";
-import { type CheckedOffset, checkLines, FILE_START } from "../source/line-checksum.js";
-import { isThere } from "../source/source-file.js";
+import { isThere, SourceFileReader } from "../source/source-file.js";
 import type { FoundFile } from "../source/source-folders.js";
 import type { SourceSession } from "../source/source-session.js";
 import type { ImportChoices } from "./import-run.js";
@@ -14,6 +14,18 @@ const GONE = "gone";
 
 /** How many files are kept in one transaction. */
 const KEPT_AT_ONCE = 100;
+
+const LF = 0x0a;
+const CHUNK_BYTES = 1 << 20;
+
+/** A place after a line of a file, and the CRC-32 of the bytes before it. */
+interface CheckedOffset {
+  readonly offset: number;
+  readonly checksum: number;
+}
+
+/** The start of a file. */
+const FILE_START: CheckedOffset = { offset: 0, checksum: 0 };
 
 /** The files of an agent, compared with what the last sync kept of them. */
 export class SyncedFiles implements ImportChoices {
@@ -108,4 +120,31 @@ export class SyncedFiles implements ImportChoices {
 function checksumAt(path: string, start: CheckedOffset, offset: number): number | undefined {
   const end = offset < start.offset ? undefined : checkLines(path, start, offset);
   return end?.offset === offset ? end.checksum : undefined;
+}
+
+/**
+ * The place after the last complete line before `end`, from an earlier one: only the bytes between are read. Cost: about 1 ms a megabyte.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be read.
+ */
+function checkLines(path: string, from: CheckedOffset, end: number): CheckedOffset {
+  const file = new SourceFileReader(path);
+  try {
+    let place = from;
+    let checksum = from.checksum;
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, end - from.offset)));
+    for (let offset = from.offset; offset < end; ) {
+      const bytes = buffer.subarray(0, Math.min(buffer.length, end - offset));
+      const chunk = bytes.subarray(0, file.read(bytes, offset));
+      if (chunk.length === 0) break;
+      const lines = chunk.lastIndexOf(LF) + 1;
+      checksum = crc32(chunk.subarray(0, lines), checksum);
+      if (lines > 0) place = { offset: offset + lines, checksum };
+      checksum = crc32(chunk.subarray(lines), checksum);
+      offset += chunk.length;
+    }
+    return place;
+  } finally {
+    file.close();
+  }
 }
