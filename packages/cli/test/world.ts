@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { run } from "../src/run.js";
-import { type Cancellation, type Io, OutputClosedError, type Sink } from "../src/terminal/io.js";
+import { type Cancellation, OutputClosedError, type Sink } from "../src/terminal/io.js";
+import { quietIo } from "./quiet-io.js";
 
 /** What a command did. */
 export interface Ran {
@@ -56,23 +57,11 @@ export class World {
         text[key] += piece;
       },
     });
-    const io: Io = {
-      stdout: sink("out"),
-      stderr: sink("err"),
-      env: { BOUGH_STORE: this.store, ...around.env },
-      cwd: around.cwd ?? this.folder,
-      home: this.folder,
-      now: () => NOON,
-      ask: answer === undefined ? undefined : answering(asked, answer),
-      progressStream: undefined,
-      pipes: { input: process.stdin, output: process.stdout },
-      program: ["node", "bough.js"],
-      terminal: undefined,
-      bough: run,
-      onInterrupt: () => () => undefined,
-      cancelOnInterrupt: () => cancelledBy(around.interruptedAt),
-    };
-    const exit = await run(args, io);
+    const streams = { stdout: sink("out"), stderr: sink("err"), env: { BOUGH_STORE: this.store, ...around.env } };
+    const ask = answer === undefined ? undefined : answering(asked, answer);
+    const cancelOnInterrupt = () => cancelledBy(around.interruptedAt);
+    const cwd = around.cwd ?? this.folder;
+    const exit = await run(args, quietIo(this.folder, {}, { ...streams, cwd, now: () => NOON, ask, bough: run, cancelOnInterrupt }));
     return { exit, ...text, asked };
   }
 

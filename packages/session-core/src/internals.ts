@@ -67,6 +67,9 @@ export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
 export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
 // Names of sessions
 export { withoutNamedForks } from "./sessions/fork-titles.js";
+// Files and folders of other programs
+export { isAtOrBelow } from "./source/agent-folders.js";
+export { isSystemError } from "./source/source-file.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";

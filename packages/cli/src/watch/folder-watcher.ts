@@ -1,5 +1,6 @@
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { isSystemError } from "@bough/session-core/internals";
 
 /** What a watcher reports. */
 export interface FolderWatcherEvents {
@@ -193,8 +194,4 @@ function nearestFolder(path: string): string | undefined {
     if (folderId(folder) !== undefined) return folder;
     if (basename(folder) === "") return undefined;
   }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error;
 }

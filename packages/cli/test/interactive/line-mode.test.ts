@@ -8,10 +8,10 @@ import { OutputFailedError } from "../../src/errors.js";
 import { runLineMode } from "../../src/interactive/line-mode.js";
 import type { InteractiveRun } from "../../src/interactive/opened-session.js";
 import { run } from "../../src/run.js";
-import type { Io } from "../../src/terminal/io.js";
 import { LineReader } from "../../src/terminal/line-reader.js";
 import { Printer } from "../../src/terminal/printer.js";
 import { calls } from "../agent/model-answers.js";
+import { quietIo } from "../quiet-io.js";
 import { NOON, world } from "../world.js";
 
 const CALL = calls([{ name: "bash", input: { command: "echo ran" } }]);
@@ -36,27 +36,12 @@ async function lineShell() {
     return () => void moments.delete(then);
   };
   const reader = new LineReader({ input, output, onInterrupt: () => undefined, startDelay: afterMoment });
-  const sink = { isTerminal: true, color: false, columns: 80, write };
-  const io = {
-    stdout: sink,
-    stderr: sink,
-    env: { PATH: "/usr/bin:/bin" },
-    cwd: folder,
-    home: folder,
-    now: () => NOON,
-    ask: (question: string, takeEarly?: (line: string) => void) => reader.ask(question, takeEarly),
-    progressStream: undefined,
-    pipes: { input: process.stdin, output: process.stdout },
-    program: ["node", "bough.js"],
-    terminal: undefined,
-    bough: run,
-    onInterrupt: () => () => undefined,
-    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
-  } satisfies Io;
+  const ask = (question: string, takeEarly?: (line: string) => void) => reader.ask(question, takeEarly);
+  const io = quietIo(folder, { columns: 80, write }, { env: { PATH: "/usr/bin:/bin" }, now: () => NOON, ask, bough: run });
   const session = await store.createSession({ id: "talk", cwd: folder });
   const model = chooseChatModel({}, {}, { model: "test-model", baseUrl: server.baseURL });
   const about: InteractiveRun = { io, store, storePath, config: { tools: { bash: "ask" } }, model, isNotebookShown: true, options: {} };
-  const ended = runLineMode(about, new Printer(io), io.ask, session.id);
+  const ended = runLineMode(about, new Printer(io), ask, session.id);
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise<void>((resolve) => heard.push(resolve));
   };

@@ -7,8 +7,8 @@ import { expect, onTestFinished } from "vitest";
 import type { NavigatorModel } from "../../src/navigator/model.js";
 import { type NavigatorScreen, navigatorScreen } from "../../src/navigator/navigator.js";
 import { selectedId, visibleCount } from "../../src/navigator/selection.js";
-import type { Io } from "../../src/terminal/io.js";
 import { textOfLine } from "../../src/terminal/line.js";
+import { quietIo } from "../quiet-io.js";
 import { grow, NOON } from "../world.js";
 import { keyEvent } from "./driven.js";
 
@@ -33,7 +33,13 @@ export class Living {
     const compactor = createCompactor({ session, contextWindow: 200_000 });
     onTestFinished(() => compactor.close());
     this.screen = navigatorScreen(
-      { store, session, compactor: async () => compactor, io: ioIn(folder), rememberChoice: async () => undefined },
+      {
+        store,
+        session,
+        compactor: async () => compactor,
+        io: quietIo(folder, { color: true, columns: 100 }, { now: () => NOON }),
+        rememberChoice: async () => undefined,
+      },
       record,
       {},
     );
@@ -93,26 +99,6 @@ export class Living {
         copy: (text) => this.copied.push(text),
       });
   }
-}
-
-function ioIn(folder: string): Io {
-  const sink = { isTerminal: true, color: true, columns: 100, write: async () => undefined };
-  return {
-    stdout: sink,
-    stderr: sink,
-    env: {},
-    cwd: folder,
-    home: folder,
-    now: () => NOON,
-    ask: undefined,
-    progressStream: undefined,
-    pipes: { input: process.stdin, output: process.stdout },
-    program: ["node", "bough.js"],
-    terminal: undefined,
-    bough: async () => 0,
-    onInterrupt: () => () => undefined,
-    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
-  };
 }
 
 /** `user1 asst1`, then `user2 asst2` and, with the leaf at its end, `user3 call3 res3 asst3`. */

@@ -2,8 +2,9 @@ import { PassThrough } from "node:stream";
 import { openStore } from "@bough/session-core";
 import type { NavigatorModel } from "../../src/navigator/model.js";
 import { navigatorScreen } from "../../src/navigator/navigator.js";
-import type { Io, Terminal } from "../../src/terminal/io.js";
+import type { Terminal } from "../../src/terminal/io.js";
 import { runScreen } from "../../src/tui/run-screen.js";
+import { quietIo } from "../quiet-io.js";
 
 // What `npm run bench` measures the navigator with: everything of it but the terminal, which is a stream that counts.
 
@@ -25,7 +26,13 @@ export async function timedNavigator(path: string, sessionId: string, columns: n
   const store = await openStore({ path });
   const session = await store.openSession(sessionId);
   const compactor = () => Promise.reject(new Error("no key of the benchmark needs a compactor"));
-  const world = { store, session, compactor, io: quietIo(terminal.terminal), rememberChoice: async () => undefined };
+  const world = {
+    store,
+    session,
+    compactor,
+    io: quietIo("/", { color: true, columns: terminal.terminal.stdout.columns }, { now: Date.now, terminal: terminal.terminal }),
+    rememberChoice: async () => undefined,
+  };
   const screen = navigatorScreen(world, await session.record(), {});
   let decidedMs = 0;
   let shown: "nothing" | "rows" | "whole" = "nothing";
@@ -109,24 +116,4 @@ class CountingTerminal {
       this.#waiting.push(resolve);
     });
   }
-}
-
-function quietIo(terminal: Terminal): Io {
-  const sink = { isTerminal: true, color: true, columns: terminal.stdout.columns, write: async () => undefined };
-  return {
-    stdout: sink,
-    stderr: sink,
-    env: {},
-    cwd: "/",
-    home: "/",
-    now: Date.now,
-    ask: undefined,
-    progressStream: undefined,
-    pipes: { input: process.stdin, output: process.stdout },
-    program: ["node", "bough.js"],
-    terminal,
-    bough: async () => 0,
-    onInterrupt: () => () => undefined,
-    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
-  };
 }

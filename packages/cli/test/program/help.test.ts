@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { listExitCodes } from "../../src/exit-codes.js";
 import { createProgram } from "../../src/program/program.js";
 import { Printer } from "../../src/terminal/printer.js";
+import { quietIo } from "../quiet-io.js";
 import { world } from "../world.js";
-import { commandNames, nowhere } from "./nowhere.js";
+import { commandNames } from "./command-names.js";
 
 describe("help", () => {
   test("names every command, and ends well", async () => {
@@ -77,7 +78,7 @@ describe("help", () => {
 
 describe("the command line", () => {
   test("has --json on every command that prints data", () => {
-    const io = nowhere();
+    const io = quietIo("/", { isTerminal: false });
     const program = createProgram(io, new Printer(io), { out: "", err: "" });
     const without = program.commands
       .filter((command) => !command.options.some(({ long }) => long === "--json"))

@@ -12,10 +12,10 @@ import { run } from "../../src/run.js";
 import type { ShellEffect, ShellEvent, ShellModel } from "../../src/shell/model.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
 import type { ShellHost } from "../../src/shell/world.js";
-import type { Io } from "../../src/terminal/io.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import type { Size, TerminalEvent } from "../../src/tui/screen.js";
+import { quietIo } from "../quiet-io.js";
 import { NOON } from "../world.js";
 
 /** How a shell of a test differs from a notebook of 80 × 24 on an empty session. */
@@ -80,7 +80,7 @@ export class DrivenShell {
     const session = await store.createSession({ id: "talk", title: "Talk", cwd: folder });
     await before?.(session, store);
     const server = await startModelServer();
-    const io = ioIn(folder, size);
+    const io = quietIo(folder, { columns: size.columns }, { now: () => NOON, bough: run });
     const compactor = createCompactor({ session, contextWindow: 100_000 });
     const moments: (() => void)[] = [];
     const screen = shellScreen(
@@ -195,24 +195,4 @@ export class DrivenShell {
       this.#screen.perform(effect, this.#host);
     }
   }
-}
-
-function ioIn(folder: string, { columns }: Size): Io {
-  const sink = { isTerminal: true, color: false, columns, write: async () => undefined };
-  return {
-    stdout: sink,
-    stderr: sink,
-    env: {},
-    cwd: folder,
-    home: folder,
-    now: () => NOON,
-    ask: undefined,
-    progressStream: undefined,
-    pipes: { input: process.stdin, output: process.stdout },
-    program: ["node", "bough.js"],
-    terminal: undefined,
-    bough: run,
-    onInterrupt: () => () => undefined,
-    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
-  };
 }

@@ -6,9 +6,9 @@ import { runCaptured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
 import type { ShellWorld } from "../../src/shell/world.js";
-import type { Io } from "../../src/terminal/io.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import type { Size } from "../../src/tui/screen.js";
+import { quietIo } from "../quiet-io.js";
 import { DrivenScreen } from "../tui/driven-screen.js";
 import { grow, NOON, world } from "../world.js";
 
@@ -29,18 +29,7 @@ export async function opened(names: string, { size = { columns: 80, rows: 23 }, 
       ? await store.createSession({ id: "session-1", cwd: folder })
       : await grow(store, "session-1", names, { title: "Parser", cwd: folder });
   const compactor = createCompactor({ session, contextWindow: 200_000, now: () => NOON });
-  const sink = { isTerminal: false, color: false, columns: size.columns, write: async () => undefined };
-  const io = {
-    stdout: sink,
-    stderr: sink,
-    env,
-    cwd: folder,
-    home: folder,
-    now: () => NOON,
-    bough: run,
-    onInterrupt: () => () => undefined,
-    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
-  } as Partial<Io> as Io;
+  const io = quietIo(folder, { isTerminal: false, columns: size.columns }, { env, now: () => NOON, bough: run });
   const shell: ShellWorld = {
     store,
     session,

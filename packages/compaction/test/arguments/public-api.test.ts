@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { BoughError, type Session, type Store, userMessage } from "@bough/session-core";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ODD_VALUES } from "../../../session-core/test/arguments/odd-values.js";
 import * as aiSdk from "../../src/ai-sdk.js";
 import * as compaction from "../../src/index.js";
 import * as internals from "../../src/internals.js";
-import { grown, turns } from "../world/session.js";
+import { folder, grown, turns } from "../world/session.js";
 
 interface World {
   readonly store: Store;
@@ -214,9 +211,7 @@ async function world(): Promise<World> {
   const { store, session } = await grown(turns(1, 3));
   await session.append(userMessage("once more"));
   const compactor = compaction.createCompactor({ session, contextWindow: 100_000, settings: { tokenizer: "rough" } as never });
-  const folder = mkdtempSync(join(tmpdir(), "bough-arguments-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return { store, session, compactor, folder };
+  return { store, session, compactor, folder: folder() };
 }
 
 async function rawError(call: Call, made: World, odd: unknown): Promise<string | undefined> {

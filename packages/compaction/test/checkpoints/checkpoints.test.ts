@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Checkpoint, formatCheckpoint } from "../../src/checkpoints/checkpoint.js";
@@ -9,13 +8,7 @@ import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/write-checkpoints.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
 import { createCompactor } from "../../src/run/compactor.js";
-import { grown, listening, model, plant, turns } from "../world/session.js";
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "bough-checkpoints-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
+import { folder, grown, listening, model, plant, turns } from "../world/session.js";
 
 function checkpoint(entryId: string, about: Partial<Checkpoint> = {}): Checkpoint {
   return {

@@ -1,28 +1,21 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { cleanText } from "@bough/session-core/internals";
 import { build } from "esbuild";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Checkpoint, formatCheckpoint, makeFileName, parseCheckpoint, parseFileNumber } from "../../src/checkpoints/checkpoint.js";
 import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/write-checkpoints.js";
 import { CheckpointError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
-import { grown, plant } from "../world/session.js";
+import { folder, grown, plant } from "../world/session.js";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "bough-checkpoints-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
 
 function checkpoint(entryId: string, about: Partial<Checkpoint> = {}): Checkpoint {
   return {

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assistantMessage, importPath, type Session, StoreClosedError, toolResult, userMessage } from "@bough/session-core";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InvalidSettingError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
 import { type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
 import { hasRecallTools } from "../../src/summary/compose.js";
-import { grown, openedStore, plant } from "../world/session.js";
+import { folder, grown, openedStore, plant } from "../world/session.js";
 
 type Name = RecallTool["name"];
 
@@ -370,8 +369,6 @@ describe("the tools", () => {
 describe("a session of pi with compactions of its own", () => {
   /** A file as pi writes it: `c2` keeps again what `c1` kept. */
   function piFile(): string {
-    const folder = mkdtempSync(join(tmpdir(), "bough-pi-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const at = (second: number) => new Date(Date.UTC(2026, 4, 12, 1, 2, second)).toISOString();
     const message = (id: string, parentId: string | null, second: number, role: string) => {
       const content = [{ type: "text", text: `${id} says hello` }];
@@ -397,7 +394,7 @@ describe("a session of pi with compactions of its own", () => {
       message("00000004", "000000c1", 5, "assistant"),
       compaction("000000c2", "00000004", 6),
     ];
-    const path = join(folder, "session.jsonl");
+    const path = join(folder(), "session.jsonl");
     writeFileSync(path, lines.map((line) => JSON.stringify(line)).join("\n"));
     return path;
   }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { assistantMessage, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import type { CompactionEvent } from "../../src/run/events.js";
@@ -8,6 +11,13 @@ export async function openedStore(path = ":memory:"): Promise<Store> {
   const store = await openStore({ path, durability: "normal" });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** An empty folder that goes away with the test. */
+export function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "bough-compaction-"));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
 }
 
 /** About so many tokens of prose, different for each name, so that nothing is a duplicate of anything. */

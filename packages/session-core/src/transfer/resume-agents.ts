@@ -1,4 +1,4 @@
-import { isAbsolute, relative, sep } from "node:path";
+import { isAtOrBelow } from "../source/agent-folders.js";
 import type { SourceAgent, SourceEnvironment, SourceResume } from "../source/source-session.js";
 
 /** A program that can go on with sessions of a format. */
@@ -21,7 +21,7 @@ export async function findResumingAgent(
 ): Promise<ResumingAgent | undefined> {
   const { FORMATS } = await import("../formats/registry.js");
   const agents = FORMATS.find(({ name }) => name === format)?.agents ?? [];
-  const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isBelow(file, folder)));
+  const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isAtOrBelow(file, folder)));
   const ofName = agents.find(({ files }) => file !== undefined && files.test(file.replaceAll("\\", "/")));
   return toResuming(ofFile ?? ofName ?? agents[0], environment);
 }
@@ -29,9 +29,4 @@ export async function findResumingAgent(
 function toResuming(agent: SourceAgent | undefined, environment: SourceEnvironment): ResumingAgent | undefined {
   if (agent?.resume === undefined) return undefined;
   return { name: agent.name, resume: agent.resume, folder: agent.folders(environment)[0] };
-}
-
-function isBelow(file: string, folder: string): boolean {
-  const path = relative(folder, file);
-  return path !== "" && path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
 }

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import {
   CALLBACK,
@@ -19,6 +18,7 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
+import { isAtOrBelow } from "../source/agent-folders.js";
 import { type FileFilter, type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceAgent, SourceEnvironment, SourceFormat } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
@@ -209,10 +209,6 @@ interface Start {
 function startsIn(folder: string, paths: readonly string[] = [folder]): readonly string[] {
   const inside = paths.map((path) => (isAtOrBelow(folder, path) ? folder : path)).filter((path) => isAtOrBelow(path, folder));
   return [...new Set(inside)];
-}
-
-function isAtOrBelow(path: string, above: string): boolean {
-  return path === above || path.startsWith(above.endsWith(sep) ? above : above + sep);
 }
 
 /** The files that may be sessions. A folder that cannot be read is reported as such. */

@@ -4,7 +4,8 @@
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
+import { isAtOrBelow } from "@bough/session-core/internals";
 import { ToolFailure, type ToolInput } from "./tool.js";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -190,16 +191,12 @@ export async function resolveTarget(input: ToolInput, cwd: string): Promise<Path
   const givenPath = resolve(cwd, path);
   try {
     const [folder, target] = [await resolveLinks(cwd), await resolveLinks(givenPath)];
-    return { target, isOutside: leavesFolder(relative(folder, target)) };
+    return { target, isOutside: !isAtOrBelow(target, folder) };
   } catch (error) {
     // For example EACCES, ELOOP or an invalid name: the tool then fails with the same error.
     if (!(error instanceof Error && "code" in error)) throw error;
     return { target: givenPath, isOutside: true };
   }
-}
-
-function leavesFolder(from: string): boolean {
-  return from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from);
 }
 
 /** Maximum symbolic links in one path, as in Linux. */

@@ -2,18 +2,10 @@ import { test } from "vitest";
 import { isObject } from "../../../src/entry/json.js";
 import { nothingIsLostInDocuments } from "../../world/mutated-documents.js";
 import { nothingIsLost } from "../../world/mutated-files.js";
+import { OPEN_AI } from "./sample.js";
 
 const MESSAGES = [
-  { role: "system", content: "Be brief." },
-  {
-    role: "user",
-    content: [
-      { type: "text", text: "Look." },
-      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
-    ],
-  },
-  { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "read", arguments: '{"path":"x"}' } }] },
-  { role: "tool", tool_call_id: "a", content: "text" },
+  ...OPEN_AI.slice(0, 4),
   {
     role: "assistant",
     content: [

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { UnknownFormatError } from "../../../src/errors/import-errors.js";
 import { contextTexts, importedFile, treeLines } from "../../world/imported-file.js";
 import { collected } from "../../world/stores.js";
+import { OPEN_AI } from "./sample.js";
 
 async function sessionsOf(content: unknown, name = "chat.json") {
   const text = typeof content === "string" ? content : JSON.stringify(content, null, 2);
@@ -20,19 +21,6 @@ const tree = async (content: unknown, name?: string) =>
 
 const jsonl = (records: readonly unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
-const OPEN_AI = [
-  { role: "system", content: "Be brief." },
-  {
-    role: "user",
-    content: [
-      { type: "text", text: "Look." },
-      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
-    ],
-  },
-  { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "read", arguments: '{"path":"x"}' } }] },
-  { role: "tool", tool_call_id: "a", content: "text of x" },
-  { role: "assistant", content: "Done.", reasoning_content: "Easy." },
-];
 const OPEN_AI_TREE = ["system Be brief.", "user Look. <image>", "assistant [read a]", "result a text of x", "assistant (Easy.) Done."];
 
 const ANTHROPIC = {
