@@ -2,7 +2,8 @@ import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { LeafKept } from "../port/session-storage.js";
 import { findLabel, setLabel } from "../sessions/labels.js";
-import { renameSession, requireSessionRow, toLeafName } from "../sessions/session-rows.js";
+import { toLeafName } from "../sessions/session-columns.js";
+import { renameSession, requireSessionRow } from "../sessions/session-rows.js";
 import { findValue, setValue } from "../sessions/values.js";
 import type { SourceRecord } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
@@ -11,7 +12,8 @@ import { isOnPath } from "../tree/ancestry.js";
 import { findEntrySeq } from "../tree/entry-rows.js";
 import type { WriteTarget } from "../tree/entry-writer.js";
 import { findLeaf, hasLeafMoves, setLeaf } from "../tree/leaves.js";
-import { type PathState, readPathState } from "../tree/path-state.js";
+import type { PathState } from "../tree/path-rules.js";
+import { readPathState } from "../tree/path-state.js";
 import { isTip } from "../tree/tree-ends.js";
 
 /** A record about the session that is not an entry. */

@@ -2,7 +2,8 @@ import type { Label } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
-import { type SessionRef, toSingleLine } from "./session-rows.js";
+import { toSingleLine } from "./session-columns.js";
+import type { SessionRef } from "./session-rows.js";
 
 const putLabel = query<{ session: SessionSeq; entry: EntrySeq; label: string; at: number }>(({ db, p }) =>
   db

@@ -4,7 +4,7 @@ import type { Connection } from "../storage/connection.js";
 import { type MetadataRow, metadataRows } from "../storage/metadata-rows.js";
 import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
 import type { SessionSeq, SessionTable, Tables } from "../storage/schema.js";
-import { toSessionRecord } from "./session-rows.js";
+import { toSessionRecord } from "./session-columns.js";
 
 const DEFAULT_LIMIT = 1000;
 

@@ -1,11 +1,11 @@
-import { assertJson, jsonText } from "../entry/json.js";
-import { InvalidEntryError, SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
-import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
-import { MAIN_LEAF, type NewSession, type SessionKey, type SessionRecord, type SessionRow } from "../port/records.js";
+import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import { MAIN_LEAF, type NewSession, type SessionKey, type SessionRow } from "../port/records.js";
 import { indexTitle, mergeIndex } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
+import { renamedTitle, type SessionColumns, type SourceColumns, sessionColumns } from "./session-columns.js";
 import { indexMetadata } from "./session-metadata.js";
 import { forgetSourceSession } from "./source-files.js";
 
@@ -14,13 +14,7 @@ export interface SessionRef extends SessionRow {
   readonly seq: SessionSeq;
 }
 
-/** The columns of the table `session` that have no default. */
-type NewSessionRow = Omit<
-  SessionTable,
-  "seq" | "entry_count" | "message_count" | "payload_bytes" | "row_count" | "row_bytes" | "first_text" | "archived_at_ms" | "listing"
->;
-
-const insertSession = query<NewSessionRow>(({ db, p }) =>
+const insertSession = query<SessionColumns>(({ db, p }) =>
   db.insertInto("session").values({
     id: p.id,
     kind: p.kind,
@@ -45,60 +39,21 @@ const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
   db.insertInto("leaf").values({ session_seq: p.session, name: p.name, entry_seq: null }),
 );
 
-/** Where an imported session came from. */
-export interface SourceColumns {
-  readonly format: string;
-  readonly path: string;
-  readonly id: string;
-}
-
 /**
  * Inserts a session and its leaf `main`, positioned before the first entry. Call it inside `write`.
  *
  * @throws {SessionExistsError | InvalidEntryError}
  */
 export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionRef {
-  const id = session.id ?? newSessionId();
-  if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces");
-  if (session.createdAtMs !== undefined && !Number.isSafeInteger(session.createdAtMs)) {
-    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
-  }
+  const row = sessionColumns(session, source);
+  const { id } = row;
   if (findSessionRow(connection, id) !== undefined) throw new SessionExistsError(id);
-  const row = toColumns(id, session, source);
   connection.run(insertSession, row);
   const seq = requireSessionSeq(connection, id);
   connection.run(insertLeaf, { session: seq, name: MAIN_LEAF });
   if (row.title !== null) indexTitle(connection, seq, row.title);
   if (session.metadata !== undefined) indexMetadata(connection, seq, session.metadata);
   return { id, seq };
-}
-
-function toColumns(id: SessionId, session: NewSession, source: SourceColumns | undefined): NewSessionRow {
-  const createdAt = session.createdAtMs ?? Date.now();
-  // A title of only white space counts as no title.
-  const title = toSingleLine(session.title ?? "") || null;
-  return {
-    id,
-    kind: session.kind ?? "conversation",
-    title,
-    title_source: title === null ? null : (session.titleSource ?? "user"),
-    cwd: session.cwd ?? null,
-    created_at_ms: createdAt,
-    active_at_ms: createdAt,
-    parent_session_id: session.parent?.sessionId ?? null,
-    parent_entry_id: session.parent?.entryId ?? null,
-    parent_call_id: session.parent?.toolCallId ?? null,
-    source_format: source?.format ?? null,
-    source_path: source?.path ?? null,
-    source_id: source?.id ?? null,
-    metadata_json: metadataJson(session.metadata),
-  };
-}
-
-function metadataJson(metadata: NewSession["metadata"]): string | null {
-  if (metadata === undefined) return null;
-  assertJson(metadata, "metadata");
-  return jsonText(metadata, "The metadata of the session");
 }
 
 /** Returns the id in a session key. */
@@ -137,37 +92,6 @@ export function requireSessionSeq(connection: Connection, key: SessionKey): Sess
   return row.seq;
 }
 
-/** Converts a row to a record of the port. */
-export function toSessionRecord(row: SessionTable): SessionRecord {
-  return {
-    id: row.id,
-    kind: row.kind,
-    title: row.title,
-    titleSource: row.title_source,
-    cwd: row.cwd,
-    createdAtMs: row.created_at_ms,
-    activeAtMs: row.active_at_ms,
-    archivedAtMs: row.archived_at_ms,
-    parent: parentOf(row),
-    entryCount: row.entry_count,
-    messageCount: row.message_count,
-    payloadBytes: row.payload_bytes,
-    firstText: row.first_text,
-    source: sourceOf(row),
-    metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
-  };
-}
-
-function parentOf(row: SessionTable): SessionRecord["parent"] {
-  if (row.parent_session_id === null) return null;
-  return { sessionId: row.parent_session_id, entryId: row.parent_entry_id, toolCallId: row.parent_call_id };
-}
-
-function sourceOf(row: SessionTable): SessionRecord["source"] {
-  if (row.source_format === null || row.source_path === null || row.source_id === null) return null;
-  return { format: row.source_format, path: row.source_path, id: row.source_id };
-}
-
 const setTitle = query<{ session: SessionSeq; title: string | null; source: "user" | "auto" | null }>(({ db, p }) =>
   db.updateTable("session").set({ title: p.title, title_source: p.source }).where("seq", "=", p.session),
 );
@@ -179,12 +103,10 @@ const setTitle = query<{ session: SessionSeq; title: string | null; source: "use
 export function renameSession(connection: Connection, id: SessionId, title: string | null, source: "user" | "auto"): void {
   connection.write(() => {
     const row = requireSessionRow(connection, id);
-    if (source === "auto" && row.title_source === "user") return;
-    const line = title === null ? "" : toSingleLine(title);
-    const newTitle = line === "" ? null : line;
-    if (newTitle === row.title && source === row.title_source) return;
-    connection.run(setTitle, { session: row.seq, title: newTitle, source: newTitle === null ? null : source });
-    indexTitle(connection, row.seq, newTitle);
+    const renamed = renamedTitle(row, title, source);
+    if (renamed === undefined) return;
+    connection.run(setTitle, { session: row.seq, ...renamed });
+    indexTitle(connection, row.seq, renamed.title);
   });
 }
 
@@ -250,25 +172,4 @@ export function deleteSession(connection: Connection, id: SessionId): void {
     connection.run(removeSession, { session });
     mergeIndex(connection);
   });
-}
-
-/** Maximum length of a title, label or leaf name, in UTF-16 code units. */
-const MAX_LENGTH = 500;
-
-/**
- * Converts a name to a single line: runs of white space and control characters become one space, lone surrogates become
- * U+FFFD. Line-based screens and files cannot show a name with a line break.
- */
-export function toSingleLine(text: string): string {
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return line.slice(0, MAX_LENGTH).toWellFormed();
-}
-
-// Zero-width characters except the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.
-const HIDDEN =
-  /\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
-
-/** Converts a leaf name to a single line without hidden characters: users type it after `@`, so no two names may look alike. */
-export function toLeafName(text: string): string {
-  return toSingleLine(text.replace(HIDDEN, ""));
 }

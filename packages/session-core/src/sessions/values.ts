@@ -1,7 +1,4 @@
-import { encodeBytes, parseEncoded } from "../entry/bytes.js";
-import { jsonText } from "../entry/json.js";
-import { isSameJson } from "../entry/same-json.js";
-import { InvalidEntryError, ValueChangedError, ValueTooLargeError } from "../errors/session-errors.js";
+import { parseEncoded } from "../entry/bytes.js";
 import { StoreDamagedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { StoredValue, ValueKey, ValueRange } from "../port/records.js";
@@ -10,11 +7,10 @@ import { query, rawQuery, rowLimit } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
 import { type KeyBounds, keyBounds } from "./key-range.js";
 import type { SessionRef } from "./session-rows.js";
+import { encodeValue, requireExpected } from "./value-json.js";
 
 /** The largest value that is stored in the table `value`; larger ones are in `large_value`, so that lists of keys do not read them. */
 const MAX_ROW_BYTES = 64 * 1024;
-/** The largest value. Larger data belongs in files. */
-const MAX_VALUE_BYTES = 16 * 1024 * 1024;
 
 const putValue = query<{ session: SessionSeq; key: string; value: string; large: number | null; at: number }>(({ db, p }) =>
   db
@@ -44,14 +40,12 @@ const removeLarge = query<{ session: SessionSeq; key: string }>(({ db, p }) =>
  * @throws {UnserializableValueError} it cannot be represented as JSON.
  */
 export function setValue(connection: Connection, session: SessionSeq, key: string, value: unknown): void {
-  if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters");
-  if (value === undefined) {
+  const encoded = encodeValue(key, value);
+  if (encoded === undefined) {
     connection.run(removeValue, { session, key });
     return;
   }
-  const json = jsonText(encodeBytes(value, key), `The value '${key}'`);
-  const bytes = Buffer.byteLength(json);
-  if (bytes > MAX_VALUE_BYTES) throw new ValueTooLargeError(key, bytes, MAX_VALUE_BYTES);
+  const { json, bytes } = encoded;
   const isLarge = bytes > MAX_ROW_BYTES;
   connection.run(putValue, { session, key, value: isLarge ? "null" : json, large: isLarge ? bytes : null, at: Date.now() });
   if (isLarge) connection.run(putLarge, { session, key, json });
@@ -66,11 +60,7 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
 export function requireValue(connection: Connection, session: SessionRef, key: string, expected: unknown): void {
   const row = connection.get(valueRow, { session: session.seq, key });
   if (row?.json === null) throw new StoreDamagedError(connection.path);
-  const isExpected =
-    row === undefined || expected === undefined
-      ? row === undefined && expected === undefined
-      : isSameJson(row.json, jsonText(encodeBytes(expected, "ifEquals"), "The expected value"));
-  if (!isExpected) throw new ValueChangedError(session.id, key, row?.json);
+  requireExpected(session.id, key, row?.json, expected);
 }
 
 const removeRange = query<KeyBounds & { session: SessionSeq }>(({ db, sql, p }) =>

@@ -4,6 +4,7 @@ import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { listLabels } from "../sessions/labels.js";
+import { toSessionRecord } from "../sessions/session-columns.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
 import { readTotalsOf } from "../sessions/session-totals.js";
@@ -42,7 +43,7 @@ export class SqliteReads {
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {
     const row = await this.queue.read((connection) => sessions.findSessionRow(connection, key));
-    return row && sessions.toSessionRecord(row);
+    return row && toSessionRecord(row);
   }
 
   async sessionsNamed(name: string, limit: number): Promise<readonly records.SessionRecord[]> {

@@ -11,6 +11,7 @@ import type { SourceFileRecord, SourceSessionRecord } from "../port/source-files
 import { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
 import { type LastScan, search } from "../search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "../search/search-index.js";
+import { toSessionRecord } from "../sessions/session-columns.js";
 import { setMetadata } from "../sessions/session-metadata.js";
 import * as sessions from "../sessions/session-rows.js";
 import { setSourceFiles, setSourcesGone } from "../sessions/source-files.js";
@@ -72,7 +73,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     const copy = copySession(session);
     const first = await this.#firstWrites(writes);
     return this.queue.write((connection) =>
-      connection.write(() => sessions.toSessionRecord(sessions.requireSessionRow(connection, createSession(connection, copy, first).id))),
+      connection.write(() => toSessionRecord(sessions.requireSessionRow(connection, createSession(connection, copy, first).id))),
     );
   }
 

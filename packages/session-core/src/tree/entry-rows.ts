@@ -31,15 +31,6 @@ export function findEntryId(connection: Connection, seq: EntrySeq): EntryId | nu
   return connection.get(idBySeq, { seq })?.id ?? null;
 }
 
-/** A validated and serialized entry. */
-export interface WritableEntry {
-  readonly payload: EntryPayload;
-  readonly payloadJson: string;
-  readonly createdAtMs: number;
-  /** 1 for a copy made by a fork. */
-  readonly inherited: 0 | 1;
-}
-
 /** The columns of an entry that its payload is read by, and its type. */
 export type TypedPayloadRow = PayloadRow & Pick<EntryTable, "type">;
 

@@ -1,24 +1,21 @@
 import type { EntryPayload } from "../entry/entry.js";
-import { jsonText } from "../entry/json.js";
-import { customTypeOf, toKindNumber } from "../entry/kinds.js";
 import { previewOf } from "../entry/preview.js";
-import { isSameJson } from "../entry/same-json.js";
-import { isPrivate } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
-import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
+import { InvalidReferenceError } from "../errors/session-errors.js";
 import { newEntryId } from "../ids/ids.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { toStoredCustomType } from "../storage/custom-types.js";
 import { payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, type StoredEntry, toEntrySeq } from "../storage/schema.js";
 import { isSqliteError } from "../storage/sqlite-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { addWaypoint, SHORTEST_STRIDE } from "./ancestry.js";
-import type { TypedPayloadRow, WritableEntry } from "./entry-rows.js";
+import { entryColumns, requireSameEntry, toWritable, type WritableEntry } from "./entry-columns.js";
+import type { TypedPayloadRow } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operations.js";
-import { type DerivedState, derivePathState, type EntryPathState, type PathState, readPathState } from "./path-state.js";
+import { type DerivedState, derivePathState, type EntryPathState, type PathState } from "./path-rules.js";
+import { readPathState, StoredPathFacts } from "./path-state.js";
 import { SessionTotals } from "./statistics.js";
 import { TreeEnds } from "./tree-ends.js";
 
@@ -43,6 +40,7 @@ interface AppendResult {
 export class EntryWriter {
   readonly #connection: Connection;
   readonly #target: WriteTarget;
+  readonly #facts: StoredPathFacts;
   readonly #totals: SessionTotals;
   readonly #ends: TreeEnds;
   #directory: string | null | undefined;
@@ -54,6 +52,7 @@ export class EntryWriter {
   constructor(connection: Connection, target: WriteTarget, inherited: 0 | 1 = 0) {
     this.#connection = connection;
     this.#target = target;
+    this.#facts = new StoredPathFacts(connection, target.seq);
     this.#totals = new SessionTotals(target.seq, inherited);
     this.#ends = new TreeEnds(target.seq);
   }
@@ -87,27 +86,26 @@ export class EntryWriter {
    *
    * @throws {EntryConflictError} it differs.
    */
-  findEqual({ id, payload, payloadJson }: ValidatedEntry, parent?: PathState): EntryPathState | undefined {
+  findEqual(entry: ValidatedEntry, parent?: PathState): EntryPathState | undefined {
+    const { id } = entry;
     if (id === undefined) return undefined;
     const row = this.#connection.get(contentById, { session: this.#target.seq, id });
     if (row === undefined) return undefined;
-    if (row.type !== payload.type || !isSameJson(payloadText(this.#connection, row), payloadJson ?? toPayloadJson(payload)))
-      throw new EntryConflictError(this.#target.id, id, "with other content");
-    if (parent !== undefined && parent.seq !== row.parent_seq)
-      throw new EntryConflictError(
-        this.#target.id,
-        id,
-        `that is not ${parent.entryId === null ? "a first entry" : `below ${parent.entryId}`}`,
-      );
+    requireSameEntry(
+      this.#target.id,
+      entry,
+      { type: row.type, json: payloadText(this.#connection, row), parentSeq: row.parent_seq },
+      parent,
+    );
     return { ...readPathState(this.#connection, row.seq), entryId: id, seq: row.seq };
   }
 
   /** Writes an entry whose id does not exist yet. */
   write(parent: PathState, entry: ValidatedEntry): AppendResult {
-    const { id = newEntryId(), payload, createdAtMs = Date.now(), payloadJson = toPayloadJson(payload) } = entry;
-    const scope = { connection: this.#connection, session: this.#target.seq };
-    const place = derivePathState(scope, parent, id, this.reserveSeq(), payload);
-    this.insert(parent.seq, { payload, payloadJson, createdAtMs, inherited: 0 }, place);
+    const { id = newEntryId(), payload } = entry;
+    const writable = toWritable(entry);
+    const place = derivePathState(this.#facts, parent, id, this.reserveSeq(), payload);
+    this.insert(parent.seq, writable, place);
     return { state: place.state, isKnown: false };
   }
 
@@ -205,47 +203,19 @@ function insertEntryRow(
   connection: Connection,
   session: SessionSeq,
   parentSeq: EntrySeq | null,
-  { payload, payloadJson, ...entry }: WritableEntry & { readonly preview: string },
+  entry: WritableEntry & { readonly preview: string },
   place: DerivedState,
 ): number {
-  const { state } = place;
-  const bytes = Buffer.byteLength(payloadJson);
-  const result = payload.type === "message" && payload.message.role === "toolResult" ? payload.message : undefined;
+  const { isError, omits, isPrivate, ...columns } = entryColumns(entry, place, parentSeq);
   connection.run(insertRow, {
-    seq: state.seq,
+    ...columns,
     session_seq: session,
-    id: state.entryId,
-    parent_seq: parentSeq,
-    kind: toKindNumber(payload.type, payload.type === "message" ? payload.message.role : null),
-    depth: state.depth,
-    created_at_ms: entry.createdAtMs,
-    compaction_seq: state.compactionSeq,
-    target_seq: place.targetSeq,
-    model_seq: state.modelSeq,
-    thinking_seq: state.thinkingSeq,
-    system_seq: state.systemSeq,
-    call_id: result?.toolCallId ?? null,
-    is_error: result?.isError === true ? 1 : 0,
-    omits: payload.type === "context_edit" && payload.replacement === null ? 1 : 0,
+    is_error: isError ? 1 : 0,
+    omits: omits ? 1 : 0,
     inherited: entry.inherited,
-    payload_bytes: bytes,
     preview: entry.preview,
-    custom_type: toStoredCustomType(customTypeOf(payload)),
   });
-  connection.run(insertPayload, { seq: state.seq, json: payloadJson });
-  if (isPrivate(payload)) connection.run(insertPrivate, { seq: state.seq });
-  return bytes;
-}
-
-/** Serializes a payload without its `type`, which has a column of its own. */
-function toPayloadJson(payload: EntryPayload): string {
-  // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
-  if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
-  const { type: _type, ...rest } = payload;
-  return jsonText(rest, "The entry");
-}
-
-function firstMember(object: object): string | undefined {
-  for (const name in object) return name;
-  return undefined;
+  connection.run(insertPayload, { seq: columns.seq, json: entry.payloadJson });
+  if (isPrivate) connection.run(insertPrivate, { seq: columns.seq });
+  return columns.payload_bytes;
 }

@@ -21,15 +21,21 @@ const insertOperation = query<FileOperationTable>(({ db, p }) =>
   }),
 );
 
+/** A file that a tool call of an entry touches, as it is stored. */
+export type StoredOperation = Pick<FileOperationTable, "tool_call_id" | "kind" | "path" | "nested">;
+
+/** The files that the tool calls of an entry touch, in order. */
+export function listOperations(payload: EntryPayload, tools: FileTools): readonly StoredOperation[] {
+  const nested = payload.type === "message" && payload.message.role === "toolResult" ? 1 : 0;
+  return listFileTouches(payload, tools).flatMap(({ toolCallId, touches }) =>
+    touches.map(({ kind, path }) => ({ tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested })),
+  );
+}
+
 /** Inserts the files that the tool calls of an entry touch. */
 export function insertFileOperations(connection: Connection, seq: EntrySeq, payload: EntryPayload, tools: FileTools): void {
-  let ordinal = 0;
-  const nested = payload.type === "message" && payload.message.role === "toolResult" ? 1 : 0;
-  for (const { toolCallId, touches } of listFileTouches(payload, tools)) {
-    for (const { kind, path } of touches) {
-      connection.run(insertOperation, { entry_seq: seq, ordinal, tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested });
-      ordinal += 1;
-    }
+  for (const [ordinal, operation] of listOperations(payload, tools).entries()) {
+    connection.run(insertOperation, { entry_seq: seq, ordinal, ...operation });
   }
 }
 

@@ -1,12 +1,14 @@
-import { InvalidEntryError, LeafMovedError, LeafNotFoundError, MainLeafError } from "../errors/session-errors.js";
+import { InvalidEntryError, LeafNotFoundError, MainLeafError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF } from "../port/records.js";
-import { type SessionRef, toLeafName } from "../sessions/session-rows.js";
+import { toLeafName } from "../sessions/session-columns.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery, rowLimit } from "../storage/query.js";
 import type { EntrySeq, LeafMoveTable, SessionSeq } from "../storage/schema.js";
 import { requireEntrySeq } from "./entry-rows.js";
-import { type PathState, readPathState } from "./path-state.js";
+import type { PathState } from "./path-rules.js";
+import { readPathState } from "./path-state.js";
 
 const leafRow = query<{ session: SessionSeq; name: string }, { seq: EntrySeq | null }>(({ db, p }) =>
   db.selectFrom("leaf").select("entry_seq as seq").where("session_seq", "=", p.session).where("name", "=", p.name),
@@ -64,15 +66,20 @@ export function openLeaf(connection: Connection, session: SessionRef, name: stri
   return readLeafState(connection, session, seq);
 }
 
-// The caller passes this name in every later call, so an invalid name is rejected instead of normalized.
-function createLeaf(connection: Connection, session: SessionSeq, name: string, seq: EntrySeq | null): void {
+/** Creates a leaf. @throws {InvalidEntryError} the name is not valid. */
+export function createLeaf(connection: Connection, session: SessionSeq, name: string, seq: EntrySeq | null): void {
+  assertLeafName(name);
+  setLeaf(connection, session, name, seq);
+}
+
+/** Throws unless a new leaf may have this name: the caller passes it in every later call, so it is rejected instead of normalized. @throws {InvalidEntryError} */
+export function assertLeafName(name: string): void {
   if (name === "" || name !== toLeafName(name)) {
     throw new InvalidEntryError(
       "leaf",
       "its name must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
     );
   }
-  setLeaf(connection, session, name, seq);
 }
 
 const putLeaf = query<{ session: SessionSeq; name: string; entry: EntrySeq | null }>(({ db, p }) =>
@@ -96,30 +103,15 @@ const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySe
     .where("entry_seq", "is", p.expected),
 );
 
-/**
- * Moves the leaf from `expected` to `next`.
- *
- * @throws {LeafMovedError} the leaf is not at `expected`; the caller must roll back.
- */
-export function compareAndSetLeaf(connection: Connection, session: SessionRef, name: string, expected: PathState, next: PathState): void {
-  const changes = connection.run(advanceLeaf, { session: session.seq, name, expected: expected.seq, entry: next.seq });
-  if (changes !== 1) throw leafMovedError(connection, session, name, expected, requireLeafSeq(connection, session, name));
-}
-
-/** Throws unless the leaf is at `expected`. @throws {LeafMovedError} */
-export function requireLeafAt(connection: Connection, session: SessionRef, name: string, expected: PathState): void {
-  const actual = requireLeafSeq(connection, session, name);
-  if (actual !== expected.seq) throw leafMovedError(connection, session, name, expected, actual);
-}
-
-function leafMovedError(
+/** Moves the leaf from `expected`. Returns false if it is not there; the caller must roll back. */
+export function compareAndSetLeaf(
   connection: Connection,
-  session: SessionRef,
+  session: SessionSeq,
   name: string,
-  expected: PathState,
-  actual: EntrySeq | null,
-): LeafMovedError {
-  return new LeafMovedError(session.id, name, expected.entryId, readPathState(connection, actual).entryId);
+  expected: EntrySeq | null,
+  entry: EntrySeq | null,
+): boolean {
+  return connection.run(advanceLeaf, { session, name, expected, entry }) === 1;
 }
 
 const leafRows = query<{ session: SessionSeq }, LeafRecord>(({ db, p }) =>
@@ -164,22 +156,6 @@ const dropUndone = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
     .where("leaf_name", "=", p.name)
     .where("state", "=", "undone"),
 );
-
-/** Moves the leaf and records the move. Does nothing if the leaf is there already. Call it inside `write`. */
-export function moveLeaf(connection: Connection, session: SessionRef, name: string, to: EntrySeq | null): PathState {
-  const from = requireLeafSeq(connection, session, name);
-  if (from !== to) {
-    recordMove(connection, session.seq, name, from, to);
-    setLeaf(connection, session.seq, name, to);
-  }
-  return readPathState(connection, to);
-}
-
-/** The same for a leaf that may be missing: creates it at `to`, which is no move. @throws {InvalidEntryError} the name is not valid. */
-export function moveOrCreateLeaf(connection: Connection, session: SessionRef, name: string, to: EntrySeq | null): void {
-  if (findLeaf(connection, session.seq, name) === undefined) createLeaf(connection, session.seq, name, to);
-  else moveLeaf(connection, session, name, to);
-}
 
 /** Records a move for undo, without moving the leaf. Undone moves can no longer be redone. */
 export function recordMove(connection: Connection, session: SessionSeq, name: string, from: EntrySeq | null, to: EntrySeq | null): void {

@@ -1,26 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
-import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
-import { type ReplyUsage, usageOf } from "../entry/reply-usage.js";
-import { betterTitle, isTyped } from "../entry/typed-text.js";
+import { toEntryKind } from "../entry/kinds.js";
 import type { ModelUsage, SessionKey, Statistics } from "../port/records.js";
 import { requireSessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, UsageTotalTable } from "../storage/schema.js";
-import type { WritableEntry } from "./entry-rows.js";
+import { type AddedCounts, chooseFirstText, EntryTotals } from "./entry-totals.js";
 
-interface Counts {
-  entries: number;
-  messages: number;
-  bytes: number;
-  activeAt: number;
-  /** The best title among the first entries of a path; null: none that is new. */
-  firstText: string | null;
-  /** The first text that was typed further down; a title if there is no other. */
-  laterText: string | null;
-}
-
-const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
+const addCounts = query<AddedCounts & { session: SessionSeq }>(({ db, sql, p }) =>
   db
     .updateTable("session")
     .set({
@@ -34,9 +21,6 @@ const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
     })
     .where("seq", "=", p.session),
 );
-
-/** A text deeper in the tree does not replace the text that stands for a title, so that most appends read no title. */
-const TITLE_DEPTH = 64;
 
 const storedFirstText = query<{ session: SessionSeq }, { first_text: string | null }>(({ db, p }) =>
   db.selectFrom("session").select("first_text").where("seq", "=", p.session),
@@ -61,92 +45,27 @@ const addToKind = query<{ session: SessionSeq; kind: number; entries: number }>(
     ON CONFLICT (session_seq, kind) DO UPDATE SET entries = entries + excluded.entries`),
 );
 
-/** Collects what new entries add to the totals of their session: counts, also by kind, size, last activity and token usage. */
-export class SessionTotals {
-  #counts: Counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
-  #kinds = new Map<number, number>();
-  #usage = new Map<string, UsageTotalTable>();
-
+/** Collects what new entries add to the totals of their session, and adds it to the stored ones. */
+export class SessionTotals extends EntryTotals {
   readonly #session: SessionSeq;
   readonly #inherited: 0 | 1;
 
   constructor(session: SessionSeq, inherited: 0 | 1) {
+    super();
     this.#session = session;
     this.#inherited = inherited;
   }
 
-  /** `depth`: the number of entries above it. */
-  add(entry: WritableEntry, preview: string, bytes: number, depth: number): void {
-    const { payload } = entry;
-    const role = payload.type === "message" ? payload.message.role : undefined;
-    const kind = toKindNumber(payload.type, role ?? null);
-    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
-    const counts = this.#counts;
-    counts.entries += 1;
-    counts.bytes += bytes;
-    if (role === "user" || role === "assistant") {
-      counts.messages += 1;
-      // Only conversation counts as activity, so that labels and settings do not reorder lists.
-      counts.activeAt = Math.max(counts.activeAt, entry.createdAtMs);
-    }
-    if (isTyped({ role: role ?? null, customType: customTypeOf(payload), preview })) {
-      if (depth < TITLE_DEPTH) counts.firstText = betterTitle(counts.firstText, preview);
-      else counts.laterText ??= preview === "" ? null : preview;
-    }
-    const used = usageOf(payload);
-    if (used !== undefined) this.#addUsage(usageRow(this.#session, this.#inherited, used));
-  }
-
-  #addUsage(row: UsageTotalTable): void {
-    const key = `${row.provider}\n${row.model}`;
-    const sum = this.#usage.get(key);
-    if (sum === undefined) this.#usage.set(key, row);
-    else addToUsage(sum, row);
-  }
-
-  /** The text that stands for a missing title: the stored one, unless one of the new entries says more. */
-  #chooseTitle(connection: Connection): string | null {
-    const { firstText } = this.#counts;
-    return firstText === null
-      ? null
-      : betterTitle(connection.get(storedFirstText, { session: this.#session })?.first_text ?? null, firstText);
-  }
-
   /** Adds the collected totals to the stored ones and starts again from zero. Call it inside `write`. */
   flush(connection: Connection): void {
-    if (this.#counts.entries === 0) return;
-    connection.run(addCounts, { session: this.#session, ...this.#counts, firstText: this.#chooseTitle(connection) });
-    for (const [kind, entries] of this.#kinds) connection.run(addToKind, { session: this.#session, kind, entries });
-    for (const row of this.#usage.values()) connection.run(addUsage, row);
-    this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
-    this.#kinds = new Map();
-    this.#usage = new Map();
+    const { counts, kinds, usage } = this.take();
+    if (counts.entries === 0) return;
+    const session = this.#session;
+    const firstText = chooseFirstText(counts, () => connection.get(storedFirstText, { session })?.first_text ?? null);
+    connection.run(addCounts, { session, ...counts, firstText });
+    for (const [kind, entries] of kinds) connection.run(addToKind, { session, kind, entries });
+    for (const added of usage) connection.run(addUsage, { session_seq: session, inherited: this.#inherited, ...added });
   }
-}
-
-function addToUsage(sum: UsageTotalTable, row: UsageTotalTable): void {
-  sum.replies += row.replies;
-  sum.input_tokens += row.input_tokens;
-  sum.output_tokens += row.output_tokens;
-  sum.cache_read_tokens += row.cache_read_tokens;
-  sum.cache_write_tokens += row.cache_write_tokens;
-  sum.cost_usd += row.cost_usd;
-}
-
-function usageRow(session: SessionSeq, inherited: 0 | 1, used: ReplyUsage): UsageTotalTable {
-  const { usage } = used;
-  return {
-    session_seq: session,
-    inherited,
-    provider: used.provider,
-    model: used.model,
-    replies: used.replies,
-    input_tokens: usage.input ?? 0,
-    output_tokens: usage.output ?? 0,
-    cache_read_tokens: usage.cacheRead ?? 0,
-    cache_write_tokens: usage.cacheWrite ?? 0,
-    cost_usd: usage.cost?.total ?? 0,
-  };
 }
 
 interface CountRow {

@@ -51,13 +51,18 @@ export function readTokenCounts(
  * @throws {InvalidEntryError} the counter name is empty or longer than 200 characters, or a count is not a non-negative safe integer.
  */
 export function saveTokenCounts(connection: Connection, session: SessionRef, counter: string, counts: ReadonlyMap<EntryId, number>): void {
+  assertTokenCounts(counter, counts);
+  if (counts.size === 0) return;
+  connection.run(addCounter, { name: counter });
+  connection.run(putCounts, { session: session.seq, counter, counts: JSON.stringify([...counts]) });
+}
+
+/** Throws unless these counts can be stored. @throws {InvalidEntryError} */
+export function assertTokenCounts(counter: string, counts: ReadonlyMap<EntryId, number>): void {
   if (counter === "" || counter.length > 200) throw new InvalidEntryError("counter", "must be 1 to 200 characters");
   for (const tokens of counts.values()) {
     if (!Number.isSafeInteger(tokens) || tokens < 0) throw new InvalidEntryError("tokens", "must be a whole number from 0 up");
   }
-  if (counts.size === 0) return;
-  connection.run(addCounter, { name: counter });
-  connection.run(putCounts, { session: session.seq, counter, counts: JSON.stringify([...counts]) });
 }
 
 const copyCounts = query<{ from: EntrySeq; to: EntrySeq }>(({ sql, p }) =>

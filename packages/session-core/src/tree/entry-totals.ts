@@ -1,0 +1,114 @@
+import { customTypeOf, toKindNumber } from "../entry/kinds.js";
+import { type ReplyUsage, usageOf } from "../entry/reply-usage.js";
+import { betterTitle, isTyped } from "../entry/typed-text.js";
+import type { WritableEntry } from "./entry-columns.js";
+
+/** What new entries add to the counts of their session. */
+export interface AddedCounts {
+  readonly entries: number;
+  readonly messages: number;
+  readonly bytes: number;
+  /** The time of the newest message; 0: there is none. */
+  readonly activeAt: number;
+  /** The best title among the first entries of a path; null: none that is new. */
+  readonly firstText: string | null;
+  /** The first text that was typed further down; a title if there is no other. */
+  readonly laterText: string | null;
+}
+
+/** What new entries add to the usage of a model. */
+export interface AddedUsage {
+  provider: string;
+  model: string;
+  replies: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost_usd: number;
+}
+
+/** What new entries add to the totals of their session. */
+export interface AddedTotals {
+  readonly counts: AddedCounts;
+  /** The number of new entries by kind. */
+  readonly kinds: ReadonlyMap<number, number>;
+  /** One for each model. */
+  readonly usage: readonly AddedUsage[];
+}
+
+/** A text deeper in the tree does not replace the text that stands for a title, so that most appends read no title. */
+const TITLE_DEPTH = 64;
+
+const NOTHING: AddedCounts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
+
+/** Collects what new entries add to the totals of their session: counts, also by kind, size, last activity and token usage. */
+export class EntryTotals {
+  #counts: { -readonly [K in keyof AddedCounts]: AddedCounts[K] } = { ...NOTHING };
+  #kinds = new Map<number, number>();
+  #usage = new Map<string, AddedUsage>();
+
+  /** `depth`: the number of entries above it. */
+  add({ payload, createdAtMs }: WritableEntry, preview: string, bytes: number, depth: number): void {
+    const role = payload.type === "message" ? payload.message.role : undefined;
+    const kind = toKindNumber(payload.type, role ?? null);
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+    const counts = this.#counts;
+    counts.entries += 1;
+    counts.bytes += bytes;
+    if (role === "user" || role === "assistant") {
+      counts.messages += 1;
+      // Only conversation counts as activity, so that labels and settings do not reorder lists.
+      counts.activeAt = Math.max(counts.activeAt, createdAtMs);
+    }
+    if (isTyped({ role: role ?? null, customType: customTypeOf(payload), preview })) {
+      if (depth < TITLE_DEPTH) counts.firstText = betterTitle(counts.firstText, preview);
+      else counts.laterText ??= preview === "" ? null : preview;
+    }
+    const used = usageOf(payload);
+    if (used !== undefined) this.#addUsage(addedUsage(used));
+  }
+
+  #addUsage(added: AddedUsage): void {
+    const key = `${added.provider}\n${added.model}`;
+    const sum = this.#usage.get(key);
+    if (sum === undefined) this.#usage.set(key, added);
+    else addToUsage(sum, added);
+  }
+
+  /** Returns what was collected, and starts again from zero. */
+  take(): AddedTotals {
+    const taken = { counts: this.#counts, kinds: this.#kinds, usage: [...this.#usage.values()] };
+    this.#counts = { ...NOTHING };
+    this.#kinds = new Map();
+    this.#usage = new Map();
+    return taken;
+  }
+}
+
+function addToUsage(sum: AddedUsage, added: AddedUsage): void {
+  sum.replies += added.replies;
+  sum.input_tokens += added.input_tokens;
+  sum.output_tokens += added.output_tokens;
+  sum.cache_read_tokens += added.cache_read_tokens;
+  sum.cache_write_tokens += added.cache_write_tokens;
+  sum.cost_usd += added.cost_usd;
+}
+
+function addedUsage({ usage, provider, model, replies }: ReplyUsage): AddedUsage {
+  return {
+    provider,
+    model,
+    replies,
+    input_tokens: usage.input ?? 0,
+    output_tokens: usage.output ?? 0,
+    cache_read_tokens: usage.cacheRead ?? 0,
+    cache_write_tokens: usage.cacheWrite ?? 0,
+    cost_usd: usage.cost?.total ?? 0,
+  };
+}
+
+/** The text that stands for a missing title, if the stored one is not better than those of the new entries; null: it stays. */
+export function chooseFirstText({ firstText }: AddedCounts, stored: () => string | null): string | null {
+  return firstText === null ? null : betterTitle(stored(), firstText);
+}
