@@ -118,6 +118,7 @@ export {
   ServerRightsError,
   ServerUnavailableError,
   ServerUnsuitableError,
+  UnsupportedOperationError,
 } from "./errors/server-errors.js";
 export {
   AmbiguousNameError,

@@ -151,3 +151,13 @@ export class PostgresDriverError extends BoughError {
     });
   }
 }
+
+/** A store on a server cannot do this itself; the hint says what does it there. Nothing was done. */
+export class UnsupportedOperationError extends BoughError {
+  readonly code = "UNSUPPORTED_OPERATION";
+  override readonly name = "UnsupportedOperationError";
+
+  constructor(message: string, hint: string) {
+    super(message, { hint });
+  }
+}

@@ -2,6 +2,7 @@ import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ImportProblem, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
+import type { Abilities } from "./abilities.js";
 import type { PayloadPacking, WhenLocked } from "./packing.js";
 import type {
   ContextEnd,
@@ -51,12 +52,13 @@ export interface PathRange {
 }
 
 /**
- * The interface of a storage engine. `Store` and `Session` use only this interface; `test/storage/storage-contract.ts` tests an
- * implementation of it. There are two: on a file of SQLite, and on a PostgreSQL server.
+ * The interface of a storage engine. `Store` and `Session` use only this interface; there are two implementations: on a file
+ * of SQLite, and on a PostgreSQL server. The same tests, the contract, run on each (`contract.ts` at the root lists them).
  *
  * Every operation is atomic. An unknown session throws `SessionNotFoundError`, an unknown entry `EntryNotFoundError`.
  */
 export interface SessionStorage {
+  readonly abilities: Abilities;
   /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
   readonly files: readonly string[];
   /**

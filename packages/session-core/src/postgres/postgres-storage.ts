@@ -1,6 +1,8 @@
 import { copyJson } from "../entry/bytes.js";
 import { loadedValidation, loadValidation } from "../entry/load-validation.js";
+import { UnsupportedOperationError } from "../errors/server-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
+import type { Abilities } from "../port/abilities.js";
 import type { PayloadPacking } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
@@ -25,6 +27,7 @@ import type { FirstWrites, WriteRules } from "./write-rules.js";
 /** The storage port on a schema of a PostgreSQL server. Each operation is one transaction. */
 export class PostgresStorage extends PostgresReads implements port.SessionStorage {
   readonly #fileTools: FileTools;
+  readonly abilities: Abilities = ON_A_SERVER;
   readonly files: readonly string[] = [];
   readonly packing: PayloadPacking = NOTHING_TO_PACK;
 
@@ -128,13 +131,15 @@ export class PostgresStorage extends PostgresReads implements port.SessionStorag
   }
 
   async backup(): Promise<void> {
-    throw new Error("not built yet");
+    throw new UnsupportedOperationError("A backup of a store on a server is made by the server.", "Use pg_dump: see docs/postgres.md.");
   }
 
   async close(): Promise<void> {
     await this.database.close();
   }
 }
+
+const ON_A_SERVER: Abilities = { sharedBy: "network", backup: false, packing: false, indexesLater: false, overwritesDeleted: false };
 
 /** A server stores payloads in one form, and looks after its files itself. */
 const NOTHING_TO_PACK: PayloadPacking = {

@@ -3,6 +3,7 @@ import { copyJson } from "../entry/bytes.js";
 import { loadedValidation, loadValidation } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
+import type { Abilities } from "../port/abilities.js";
 import type { PayloadPacking, WhenLocked } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
@@ -33,6 +34,9 @@ import { SqliteReads } from "./sqlite-reads.js";
 const TRUNCATE_TIMEOUT_MS = 250;
 const TRUNCATE_RETRY_MS = 10;
 
+const IN_A_FILE: Abilities = { sharedBy: "machine", backup: true, packing: true, indexesLater: true, overwritesDeleted: true };
+const IN_MEMORY: Abilities = { ...IN_A_FILE, sharedBy: "process" };
+
 /** How to open the SQLite storage. */
 interface SqliteOptions extends ConnectionOptions {
   readonly fileTools: FileTools;
@@ -62,6 +66,10 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     this.#connection = connection;
     this.packing = new SqlitePacking(this.queue);
     this.#fileTools = options.fileTools;
+  }
+
+  get abilities(): Abilities {
+    return this.files.length === 0 ? IN_MEMORY : IN_A_FILE;
   }
 
   get files(): readonly string[] {

@@ -1,0 +1,16 @@
+/**
+ * What a storage engine does that another one does not. All else of the port is the same on every engine: the tests of the contract run on
+ * each of them, and leave out only what its abilities deny.
+ */
+export interface Abilities {
+  /** Who can use a store at once: this process, processes of this machine, or processes of many machines. */
+  readonly sharedBy: "process" | "machine" | "network";
+  /** `backup` writes a copy of the store into a file. Without it, it throws `UnsupportedOperationError`: the server makes backups. */
+  readonly backup: boolean;
+  /** Payloads can be packed later, by `packing`. Without it they are stored in one form: there is nothing to pack or to shrink. */
+  readonly packing: boolean;
+  /** Entries are indexed for the search after they are written, by `catchUpSearch`. Without it the write indexes them. */
+  readonly indexesLater: boolean;
+  /** A deletion overwrites what it deletes before it returns. Without it the server does so later. */
+  readonly overwritesDeleted: boolean;
+}
