@@ -1,15 +1,15 @@
-import type { SearchHit, SearchMatch, SearchRequest } from "../port/search.js";
-import type { Connection } from "../storage/connection.js";
+import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "../port/search.js";
 import { foldText } from "./fold.js";
 import { type Matching, matchAll } from "./search-query.js";
-import { type SearchTerm, toPlain } from "./search-terms.js";
-import { allowMistake, canBeMisspelt } from "./spelling.js";
+import { readQuery, type SearchTerm, toPlain, type WordsTerm } from "./search-terms.js";
+import { canBeMisspelt } from "./spelling.js";
 import { termPattern } from "./term-pattern.js";
 
 // What a search with `relax` tries, in this order, until something is found: all of the query; the words of its literal texts, whatever is
 // between them; most of the words, that is more than half; all of them with one spelling mistake in one; some of them. The number of the attempt is part of the cursor.
 
-type Attempt =
+/** One of them. */
+export type Attempt =
   | { readonly kind: "all" }
   | { readonly kind: "words" }
   | { readonly kind: "some"; readonly words: number }
@@ -29,20 +29,20 @@ export function listAttempts(terms: readonly SearchTerm[], { relax = false, atLe
   return [all, ...words, ...some(terms.length - 1, half + 1), ...spelling, ...some(Math.min(half, terms.length - 1), 1)];
 }
 
-/** What an entry must contain in an attempt. */
-export function toMatching(connection: Connection, terms: readonly SearchTerm[], attempt: Attempt): Matching {
+/** What an entry must contain in an attempt. `allowMistake`: the term, which now also matches the words of the store with one mistake. */
+export function toMatching(terms: readonly SearchTerm[], attempt: Attempt, allowMistake: (term: WordsTerm) => WordsTerm): Matching {
   if (attempt.kind === "all") return matchAll(terms);
   const plain = terms.map(toPlain);
   if (attempt.kind === "words") return matchAll(plain);
   if (attempt.kind === "some") return { terms: plain, atLeast: attempt.words };
-  return matchAll(plain.map((term, at) => (at === attempt.at && term.kind === "words" ? allowMistake(connection, term) : term)));
+  return matchAll(plain.map((term, at) => (at === attempt.at && term.kind === "words" ? allowMistake(term) : term)));
 }
 
 /** The words of a hit that are named at most. */
 const NAMED = 5;
 
 /** What the hits of an attempt have in common, for `SearchPage.matched`. */
-export function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: readonly SearchHit[]): SearchMatch {
+function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: readonly SearchHit[]): SearchMatch {
   if (attempt.kind === "all" || attempt.kind === "words") return attempt;
   if (attempt.kind === "some") return { kind: "some", words: attempt.words, of: terms.length };
   const term = terms[attempt.at];
@@ -55,4 +55,21 @@ export function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: reado
   }
   found.delete(typed);
   return { kind: "spelling", typed: term.words, found: [...found].slice(0, NAMED) };
+}
+
+/** The request of an attempt: the words with a mistake are read in the snippets. */
+export function snippetsFor(request: SearchRequest, attempt: Attempt): SearchRequest {
+  return attempt.kind === "spelling" ? { ...request, snippets: true } : request;
+}
+
+/** A page before it is known what its hits have in common. */
+export type UnmatchedPage = Omit<SearchPage, "matched" | "unclosedQuote">;
+
+/** The page of the attempt that found something, or of the last one. */
+export function finishPage({ query, snippets }: SearchRequest, page: UnmatchedPage, attempt: Attempt, matching: Matching): SearchPage {
+  const matched: SearchMatch = page.total === 0 ? { kind: "all" } : toSearchMatch(attempt, matching, page.hits);
+  // Of a spelling mistake, the snippets were read for the words.
+  const isBare = snippets === false && matched.kind === "spelling";
+  const hits = isBare ? page.hits.map((hit) => ({ ...hit, snippet: "", matches: [] })) : page.hits;
+  return { ...page, hits, matched, unclosedQuote: readQuery(query).unclosed };
 }

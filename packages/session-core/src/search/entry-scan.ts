@@ -1,19 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
-import type { EntryPayload } from "../entry/entry.js";
-import { searchableText } from "../entry/text.js";
-import { SlowExpressionError } from "../errors/session-errors.js";
 import type { SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
-import { textInPlaces, usesTool } from "./places.js";
-import { limitFor, runLimited } from "./regular-expression.js";
-import { findPayloadText, parsePayload } from "./search-index.js";
+import { findPayloadText } from "./search-index.js";
 import { allOf, entryConditions, type Matching, numberConditions } from "./search-query.js";
-import { createCounter, type TermCounts } from "./term-counter.js";
-import { FoldedText } from "./term-matcher.js";
-import { createPrefilter } from "./term-pattern.js";
+import { type ScannedPayload, type TextHit, TextScan } from "./text-scan.js";
 
 /** The entries that a search scans: those after the row number `from`, the last one in the index, up to `to`. */
 export interface Tail {
@@ -21,25 +14,16 @@ export interface Tail {
   readonly to: number;
 }
 
+interface HasSeq {
+  readonly seq: EntrySeq;
+}
+
 /** A matching entry, with what its rank depends on. */
-export interface ScanHit extends TermCounts {
-  readonly seq: EntrySeq;
-  /** The length of the text, in words. */
-  readonly words: number;
-}
+export type ScanHit = TextHit<HasSeq>;
 
-/** How many entries, and about how many bytes of payloads, one query reads. */
+/** How many entries one query reads. */
 const PAGE_ENTRIES = 500;
-const PAGE_BYTES = 4 * 1024 * 1024;
-
 const FIRST_PAGE_ENTRIES = 100;
-/** Expressions are slower than other terms, and no other work can be done until a page is complete. */
-const EXPRESSION_PAGE_BYTES = PAGE_BYTES / 8;
-
-interface ScannedText {
-  readonly seq: EntrySeq;
-  readonly text: string;
-}
 
 type ScanRow = PagedPayloadRow & Pick<EntryTable, "type">;
 
@@ -48,13 +32,9 @@ type ScanRow = PagedPayloadRow & Pick<EntryTable, "type">;
  * parses those that can match.
  */
 export class EntryScan {
-  readonly hits: ScanHit[] = [];
   readonly #tail: Tail;
-  readonly #request: SearchRequest;
+  readonly #scan: TextScan<HasSeq>;
   readonly #conditions: readonly RawBuilder<boolean>[];
-  readonly #canMatch: (json: string) => boolean;
-  readonly #count: (text: FoldedText) => TermCounts | undefined;
-  readonly #hasExpression: boolean;
   readonly #candidates: readonly number[];
   #nextCandidate = 0;
   #after: number;
@@ -63,13 +43,14 @@ export class EntryScan {
   /** `candidates`: entries to scan before the tail, in order of arrival. */
   constructor(tail: Tail, matching: Matching, request: SearchRequest, candidates: readonly number[] = []) {
     this.#tail = tail;
-    this.#request = request;
+    this.#scan = new TextScan(matching, request);
     this.#conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
-    this.#canMatch = matching.terms.length === 0 ? () => true : createPrefilter(matching);
-    this.#count = createCounter(matching);
-    this.#hasExpression = matching.terms.some(({ kind }) => kind === "expression");
     this.#candidates = candidates;
     this.#after = tail.from;
+  }
+
+  get hits(): readonly ScanHit[] {
+    return this.#scan.hits;
   }
 
   /** Whether all entries have been scanned. */
@@ -80,11 +61,9 @@ export class EntryScan {
   /** Scans the entries of the next page. @throws {SlowExpressionError} */
   scanPage(connection: Connection): void {
     const rows = this.#nextCandidate < this.#candidates.length ? this.#readCandidates(connection) : this.#readTail(connection);
-    const texts = rows.flatMap((row) => this.#readText(connection, row));
-    this.#addMatching(texts);
+    this.#scan.scan(readPayloads(connection, rows));
     const bytes = rows.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
-    const most = this.#hasExpression ? EXPRESSION_PAGE_BYTES : PAGE_BYTES;
-    this.#pageEntries = Math.max(1, Math.min(PAGE_ENTRIES, Math.floor((most * rows.length) / Math.max(1, bytes))));
+    this.#pageEntries = Math.max(1, Math.min(PAGE_ENTRIES, Math.floor((this.#scan.pageBytes * rows.length) / Math.max(1, bytes))));
   }
 
   #readCandidates(connection: Connection): readonly ScanRow[] {
@@ -112,54 +91,12 @@ export class EntryScan {
       {},
     );
   }
+}
 
-  /** The text of an entry, if it can match. */
-  #readText(connection: Connection, row: ScanRow): readonly ScannedText[] {
+/** The payloads of a page, one after the other. A damaged one is left out. */
+function* readPayloads(connection: Connection, rows: readonly ScanRow[]): Iterable<ScannedPayload<HasSeq>> {
+  for (const row of rows) {
     const json = findPayloadText(connection, completeRow(connection, row));
-    if (json === undefined || !this.#canMatch(json)) return [];
-    const payload = parsePayload(row.type, json);
-    const text = payload === undefined ? undefined : this.#textToSearch(payload);
-    return text === undefined ? [] : [{ seq: row.seq, text }];
+    if (json !== undefined) yield { entry: { seq: row.seq }, type: row.type, json };
   }
-
-  #addMatching(texts: readonly ScannedText[]): void {
-    const add = () => {
-      for (const { seq, text } of texts) {
-        const counts = this.#count(new FoldedText(text));
-        if (counts !== undefined) this.hits.push({ seq, ...counts, words: countWords(text) });
-      }
-      return true;
-    };
-    if (!this.#hasExpression) return void add();
-    const limitMs = limitFor(texts.reduce((sum, { text }) => sum + text.length, 0));
-    if (runLimited(limitMs, add) === undefined) throw new SlowExpressionError(this.#request.query, limitMs);
-  }
-
-  /** undefined: the entry does not meet the conditions on its payload. */
-  #textToSearch(payload: EntryPayload): string | undefined {
-    const { tool, places } = this.#request;
-    if (tool !== undefined && !usesTool(payload, tool)) return undefined;
-    if (places === undefined) return searchableText(payload);
-    const text = textInPlaces(payload, places);
-    return text.trim() === "" ? undefined : text;
-  }
-}
-
-const CJK = 0x2e80;
-
-/** Returns the length of a text in words, as FTS5 counts them; an estimate where the text is not ASCII. */
-function countWords(text: string): number {
-  let words = 0;
-  let isInWord = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    const isWord = code >= 0x80 ? code < CJK : isAsciiWord(code);
-    if (code >= CJK || (isWord && !isInWord)) words += 1;
-    isInWord = isWord;
-  }
-  return words;
-}
-
-function isAsciiWord(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
 }

@@ -1,25 +1,21 @@
 import { sql } from "kysely";
-import { searchableText } from "../entry/text.js";
 import type { SearchHit, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { EntryTable } from "../storage/schema.js";
-import { textInPlaces } from "./places.js";
-import { findPayloadText, parsePayload } from "./search-index.js";
+import { type EntryHitRow, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "./hit-rows.js";
+import { textOfHit } from "./payload-text.js";
+import { findPayloadText } from "./search-index.js";
 import { allOf, type Matching, sessionConditions } from "./search-query.js";
-import { createSnippetWriter, type Snippet } from "./snippet.js";
-import { createCounter } from "./term-counter.js";
-import { FoldedText } from "./term-matcher.js";
+import { createSnippetWriter } from "./snippet.js";
 import { findFittingRows } from "./term-rows.js";
 
 // What a page of a search shows: entries and titles with their snippets.
 
 /** A row of a matching entry. */
-interface HitRow extends PayloadRow, Pick<EntryTable, "id" | "type" | "role" | "created_at_ms" | "preview"> {
+interface HitRow extends PayloadRow, Omit<EntryHitRow, "is_private" | "seq">, Pick<EntryTable, "preview"> {
   readonly is_private: 0 | 1;
-  readonly session_id: string;
-  readonly session_title: string | null;
 }
 
 const rowsOfHits = query<{ seqs: string }, HitRow>(({ sql: text, p }) =>
@@ -44,41 +40,17 @@ export function readHits(
   const writeSnippet = createSnippetWriter(matching.terms);
   return entries.flatMap(({ seq }) => {
     const row = bySeq.get(seq);
-    return row === undefined ? [] : [toHit(row, snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET)];
+    return row === undefined
+      ? []
+      : [toEntryHit({ ...row, is_private: row.is_private === 1 }, snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET)];
   });
 }
-
-const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
 
 /** The text of a hit that was searched. */
 function readText(connection: Connection, row: HitRow, places: SearchRequest["places"]): string {
   const json = findPayloadText(connection, row);
   // A payload in a damaged block cannot be read; the preview is in the row of the entry.
-  if (json === undefined) return row.preview;
-  const payload = parsePayload(row.type, json);
-  if (payload === undefined) return "";
-  return places === undefined ? searchableText(payload) : textInPlaces(payload, places);
-}
-
-function toHit(row: HitRow, snippet: Snippet): SearchHit {
-  return {
-    sessionId: row.session_id,
-    sessionTitle: row.session_title,
-    entryId: row.id,
-    seq: row.seq,
-    type: row.type,
-    role: row.role,
-    createdAtMs: row.created_at_ms,
-    isPrivate: row.is_private === 1,
-    ...snippet,
-  };
-}
-
-interface TitleRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly title: string;
-  readonly created_at_ms: number;
+  return json === undefined ? row.preview : textOfHit(row.type, json, places);
 }
 
 const lastSession = query<Record<never, never>, { seq: number | null }>(({ sql: text }) =>
@@ -100,25 +72,5 @@ export function findTitleHits(connection: Connection, matching: Matching, reques
     ),
     {},
   );
-  const count = createCounter(matching);
-  const writeSnippet = createSnippetWriter(matching.terms);
-  const hits = rows.flatMap((row) => {
-    const counts = count(new FoldedText(row.title));
-    return counts === undefined ? [] : [{ row, fit: counts.fit }];
-  });
-  return hits.sort((a, b) => a.fit - b.fit || b.row.seq - a.row.seq).map(({ row }) => toTitleHit(row, writeSnippet(row.title)));
-}
-
-function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {
-  return {
-    sessionId: row.id,
-    sessionTitle: row.title,
-    entryId: null,
-    seq: null,
-    type: "title",
-    role: null,
-    createdAtMs: row.created_at_ms,
-    isPrivate: false,
-    ...snippet,
-  };
+  return toTitleHits(rows, matching, (a, b) => b.seq - a.seq);
 }

@@ -2,6 +2,7 @@ import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq } from "../storage/schema.js";
 import type { ScanHit } from "./entry-scan.js";
+import { scoreOf } from "./score.js";
 import { termExpression } from "./search-query.js";
 import type { SearchTerm } from "./search-terms.js";
 
@@ -11,9 +12,7 @@ export interface RankedEntry {
   readonly rank: number;
 }
 
-// The constants of bm25() in FTS5.
-const K1 = 1.2;
-const B = 0.75;
+/** As in bm25() of FTS5. */
 const LEAST_IDF = 1e-6;
 
 const averages = query<Record<never, never>, { block: Buffer }>(({ sql }) =>
@@ -37,12 +36,7 @@ export function rankHits(connection: Connection, terms: readonly SearchTerm[], h
   const { rows, words } = readTotals(connection);
   const meanWords = rows > 0 ? words / rows : hits.reduce((sum, hit) => sum + hit.words, 0) / hits.length;
   const weights = terms.map((term, at) => inverseFrequency(rows, rows > 0 ? countMatches(connection, term, at, hits) : 0));
-  const ranked = hits.map(({ seq, occurrences, words: length }) => {
-    const damping = K1 * (1 - B + (B * length) / Math.max(meanWords, 1));
-    const score = occurrences.reduce((sum, count, at) => sum + (weights[at] ?? 0) * ((count * (K1 + 1)) / (count + damping)), 0);
-    return { seq, rank: -score };
-  });
-  return ranked.sort(byRank);
+  return hits.map((hit) => ({ seq: hit.seq, rank: -scoreOf(hit, weights, meanWords) })).sort(byRank);
 }
 
 function inverseFrequency(rows: number, matching: number): number {

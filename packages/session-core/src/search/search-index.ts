@@ -1,14 +1,12 @@
-import { PAYLOAD } from "../arguments/shapes.js";
-import type { EntryPayload } from "../entry/entry.js";
-import { parseStoredPayload } from "../entry/stored-payload.js";
-import { searchableText } from "../entry/text.js";
 import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { Connection } from "../storage/connection.js";
 import { type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import { toIndexedText } from "./fold.js";
-import { addWords, removeUnusedWords, WordCollector } from "./word-list.js";
+import { extractText } from "./payload-text.js";
+import { WordCollector } from "./word-collector.js";
+import { addWords, removeUnusedWords } from "./word-list.js";
 
 type UnindexedRow = PayloadRow & Pick<EntryTable, "type">;
 
@@ -102,24 +100,6 @@ export function findPayloadText(connection: Connection, row: PayloadRow): string
     return payloadText(connection, row);
   } catch (error) {
     if (error instanceof PayloadDamagedError) return undefined;
-    throw error;
-  }
-}
-
-/** Returns the searchable text of a payload; "" for a damaged one, which `verify` reports. */
-export function extractText(type: EntryTable["type"], json: string): string {
-  const payload = parsePayload(type, json);
-  return payload === undefined ? "" : searchableText(payload);
-}
-
-/** Returns a payload; undefined for a damaged one. */
-export function parsePayload(type: EntryTable["type"], json: string): EntryPayload | undefined {
-  try {
-    const payload = parseStoredPayload(type, json);
-    return PAYLOAD(payload, "payload") === undefined ? payload : undefined;
-  } catch (error) {
-    // The file does not check that a payload is JSON: another program may have changed it.
-    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -32,6 +32,19 @@ export function isIndexed({ terms }: Matching, { places, tool }: SearchRequest):
   return places === undefined && tool === undefined && terms.every(({ kind }) => kind === "words");
 }
 
+/** Whether titles can match: a title has no role, type, file or tool, and only few words. */
+export function includesTitles(request: SearchRequest, matching: Matching): boolean {
+  return (
+    request.roles === undefined &&
+    request.types === undefined &&
+    request.path === undefined &&
+    request.seqs === undefined &&
+    request.places === undefined &&
+    request.tool === undefined &&
+    needsAll(matching)
+  );
+}
+
 /**
  * Returns the words of a query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. If not all terms are needed, it
  * matches entries with any of them.

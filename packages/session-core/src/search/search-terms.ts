@@ -22,7 +22,7 @@ export interface LiteralTerm {
 }
 
 /** A regular expression of JavaScript, in which `^` and `$` match at every line break. */
-interface ExpressionTerm {
+export interface ExpressionTerm {
   readonly kind: "expression";
   /** The source, without slashes. */
   readonly words: string;

@@ -1,16 +1,16 @@
 import { setImmediate as pause } from "node:timers/promises";
-import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "../port/search.js";
+import type { SearchHit, SearchPage, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { rowLimit } from "../storage/query.js";
-import { listAttempts, toMatching, toSearchMatch } from "./attempts.js";
+import { finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "./attempts.js";
 import { listByConditions } from "./conditions.js";
 import { EntryScan, type ScanHit, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq } from "./search-index.js";
-import { isIndexed, type Matching, needsAll, parseRequest } from "./search-query.js";
-import { readQuery } from "./search-terms.js";
+import { includesTitles, isIndexed, type Matching, parseRequest } from "./search-query.js";
+import { allowMistake } from "./spelling.js";
 import { type FittingRow, findFittingRows } from "./term-rows.js";
 
 const DEFAULT_LIMIT = 20;
@@ -47,24 +47,12 @@ export async function search(reader: Reader, request: SearchRequest, lastScan: L
   const first = Math.min(position.attempt, attempts.length - 1);
   for (const [at, attempt] of attempts.entries()) {
     if (at < first) continue;
-    const matching = await reader.read((connection) => toMatching(connection, terms, attempt));
-    const page = await runToEnd(
-      reader,
-      new Search(attempt.kind === "spelling" ? { ...request, snippets: true } : request, matching, { ...position, attempt: at }, lastScan),
-    );
+    const matching = await reader.read((connection) => toMatching(terms, attempt, (term) => allowMistake(connection, term)));
+    const page = await runToEnd(reader, new Search(snippetsFor(request, attempt), matching, { ...position, attempt: at }, lastScan));
     const isFound = page.total > 0 || at === attempts.length - 1 || request.cursor !== undefined;
-    if (isFound) return finishPage(request, page, page.total === 0 ? ALL : toSearchMatch(attempt, matching, page.hits));
+    if (isFound) return finishPage(request, page, attempt, matching);
   }
   throw new RangeError("a search has at least one attempt");
-}
-
-const ALL: SearchMatch = { kind: "all" };
-
-function finishPage({ query, snippets }: SearchRequest, page: UnmatchedPage, matched: SearchMatch): SearchPage {
-  // Of a spelling mistake, the snippets were read for the words.
-  const isBare = snippets === false && matched.kind === "spelling";
-  const hits = isBare ? page.hits.map((hit) => ({ ...hit, snippet: "", matches: [] })) : page.hits;
-  return { ...page, hits, matched, unclosedQuote: readQuery(query).unclosed };
 }
 
 async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage> {
@@ -74,8 +62,6 @@ async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage>
     await pause();
   }
 }
-
-type UnmatchedPage = Omit<SearchPage, "matched" | "unclosedQuote">;
 
 class Search {
   readonly #request: SearchRequest;
@@ -190,19 +176,6 @@ interface FoundRows {
   readonly whole: number;
   readonly parts: readonly FittingRow[];
   readonly scanned: readonly ScanHit[];
-}
-
-/** Whether titles can match: a title has no role, type, file or tool, and only few words. */
-function includesTitles(request: SearchRequest, matching: Matching): boolean {
-  return (
-    request.roles === undefined &&
-    request.types === undefined &&
-    request.path === undefined &&
-    request.seqs === undefined &&
-    request.places === undefined &&
-    request.tool === undefined &&
-    needsAll(matching)
-  );
 }
 
 /** Where a page starts. `tail`: what the first page scanned, so that all pages see the same entries in the same order. */

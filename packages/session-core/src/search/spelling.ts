@@ -32,7 +32,7 @@ function lettersFor(word: string): readonly string[] {
 }
 
 /** Every word with exactly one mistake, each once. About 50 for each letter. */
-function listMisspellings(typed: string): readonly string[] {
+export function listMisspellings(typed: string): readonly string[] {
   const word = [...foldText(typed)];
   const letters = lettersFor(word.join(""));
   const found = new Set<string>();

@@ -2,11 +2,11 @@ import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
-import { foldText, isUnspaced, WORD_CHARACTERS } from "./fold.js";
 import { type Matching, termExpression } from "./search-query.js";
-import type { LiteralTerm, SearchTerm, WordsTerm } from "./search-terms.js";
+import type { SearchTerm, WordsTerm } from "./search-terms.js";
 import type { Fit } from "./term-matcher.js";
-import { requiredWords, tokensOf } from "./term-pattern.js";
+import { tokensOf } from "./term-pattern.js";
+import { listPieces, type Piece, type Place } from "./term-pieces.js";
 
 // Which rows of an index of words contain a term, and how closely. The index finds whole words and beginnings of words. Another part of a
 // word is looked up in the list of different words (the table `word`) first, and then each word that contains it in the index.
@@ -26,9 +26,6 @@ export interface FittingRow {
   readonly seq: number;
   readonly fit: Fit;
 }
-
-/** Where in a word a part of a term may be. */
-type Place = "start" | "end" | "anywhere";
 
 const containing = query<{ part: string }, readonly [word: string]>(({ sql: text, p }) =>
   rawQuery(text<readonly [word: string]>`SELECT word FROM word WHERE instr(word, ${p.part})`),
@@ -89,14 +86,8 @@ function markRows(connection: Connection, term: SearchTerm, range: IndexRange): 
       markWords(connection, term, range, marks);
       return marks;
     case "literal":
-      return markAll(connection, listPieces(term), range, marks);
     case "expression":
-      return markAll(
-        connection,
-        requiredWords(term.words).map((text) => ({ text, place: "anywhere" })),
-        range,
-        marks,
-      );
+      return markAll(connection, listPieces(term), range, marks);
   }
 }
 
@@ -110,47 +101,15 @@ function markWords(connection: Connection, term: WordsTerm, range: IndexRange, m
   mark(marks, range, matchRows(connection, range, termExpression(term)), 0);
 }
 
-interface Piece {
-  readonly text: string;
-  /** undefined: a whole word. */
-  readonly place: Place | undefined;
-}
-
-/** The words of a literal text. Its first word may be the end of a longer one, its last word the start. */
-function listPieces({ words }: LiteralTerm): readonly Piece[] {
-  const tokens = tokensOf(words);
-  const isOpen = (edge: RegExp) => {
-    const character = edge.exec(foldText(words.trim()))?.[0] ?? "";
-    return character !== "" && !isUnspaced(character);
-  };
-  const [isOpenBefore, isOpenAfter] = [isOpen(FIRST_IS_WORD), isOpen(LAST_IS_WORD)];
-  return tokens.map((text, at) => {
-    const [before, after] = [at === 0 && isOpenBefore, at === tokens.length - 1 && isOpenAfter];
-    if (before && after) return { text, place: "anywhere" };
-    return { text, place: before ? "end" : after ? "start" : undefined };
-  });
-}
-
-const FIRST_IS_WORD = new RegExp(`^[${WORD_CHARACTERS}]`, "u");
-const LAST_IS_WORD = new RegExp(`[${WORD_CHARACTERS}]$`, "u");
-
-/** A part of one letter is in most entries. */
-const SHORTEST = 2;
-/** The most words of a literal text that are looked up. */
-const MOST_PIECES = 8;
-
 /** Marks the rows that contain all pieces; null: no piece can be looked up. */
 function markAll(connection: Connection, pieces: readonly Piece[], range: IndexRange, marks: RowMarks): RowMarks | null {
-  const found = pieces.filter(({ text, place }) => place === undefined || text.length >= SHORTEST);
-  // Long words are rarer.
-  const known = found.toSorted((a, b) => b.text.length - a.text.length).slice(0, MOST_PIECES);
-  if (known.length === 0) return null;
+  if (pieces.length === 0) return null;
   const counts = new Uint8Array(marks.length);
-  for (const [at, { text, place }] of known.entries()) {
+  for (const [at, { text, place }] of pieces.entries()) {
     // Each piece counts once.
     for (const seq of findPiece(connection, range, text, place)) if (counts[seq - range.from] === at) counts[seq - range.from] = at + 1;
   }
-  for (const [at, count] of counts.entries()) if (count === known.length) marks[at] = 1;
+  for (const [at, count] of counts.entries()) if (count === pieces.length) marks[at] = 1;
   return marks;
 }
 

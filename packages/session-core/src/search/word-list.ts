@@ -1,50 +1,10 @@
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
-import { ACCENTS, foldText, isAscii, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
+import type { WordCollector } from "./word-collector.js";
 
 // The table `word`: every different word of the search index, so that parts of words are found: FTS5 finds only whole words and their
 // beginnings, and its own list (fts5vocab) reads the whole index (measured: 140 ms of 100,000 entries, the table 1 ms). In the store of
-// real sessions the table takes 0.04 of the JSONL, in a large one less, because most words have occurred before. Numbers, very long words
-// and base64 are nearly all different, and would make the table as large as the text; the index finds them whole and by their beginning.
-
-/** Shorter words have no part that is looked up. */
-const SHORTEST = 3;
-/** Longer words are hashes, keys and other data. */
-const LONGEST = 40;
-/** A run of the characters of base64, which `+` and `/` divide into words of any length. */
-const LONG_RUN = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}/g;
-const DIGIT_BESIDE_LETTER = /[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])/g;
-/** Of random characters every fourth, on average, is a letter before a digit or a digit before a letter; of a path hardly any. */
-const RANDOM_SHARE = 1 / 8;
-
-const ASCII_WORD = /[a-z0-9]{3,}/g;
-const RUN = new RegExp(`(?:(?![${UNSPACED_CHARACTERS}])[${WORD_CHARACTERS}])+`, "gu");
-const ACCENT = new RegExp(`[${ACCENTS}]`, "gu");
-
-/** The different words of several texts. */
-export class WordCollector {
-  readonly words = new Set<string>();
-
-  /** Adds the words of a text, as the index gets it. */
-  add(indexedText: string): void {
-    const found = splitWords(indexedText);
-    // A text without long words has hardly any base64; looking for it in every text takes half as long as finding the words.
-    const isData = found.some((word) => word.length > LONGEST);
-    const listed = isData ? splitWords(indexedText.replace(LONG_RUN, (run) => (isRandom(run) ? " " : run))) : found;
-    for (const word of listed) if (word.length >= SHORTEST && word.length <= LONGEST) this.words.add(word);
-  }
-}
-
-function splitWords(text: string): readonly string[] {
-  const found = isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : foldText(text).replace(ACCENT, "").match(RUN);
-  return found ?? [];
-}
-
-function isRandom(run: string): boolean {
-  return (run.match(DIGIT_BESIDE_LETTER)?.length ?? 0) >= run.length * RANDOM_SHARE;
-}
-
-const ONLY_DIGITS = /^[0-9]+$/;
+// real sessions the table takes 0.04 of the JSONL, in a large one less, because most words have occurred before.
 
 const insertWords = query<{ words: string }>(({ sql, p }) =>
   rawQuery(sql`INSERT OR IGNORE INTO word (word) SELECT value FROM json_each(${p.words})`),
@@ -54,10 +14,10 @@ const deleteUnused = query<Record<never, never>>(({ sql }) =>
 );
 
 /** Adds the words that are not in the list. Call it inside a write. */
-export function addWords(connection: Connection, { words }: WordCollector): void {
-  const listed = [...words].filter((word) => !ONLY_DIGITS.test(word));
+export function addWords(connection: Connection, words: WordCollector): void {
   // In the order of the table, in which neighbors are on one page.
-  if (listed.length > 0) connection.run(insertWords, { words: JSON.stringify(listed.sort()) });
+  const listed = words.list();
+  if (listed.length > 0) connection.run(insertWords, { words: JSON.stringify(listed) });
 }
 
 /** Removes the words that no entry and no title has any more. Cost: the whole search index. Call it inside a write. */

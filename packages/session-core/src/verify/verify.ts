@@ -5,7 +5,7 @@ import { InvalidEntryError, UnserializableValueError } from "../errors/session-e
 import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
-import { extractText } from "../search/search-index.js";
+import { extractText } from "../search/payload-text.js";
 import type { Connection } from "../storage/connection.js";
 import { toStoredCustomType } from "../storage/custom-types.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../storage/payloads.js";
