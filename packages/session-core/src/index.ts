@@ -101,6 +101,7 @@ export { textOf } from "./entry/text.js";
 export { normalizeUsage } from "./entry/usage.js";
 // Errors
 export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
+export { CopyDiffersError, SessionChangedError } from "./errors/copy-errors.js";
 export {
   NoSessionsFoundError,
   SourceNotFoundError,
@@ -211,6 +212,7 @@ export {
   fileLists,
 } from "./tools/file-operations.js";
 export type { FileTool, FileToolKind, FileTools } from "./tools/known-tools.js";
+export { type CopyOptions, type CopyProgress, type CopyReport, copySessions, type SessionCopyResult } from "./transfer/copy.js";
 export {
   type BranchExportOptions,
   type Continuation,

@@ -28,6 +28,7 @@ import type {
   ValueRange,
 } from "./records.js";
 import type { SearchPage, SearchRequest } from "./search.js";
+import type { SessionCopies } from "./session-copy.js";
 import type { SourceAppend } from "./source-append.js";
 import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord, SyncedImport } from "./source-files.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
@@ -167,6 +168,9 @@ export interface SessionStorage {
   sessionSources(): Promise<readonly SessionSourceRow[]>;
   /** Records that programs have removed these sessions, or have them again (null). */
   setSourcesGone(sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void>;
+
+  /** Copies of whole sessions between stores. */
+  readonly copies: SessionCopies;
 
   /** How payloads are stored. */
   readonly packing: PayloadPacking;

@@ -6,12 +6,14 @@ import type { Abilities } from "../port/abilities.js";
 import type { PayloadPacking } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
+import type { SessionCopies } from "../port/session-copy.js";
 import type * as port from "../port/session-storage.js";
 import type { SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
 import type { SourceSession } from "../source/source-session.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { commitBatch } from "./commit.js";
+import { copiesOf } from "./copies.js";
 import type { PgDatabase } from "./database.js";
 import { forkSession } from "./fork.js";
 import { importSession } from "./import.js";
@@ -30,9 +32,11 @@ export class PostgresStorage extends PostgresReads implements port.SessionStorag
   readonly abilities: Abilities = ON_A_SERVER;
   readonly files: readonly string[] = [];
   readonly packing: PayloadPacking = NOTHING_TO_PACK;
+  readonly copies: SessionCopies;
 
   constructor(database: PgDatabase, fileTools: FileTools) {
     super(database);
+    this.copies = copiesOf(database);
     this.#fileTools = fileTools;
   }
 

@@ -2,6 +2,7 @@ import { parseEncoded } from "../entry/bytes.js";
 import { StoreDamagedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { StoredValue, ValueKey, ValueRange } from "../port/records.js";
+import type { CopiedState } from "../port/session-copy.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery, rowLimit } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
@@ -45,9 +46,13 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
     connection.run(removeValue, { session, key });
     return;
   }
-  const { json, bytes } = encoded;
+  putJson(connection, session, { key, json: encoded.json, updatedAtMs: Date.now() });
+}
+
+function putJson(connection: Connection, session: SessionSeq, { key, json, updatedAtMs: at }: CopiedState["values"][number]): void {
+  const bytes = Buffer.byteLength(json);
   const isLarge = bytes > MAX_ROW_BYTES;
-  connection.run(putValue, { session, key, value: isLarge ? "null" : json, large: isLarge ? bytes : null, at: Date.now() });
+  connection.run(putValue, { session, key, value: isLarge ? "null" : json, large: isLarge ? bytes : null, at });
   if (isLarge) connection.run(putLarge, { session, key, json });
   else connection.run(removeLarge, { session, key });
 }
@@ -70,6 +75,14 @@ const removeRange = query<KeyBounds & { session: SessionSeq }>(({ db, sql, p }) 
 /** Removes the values whose key starts with `prefix`. */
 export function deleteValues(connection: Connection, session: SessionSeq, prefix: string): void {
   connection.run(removeRange, { session, ...keyBounds({ prefix }) });
+}
+
+const removeAll = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("value").where("session_seq", "=", p.session));
+
+/** Makes the values of a session those of its copy in another store. Call it inside `write`. */
+export function replaceValues(connection: Connection, session: SessionSeq, values: CopiedState["values"]): void {
+  connection.run(removeAll, { session });
+  for (const value of values) putJson(connection, session, value);
 }
 
 const copyRows = query<{ from: SessionSeq; to: SessionSeq }>(({ sql, p }) =>
@@ -151,6 +164,14 @@ const valueRows = byOrder((order) =>
 /** Lists the values of a range of keys, ordered by key. */
 export function listValues(connection: Connection, session: SessionRef, range: ValueRange): readonly StoredValue[] {
   return connection.all(valueRows[range.order ?? "asc"], rangeParameters(session, range)).map((row) => storedValue(connection, row));
+}
+
+/** Lists all values as the texts that are stored, by key. */
+export function listValueTexts(connection: Connection, session: SessionRef): CopiedState["values"] {
+  return connection.all(valueRows.asc, rangeParameters(session, {})).map(({ key, json, updated_at_ms }) => {
+    if (json === null) throw new StoreDamagedError(connection.path);
+    return { key, json, updatedAtMs: updated_at_ms };
+  });
 }
 
 // The size of a text is in the header of its row, so that SQLite does not read the text for it.

@@ -7,6 +7,7 @@ import type { Abilities } from "../port/abilities.js";
 import type { PayloadPacking, WhenLocked } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
+import type { SessionCopies } from "../port/session-copy.js";
 import type * as port from "../port/session-storage.js";
 import type { SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
@@ -23,10 +24,13 @@ import { rowLimit } from "../storage/query.js";
 import { retryWhileBusy } from "../storage/write-lock.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { commitBatch } from "../tree/commit.js";
+import { writeCopiedPart } from "../tree/copy-in.js";
+import { readCopiedEntries, readCopiedState } from "../tree/copy-out.js";
 import { forkSession } from "../tree/fork.js";
 import { deleteLeaf, openLeaf, readLeaf, redoMove, undoMove } from "../tree/leaves.js";
 import { createSession, type FirstWrites, findOpened, openOrCreate } from "../tree/new-session.js";
 import { saveTokenCounts } from "../tree/token-counts.js";
+import type { SerializedConnection } from "./serialized-connection.js";
 import { SqlitePacking } from "./sqlite-packing.js";
 import { SqliteReads } from "./sqlite-reads.js";
 
@@ -53,6 +57,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
   readonly #fileTools: FileTools;
   readonly #lastScan: LastScan = { key: "", hits: [] };
   readonly packing: PayloadPacking;
+  readonly copies: SessionCopies;
   #validateEntry: ValidateEntry | undefined;
 
   /** Opens the file. Waits at most the busy timeout while another process locks all of it, for example to create it. */
@@ -65,6 +70,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     super(connection);
     this.#connection = connection;
     this.packing = new SqlitePacking(this.queue);
+    this.copies = copiesOf(this.queue);
     this.#fileTools = options.fileTools;
   }
 
@@ -209,6 +215,14 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     this.changes.end();
     this.#connection.close();
   }
+}
+
+function copiesOf(queue: SerializedConnection): SessionCopies {
+  return {
+    state: (key) => queue.read((connection) => connection.read(() => readCopiedState(connection, key))),
+    entries: (key, after, upTo) => queue.read((connection) => connection.read(() => readCopiedEntries(connection, key, after, upTo))),
+    write: (part) => queue.write((connection) => writeCopiedPart(connection, part)),
+  };
 }
 
 /** A copy of a new session, so that later changes by its owner are not written. */

@@ -207,15 +207,21 @@ function insertEntryRow(
   place: DerivedState,
 ): number {
   const { isError, omits, isPrivate, ...columns } = entryColumns(entry, place, parentSeq);
-  connection.run(insertRow, {
+  const row: StoredEntry = {
     ...columns,
     session_seq: session,
     is_error: isError ? 1 : 0,
     omits: omits ? 1 : 0,
     inherited: entry.inherited,
     preview: entry.preview,
-  });
-  connection.run(insertPayload, { seq: columns.seq, json: entry.payloadJson });
-  if (isPrivate) connection.run(insertPrivate, { seq: columns.seq });
+  };
+  insertStored(connection, row, entry.payloadJson, isPrivate);
   return columns.payload_bytes;
+}
+
+/** Inserts the row of an entry and its payload. `isPrivate`: searches leave it out. */
+export function insertStored(connection: Connection, row: StoredEntry, payloadJson: string, isPrivate: boolean): void {
+  connection.run(insertRow, row);
+  connection.run(insertPayload, { seq: row.seq, json: payloadJson });
+  if (isPrivate) connection.run(insertPrivate, { seq: row.seq });
 }

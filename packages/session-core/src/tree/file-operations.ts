@@ -10,7 +10,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import { isOnPath, walkUpTo } from "./ancestry.js";
 import { requireEntrySeq } from "./entry-rows.js";
 
-const insertOperation = query<FileOperationTable>(({ db, p }) =>
+const operationRow = query<FileOperationTable>(({ db, p }) =>
   db.insertInto("file_operation").values({
     entry_seq: p.entry_seq,
     ordinal: p.ordinal,
@@ -32,10 +32,15 @@ export function listOperations(payload: EntryPayload, tools: FileTools): readonl
   );
 }
 
+/** Inserts what a tool call does with a file. */
+export function insertOperation(connection: Connection, row: FileOperationTable): void {
+  connection.run(operationRow, row);
+}
+
 /** Inserts the files that the tool calls of an entry touch. */
 export function insertFileOperations(connection: Connection, seq: EntrySeq, payload: EntryPayload, tools: FileTools): void {
   for (const [ordinal, operation] of listOperations(payload, tools).entries()) {
-    connection.run(insertOperation, { entry_seq: seq, ordinal, ...operation });
+    insertOperation(connection, { entry_seq: seq, ordinal, ...operation });
   }
 }
 

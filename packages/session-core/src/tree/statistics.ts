@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import { toEntryKind } from "../entry/kinds.js";
 import type { ModelUsage, SessionKey, Statistics } from "../port/records.js";
+import type { CopiedUsage } from "../port/session-copy.js";
 import { requireSessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
-import type { SessionSeq, UsageTotalTable } from "../storage/schema.js";
+import type { SessionSeq, StoredEntry, UsageTotalTable } from "../storage/schema.js";
 import { type AddedCounts, chooseFirstText, EntryTotals } from "./entry-totals.js";
 
 const addCounts = query<AddedCounts & { session: SessionSeq }>(({ db, sql, p }) =>
@@ -66,6 +67,53 @@ export class SessionTotals extends EntryTotals {
     for (const [kind, entries] of kinds) connection.run(addToKind, { session, kind, entries });
     for (const added of usage) connection.run(addUsage, { session_seq: session, inherited: this.#inherited, ...added });
   }
+}
+
+const addCopied = query<{ session: SessionSeq; entries: number; messages: number; bytes: number }>(({ db, sql, p }) =>
+  db
+    .updateTable("session")
+    .set({
+      entry_count: sql`entry_count + ${p.entries}`,
+      message_count: sql`message_count + ${p.messages}`,
+      payload_bytes: sql`payload_bytes + ${p.bytes}`,
+      row_count: sql`row_count + ${p.entries}`,
+      row_bytes: sql`row_bytes + ${p.bytes}`,
+    })
+    .where("seq", "=", p.session),
+);
+
+/** Adds entries of another store to the counts of a session; usage and times are copied apart. Call it inside `write`. */
+export function addCopiedCounts(
+  connection: Connection,
+  session: SessionSeq,
+  rows: readonly Pick<StoredEntry, "kind" | "payload_bytes">[],
+): void {
+  const kinds = new Map<number, number>();
+  for (const { kind } of rows) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const messages = rows.filter(({ kind }) => ["user", "assistant"].includes(toEntryKind(kind).role ?? "")).length;
+  const bytes = rows.reduce((sum, row) => sum + row.payload_bytes, 0);
+  connection.run(addCopied, { session, entries: rows.length, messages, bytes });
+  for (const [kind, entries] of kinds) connection.run(addToKind, { session, kind, entries });
+}
+
+const dropUsage = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("usage_total").where("session_seq", "=", p.session));
+
+/** Makes the usage of a session that of its copy in another store. Call it inside `write`. */
+export function replaceUsage(connection: Connection, session: SessionSeq, usage: readonly CopiedUsage[]): void {
+  connection.run(dropUsage, { session });
+  for (const { provider, model, replies, inherited, ...used } of usage)
+    connection.run(addUsage, {
+      session_seq: session,
+      inherited: inherited ? 1 : 0,
+      provider,
+      model,
+      replies,
+      input_tokens: used.inputTokens,
+      output_tokens: used.outputTokens,
+      cache_read_tokens: used.cacheReadTokens,
+      cache_write_tokens: used.cacheWriteTokens,
+      cost_usd: used.costUsd,
+    });
 }
 
 interface CountRow {

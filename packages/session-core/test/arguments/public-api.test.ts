@@ -332,6 +332,16 @@ const CALLS: Readonly<Record<string, Call>> = {
     core.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
   "findAgentFolders environment": (_, odd) => core.findAgentFolders(odd),
   "findOrphanedSessions store": (_, store) => core.findOrphanedSessions(store),
+  "copySessions from": ({ store }, odd) => core.copySessions(odd, store),
+  "copySessions to": ({ store }, odd) => core.copySessions(store, odd),
+  ...members("copySessions options", ({ store }, options) => core.copySessions(store, store, options), {}, [
+    "sessions",
+    "update",
+    "verify",
+    "dryRun",
+    "signal",
+    "onProgress",
+  ]),
   "syncSessions store": (_, store) => core.syncSessions(store),
   ...members(
     "syncSessions options",

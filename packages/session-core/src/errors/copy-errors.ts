@@ -1,0 +1,36 @@
+import type { SessionId } from "../ids/ids.js";
+import { BoughError } from "./bough-error.js";
+
+/** Another process has written to a session, or deleted it, while it was copied into. Nothing of the last part was written. */
+export class SessionChangedError extends BoughError {
+  readonly code = "SESSION_CHANGED";
+  override readonly name = "SessionChangedError";
+  readonly sessionId: SessionId;
+
+  constructor(sessionId: SessionId) {
+    super(`Session ${sessionId} of the target was changed while it was copied. Nothing more of it was written.`, {
+      hint: "Copy it again.",
+    });
+    this.sessionId = sessionId;
+  }
+}
+
+/** What was read back from the target after a copy is not what the source has: one of the stores is damaged. */
+export class CopyDiffersError extends BoughError {
+  readonly code = "COPY_DIFFERS";
+  override readonly name = "CopyDiffersError";
+  readonly sessionId: SessionId;
+  /** The SHA-256 of the session in the source and in the target, in hex. */
+  readonly expected: string;
+  readonly actual: string;
+
+  constructor(sessionId: SessionId, expected: string, actual: string) {
+    super(
+      `The copy of session ${sessionId} differs from its source: digest ${actual.slice(0, 12)}, not ${expected.slice(0, 12)}. One of the stores is damaged.`,
+      { hint: "Check both stores with store.verify(), and delete the copy." },
+    );
+    this.sessionId = sessionId;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
