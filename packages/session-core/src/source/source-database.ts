@@ -3,6 +3,7 @@ import { SourceUnreadableError, UnknownFormatError } from "../errors/import-erro
 import { openSqlite } from "../sqlite/driver.js";
 import { copyDatabase, type DatabaseCopy, isReadableInPlace } from "./database-copy.js";
 import { isObject, type JsonObject } from "./json.js";
+import type { SourceFolders } from "./source-folders.js";
 import type { FileHead } from "./source-session.js";
 
 /** How long a read waits for a program that locks its database, in milliseconds. */
@@ -87,6 +88,11 @@ export class SourceDatabase {
     }
   }
 
+  /** Whether a copy is read. */
+  get isCopy(): boolean {
+    return this.#copy !== undefined;
+  }
+
   /** The rows of a query, one at a time. A second query may run meanwhile. */
   *rows(sql: string, ...values: readonly SourceValue[]): Generator<JsonObject, void, void> {
     if (!this.#isStreaming) return yield* this.all(sql, ...values);
@@ -146,26 +152,52 @@ const BUSY = "another program writes it all the time or locks it; try again";
 
 const tablesOfHead = new WeakMap<FileHead, ReadonlySet<string>>();
 
+/** The database that was copied for its tables and not read since, of each import. */
+const detected = new WeakMap<SourceFolders, SourceDatabase>();
+
 /**
- * The tables of the file with this head; empty if it is no SQLite database. Read once, and without a copy where possible.
+ * The tables of the file with this head; empty if it is no SQLite database. Read once, and without a copy where possible. A copy is
+ * kept for {@link openDetected}.
  *
+ * @param folders the import, which calls {@link closeDetected} after each file. undefined: no copy is kept.
  * @throws {SourceNotFoundError | SourceUnreadableError | UnknownFormatError} what {@link SourceDatabase} throws.
  */
-export function tablesOf(head: FileHead): ReadonlySet<string> {
+export function tablesOf(head: FileHead, folders?: SourceFolders): ReadonlySet<string> {
   const known = tablesOfHead.get(head);
   if (known !== undefined) return known;
-  const tables = head.isSqlite ? readTables(head.path) : new Set<string>();
+  const tables = head.isSqlite ? readTables(head.path, folders) : new Set<string>();
   tablesOfHead.set(head, tables);
   return tables;
 }
 
-function readTables(path: string): ReadonlySet<string> {
-  const database = new SourceDatabase(path, { mostCopiedBytes: 0 });
+function readTables(path: string, folders: SourceFolders | undefined): ReadonlySet<string> {
+  const database = openDetected(path, folders, { mostCopiedBytes: 0 });
   try {
-    return database.tables();
-  } finally {
+    const tables = database.tables();
+    if (folders === undefined || !database.isCopy) database.close();
+    else {
+      closeDetected(folders);
+      detected.set(folders, database);
+    }
+    return tables;
+  } catch (error) {
     database.close();
+    throw error;
   }
+}
+
+/** Opens a database: the copy that its detection made, or else anew. The caller closes it. @throws what {@link SourceDatabase} throws. */
+export function openDetected(path: string, folders: SourceFolders | undefined, options?: SourceDatabaseOptions): SourceDatabase {
+  const known = folders && detected.get(folders);
+  if (folders === undefined || known?.path !== path) return new SourceDatabase(path, options);
+  detected.delete(folders);
+  return known;
+}
+
+/** Closes a database that was detected and that nothing reads. */
+export function closeDetected(folders: SourceFolders): void {
+  detected.get(folders)?.close();
+  detected.delete(folders);
 }
 
 function reasonOf(code: string): string {

@@ -160,8 +160,8 @@ export interface SourceFormat {
   readonly name: string;
   /** The programs that write it. */
   readonly agents?: readonly SourceAgent[];
-  /** Whether the file with this head is of this format. */
-  detects(head: FileHead): boolean;
+  /** Whether the file with this head is of this format. `folders`: those of the import, whose `sessions` may follow. */
+  detects(head: FileHead, folders?: SourceFolders): boolean;
   /** Whether a file belongs to a session in another file: an import of a folder does not open it. */
   isPart?(path: string, folders: SourceFolders): boolean;
   /** The file of the session that started this one, if it is at the usual place. Its sessions include those of this file. */

@@ -4,6 +4,7 @@ import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLar
 import type { ImportedSession } from "../port/session-storage.js";
 import type { SyncedImport } from "../port/source-files.js";
 import { readHead } from "../source/json-lines.js";
+import { closeDetected } from "../source/source-database.js";
 import type { FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
@@ -108,7 +109,7 @@ export class ImportRun {
     this.#startedPaths.add(file.path);
     this.#progress(file, 0);
     await this.#runOrRecordFailure(file.path, this.#found.isFolder, async () => {
-      const format = await this.#import(file);
+      const format = await this.#import(file).finally(() => closeDetected(this.#folders));
       // A session of the file may have failed together with its starter.
       if (!this.#failed.some(({ path }) => path === file.path)) await this.#choices?.done(file.path, format);
     });
@@ -132,7 +133,7 @@ export class ImportRun {
   /** Returns the name of the format; null: it is of no known one. */
   async #import(file: FoundFile): Promise<string | null> {
     if (this.#found.isFolder && this.#formats.some((format) => format.isPart?.(file.path, this.#folders) === true)) return null;
-    const format = detectFormat(file.path, this.#formats);
+    const format = detectFormat(file.path, this.#formats, this.#folders);
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
       this.#otherFiles += 1;
@@ -186,9 +187,9 @@ export class ImportRun {
   }
 }
 
-function detectFormat(path: string, formats: readonly SourceFormat[]): SourceFormat | undefined {
+function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {
   const head = readHead(path);
-  return formats.find((format) => format.detects(head));
+  return formats.find((format) => format.detects(head, folders));
 }
 
 /** The error as one of the source file: it is unreadable, or has an id, a time or a value that no store accepts. Otherwise undefined. */

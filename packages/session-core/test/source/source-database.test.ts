@@ -3,13 +3,12 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { SourceUnreadableError, UnknownFormatError } from "../../src/errors/import-errors.js";
 import { SourceDatabase } from "../../src/source/source-database.js";
-import { raw, tempFolder } from "../world/stores.js";
+import { copiesLeft, raw, tempFolder } from "../world/stores.js";
 
 /** Each transaction moves an amount between `moved` rows of `rows`, so the sum of a consistent state is 0. */
 const WRITER = `
@@ -87,8 +86,6 @@ function stateOf(folder: string): readonly string[] {
     return [name, size, mtimeNs, ctimeNs, mode, content].join(" ");
   });
 }
-
-const copiesLeft = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("bough-source-"));
 
 /** Transactions that write all of a small database, and short ones in a database that takes many of them to copy. */
 const WRITERS = MODES.flatMap((mode) => [
@@ -194,7 +191,7 @@ test("a program may write while its database is read, and is not delayed by an o
 });
 
 test("an iteration that was left early does not keep the database open, and a query may run inside another one", () => {
-  const before = copiesLeft();
+  const copies = copiesLeft();
   const path = walDatabase(tempFolder());
   raw(path, (file) => file.exec("INSERT INTO note (text) VALUES ('b'), ('c')"));
   const database = new SourceDatabase(path);
@@ -208,11 +205,11 @@ test("an iteration that was left early does not keep the database open, and a qu
   expect(database.columns("none")).toEqual(new Set());
   expect(() => database.all("DELETE FROM note RETURNING id")).toThrow(SourceUnreadableError);
   database.close();
-  expect(copiesLeft()).toEqual(before);
+  expect(copies()).toEqual([]);
 });
 
 test("damage, a foreign file, a missing file and a folder are one typed error each, and no copy is left", () => {
-  const before = copiesLeft();
+  const copies = copiesLeft();
   const folder = tempFolder();
   const path = join(folder, "long.db");
   raw(path, (file) => {
@@ -225,7 +222,7 @@ test("damage, a foreign file, a missing file and a folder are one typed error ea
   expect(() => notesOf(join(folder, "text.db"))).toThrow(UnknownFormatError);
   expect(() => notesOf(join(folder, "none.db"))).toThrow("There is no file and no folder at");
   expect(() => notesOf(folder)).toThrow("it is a folder, not a file");
-  expect(copiesLeft()).toEqual(before);
+  expect(copies()).toEqual([]);
 });
 
 test("a database that is locked for itself by another program is read from its copy", () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -12,6 +12,18 @@ export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "bough-core-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Lists the copies of databases that are left. The test has a temporary folder of its own, so that other tests do not count. */
+export function copiesLeft(): () => readonly string[] {
+  const folder = tempFolder();
+  const { TMPDIR } = process.env;
+  process.env["TMPDIR"] = folder;
+  onTestFinished(() => {
+    if (TMPDIR === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = TMPDIR;
+  });
+  return () => readdirSync(folder).filter((name) => name.startsWith("bough-source-"));
 }
 
 /** The path of a store file that does not exist yet. */

@@ -27,7 +27,7 @@ interface Chat {
 /** The sessions of a chat's database: the chat and its subagents. If the database has no messages, those of the transcript. */
 export function* storeSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
   folders.once(path, beginReading).hasBegun = true;
-  const reading = new DatabaseReading(path);
+  const reading = new DatabaseReading(path, folders);
   const store = new ChatStore(reading);
   try {
     const chat = readChat(store, folders);

@@ -1,4 +1,5 @@
-import { SourceDatabase } from "../../source/source-database.js";
+import { openDetected, type SourceDatabase } from "../../source/source-database.js";
+import type { SourceFolders } from "../../source/source-folders.js";
 import type { SourceRecord } from "../../source/source-session.js";
 
 /**
@@ -7,16 +8,18 @@ import type { SourceRecord } from "../../source/source-session.js";
  */
 export class DatabaseReading {
   readonly path: string;
+  readonly #folders: SourceFolders | undefined;
   #open: SourceDatabase | undefined;
   #hasEnded = false;
 
-  constructor(path: string) {
+  constructor(path: string, folders?: SourceFolders) {
     this.path = path;
+    this.#folders = folders;
   }
 
   /** @throws what {@link SourceDatabase} throws. */
   get database(): SourceDatabase {
-    this.#open ??= new SourceDatabase(this.path);
+    this.#open ??= openDetected(this.path, this.#folders);
     return this.#open;
   }
 

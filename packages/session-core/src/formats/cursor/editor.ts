@@ -13,7 +13,7 @@ import { pathOfUri } from "./file-uri.js";
 
 /** The sessions of a database of Cursor's editor, one at a time: its composers, and the chats of old versions. */
 export function* editorSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
-  const reading = new DatabaseReading(path);
+  const reading = new DatabaseReading(path, folders);
   try {
     const store = new EditorStore(reading);
     const ids = store.composerIds();

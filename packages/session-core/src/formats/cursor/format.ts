@@ -21,14 +21,14 @@ export const cursorFormat: SourceFormat = {
     },
     { name: "Cursor", folders: editorFolders, files: /(?:^|\/)state\.vscdb$/ },
   ],
-  detects: (head: FileHead) => isChat(tablesOf(head)) || isEditor(tablesOf(head)) || isTranscript(head),
+  detects: (head, folders) => isDatabase(tablesOf(head, folders)) || isTranscript(head),
   sessions: (path: string, folders = new SourceFolders(), reads = () => true): Iterable<SourceSession> =>
     sessionsOf(readHead(path), folders, reads),
 };
 
 function sessionsOf(head: FileHead, folders: SourceFolders, reads: (path: string) => boolean): Iterable<SourceSession> {
   if (!head.isSqlite) return transcriptSessions(head.path, folders, reads);
-  return isChat(tablesOf(head)) ? storeSessions(head.path, folders) : editorSessions(head.path, folders);
+  return isChat(tablesOf(head, folders)) ? storeSessions(head.path, folders) : editorSessions(head.path, folders);
 }
 
 /** Databases and transcripts. Either variable moves both, in different versions. */
@@ -44,6 +44,10 @@ function chatFolders(environment: SourceEnvironment): readonly string[] {
 function editorFolders(environment: SourceEnvironment): readonly string[] {
   const user = join(applicationFolder(environment), "Cursor", "User");
   return ["globalStorage", "workspaceStorage"].map((folder) => join(user, folder));
+}
+
+function isDatabase(tables: ReadonlySet<string>): boolean {
+  return isChat(tables) || isEditor(tables);
 }
 
 function isChat(tables: ReadonlySet<string>): boolean {

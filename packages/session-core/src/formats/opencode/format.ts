@@ -26,13 +26,14 @@ export const opencodeFormat: SourceFormat = {
       resume: { program: "opencode", args: (sessionId) => ["--session", sessionId] },
     },
   ],
-  detects: (head) => isDatabase(head) || isSessionFile(head),
+  detects: (head, folders) => isDatabase(head, folders) || isSessionFile(head),
   isPart,
-  sessions: (path, folders = new SourceFolders()) => (path.endsWith(".json") ? fileSessions(path, folders) : databaseSessions(path)),
+  sessions: (path, folders = new SourceFolders()) =>
+    path.endsWith(".json") ? fileSessions(path, folders) : databaseSessions(path, folders),
 };
 
-function isDatabase(head: FileHead): boolean {
-  const tables = tablesOf(head);
+function isDatabase(head: FileHead, folders: SourceFolders | undefined): boolean {
+  const tables = tablesOf(head, folders);
   return TABLES.every((table) => tables.has(table));
 }
 
@@ -51,8 +52,8 @@ function isPart(path: string, folders: SourceFolders): boolean {
   return root !== undefined && [join(root, "session"), join(root, "info")].some((folder) => folders.has(folder));
 }
 
-function* databaseSessions(path: string): Generator<SourceSession, void, void> {
-  const store = new SqliteStore(path);
+function* databaseSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
+  const store = new SqliteStore(path, folders);
   try {
     for (const info of store.sessions()) {
       const id = String(info.id);

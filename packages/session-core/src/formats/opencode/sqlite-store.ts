@@ -1,6 +1,7 @@
 import type { SessionId } from "../../ids/ids.js";
 import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt } from "../../source/json.js";
-import { SourceDatabase } from "../../source/source-database.js";
+import { openDetected, SourceDatabase } from "../../source/source-database.js";
+import type { SourceFolders } from "../../source/source-folders.js";
 import { type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
 
 /** Columns of `session` and the names of their values in opencode's records. Large and secret ones are not read. */
@@ -35,9 +36,9 @@ export class SqliteStore implements MessageStore {
   readonly #started = new Map<SessionId, ReadonlyMap<string, string>>();
 
   /** @throws what {@link SourceDatabase} throws */
-  constructor(path: string) {
+  constructor(path: string, folders?: SourceFolders) {
     this.#path = path;
-    this.#open = new SourceDatabase(path);
+    this.#open = openDetected(path, folders);
   }
 
   // Sessions may be read after the file was left.
