@@ -48,6 +48,13 @@ export function toEntryKind(number: number): EntryKind {
   return ENTRY_KINDS[number - 1] ?? UNKNOWN;
 }
 
+/** Returns the numbers of the kinds with one of these types and one of these roles; undefined: with any. */
+export function kindsWith(types: readonly EntryType[] | undefined, roles?: readonly MessageRole[]): readonly number[] {
+  const isWanted = ({ type, role }: EntryKind) =>
+    (types === undefined || types.includes(type)) && (roles === undefined || (role !== null && roles.includes(role)));
+  return ENTRY_KINDS.flatMap((kind, at) => (isWanted(kind) ? [at + 1] : []));
+}
+
 /** The custom type of an entry: of the entry itself, or of a message of the role `custom`; null for all others. */
 export function customTypeOf(payload: EntryPayload): string | null {
   if (payload.type === "custom" || payload.type === "custom_message") return payload.customType;

@@ -48,6 +48,7 @@ type ContextRow = HeadRow | PayloadRow;
 function contextQuery(place: (sql: Sql, p: Always & ContextParameters) => RawBuilder<unknown>) {
   return pgQuery<ContextParameters, ContextRow>(({ sql, p }) => {
     const entryIn = (table: string) => ofSession(sql, p, table);
+    const stop = sql`(SELECT CASE WHEN ${p.known}::integer > 0 THEN least(${p.known}::integer, start_seq) ELSE start_seq END FROM head)`;
     return pgRaw(sql<ContextRow>`
       WITH RECURSIVE
       place (seq) AS MATERIALIZED (${place(sql, p)} AND ${sessionExists(sql, p)}),
@@ -56,7 +57,7 @@ function contextQuery(place: (sql: Sql, p: Always & ContextParameters) => RawBui
           coalesce(kept.target_seq, entry.compaction_seq, 0) AS start_seq
         FROM place LEFT JOIN entry ON ${entryIn("entry")} AND entry.seq = place.seq
           LEFT JOIN entry AS kept ON ${entryIn("kept")} AND kept.seq = entry.compaction_seq),
-      ${rangesUp(sql, p, sql`(SELECT seq FROM head)`, sql`(SELECT CASE WHEN ${p.known}::integer > 0 THEN least(${p.known}::integer, start_seq) ELSE start_seq END FROM head)`)},
+      ${rangesUp(sql, p, { from: sql`(SELECT seq FROM head)`, stop })},
       bound AS MATERIALIZED (
         SELECT CASE WHEN continues THEN ${p.known}::integer + 1 ELSE (SELECT start_seq FROM head) END AS seq, continues
         FROM (SELECT EXISTS (SELECT 1 FROM range WHERE first <= ${p.known}::integer AND last >= ${p.known}::integer) AS continues) AS known)

@@ -1,4 +1,3 @@
-import type { RawBuilder, Sql } from "kysely";
 import type { Entry, EntryPayload } from "../entry/entry.js";
 import { toEntryKind } from "../entry/kinds.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
@@ -31,9 +30,4 @@ export function parsePayload(session: SessionId, row: PayloadRow): EntryPayload 
 /** Converts a row to an entry. @throws {PayloadDamagedError} */
 export function toEntry(session: SessionId, row: EntryRow): Entry {
   return entryOf(row, parsePayload(session, row));
-}
-
-/** SQL of rows with the column `seq`, one for each number of an array. */
-export function seqsOf(sql: Sql, seqs: unknown): RawBuilder<unknown> {
-  return sql`unnest(${seqs}::integer[]) AS wanted (seq)`;
 }

@@ -15,25 +15,39 @@ export interface PathRange {
   readonly above: number | null;
 }
 
+/** The greatest number that an entry can have. */
+export const MAX_SEQ = 2_147_483_647;
+
 /** What names a session in the SQL of this file. */
 type InSession = Always & { readonly session: SessionId };
 
+/** Which part of a path to read. Members are parameters or SQL. */
+interface PathPart {
+  /** Its last entry. */
+  readonly from: unknown;
+  /** Up to the range that includes this entry or is above it; 0: up to a first entry of the session. */
+  readonly stop: unknown;
+  /** At most the ranges with this many entries; default: all. */
+  readonly entries?: unknown;
+}
+
 /**
- * SQL of the path of an entry, as the recursive table `range (first, last, above)`, from the entry upwards; for `WITH RECURSIVE`. It ends
- * at the range that includes `stop` or is above it; 0: at a first entry of the session. The first range may begin before `stop`.
+ * SQL of the path of an entry, as the recursive table `range (first, last, above, room)`, from the entry upwards; for `WITH RECURSIVE`. The
+ * last range may begin before `stop`. `room`: how many entries are wanted of this range and those above it.
  */
-export function rangesUp(sql: Sql, p: InSession, from: unknown, stop: unknown): RawBuilder<unknown> {
+export function rangesUp(sql: Sql, p: InSession, { from, stop, entries = MAX_SEQ }: PathPart): RawBuilder<unknown> {
   const runOf = (seq: RawBuilder<unknown>) => sql`
     SELECT start_seq, parent_seq FROM run WHERE ${ofSession(sql, p, "run")} AND start_seq <= ${seq} ORDER BY start_seq DESC LIMIT 1`;
-  return sql`range (first, last, above) AS (
-      SELECT run.start_seq, ${from}::integer, run.parent_seq FROM (${runOf(sql`${from}::integer`)}) AS run
+  return sql`range (first, last, above, room) AS (
+      SELECT run.start_seq, ${from}::integer, run.parent_seq, ${entries}::integer FROM (${runOf(sql`${from}::integer`)}) AS run
       UNION ALL
-      SELECT run.start_seq, range.above, run.parent_seq FROM range CROSS JOIN LATERAL (${runOf(sql`range.above`)}) AS run
-      WHERE range.first > ${stop}::integer)`;
+      SELECT run.start_seq, range.above, run.parent_seq, range.room - (range.last - range.first + 1)
+      FROM range CROSS JOIN LATERAL (${runOf(sql`range.above`)}) AS run
+      WHERE range.first > ${stop}::integer AND range.room > range.last - range.first + 1)`;
 }
 
 const rangesOf = pgQuery<{ session: SessionId; from: number; stop: number }, PathRange>(({ sql, p }) =>
-  pgRaw(sql<PathRange>`WITH RECURSIVE ${rangesUp(sql, p, p.from, p.stop)} SELECT first, last, above FROM range`),
+  pgRaw(sql<PathRange>`WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.stop })} SELECT first, last, above FROM range`),
 );
 
 /**
@@ -51,7 +65,7 @@ export function isInRanges(ranges: readonly PathRange[], seq: number): boolean {
 
 const onPath = pgQuery<{ session: SessionId; from: number; stop: number }, { found: boolean }>(({ sql, p }) =>
   pgRaw(sql<{ found: boolean }>`
-    WITH RECURSIVE ${rangesUp(sql, p, p.from, p.stop)}
+    WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.stop })}
     SELECT EXISTS (SELECT 1 FROM range WHERE first <= ${p.stop}::integer AND last >= ${p.stop}::integer) AS found`),
 );
 

@@ -206,14 +206,17 @@ const FILE_TABLES: readonly (readonly [name: string, body: string])[] = [
   ],
 ];
 
+/** System messages, compactions, summaries of branches, changes of model and thinking level, edits. */
+export const MARK_KINDS = "1, 7, 8, 9, 10, 11";
+
 const INDEXES: readonly (readonly [name: string, on: string])[] = [
   ["session_by_activity", `session (tenant, listing, active_at_ms, seq)`],
   ["session_by_cwd", `session (tenant, cwd, listing, active_at_ms) WHERE cwd IS NOT NULL`],
   ["session_by_parent", `session (tenant, parent_session_id, active_at_ms) WHERE parent_session_id IS NOT NULL`],
   ["session_by_member", `session_metadata (tenant, key, value)`],
   ["session_title_words", `session_title USING gin (words)`],
-  // Few entries: system messages, compactions and edits, as in a store on SQLite.
-  ["entry_marks", `entry (tenant, session_id, kind, seq) WHERE kind = 1 OR kind = 7 OR kind = 11`],
+  // Few entries: those that say what applies below them, by which a path is listed without its messages.
+  ["entry_marks", `entry (tenant, session_id, kind, seq) WHERE kind IN (${MARK_KINDS})`],
   ["entry_custom_type", `entry (tenant, session_id, custom_type, seq) WHERE custom_type IS NOT NULL`],
   ["entry_words", `entry USING gin (words)`],
   ["run_by_parent", `run (tenant, session_id, parent_seq)`],

@@ -2,6 +2,7 @@ import type { RawBuilder, Sql } from "kysely";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { SessionKey } from "../port/records.js";
+import type { Query } from "../query/declare.js";
 import type { Database } from "./database.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
 
@@ -36,4 +37,16 @@ const known = pgQuery<KeyParameters, { found: boolean }>(({ sql, p }) =>
 export async function requireSession(database: Database, key: SessionKey): Promise<void> {
   const parameters = keyParameters(key);
   if ((await database.get(known, parameters))?.found !== true) throw new SessionNotFoundError(parameters.session);
+}
+
+/** Runs a query on one session that finds nothing if there is no such session; only then is that checked. @throws {SessionNotFoundError} */
+export async function rowsOf<P extends object, R>(
+  database: Database,
+  key: SessionKey,
+  query: Query<P & KeyParameters, R>,
+  parameters: P,
+): Promise<readonly R[]> {
+  const rows = await database.all(query, { ...parameters, ...keyParameters(key) });
+  if (rows.length === 0) await requireSession(database, key);
+  return rows;
 }

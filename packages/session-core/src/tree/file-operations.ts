@@ -44,8 +44,16 @@ export function insertFileOperations(connection: Connection, seq: EntrySeq, payl
   }
 }
 
-interface OperationRow extends Pick<FileOperationTable, "entry_seq" | "tool_call_id" | "kind" | "path" | "nested"> {
+interface OperationRow extends StoredOperation {
+  readonly entry_seq: number;
   readonly entry_id: string;
+}
+
+/** A tool result of a path. */
+interface ResultRow {
+  readonly seq: number;
+  readonly call_id: string | null;
+  readonly failed: boolean | 0 | 1;
 }
 
 const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
@@ -55,12 +63,6 @@ const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>((
     FROM up CROSS JOIN file_operation ON entry_seq = up.seq CROSS JOIN entry ON entry.seq = up.seq
     ORDER BY entry_seq, ordinal`),
 );
-
-interface ResultRow {
-  readonly seq: EntrySeq;
-  readonly call_id: string;
-  readonly failed: 0 | 1;
-}
 
 const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql, p }) =>
   rawQuery(sql<ResultRow>`
@@ -79,21 +81,27 @@ export function readFileOperations(connection: Connection, session: SessionRef, 
   const from = fromId === undefined ? toEntrySeq(0) : requireEntrySeq(connection, session, fromId);
   if (fromId !== undefined && !isOnPath(connection, from, to))
     throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
+  return withOutcomes(connection.all(operationsOnPath, { from, to }), connection.all(resultsOnPath, { from, to }));
+}
+
+/** The operations of a part of a path, oldest first, each with the outcome that its result tells. `results`: those of that part, newest first. */
+export function withOutcomes(operations: readonly OperationRow[], results: readonly ResultRow[]): readonly FileOperation[] {
   // Another branch may hold another result of the same call, so only results on this path count. A later reply may use the
   // same id again, so a call takes the first result after it.
-  const results = groupResults(connection.all(resultsOnPath, { from, to }));
-  return connection.all(operationsOnPath, { from, to }).map((row) => ({
+  const byCall = groupResults(results);
+  return operations.map((row) => ({
     entryId: row.entry_id,
     toolCallId: row.tool_call_id,
     kind: row.kind,
     path: row.path,
-    outcome: row.nested === 1 ? "done" : takeOutcome(row.entry_seq, results.get(row.tool_call_id) ?? []),
+    outcome: row.nested === 1 ? "done" : takeOutcome(row.entry_seq, byCall.get(row.tool_call_id) ?? []),
   }));
 }
 
 function groupResults(newestFirst: readonly ResultRow[]): ReadonlyMap<string, ResultRow[]> {
   const results = new Map<string, ResultRow[]>();
   for (const row of newestFirst) {
+    if (row.call_id === null) continue;
     const known = results.get(row.call_id);
     if (known === undefined) results.set(row.call_id, [row]);
     else known.push(row);
@@ -102,9 +110,9 @@ function groupResults(newestFirst: readonly ResultRow[]): ReadonlyMap<string, Re
 }
 
 /** Returns the outcome of a call. Removes the results before it: calls come oldest first, so no later call needs them. */
-function takeOutcome(call: EntrySeq, newestFirst: ResultRow[]): FileOperation["outcome"] {
+function takeOutcome(call: number, newestFirst: ResultRow[]): FileOperation["outcome"] {
   while ((newestFirst.at(-1)?.seq ?? Number.POSITIVE_INFINITY) <= call) newestFirst.pop();
   const result = newestFirst.at(-1);
   if (result === undefined) return "unknown";
-  return result.failed === 1 ? "failed" : "done";
+  return result.failed ? "failed" : "done";
 }

@@ -48,7 +48,8 @@ export function shortSessionIds(connection: Connection, ids: readonly SessionId[
   return short;
 }
 
-function shortenId(id: string, neighbors: readonly (string | undefined)[]): string {
+/** The shortest prefix of an id, of at least four characters, that its neighbors in the order of ids do not have. */
+export function shortenId(id: string, neighbors: readonly (string | undefined)[]): string {
   const length = Math.max(MIN_LENGTH, ...neighbors.map((other) => (other === undefined ? 0 : sharedLength(id, other) + 1)));
   return id.slice(0, pairStart(id, length) < length ? length + 1 : length);
 }
