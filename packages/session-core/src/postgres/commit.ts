@@ -1,7 +1,42 @@
 import type { Batch, BatchResult } from "../port/writes.js";
-import type { PgDatabase } from "./database.js";
+import { BatchWriter, type ValidatedWrite, validateWrite } from "../tree/batch-writer.js";
+import type { PathState } from "../tree/path-rules.js";
+import type { Database, PgDatabase } from "./database.js";
+import { factsWanted, type LockedSession, lockSession, readFacts } from "./facts.js";
+import { PgLeafState } from "./leaf-state.js";
+import { PlannedSession } from "./planned-session.js";
+import { saveChanges } from "./save-changes.js";
 import type { WriteRules } from "./write-rules.js";
 
+/**
+ * Validates a batch and writes it in one transaction: all of it or, after any error, none.
+ *
+ * @throws {InvalidEntryError} an entry or another write is not valid; the store was not touched.
+ * @throws {LeafMovedError} the stored leaf differs from `batch.seen`, and `onConflict` is `error` or `onlyIfSeen` is set.
+ * @throws {SessionNotFoundError} the session was deleted.
+ */
 export async function commitBatch(database: PgDatabase, batch: Batch, rules: WriteRules): Promise<BatchResult> {
-  throw new Error("not built yet");
+  const writes = batch.writes.map((write) => validateWrite(write, rules.validateEntry));
+  return database.write(async (transaction) => {
+    const session = await lockSession(transaction, batch.sessionId);
+    return writeBatch(transaction, session, batch, writes, rules);
+  });
+}
+
+/** Does the writes of a batch on a session whose row the transaction holds: reads what they refer to, decides, and writes. */
+export async function writeBatch(
+  transaction: Database,
+  session: LockedSession,
+  batch: Omit<Batch, "sessionId" | "writes">,
+  writes: readonly ValidatedWrite[],
+  { fileTools }: Pick<WriteRules, "fileTools">,
+): Promise<BatchResult> {
+  const { seen, leafName } = batch;
+  const isRead = seen instanceof PgLeafState;
+  const facts = await readFacts(transaction, session.id, factsWanted(leafName, isRead ? null : seen.entryId, writes));
+  const target = new PlannedSession(transaction.tenant, session, facts, fileTools);
+  const start: PathState<number> = isRead ? seen.path : seen.entryId === null ? target.stateAt(null) : target.requireState(seen.entryId);
+  const { entries, leaf } = new BatchWriter(target, batch, start).run(writes);
+  const firstText = await saveChanges(transaction, session, target.takeChanges());
+  return { entries, leaf: new PgLeafState(leaf, { seq: session.seq, cwd: session.cwd, firstText }) };
 }

@@ -169,7 +169,7 @@ const TABLES: readonly (readonly [name: string, body: string])[] = [
     "entry_token_count",
     `
     entry_seq  integer NOT NULL,
-    tokens     integer NOT NULL,
+    tokens     bigint NOT NULL,
     tenant     text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
     counter    text COLLATE "C" NOT NULL, -- of the host's choice
@@ -219,6 +219,7 @@ const INDEXES: readonly (readonly [name: string, on: string])[] = [
   ["entry_marks", `entry (tenant, session_id, kind, seq) WHERE kind IN (${MARK_KINDS})`],
   ["entry_custom_type", `entry (tenant, session_id, custom_type, seq) WHERE custom_type IS NOT NULL`],
   ["entry_words", `entry USING gin (words)`],
+  ["leaf_move_stack", `leaf_move (tenant, session_id, leaf_name, state, seq)`],
   ["run_by_parent", `run (tenant, session_id, parent_seq)`],
   ["source_file_by_path", `source_file (tenant, left(path, 500))`],
   ["source_session_by_session", `source_session (tenant, session_id)`],

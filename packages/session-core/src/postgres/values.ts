@@ -1,53 +1,181 @@
+import { parseEncoded } from "../entry/bytes.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
+import { keyBounds } from "../sessions/key-range.js";
+import { rowLimit } from "../storage/query.js";
+import { assertTokenCounts } from "../tree/token-counts.js";
 import type { PgDatabase } from "./database.js";
+import { pgQuery, pgRaw } from "./query.js";
+import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 
-export async function listLabels(database: PgDatabase, key: records.SessionKey, text?: string): Promise<readonly records.Label[]> {
-  throw new Error("not built yet");
+const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
+  pgRaw(sql<records.Label>`
+    SELECT entry.id AS "entryId", label.label, label.created_at_ms AS "createdAtMs"
+    FROM label JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = label.entry_seq
+    WHERE ${ofSession(sql, p, "label")} AND ${sessionExists(sql, p)} ORDER BY label.entry_seq`),
+);
+
+/** Lists the labels that contain `text`, ignoring case, oldest entry first. @throws {SessionNotFoundError} */
+export async function listLabels(database: PgDatabase, key: records.SessionKey, text = ""): Promise<readonly records.Label[]> {
+  const labels = await database.all(labelRows, keyParameters(key));
+  if (labels.length === 0) await requireSession(database, key);
+  // Compared in JavaScript, so that case is ignored in the same way in every store.
+  const part = text.toLowerCase();
+  return labels.filter(({ label }) => label.toLowerCase().includes(part));
 }
 
+interface ValueRow {
+  readonly key: string;
+  readonly json: string;
+  readonly updated_at_ms: number;
+}
+
+const valueRow = pgQuery<KeyParameters & { name: string }, ValueRow>(({ sql, p }) =>
+  pgRaw(sql<ValueRow>`
+    SELECT key, value_json AS json, updated_at_ms FROM value
+    WHERE ${ofSession(sql, p, "value")} AND key = ${p.name} AND ${sessionExists(sql, p)}`),
+);
+
+/** Returns the value of a key, or undefined. @throws {SessionNotFoundError} */
 export async function findValue(database: PgDatabase, key: records.SessionKey, name: string): Promise<records.StoredValue | undefined> {
-  throw new Error("not built yet");
+  const row = await database.get(valueRow, { ...keyParameters(key), name });
+  if (row === undefined) await requireSession(database, key);
+  return row && storedValue(row);
 }
 
+interface RangeParameters extends KeyParameters {
+  readonly from: string;
+  /** null: there is no end. */
+  readonly to: string | null;
+  readonly limit: number;
+}
+
+function rangeParameters(key: records.SessionKey, range: records.ValueRange): RangeParameters {
+  const { from, to } = keyBounds(range);
+  return { ...keyParameters(key), from, to: typeof to === "string" ? to : null, limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
+}
+
+const valueRows = byOrder((order) =>
+  pgQuery<RangeParameters, ValueRow>(({ sql, p }) =>
+    pgRaw(sql<ValueRow>`
+      SELECT key, value_json AS json, updated_at_ms FROM value
+      WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
+      ORDER BY key ${sql.raw(order)} LIMIT ${p.limit}`),
+  ),
+);
+
+/** Lists the values of a range of keys, ordered by key. @throws {SessionNotFoundError} */
 export async function listValues(
   database: PgDatabase,
   key: records.SessionKey,
   range: records.ValueRange,
 ): Promise<readonly records.StoredValue[]> {
-  throw new Error("not built yet");
+  const rows = await database.all(valueRows[range.order ?? "asc"], rangeParameters(key, range));
+  if (rows.length === 0) await requireSession(database, key);
+  return rows.map(storedValue);
 }
 
+const keyRows = byOrder((order) =>
+  pgQuery<RangeParameters, records.ValueKey>(({ sql, p }) =>
+    pgRaw(sql<records.ValueKey>`
+      SELECT key, bytes, updated_at_ms AS "updatedAtMs" FROM value
+      WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
+      ORDER BY key ${sql.raw(order)} LIMIT ${p.limit}`),
+  ),
+);
+
+/** Lists the keys of a range, ordered by key, without reading the values. @throws {SessionNotFoundError} */
 export async function listValueKeys(
   database: PgDatabase,
   key: records.SessionKey,
   range: records.ValueRange,
 ): Promise<readonly records.ValueKey[]> {
-  throw new Error("not built yet");
+  const rows = await database.all(keyRows[range.order ?? "asc"], rangeParameters(key, range));
+  if (rows.length === 0) await requireSession(database, key);
+  return rows;
 }
 
+function byOrder<T>(make: (order: "asc" | "desc") => T): { readonly asc: T; readonly desc: T } {
+  return { asc: make("asc"), desc: make("desc") };
+}
+
+function storedValue({ key, json, updated_at_ms }: ValueRow): records.StoredValue {
+  return { key, value: parseEncoded(json), updatedAtMs: updated_at_ms };
+}
+
+const valuesOf = pgQuery<{ name: string; sessions: readonly SessionId[] }, ValueRow & { readonly session_id: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<ValueRow & { readonly session_id: SessionId }>`
+    SELECT value.session_id, value.key, value.value_json AS json, value.updated_at_ms
+    FROM unnest(${p.sessions}::text[]) WITH ORDINALITY AS wanted (id, ordinal)
+      JOIN value ON value.tenant = ${p.tenant} AND value.session_id = wanted.id AND value.key = ${p.name}
+    ORDER BY wanted.ordinal`),
+);
+
+/** Returns the value of one key of several sessions, in the order of the ids. Sessions without one are missing. */
 export async function findValuesOf(
   database: PgDatabase,
   name: string,
   ids: readonly SessionId[],
 ): Promise<ReadonlyMap<SessionId, records.StoredValue>> {
-  throw new Error("not built yet");
+  const rows = await database.all(valuesOf, { name, sessions: ids });
+  return new Map(rows.map((row) => [row.session_id, storedValue(row)]));
 }
 
+type CountKey = KeyParameters & { readonly counter: string };
+
+const countsOf = pgQuery<CountKey & { ids: readonly EntryId[] }, { id: EntryId; tokens: number }>(({ sql, p }) =>
+  pgRaw(sql<{ id: EntryId; tokens: number }>`
+    SELECT entry.id, counted.tokens
+    FROM unnest(${p.ids}::text[]) WITH ORDINALITY AS wanted (id, ordinal)
+      JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.id = wanted.id
+      JOIN entry_token_count AS counted
+        ON ${ofSession(sql, p, "counted")} AND counted.counter = ${p.counter} AND counted.entry_seq = entry.seq
+    WHERE ${sessionExists(sql, p)} ORDER BY wanted.ordinal`),
+);
+
+/** Reads stored token counts by entry id, in one query. Entries without a count are missing in the map. @throws {SessionNotFoundError} */
 export async function readTokenCounts(
   database: PgDatabase,
   key: records.SessionKey,
   counter: string,
   ids: readonly EntryId[],
 ): Promise<ReadonlyMap<EntryId, number>> {
-  throw new Error("not built yet");
+  const rows = ids.length === 0 ? [] : await database.all(countsOf, { ...keyParameters(key), counter, ids });
+  if (rows.length === 0) await requireSession(database, key);
+  return new Map(rows.map(({ id, tokens }) => [id, tokens]));
 }
 
+// The lock keeps the session from being deleted meanwhile, and does not wait for appends. Rows are written in one order, so that two
+// writers of the same counts cannot wait for each other.
+const putCounts = pgQuery<CountKey & { ids: readonly EntryId[]; tokens: readonly number[] }, { known: boolean }>(({ sql, p }) =>
+  pgRaw(sql<{ known: boolean }>`
+    WITH kept AS (
+      SELECT session.tenant, session.session_id FROM session
+      WHERE ${ofSession(sql, p, "session")} AND seq = coalesce(${p.sessionSeq}::bigint, seq) FOR KEY SHARE),
+    put AS (
+      INSERT INTO entry_token_count (tenant, session_id, counter, entry_seq, tokens)
+      SELECT kept.tenant, kept.session_id, ${p.counter}, entry.seq, max(given.tokens)
+      FROM kept CROSS JOIN unnest(${p.ids}::text[], ${p.tokens}::bigint[]) AS given (id, tokens)
+        JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.id = given.id
+      GROUP BY kept.tenant, kept.session_id, entry.seq ORDER BY entry.seq
+      ON CONFLICT (tenant, session_id, counter, entry_seq) DO UPDATE SET tokens = excluded.tokens)
+    SELECT EXISTS (SELECT 1 FROM kept) AS known`),
+);
+
+/**
+ * Stores token counts, replacing those of the same counter. Ignores ids of unknown entries.
+ *
+ * @throws {InvalidEntryError} the counter name is empty or longer than 200 characters, or a count is not a non-negative safe integer.
+ * @throws {SessionNotFoundError}
+ */
 export async function saveTokenCounts(
   database: PgDatabase,
   key: records.SessionKey,
   counter: string,
   counts: ReadonlyMap<EntryId, number>,
 ): Promise<void> {
-  throw new Error("not built yet");
+  assertTokenCounts(counter, counts);
+  if (counts.size === 0) return requireSession(database, key);
+  const parameters = { ...keyParameters(key), counter, ids: [...counts.keys()], tokens: [...counts.values()] };
+  if ((await database.get(putCounts, parameters))?.known !== true) await requireSession(database, key);
 }
