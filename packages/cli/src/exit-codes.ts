@@ -222,6 +222,16 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     exit: 97,
     meaning: "The command is not for a store on a server: the server does it itself, as the message says",
   },
+  SESSION_CHANGED: {
+    exit: 98,
+    meaning: "`copy`: another process wrote to a session of the target while it was copied",
+    hint: "Run the command again.",
+  },
+  COPY_DIFFERS: {
+    exit: 99,
+    meaning: "`copy`: what was read back from the target is not what the source has: one of the stores is damaged",
+    hint: "Check both with `bough verify`.",
+  },
   POSTGRES_DRIVER: { exit: 96, meaning: "The package `pg` cannot be loaded" },
 };
 
