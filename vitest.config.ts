@@ -1,11 +1,34 @@
 import { defineConfig } from "vitest/config";
+import { contractTests } from "./.ci/contract.js";
 
-// The engine of the stores that tests of the contract open: memory, file, postgres or postgres-partitioned.
-const engine = process.env["BOUGH_TEST_ENGINE"] ?? "memory";
+/** Tests of a store on a server that are not of the contract. */
+const SERVER_ONLY = "{packages/*/test,test}/postgres/**/*.test.ts";
+
+const SERVER = { globalSetup: [".ci/test-server.ts"] };
+
+/** BOUGH_TEST_ENGINE=postgres: on this engine only. */
+const wanted = process.env["BOUGH_TEST_ENGINE"];
+
+// Until the engine on a server does all of the contract, its tests run there only where BOUGH_TEST_ENGINE asks for it.
+const contract = wanted === undefined ? [] : [...contractTests()];
+
+/** What runs on each engine: all tests, with their stores in memory; and those of the contract again on every other engine. */
+const PROJECTS = {
+  memory: { include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: [SERVER_ONLY, "**/node_modules/**"] },
+  file: { include: contract },
+  postgres: { include: [...contract, SERVER_ONLY], ...SERVER },
+  "postgres-partitioned": { include: contract, ...SERVER },
+};
 
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    projects: Object.entries(PROJECTS)
+      .filter(([name, { include }]) => include.length > 0 && (wanted === undefined || name === wanted))
+      .map(([name, project]) => ({
+        extends: true,
+        // Screens show times where the person is; snapshots are of one place.
+        test: { name, env: { TZ: "UTC", BOUGH_TEST_ENGINE: name }, ...project },
+      })),
     // Real files and real processes on cores that may be busy with other work: no test asserts a time. This limit ends what
     // hangs, and what grows with the square of a megabyte.
     testTimeout: 240_000,
@@ -13,9 +36,6 @@ export default defineConfig({
     pool: "forks",
     // Vitest keeps one core for itself by default: one worker of two cores. Its own process has little to do here.
     maxWorkers: "100%",
-    // Screens show times where the person is; snapshots are of one place.
-    env: { TZ: "UTC", BOUGH_TEST_ENGINE: engine },
-    ...(engine.startsWith("postgres") ? { globalSetup: [".ci/test-server.ts"] } : {}),
     setupFiles: [".ci/test-environment.ts"],
     // `npm run coverage`. What runs in processes of its own (the command, kills) is not counted.
     coverage: {

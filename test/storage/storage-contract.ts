@@ -1,6 +1,7 @@
 import { openStore, type Store, userMessage, type Write } from "@bough/session-core";
 import { type SessionStorage, storageOf } from "@bough/session-core/internals";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Place } from "../../.ci/test-engine.js";
 
 /** A storage under test: `open` gives an empty one; `reopen`, where sessions outlive a process, the last one again. */
 export interface StorageUnderTest {
@@ -246,8 +247,8 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
 }
 
 /** Opens a store that is closed after the test. */
-export async function openedStore(path: string): Promise<Store> {
-  const store = await openStore({ path, durability: "normal" });
+export async function openedStore(place: Place): Promise<Store> {
+  const store = await openStore({ ...place, durability: "normal" });
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,27 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { ENGINE, newPlace, type Place } from "../../.ci/test-engine.js";
+import { abilitiesContract } from "./abilities-contract.js";
 import { readsContract } from "./reads-contract.js";
 import { openedStore, storageContract } from "./storage-contract.js";
 import { writesContract } from "./writes-contract.js";
 
-let folder: string;
-let files = 0;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "bough-storage-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let place: Place;
+const open = () => {
+  place = newPlace();
+  return openedStore(place);
+};
 
-storageContract("SQLite in memory", { open: () => openedStore(":memory:") });
-readsContract("SQLite in memory", () => openedStore(":memory:"));
-writesContract("SQLite in memory", () => openedStore(":memory:"));
-
-const path = () => join(folder, `${files}.db`);
-storageContract("SQLite in a file", {
-  open: () => {
-    files += 1;
-    return openedStore(path());
-  },
-  reopen: () => openedStore(path()),
-});
+// A store in memory ends with its process.
+storageContract(ENGINE, { open, reopen: ENGINE === "memory" ? undefined : () => openedStore(place) });
+abilitiesContract(ENGINE, open, () => openedStore(place));
+readsContract(ENGINE, open);
+writesContract(ENGINE, open);

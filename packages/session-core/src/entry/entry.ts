@@ -122,7 +122,7 @@ export type ContextEditPayload = Extract<EntryPayload, { type: "context_edit" }>
 /** The position of an entry in its session. */
 export interface EntryPosition {
   readonly id: EntryId;
-  /** Order of arrival in the store; ascending, and the cursor for reading newer entries. */
+  /** Order of arrival, in the store, or on a server in its session; ascending, and the cursor for reading newer entries. */
   readonly seq: number;
   /** null: a first entry of the session. */
   readonly parentId: EntryId | null;

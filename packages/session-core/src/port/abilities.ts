@@ -11,6 +11,6 @@ export interface Abilities {
   readonly packing: boolean;
   /** Entries are indexed for the search after they are written, by `catchUpSearch`. Without it the write indexes them. */
   readonly indexesLater: boolean;
-  /** A deletion overwrites what it deletes before it returns. Without it the server does so later. */
-  readonly overwritesDeleted: boolean;
+  /** Entries are numbered in order of arrival in the whole store, or in their session. */
+  readonly numbers: "store" | "session";
 }

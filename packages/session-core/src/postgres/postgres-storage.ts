@@ -143,7 +143,7 @@ export class PostgresStorage extends PostgresReads implements port.SessionStorag
   }
 }
 
-const ON_A_SERVER: Abilities = { sharedBy: "network", backup: false, packing: false, indexesLater: false, overwritesDeleted: false };
+const ON_A_SERVER: Abilities = { sharedBy: "network", backup: false, packing: false, indexesLater: false, numbers: "session" };
 
 /** A server stores payloads in one form, and looks after its files itself. */
 const NOTHING_TO_PACK: PayloadPacking = {

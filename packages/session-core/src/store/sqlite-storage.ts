@@ -38,7 +38,7 @@ import { SqliteReads } from "./sqlite-reads.js";
 const TRUNCATE_TIMEOUT_MS = 250;
 const TRUNCATE_RETRY_MS = 10;
 
-const IN_A_FILE: Abilities = { sharedBy: "machine", backup: true, packing: true, indexesLater: true, overwritesDeleted: true };
+const IN_A_FILE: Abilities = { sharedBy: "machine", backup: true, packing: true, indexesLater: true, numbers: "store" };
 const IN_MEMORY: Abilities = { ...IN_A_FILE, sharedBy: "process" };
 
 /** How to open the SQLite storage. */

@@ -16,7 +16,7 @@ import {
   userMessage,
 } from "../../src/index.js";
 import { searchableText } from "../../src/internals.js";
-import { collected, findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
+import { collected, findingsOf, openedStore, tempFolder } from "../world/stores.js";
 
 const TAG = "$bough.bytes";
 const bytes = fc.uint8Array({ maxLength: 40 });
@@ -53,8 +53,7 @@ describe("bytes in the data of a host", () => {
   });
 
   test("come back as Uint8Array from entries and values, also packed, forked, exported and imported", async () => {
-    const path = storePath();
-    const store = await openedStore({ path });
+    const store = await openedStore();
     const session = await store.createSession({ id: "s" });
     await fill(session);
     const expected = await held(session);

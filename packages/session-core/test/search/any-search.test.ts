@@ -5,7 +5,7 @@ import type { EntryInput } from "../../src/entry/entry.js";
 import type { SearchHit, SearchPage } from "../../src/port/search.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
-import { openedStore, storePath } from "../world/stores.js";
+import { lastingPlace, openedStore } from "../world/stores.js";
 
 // Beside plain words: escapes of JSON, accents in two forms, letters of several cases, characters that are newer than the tokenizer's Unicode.
 const NASTY = [
@@ -145,14 +145,14 @@ describe("any search", () => {
         conditions,
         fc.nat(8),
         async (entries, asked, conditions, indexed) => {
-          const path = storePath();
-          const store = await openStore({ path, durability: "normal" });
+          const place = lastingPlace();
+          const store = await openStore({ ...place, durability: "normal" });
           const { session } = await grow("", { store });
           await session.write(
             entries.map(({ text, isPrivate }, at) => ({ kind: "entry", entry: command(`e${at}`, text, isPrivate) }) as const),
           );
           await store.catchUpSearch(indexed);
-          const reader = await openStore({ path, mode: "read-only" });
+          const reader = await openStore({ ...place, mode: "read-only" });
           const request = { query: asked, limit: 100, ...conditions };
           const some = await reader.search(request);
           await reader.close();

@@ -5,7 +5,7 @@ import { EntryConflictError, EntryNotFoundError, InvalidEntryError, InvalidRefer
 import type { Write } from "../../src/port/writes.js";
 import type { Session } from "../../src/session/session.js";
 import { childNames, contextNames, entryNamed, follow, grow, pathNames, plant, treeNames } from "../world/grow.js";
-import { findingsOf, openedStore, storePath } from "../world/stores.js";
+import { findingsOf, lastingPlace, openedStore } from "../world/stores.js";
 import { steps, TreeModel } from "../world/tree-model.js";
 
 function below(parentId: string | null, word: string): Write {
@@ -240,9 +240,9 @@ describe("appends below given parents between the steps of a person", () => {
   });
 
   test("of two handles at once conflict with neither", async () => {
-    const path = storePath();
-    const { session } = await grow("u0", { store: await openedStore({ path }) });
-    const host = await (await openedStore({ path })).openSession(session.id);
+    const place = lastingPlace();
+    const { session } = await grow("u0", { store: await openedStore(place) });
+    const host = await (await openedStore(place)).openSession(session.id);
     const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
     await Promise.all(
       numbers.flatMap((at) => [session.append(entryNamed(`u${at}`)), host.append(entryNamed(`d${at}`), { parentId: "u0" })]),

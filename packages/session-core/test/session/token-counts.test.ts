@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import { entryNamed, grow, treeNames } from "../world/grow.js";
-import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+import { findingsOf, lastingPlace, openedStore, raw, storePath } from "../world/stores.js";
 
 const counts = (given: Readonly<Record<string, number>>) => new Map(Object.entries(given));
 
@@ -89,12 +89,12 @@ describe("token counts", () => {
   });
 
   test("are not written to a store that is only read", async () => {
-    const path = storePath();
-    const store = await openStore({ path });
+    const place = lastingPlace();
+    const store = await openStore(place);
     const { session } = await grow("u1", { store });
     await session.tokenCounts.save("c", counts({ u1: 1 }));
     await store.close();
-    const reader = await (await openedStore({ path, mode: "read-only" })).openSession(session.id);
+    const reader = await (await openedStore({ ...place, mode: "read-only" })).openSession(session.id);
     expect(await reader.tokenCounts.get("c", ["u1"])).toEqual(counts({ u1: 1 }));
     await expect(reader.tokenCounts.save("c", counts({ u1: 2 }))).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
   });

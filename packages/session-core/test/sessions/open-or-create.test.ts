@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import type { Write } from "../../src/port/writes.js";
 import { entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
-import { findingsOf, openedStore, storePath } from "../world/stores.js";
+import { findingsOf, lastingPlace, openedStore } from "../world/stores.js";
 
 const FIRST: readonly Write[] = [
   { kind: "entry", entry: entryNamed("u1") },
@@ -47,8 +47,8 @@ describe("opening a session or creating it", () => {
   });
 
   test("of fifty calls at once by two handles creates one session, with its first writes once", async () => {
-    const path = storePath();
-    const stores = [await openedStore({ path }), await openedStore({ path })];
+    const place = lastingPlace();
+    const stores = [await openedStore(place), await openedStore(place)];
     const sessions = await Promise.all(
       Array.from({ length: 50 }, (_, at) => stores[at % 2]?.openOrCreateSession("t1", { title: `by ${at}` }, { writes: FIRST })),
     );
@@ -56,7 +56,7 @@ describe("opening a session or creating it", () => {
     expect(titles.size).toBe(1);
     for (const session of sessions) expect(session?.leafId).toBe("a1");
     expect((await stores[0]?.listSessions({ empty: true }))?.items).toHaveLength(1);
-    expect(await findingsOf(await openedStore({ path }))).toEqual([]);
+    expect(await findingsOf(await openedStore(place))).toEqual([]);
   });
 
   test("refuses an id that no session can have, and bad properties, and creates nothing", async () => {
@@ -68,10 +68,10 @@ describe("opening a session or creating it", () => {
   });
 
   test("in a store that is read-only opens what exists, and refuses to create", async () => {
-    const path = storePath();
-    const writer = await openedStore({ path });
+    const place = lastingPlace();
+    const writer = await openedStore(place);
     await grow("u1", { store: writer, session: { id: "t1" } });
-    const reader = await openedStore({ path, mode: "read-only" });
+    const reader = await openedStore({ ...place, mode: "read-only" });
     expect((await reader.openOrCreateSession("t1")).leafId).toBe("u1");
     await expect(reader.openOrCreateSession("t2")).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
   });

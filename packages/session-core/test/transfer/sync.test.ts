@@ -7,7 +7,7 @@ import type { ImportProgress } from "../../src/transfer/import-run.js";
 import { findOrphanedSessions } from "../../src/transfer/orphans.js";
 import { type SyncedAgent, type SyncOptions, syncSessions } from "../../src/transfer/sync.js";
 import { pathNames } from "../world/grow.js";
-import { findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
+import { findingsOf, lastingPlace, openedStore, tempFolder } from "../world/stores.js";
 
 const HEADER = { type: "session", version: 3, id: "s", timestamp: "2025-11-21T12:00:00.000Z", cwd: "/home/ada/app" };
 
@@ -273,10 +273,10 @@ describe("options of a sync", () => {
   });
 });
 
-test("two stores of one file sync at once: every entry is there once", async () => {
-  const [home, path] = [new Home(), storePath()];
+test("two handles on one store sync at once: every entry is there once", async () => {
+  const [home, place] = [new Home(), lastingPlace()];
   for (let at = 0; at < 20; at += 1) home.write(`${at}.jsonl`, piFile({ ...HEADER, id: `s${at}` }, "u1 a1 u2"));
-  const stores = [await openedStore({ path }), await openedStore({ path })];
+  const stores = [await openedStore(place), await openedStore(place)];
   await Promise.all(stores.map((store) => home.sync(store)));
   for (let at = 0; at < 20; at += 1) home.append(`${at}.jsonl`, lines(piLine("a2", "u2")));
   await Promise.all(stores.map((store) => home.sync(store)));

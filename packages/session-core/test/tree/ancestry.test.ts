@@ -43,7 +43,7 @@ async function stepsOf(path: string, act: () => Promise<unknown>): Promise<reado
 
 /** A tree in memory: each number chooses where a branch starts, and how long it is. */
 async function grownBy(forks: readonly number[]) {
-  const store = await openStore({ path: ":memory:", durability: "normal" });
+  const store = await openedStore();
   const session = await store.createSession({});
   const parents = new Map<string, string | null>();
   for (const fork of forks) {

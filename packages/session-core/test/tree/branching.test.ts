@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EntryNotFoundError } from "../../src/errors/session-errors.js";
 import { openStore } from "../../src/store/open-store.js";
 import { childNames, entryNamed, grow, names, pathNames, treeNames } from "../world/grow.js";
-import { findingsOf, openedStore, storePath } from "../world/stores.js";
+import { findingsOf, lastingPlace, openedStore } from "../world/stores.js";
 
 describe("going back to an earlier entry", () => {
   test("makes the next append its child, a sibling of the branch left behind", async () => {
@@ -38,12 +38,12 @@ describe("going back to an earlier entry", () => {
   });
 
   test("is on disk at once: reopened, the session stands there without an append", async () => {
-    const path = storePath();
-    const store = await openStore({ path });
+    const place = lastingPlace();
+    const store = await openStore(place);
     const { session } = await grow("u1 a1 u2", { store });
     await session.moveLeaf("u1");
     await store.close();
-    const again = await (await openedStore({ path })).openSession(session.id);
+    const again = await (await openedStore(place)).openSession(session.id);
     expect(again.leafId).toBe("u1");
   });
 
@@ -91,11 +91,11 @@ describe("undoing a move", () => {
   });
 
   test("works after the store was closed: the log of moves is kept", async () => {
-    const path = storePath();
-    const store = await openStore({ path });
+    const place = lastingPlace();
+    const store = await openStore(place);
     const { session } = await grow("u1 a1 @u1", { store });
     await store.close();
-    const again = await (await openedStore({ path })).openSession(session.id);
+    const again = await (await openedStore(place)).openSession(session.id);
     expect(await again.undoMove()).toBe(true);
     expect(again.leafId).toBe("a1");
   });

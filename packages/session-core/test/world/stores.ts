@@ -1,18 +1,12 @@
-import { randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
+import { newPlace, tempFolder } from "../../../../.ci/test-engine.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 
-/** A folder that is gone after the test. */
-export function tempFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "bough-core-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export { ENGINE, lastingPlace, newPlace, tempFolder } from "../../../../.ci/test-engine.js";
 
 /** Lists the copies of databases that are left. The test has a temporary folder of its own, so that other tests do not count. */
 export function copiesLeft(): () => readonly string[] {
@@ -31,35 +25,12 @@ export function storePath(): string {
   return join(tempFolder(), "store.db");
 }
 
-/** The engines that the contract is tested on. Each test file of the contract runs once on each (vitest.config.ts). */
-export type Engine = "memory" | "file" | "postgres" | "postgres-partitioned";
-
-/** The engine of this run. */
-export const ENGINE: Engine = engineOf(process.env["BOUGH_TEST_ENGINE"] ?? "memory");
-
-function engineOf(name: string): Engine {
-  if (name === "memory" || name === "file" || name === "postgres" || name === "postgres-partitioned") return name;
-  throw new Error(`BOUGH_TEST_ENGINE is memory, file, postgres or postgres-partitioned, not ${name}.`);
-}
-
 /** A store of its own on the engine of this run, closed after the test. Real engines, synced to disk only where a test is about that. */
 export async function openedStore(options: Partial<StoreOptions> = {}): Promise<Store> {
-  const store = await openStore({ ...newPlace(), durability: "normal", ...options });
+  const place = options.path === undefined && options.url === undefined ? newPlace() : {};
+  const store = await openStore({ ...place, durability: "normal", ...options });
   onTestFinished(() => store.close());
   return store;
-}
-
-/** Where a new store can be made on the engine of this run: opened twice, it is the same store. */
-export function newPlace(): StoreOptions {
-  if (ENGINE === "memory") return { path: ":memory:" };
-  return ENGINE === "file" ? { path: storePath() } : serverPlace(ENGINE === "postgres-partitioned" ? 4 : 0);
-}
-
-/** The stores of a run are tenants of one schema, which takes a second to create. */
-export function serverPlace(partitions = 0): StoreOptions {
-  const { BOUGH_TEST_POSTGRES: url, BOUGH_TEST_SCHEMA: schema } = process.env;
-  if (url === undefined) throw new Error("This test needs the PostgreSQL server of .ci/test-server.ts: see vitest.config.ts.");
-  return { url, schema: `${schema}${partitions === 0 ? "" : "_parts"}`, tenant: randomUUID(), connections: 4, partitions };
 }
 
 /** The same file without our code, for damage and for looking. */

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as core from "../../../src/index.js";
-import { findingsOf, openedStore, storePath } from "../../world/stores.js";
+import { findingsOf, lastingPlace, openedStore } from "../../world/stores.js";
 
 type Body = Record<string, unknown>;
 
@@ -183,8 +183,8 @@ async function ask(url: string, provider: Provider, session: core.Session): Prom
 
 /** Question, call and result, stored; and the session as another process reads it. */
 async function storedCall(url: string, provider: Provider): Promise<core.Session> {
-  const path = storePath();
-  const store = await core.openStore({ path, durability: "normal" });
+  const place = lastingPlace();
+  const store = await core.openStore({ ...place, durability: "normal" });
   const session = await store.createSession({ id: "s" });
   await session.append(core.userMessage("1 + 2?"));
   await ask(url, provider, session);
@@ -194,7 +194,7 @@ async function storedCall(url: string, provider: Provider): Promise<core.Session
   await session.append(core.toolResult(call ?? "", "3", { toolName: "add" }));
   await store.pack({ scope: "all" });
   await store.close();
-  const again = await openedStore({ path });
+  const again = await openedStore(place);
   expect(await findingsOf(again)).toEqual([]);
   return again.openSession("s");
 }
