@@ -23,6 +23,8 @@ export const searchableText = checked(text.searchableText, ["payload", PAYLOAD])
 export const describeFile = checked(text.describeFile, ["file", FILE_BLOCK]);
 export const oneLine = checked(lines.oneLine, ["text", TEXT]);
 
+export { isServerUrl, withoutPassword } from "./postgres/address.js";
+
 /** The storage engine below a store. */
 export function storageOf(store: Store): SessionStorage {
   return store.storage;

@@ -1,2 +1,2 @@
-// The subpath `@bough/session-core/postgres`: stores on a PostgreSQL server, beyond what `openStore({ url })` opens.
-export { PATH_TABLES, SESSION_TABLES } from "./postgres/schema.js";
+// The subpath `@bough/session-core/postgres`: what the owner of a PostgreSQL server needs beyond `openStore({ url })`.
+export { distribution, type GrantOptions, grants, type SchemaName } from "./postgres/administration.js";

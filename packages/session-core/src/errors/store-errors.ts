@@ -34,10 +34,8 @@ export class NewerStoreError extends BoughError {
   readonly version: number;
   readonly supported: number;
 
-  constructor(path: string, version: number, supported: number) {
-    super(`A newer version of Bough wrote ${path} (format ${version}; the newest supported format is ${supported}).`, {
-      hint: "Update Bough.",
-    });
+  constructor(path: string, version: number, supported: number, { hint = "Update Bough." }: { readonly hint?: string | undefined } = {}) {
+    super(`A newer version of Bough wrote ${path} (format ${version}; the newest supported format is ${supported}).`, { hint });
     this.path = path;
     this.version = version;
     this.supported = supported;
@@ -62,10 +60,10 @@ export class StoreReadOnlyError extends BoughError {
   override readonly name = "StoreReadOnlyError";
   readonly path: string;
 
-  constructor(path: string, options?: { cause: unknown }) {
+  constructor(path: string, options?: { readonly cause?: unknown; readonly hint?: string }) {
     super(`${path} can only be read. Nothing was written.`, {
-      ...options,
       hint: "Check the permissions of the file and its folder, and the mode that the store was opened with.",
+      ...options,
     });
     this.path = path;
   }

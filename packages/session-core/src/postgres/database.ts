@@ -1,6 +1,10 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { StoreClosedError } from "../errors/store-errors.js";
 import { bind, type Query } from "../query/declare.js";
-import type { PgClient, PgPool } from "./driver.js";
+import type { Attempts, Held } from "./attempts.js";
+import { CommitMarks } from "./commit-marks.js";
+import type { PgClient } from "./driver.js";
+import { faultOf, toLostError } from "./server-errors.js";
 import { fromColumn, toParameter } from "./text.js";
 
 /** Runs queries: on any free connection, or on the one of a transaction. */
@@ -15,16 +19,19 @@ export interface Database {
   run<P extends object>(query: Query<P, unknown>, parameters: P): Promise<number>;
 }
 
-/** What `pg` needs of a pool or of a connection. */
-type Queryable = Pick<PgPool | PgClient, "query">;
+/** What the driver returns for a statement. */
+interface Answer {
+  readonly rows: Record<string, unknown>[];
+  readonly rowCount: number | null;
+}
 
-class QueryRunner implements Database {
+abstract class QueryRunner implements Database {
   readonly tenant: string;
-  readonly #on: Queryable;
+  readonly #prepare: boolean;
 
-  constructor(on: Queryable, tenant: string) {
-    this.#on = on;
+  constructor(tenant: string, prepare: boolean) {
     this.tenant = tenant;
+    this.#prepare = prepare;
   }
 
   async get<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R | undefined> {
@@ -39,22 +46,42 @@ class QueryRunner implements Database {
     return (await this.#query(query, parameters)).rowCount ?? 0;
   }
 
-  #query(query: Query<never, unknown>, parameters: object) {
+  #query(query: Query<never, unknown>, parameters: object): Promise<Answer> {
     const { sql: text, slots } = query.compile();
     const values = bind(slots, { ...parameters, tenant: this.tenant }).map(toParameter);
-    return this.#on.query(query.isDynamic ? { text, values } : { name: nameOf(text), text, values });
+    if (query.isDynamic) return this.send({ text, values }, isWrite(text));
+    const { name, writes } = aboutOf(text);
+    return this.send(this.#prepare ? { name, text, values } : { text, values }, writes);
   }
+
+  protected abstract send(statement: Statement, writes: boolean): Promise<Answer>;
 }
 
-const names = new Map<string, string>();
+interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
 
-/** The name under which the server keeps a statement prepared: the same text has the same name in every process. */
-function nameOf(text: string): string {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  const name = `bough_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
-  names.set(text, name);
-  return name;
+interface About {
+  /** The name under which the server keeps a statement prepared: the same text has the same name in every process. */
+  readonly name: string;
+  readonly writes: boolean;
+}
+
+const known = new Map<string, About>();
+
+function aboutOf(text: string): About {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const about = { name: `bough_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`, writes: isWrite(text) };
+  known.set(text, about);
+  return about;
+}
+
+/** Whether a statement changes rows. `SELECT … FOR UPDATE` does not. */
+function isWrite(text: string): boolean {
+  return /\b(?:insert\s+into|delete\s+from|merge\s+into|copy\s+\S+.*\sfrom|update\s+\S+(?:\s+as)?(?:\s+\S+)?\s+set)\b/is.test(text);
 }
 
 function fromRow<R>(row: Record<string, unknown>): R {
@@ -63,44 +90,114 @@ function fromRow<R>(row: Record<string, unknown>): R {
   return row as R;
 }
 
-/** A store's connections to its server. */
-export class PgDatabase extends QueryRunner {
-  readonly #pool: PgPool;
+/** The queries of a transaction, all on its connection. */
+class Transaction extends QueryRunner {
+  readonly #client: PgClient;
+  /** Whether it has sent a statement that changes rows. */
+  hasWritten = false;
 
-  constructor(pool: PgPool, tenant: string) {
-    super(pool, tenant);
-    this.#pool = pool;
+  constructor(client: PgClient, tenant: string, prepare: boolean) {
+    super(tenant, prepare);
+    this.#client = client;
   }
 
-  /** Runs `body` in one transaction: all that it writes, or, if it throws, nothing. Every query of it must use the given database. */
+  protected async send(statement: Statement, writes: boolean): Promise<Answer> {
+    this.hasWritten ||= writes;
+    return this.#client.query(statement);
+  }
+}
+
+/** A store's connections to its server. */
+export class PgDatabase extends QueryRunner {
+  readonly #attempts: Attempts;
+  readonly #marks: CommitMarks;
+  readonly #prepare: boolean;
+  #isClosed = false;
+
+  constructor(attempts: Attempts, tenant: string, prepare: boolean) {
+    super(tenant, prepare);
+    this.#attempts = attempts;
+    this.#marks = new CommitMarks(attempts, tenant);
+    this.#prepare = prepare;
+  }
+
+  /** The address of the server without its password. */
+  get label(): string {
+    return this.#attempts.place.label;
+  }
+
+  /**
+   * A query of its own. A read is tried again when its connection breaks. A write is not, because it is not known whether it happened:
+   * it throws `ConnectionLostError` with `written: "unknown"`. `write` finds that out.
+   */
+  protected async send(statement: Statement, writes: boolean): Promise<Answer> {
+    return this.#run(async (client) => {
+      try {
+        return await client.query(statement);
+      } catch (error) {
+        if (writes && faultOf(error) === "lost") throw toLostError(error, this.#attempts.place, "unknown");
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Runs `body` in one transaction: all that it writes, or, if it throws, nothing. Every query of it must use the given database.
+   *
+   * `body` is called again if the transaction was rolled back because of a deadlock or a broken connection, so it must change nothing
+   * but the database. If the connection breaks while the transaction is committed, the server is asked what became of it.
+   */
   async write<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
-    return this.#transaction("BEGIN", body);
+    for (;;) {
+      const mark = randomUUID();
+      const attempt = await this.#run(async (client, held) => {
+        await client.query("BEGIN");
+        const transaction = new Transaction(client, this.tenant, this.#prepare);
+        const result = await rollbackAfter(client, () => body(transaction));
+        const outcome = await this.#commit(client, transaction, mark);
+        held.isBroken = outcome === "unknown";
+        return { result, outcome };
+      });
+      if (attempt.outcome === "committed" || (await this.#marks.wasCommitted(mark))) return attempt.result;
+    }
+  }
+
+  async #commit(client: PgClient, transaction: Transaction, mark: string): Promise<"committed" | "unknown"> {
+    if (transaction.hasWritten) return this.#marks.commit(client, mark);
+    await client.query("COMMIT");
+    return "committed";
   }
 
   /** Runs `body` in one read transaction, so that all its queries use the same snapshot. */
   async read<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
-    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body);
+    return this.#run(async (client) => {
+      await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      const result = await rollbackAfter(client, () => body(new Transaction(client, this.tenant, this.#prepare)));
+      await client.query("COMMIT");
+      return result;
+    });
   }
 
-  async #transaction<T>(begin: string, body: (transaction: Database) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
-    try {
-      await client.query(begin);
-      const result = await body(new QueryRunner(client, this.tenant));
-      await client.query("COMMIT");
-      client.release();
-      return result;
-    } catch (error) {
-      await client.query("ROLLBACK").then(
-        () => client.release(),
-        // The connection is broken: the server rolls back when it notices.
-        () => client.release(true),
-      );
-      throw error;
-    }
+  async #run<T>(attempt: (client: PgClient, held: Held) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new StoreClosedError(this.label);
+    return this.#attempts.run(attempt);
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#marks.clear();
+    await this.#attempts.end();
+  }
+}
+
+/** Runs a part of a transaction; rolls it back if it throws. */
+async function rollbackAfter<T>(client: PgClient, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    // A broken connection cannot be rolled back; the server does that.
+    if (faultOf(error) !== "lost") await client.query("ROLLBACK").catch(() => undefined);
+    throw error;
   }
 }

@@ -1,41 +1,130 @@
 // The only place that imports the driver `pg`.
 import pg from "pg";
+import type { ServerAddress } from "./address.js";
+import { toServer } from "./text.js";
 
 export type PgPool = pg.Pool;
 export type PgClient = pg.PoolClient;
-
-/** Type numbers of the server. */
-const INT8 = 20;
+/** A connection of its own, outside the pool. */
+export type PgConnection = pg.Client;
 
 /** How to connect. */
 export interface PoolOptions {
-  readonly url: string;
+  readonly address: ServerAddress;
   /** The schema with the tables. */
   readonly schema: string;
   readonly tenant: string;
-  /** At most this many connections; default 10. */
+  /** At most this many connections. */
   readonly connections: number;
-  /** How long a call waits for a free connection or a new one, in milliseconds. */
+  /** How long a call waits for a free connection, a new one or the lock of another writer, in milliseconds. */
   readonly waitMs: number;
+  /** Every transaction is read-only. */
+  readonly readOnly: boolean;
+  /** Acknowledged writes survive a crash of the server. */
+  readonly durable: boolean;
 }
 
-/** Opens a pool. It connects at the first query. */
-export function createPool({ url, schema, tenant, connections, waitMs }: PoolOptions): PgPool {
+/** Opens a pool with one connection, which shows that the server answers. */
+export async function openPool(options: PoolOptions): Promise<PgPool> {
+  const { tls } = options.address;
+  try {
+    return await connected(createPool(options));
+  } catch (error) {
+    if (!tls.optional || !(error instanceof Error && /does not support SSL/.test(error.message))) throw error;
+    return connected(createPool({ ...options, address: withoutTls(options.address) }));
+  }
+}
+
+async function connected(pool: PgPool): Promise<PgPool> {
+  try {
+    (await pool.connect()).release();
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function withoutTls(address: ServerAddress): ServerAddress {
+  return { ...address, tls: { options: undefined, optional: false } };
+}
+
+function createPool(options: PoolOptions): PgPool {
   const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: waitMs,
-    application_name: "bough",
-    // Row-level security compares each row with `bough.tenant`.
-    options: `-c search_path=${schema} -c bough.tenant=${escapeOption(tenant)}`,
-    types: { getTypeParser: (oid: number, format?: "text" | "binary") => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
+    ...configOf(options),
+    max: options.connections,
+    // A store that was not closed does not keep the process alive.
+    allowExitOnIdle: true,
   });
   // A connection that breaks while it is idle is replaced at the next query.
   pool.on("error", () => undefined);
   return pool;
 }
 
+/** Makes a connection that listens for announcements. `connect` it. */
+export function createConnection(pool: PgPool): PgConnection {
+  return new pg.Client(pool.options);
+}
+
+function configOf(options: PoolOptions): pg.ClientConfig {
+  const { address, waitMs } = options;
+  return {
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    database: address.database,
+    // The driver takes no answer as an empty password, and has an error of its own for the latter.
+    password: async () => (await address.password()) ?? "",
+    ssl: address.tls.options ?? false,
+    enableChannelBinding: address.channelBinding,
+    connectionTimeoutMillis: address.connectTimeoutMs ?? Math.max(waitMs, 1),
+    keepAlive: true,
+    application_name: address.applicationName,
+    options: Object.entries(settingsOf(options))
+      .map(([name, value]) => `-c ${name}=${escapeOption(value)}`)
+      .join(" "),
+    types: { getTypeParser: (oid: number, format?: "text" | "binary") => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format) },
+  };
+}
+
+/** The settings of each connection. */
+function settingsOf({ schema, tenant, waitMs, readOnly, durable }: PoolOptions): Readonly<Record<string, string>> {
+  return {
+    // Extensions are in `public` where the store did not create them.
+    search_path: `"${schema}", public`,
+    // Row-level security compares each row with it.
+    "bough.tenant": toServer(tenant),
+    // 0 would mean: no limit.
+    lock_timeout: String(Math.max(waitMs, 1)),
+    // A client that stopped in the middle of a transaction does not hold the lock of a session for ever.
+    idle_in_transaction_session_timeout: "60000",
+    // It compiles for longer than a short query takes.
+    jit: "off",
+    ...(readOnly ? { default_transaction_read_only: "on" } : {}),
+    ...(durable ? {} : { synchronous_commit: "off" }),
+  };
+}
+
 /** In the startup parameter `options`, a backslash keeps the next character as it is. */
 function escapeOption(value: string): string {
   return value.replace(/[\s\\]/g, "\\$&");
 }
+
+/** Values that are numbers: the driver returns the first two as texts, because they can be larger than a number. Those of a store are not. */
+const INT8 = 20;
+const NUMERIC = 1700;
+const INT8_ARRAY = 1016;
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [INT8, Number],
+  [NUMERIC, Number],
+  [
+    INT8_ARRAY,
+    (text) =>
+      text === "{}"
+        ? []
+        : text
+            .slice(1, -1)
+            .split(",")
+            .map((item) => (item === "NULL" ? null : Number(item))),
+  ],
+]);

@@ -1,30 +1,108 @@
+import { InvalidArgumentError } from "../errors/bough-error.js";
+import { ServerUnsuitableError } from "../errors/server-errors.js";
+import { StoreReadOnlyError } from "../errors/store-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
+import { parseServerUrl, type ServerAddress } from "./address.js";
+import { isSchemaName, SCHEMA_NAME } from "./administration.js";
+import { Attempts, pause } from "./attempts.js";
 import { PgDatabase } from "./database.js";
-import { createPool } from "./driver.js";
-import { migrate } from "./migrate.js";
+import { openPool, type PgClient, type PgPool, type PoolOptions } from "./driver.js";
+import { MIGRATIONS, type Migration, migrate } from "./migrate.js";
 import { PostgresStorage } from "./postgres-storage.js";
+import { connectFaultOf, type Place, READ_ONLY_HINT, toConnectError } from "./server-errors.js";
+import { toServer } from "./text.js";
 
-/** How to open a store on a server. */
+/** How to open a store on a server. What is undefined is in the url, or has a default. */
 export interface PostgresOptions {
   readonly url: string;
-  readonly tenant: string;
-  readonly schema: string;
-  readonly connections: number;
+  readonly tenant?: string | undefined;
+  readonly schema?: string | undefined;
+  readonly connections?: number | undefined;
   readonly mode: "create" | "read-write" | "read-only";
+  readonly durability: "full" | "normal";
   readonly busyTimeoutMs: number;
-  readonly partitions: number;
+  readonly partitions?: number | undefined;
   readonly fileTools: FileTools;
 }
 
-/** Opens the storage, and creates its schema and tables if they are missing. */
-export async function openPostgres(options: PostgresOptions): Promise<PostgresStorage> {
-  const { url, schema, tenant, connections, busyTimeoutMs } = options;
-  const pool = createPool({ url, schema, tenant, connections, waitMs: busyTimeoutMs });
+/** Opens the storage, and creates its schema and tables if they are missing. `steps`: for tests of upgrades. */
+export async function openPostgres(options: PostgresOptions, steps: readonly Migration[] = MIGRATIONS): Promise<PostgresStorage> {
+  const address = parseServerUrl(options.url);
+  const pooled = poolOptionsOf(options, address);
+  const { schema, connections, waitMs, tenant } = pooled;
+  const place: Place = { label: address.label, database: address.database, schema, connections, waitMs };
+  const pool = await reachPool(pooled, place);
+  const attempts = new Attempts(pool, place);
   try {
-    await migrate(pool, schema, { partitions: options.partitions, lz4: false });
+    await attempts.run(async (client) => {
+      await requireSuitable(client, place, pooled);
+      await migrate(client, { place, mode: options.mode, partitions: options.partitions ?? 0, steps });
+    });
   } catch (error) {
     await pool.end();
     throw error;
   }
-  return new PostgresStorage(new PgDatabase(pool, tenant), options.fileTools);
+  return new PostgresStorage(new PgDatabase(attempts, tenant, address.prepare), options.fileTools);
+}
+
+function poolOptionsOf(options: PostgresOptions, address: ServerAddress): PoolOptions {
+  const schema = options.schema ?? address.schema ?? "bough";
+  if (!isSchemaName(schema)) throw new InvalidArgumentError("options.schema", SCHEMA_NAME, "another text");
+  return {
+    address,
+    schema,
+    tenant: options.tenant ?? address.tenant ?? "",
+    connections: Math.max(1, options.connections ?? 10),
+    waitMs: options.busyTimeoutMs,
+    readOnly: options.mode === "read-only",
+    durable: options.durability === "full",
+  };
+}
+
+/** Connects. Waits only for a server that is starting, or full: one that is not there is reported at once. */
+async function reachPool(options: PoolOptions, place: Place): Promise<PgPool> {
+  const until = performance.now() + place.waitMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await openPool(options);
+    } catch (error) {
+      const mayPass = connectFaultOf(error) !== "failed" && !(error instanceof Error && "syscall" in error);
+      if (!mayPass || performance.now() > until) throw toConnectError(error, place);
+    }
+    await pause(tries);
+  }
+}
+
+/** The oldest major version of PostgreSQL, as its number of a version. */
+const OLDEST = 140_000;
+
+const FACTS = `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
+  pg_is_in_recovery() AS "isReplica", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly",
+  current_setting('bough.tenant', true) AS tenant`;
+
+interface Facts {
+  readonly version: number;
+  readonly encoding: string;
+  readonly isReplica: boolean;
+  readonly isReadOnly: boolean;
+  readonly tenant: string | null;
+}
+
+async function requireSuitable(client: PgClient, { label }: Place, { readOnly, tenant }: PoolOptions): Promise<void> {
+  const { rows } = await client.query<Facts>(FACTS);
+  for (const { version, encoding, isReplica, isReadOnly, tenant: set } of rows) {
+    if (version < OLDEST)
+      throw new ServerUnsuitableError(label, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 14 is the oldest that works`);
+    if (encoding !== "UTF8") {
+      throw new ServerUnsuitableError(label, `its database has the encoding ${encoding}, not UTF8`, {
+        hint: "Create another: createdb --encoding=UTF8 --template=template0 NAME",
+      });
+    }
+    if (set !== toServer(tenant)) {
+      throw new ServerUnsuitableError(label, "a pooler before it does not pass on settings of a connection", {
+        hint: "Connect to the server itself, or see `Poolers` in docs/postgres.md.",
+      });
+    }
+    if (!readOnly && (isReplica || isReadOnly)) throw new StoreReadOnlyError(label, { hint: READ_ONLY_HINT });
+  }
 }

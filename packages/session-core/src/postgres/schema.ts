@@ -1,3 +1,5 @@
+import { secured } from "./tenants.js";
+
 /**
  * The tables of a store on a PostgreSQL server, in a schema of their own (default `bough`).
  *
@@ -209,6 +211,19 @@ const FILE_TABLES: readonly (readonly [name: string, body: string])[] = [
 /** System messages, compactions, summaries of branches, changes of model and thinking level, edits. */
 export const MARK_KINDS = "1, 7, 8, 9, 10, 11";
 
+/** What became of the transactions of writers whose connection broke: commit-marks.ts. */
+const MARK_TABLES: readonly (readonly [name: string, body: string])[] = [
+  [
+    "commit_mark",
+    `
+    made_at   timestamptz NOT NULL DEFAULT now(),
+    committed boolean NOT NULL, -- false: the transaction with this mark was not committed, and cannot be any more
+    tenant    text COLLATE "C" NOT NULL,
+    mark      text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, mark)`,
+  ],
+];
+
 const INDEXES: readonly (readonly [name: string, on: string])[] = [
   ["session_by_activity", `session (tenant, listing, active_at_ms, seq)`],
   ["session_by_cwd", `session (tenant, cwd, listing, active_at_ms) WHERE cwd IS NOT NULL`],
@@ -225,28 +240,39 @@ const INDEXES: readonly (readonly [name: string, on: string])[] = [
   ["source_session_by_session", `source_session (tenant, session_id)`],
 ];
 
-/** The tables that have the column `session_id` as their distribution and partition key. */
-export const SESSION_TABLES: readonly string[] = TABLES.map(([name]) => name);
-
-/** The other tables, with the key `path_key`. */
-export const PATH_TABLES: readonly string[] = FILE_TABLES.map(([name]) => name);
+/** Each table with the column by which it is partitioned, or distributed over several servers. */
+export const TABLE_KEYS: readonly (readonly [name: string, key: string])[] = [
+  ...TABLES.map(([name]) => [name, "session_id"] as const),
+  ...FILE_TABLES.map(([name]) => [name, "path_key"] as const),
+  ...MARK_TABLES.map(([name]) => [name, "mark"] as const),
+];
 
 /** The statements that create the tables of version 1 in the schema that is first in the search path. */
 export function creation({ partitions, lz4 }: Layout): readonly string[] {
   return [
     ...TABLES.flatMap(([name, body]) => created(name, body, "session_id", partitions)),
     ...FILE_TABLES.flatMap(([name, body]) => created(name, body, "path_key", partitions)),
+    ...MARK_TABLES.flatMap(([name, body]) => created(name, body, "mark", 0)),
     ...INDEXES.map(([name, on]) => `CREATE INDEX ${name} ON ${on}`),
-    // Appends collect words in a list that is merged into the index when it is full, or by autovacuum.
-    ...(lz4 ? ["ALTER TABLE entry ALTER COLUMN payload SET COMPRESSION lz4, ALTER COLUMN words SET COMPRESSION lz4"] : []),
+    ...TABLE_KEYS.flatMap(([name, key]) => secured(name, key === "mark" ? 0 : partitions)),
+    // A partition does not take over what is set for its table later.
+    ...(lz4 ? ["entry", ...partsOf("entry", partitions)].map(compressed) : []),
   ];
+}
+
+function compressed(table: string): string {
+  return `ALTER TABLE ${table} ALTER COLUMN payload SET COMPRESSION lz4, ALTER COLUMN words SET COMPRESSION lz4`;
+}
+
+/** The names of the partitions of a table. */
+function partsOf(name: string, partitions: number): readonly string[] {
+  return Array.from({ length: partitions }, (_, part) => `${name}_${part}`);
 }
 
 function created(name: string, body: string, key: string, partitions: number): readonly string[] {
   if (partitions === 0) return [`CREATE TABLE ${name} (${body})`];
-  const parts = Array.from(
-    { length: partitions },
-    (_, part) => `CREATE TABLE ${name}_${part} PARTITION OF ${name} FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${part})`,
+  const parts = partsOf(name, partitions).map(
+    (part, at) => `CREATE TABLE ${part} PARTITION OF ${name} FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${at})`,
   );
   return [`CREATE TABLE ${name} (${body}) PARTITION BY HASH (${key})`, ...parts];
 }

@@ -14,6 +14,7 @@ import {
   TEXT,
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
+import { PostgresDriverError } from "../errors/server-errors.js";
 import type { Durability } from "../storage/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { SqliteStorage } from "./sqlite-storage.js";
@@ -102,10 +103,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
   const { path, url, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
   if (url !== undefined) {
-    const { openPostgres } = await import("../postgres/open.js");
-    const { schema = "bough", tenant = "", connections = 10, partitions = 0 } = options;
-    return new Store(await openPostgres({ url, schema, tenant, connections, partitions, mode, busyTimeoutMs, fileTools }));
+    const { openPostgres } = await import("../postgres/open.js").catch(explainMissingDriver);
+    return new Store(await openPostgres({ ...options, url, mode, durability, busyTimeoutMs, fileTools }));
   }
   if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
   return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, onUpgrade, fileTools }));
+}
+
+/** `pg` is an optional peer. Its absence is noticed when the code that uses it is loaded. */
+function explainMissingDriver(error: unknown): never {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+  throw isMissing ? new PostgresDriverError({ cause: error }) : error;
 }

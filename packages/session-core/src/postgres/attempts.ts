@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PgClient, PgPool } from "./driver.js";
+import { connectFaultOf, type Fault, faultOf, type Place, toConnectError, toLostError, toServerError } from "./server-errors.js";
+
+/** A connection while it is in use. */
+export interface Held {
+  /** Set if it broke although the attempt did not throw; it is not used again. */
+  isBroken: boolean;
+}
+
+/** Takes connections of a pool, and tries operations again whose attempt did nothing. */
+export class Attempts {
+  readonly place: Place;
+  readonly #pool: PgPool;
+
+  constructor(pool: PgPool, place: Place) {
+    this.#pool = pool;
+    this.place = place;
+  }
+
+  /**
+   * Calls `attempt` with a connection until it succeeds, for at most the time that a store waits. It is called again after a conflict with
+   * another transaction (a deadlock, a serialization failure), and if it throws the driver's error of a broken connection.
+   */
+  async run<T>(attempt: (client: PgClient, held: Held) => Promise<T>): Promise<T> {
+    const until = performance.now() + this.place.waitMs;
+    for (let tries = 1; ; tries++) {
+      const client = await this.connect(until);
+      const held = { isBroken: false };
+      try {
+        return await attempt(client, held);
+      } catch (error) {
+        const fault = faultOf(error);
+        // After a migration, the statements that a connection has prepared are not accepted any more.
+        held.isBroken ||= fault === "lost" || fault === "stale";
+        if (isFinal(fault, tries, until))
+          throw fault === "lost" ? toLostError(error, this.place, "nothing") : toServerError(error, this.place);
+      } finally {
+        client.release(held.isBroken);
+      }
+      await pause(tries);
+    }
+  }
+
+  /** Returns a connection that nobody else uses. Waits for a server that starts, or that has no connection left. */
+  async connect(until = performance.now() + this.place.waitMs): Promise<PgClient> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        if (connectFaultOf(error) === "failed" || performance.now() > until) throw toConnectError(error, this.place);
+      }
+      await pause(tries);
+    }
+  }
+
+  /** Closes the connections when their operations have ended. */
+  async end(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** Whether an attempt is not repeated. A statement that is stale on several connections is so because of a pooler. */
+function isFinal(fault: Fault, tries: number, until: number): boolean {
+  return fault === "failed" || (fault === "stale" && tries >= 5) || performance.now() > until;
+}
+
+/** Waits for longer each time, and for a random part of it, so that two transactions do not meet again. */
+export async function pause(tries: number): Promise<void> {
+  await sleep(Math.min(2 ** tries * 5, 250) * (0.5 + Math.random() / 2));
+}
