@@ -68,7 +68,8 @@ const PARAMETERS = [
 export function parseServerUrl(url: string, environment: NodeJS.ProcessEnv = process.env): ServerAddress {
   const parts = URL_PARTS.exec(url);
   // A password with a question mark that is not encoded would be taken for parameters, and shown.
-  if (parts === null || parts[4]?.includes("@")) throw invalid("one of another form; in a user or password, the characters : / ? # [ ] @ % are written as %3A, %2F …");
+  if (parts === null || parts[4]?.includes("@"))
+    throw invalid("one of another form; in a user or password, the characters : / ? # [ ] @ % are written as %3A, %2F …");
   const [, login = "", place = "", path = "", query = ""] = parts;
   const parameters = readParameters(query);
   const [user, ...secret] = login.split(":");

@@ -240,6 +240,9 @@ const INDEXES: readonly (readonly [name: string, on: string])[] = [
   ["source_session_by_session", `source_session (tenant, session_id)`],
 ];
 
+/** The tables that have the column `session_id`. */
+export const SESSION_TABLES: readonly string[] = TABLES.map(([name]) => name);
+
 /** Each table with the column by which it is partitioned, or distributed over several servers. */
 export const TABLE_KEYS: readonly (readonly [name: string, key: string])[] = [
   ...TABLES.map(([name]) => [name, "session_id"] as const),
