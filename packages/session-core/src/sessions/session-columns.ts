@@ -2,6 +2,7 @@ import { assertJson, jsonText } from "../entry/json.js";
 import { InvalidEntryError } from "../errors/session-errors.js";
 import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
 import type { NewSession, SessionRecord } from "../port/records.js";
+import type { CopiedSession } from "../port/session-copy.js";
 
 /** Where an imported session came from. */
 export interface SourceColumns {
@@ -103,6 +104,33 @@ function parentOf(row: SessionRecordRow): SessionRecord["parent"] {
 function sourceOf(row: SessionRecordRow): SessionRecord["source"] {
   if (row.source_format === null || row.source_path === null || row.source_id === null) return null;
   return { format: row.source_format, path: row.source_path, id: row.source_id };
+}
+
+/** The columns of a copied session, as it is in the other store; those of its entries are counted. */
+export function copiedColumns(session: CopiedSession) {
+  const { parent, source } = session;
+  return {
+    kind: session.kind,
+    title: session.title,
+    title_source: session.titleSource,
+    cwd: session.cwd,
+    created_at_ms: session.createdAtMs,
+    active_at_ms: session.activeAtMs,
+    archived_at_ms: session.archivedAtMs,
+    parent_session_id: parent?.sessionId ?? null,
+    parent_entry_id: parent?.entryId ?? null,
+    parent_call_id: parent?.toolCallId ?? null,
+    first_text: session.firstText,
+    source_format: source?.format ?? null,
+    source_path: source?.path ?? null,
+    source_id: source?.id ?? null,
+    metadata_json: session.metadataJson,
+  };
+}
+
+/** What a copied session is created with, before its entries are there. */
+export function newCopy({ id, kind, createdAtMs, title, titleSource, cwd }: CopiedSession): NewSession {
+  return { id, kind, createdAtMs, title: title ?? undefined, titleSource: titleSource ?? undefined, cwd: cwd ?? undefined };
 }
 
 /**

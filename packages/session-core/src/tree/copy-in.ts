@@ -5,13 +5,14 @@ import { SessionChangedError } from "../errors/copy-errors.js";
 import { type CopiedEntry, type CopiedPart, type CopiedState, partlyCopied } from "../port/session-copy.js";
 import { indexTitle } from "../search/search-index.js";
 import { setLabel } from "../sessions/labels.js";
+import { copiedColumns, newCopy } from "../sessions/session-columns.js";
 import { indexMetadata } from "../sessions/session-metadata.js";
 import { findSessionRow, insertNewSession, type SessionRef } from "../sessions/session-rows.js";
 import { replaceValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import { toStoredCustomType } from "../storage/custom-types.js";
 import { query } from "../storage/query.js";
-import { type EntrySeq, type SessionSeq, type SessionTable, type StoredEntry, toEntrySeq } from "../storage/schema.js";
+import { type EntrySeq, type SessionSeq, type StoredEntry, toEntrySeq } from "../storage/schema.js";
 import { addWaypoint, SHORTEST_STRIDE } from "./ancestry.js";
 import { insertStored, nextEntrySeq } from "./entry-writer.js";
 import { insertOperation } from "./file-operations.js";
@@ -24,19 +25,16 @@ import { TreeEnds } from "./tree-ends.js";
 /** Writes a part of a copied session. @throws {SessionExistsError | SessionChangedError} */
 export function writeCopiedPart(connection: Connection, { state, into, entries, isLast }: CopiedPart): SessionRef {
   return connection.write(() => {
-    const session = into === undefined ? insertCopy(connection, state) : requireUnchanged(connection, into);
+    const session =
+      into === undefined
+        ? insertNewSession(connection, newCopy(state.session), state.session.source ?? undefined)
+        : requireUnchanged(connection, into);
     const writer = new CopyWriter(connection, session);
     writer.insert(entries);
     if (isLast) finish(connection, session, state, writer);
     else putMetadata(connection, session.seq, partlyCopied(state.session.metadataJson));
     return session;
   });
-}
-
-function insertCopy(connection: Connection, { session }: CopiedState): SessionRef {
-  const { id, kind, createdAtMs, title, titleSource, cwd, source } = session;
-  const given = { id, kind, createdAtMs, title: title ?? undefined, titleSource: titleSource ?? undefined, cwd: cwd ?? undefined };
-  return insertNewSession(connection, given, source ?? undefined);
 }
 
 function requireUnchanged(connection: Connection, { row, entries }: NonNullable<CopiedPart["into"]>): SessionRef {
@@ -129,10 +127,7 @@ function countsBy(counter: string, entries: readonly CopiedEntry[]): ReadonlyMap
 }
 
 type Session = { session: SessionSeq };
-type Properties = Omit<
-  SessionTable,
-  "seq" | "id" | "entry_count" | "message_count" | "payload_bytes" | "row_count" | "row_bytes" | "listing"
->;
+type Properties = ReturnType<typeof copiedColumns>;
 
 const putProperties = query<Session & Properties>(({ db, p }) =>
   db
@@ -187,7 +182,7 @@ const insertMove = query<Move>(({ db, sql, p }) =>
 /** Makes all but the entries as it is in the other store. */
 function finish(connection: Connection, target: SessionRef, state: CopiedState, places: Pick<CopyWriter, "seqAt">): void {
   const session = target.seq;
-  connection.run(putProperties, { session, ...propertiesOf(state.session) });
+  connection.run(putProperties, { session, ...copiedColumns(state.session) });
   putMetadata(connection, session, state.session.metadataJson);
   indexTitle(connection, session, state.session.title);
   for (const drop of [dropLeaves, dropLabels, dropMoves]) connection.run(drop, { session });
@@ -202,27 +197,6 @@ function finish(connection: Connection, target: SessionRef, state: CopiedState, 
   }
   replaceValues(connection, session, state.values);
   replaceUsage(connection, session, state.usage);
-}
-
-function propertiesOf(session: CopiedState["session"]): Properties {
-  const { parent, source } = session;
-  return {
-    kind: session.kind,
-    title: session.title,
-    title_source: session.titleSource,
-    cwd: session.cwd,
-    created_at_ms: session.createdAtMs,
-    active_at_ms: session.activeAtMs,
-    archived_at_ms: session.archivedAtMs,
-    parent_session_id: parent?.sessionId ?? null,
-    parent_entry_id: parent?.entryId ?? null,
-    parent_call_id: parent?.toolCallId ?? null,
-    first_text: session.firstText,
-    source_format: source?.format ?? null,
-    source_path: source?.path ?? null,
-    source_id: source?.id ?? null,
-    metadata_json: session.metadataJson,
-  };
 }
 
 function putMetadata(connection: Connection, session: SessionSeq, json: string | null): void {
