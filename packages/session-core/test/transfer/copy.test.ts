@@ -77,7 +77,8 @@ describe("a copy of a store", () => {
   });
 
   test("copied back is the same", async () => {
-    const [from, to, back] = [await filled(), await openedStore(), await openedStore({ path: ":memory:" })];
+    const [file, back] = [{ path: ":memory:" }, await openedStore({ path: ":memory:" })];
+    const [from, to] = [await filled(await openedStore(file)), await openedStore()];
     await copySessions(from, to);
     await copySessions(to, back);
     expect(await contents(back)).toEqual(await contents(from));
