@@ -6,6 +6,7 @@ import { factsWanted, type LockedSession, lockSession, readFacts } from "./facts
 import { PgLeafState } from "./leaf-state.js";
 import { PlannedSession } from "./planned-session.js";
 import { saveChanges } from "./save-changes.js";
+import { listWords, textsOf } from "./word-list.js";
 import type { WriteRules } from "./write-rules.js";
 
 /**
@@ -17,6 +18,7 @@ import type { WriteRules } from "./write-rules.js";
  */
 export async function commitBatch(database: PgDatabase, batch: Batch, rules: WriteRules): Promise<BatchResult> {
   const writes = batch.writes.map((write) => validateWrite(write, rules.validateEntry));
+  await listWords(database, textsOf(writes));
   return database.write(async (transaction) => {
     const session = await lockSession(transaction, batch.sessionId);
     return writeBatch(transaction, session, batch, writes, rules);

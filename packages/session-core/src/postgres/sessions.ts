@@ -15,10 +15,12 @@ import { pgQuery, pgRaw } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
 import { ofSession } from "./session-key.js";
 import { findSessionRecord, findSessionRow, insertNewSession, saveMetadata, saveTitle } from "./session-rows.js";
+import { listWords, textsOf } from "./word-list.js";
 import type { FirstWrites } from "./write-rules.js";
 
 /** Creates a session with its first writes. @throws {SessionExistsError | InvalidEntryError} */
 export async function createSession(database: PgDatabase, session: records.NewSession, first: FirstWrites): Promise<records.SessionRecord> {
+  await listFirst(database, session.title, first);
   const id = first === undefined ? (await insertNewSession(database, session)).id : undefined;
   if (id !== undefined) return requireRecord(database, id);
   return database.write(async (transaction) => {
@@ -26,6 +28,12 @@ export async function createSession(database: PgDatabase, session: records.NewSe
     await writeFirst(transaction, made, first);
     return requireRecord(transaction, made.id);
   });
+}
+
+/** Lists the words of a new session. */
+export async function listFirst(database: PgDatabase, title: string | null | undefined, first: FirstWrites): Promise<void> {
+  const writes = first === undefined ? [] : first.writes.map((write) => validateWrite(write, first.rules.validateEntry));
+  await listWords(database, [title ?? "", ...textsOf(writes)]);
 }
 
 /** Does the first writes of a new session at its leaf `main`. */
@@ -57,6 +65,7 @@ export async function openSession(
   const found = await findLeafState(database, id, leafName);
   if (found?.leaf !== undefined) return { row: { id, seq: found.session.seq }, leaf: found.leaf };
   if (found === undefined && missing === undefined) throw new SessionNotFoundError(id);
+  if (found === undefined) await listFirst(database, missing?.session.title, missing?.first);
   try {
     return await database.write(async (transaction) => {
       const session = await openOrCreate(transaction, id, found === undefined ? missing : undefined);
@@ -91,6 +100,7 @@ export async function findSession(database: PgDatabase, key: records.SessionKey)
  * change `active_at_ms`, so lists keep their order.
  */
 export async function renameSession(database: PgDatabase, id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
+  await listWords(database, title === null ? [] : [title]);
   await database.write(async (transaction) => {
     await lockSession(transaction, id);
     const row = await findSessionRow(transaction, id);

@@ -92,6 +92,7 @@ export interface PgTables {
     cache_write_tokens: number;
     cost_usd: number;
   };
+  word: { tenant: string; word: string };
   entry_token_count: Keyed & { counter: string; entry_seq: number; tokens: number };
   source_file: { tenant: string; path_key: string; path: string; stamp: string; format: string | null };
   source_session: {

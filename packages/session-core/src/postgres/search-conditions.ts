@@ -1,0 +1,70 @@
+import { type RawBuilder, sql } from "kysely";
+import { ENTRY_TYPES, MESSAGE_ROLES, toEntryKind } from "../entry/kinds.js";
+import type { SearchRequest } from "../port/search.js";
+import { allOf } from "./search-words.js";
+
+// The conditions of a search that are not on words, as SQL on the tables `entry` and `session`.
+
+/** Where the entries of a search are: the tables, and the conditions on them. */
+export interface SearchedEntries {
+  readonly from: RawBuilder<unknown>;
+  readonly where: RawBuilder<boolean>;
+}
+
+const JOIN_SESSION = sql`JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id`;
+
+/** The entries that a request allows. `untilMs`: those that a later page must not have. */
+export function searchedEntries(request: SearchRequest, tenant: string, untilMs: number | null): SearchedEntries {
+  const ofSession = sessionConditions(request);
+  const conditions: RawBuilder<boolean>[] = [sql`entry.tenant = ${tenant}`, ...ofSession];
+  const { sessionId, types, roles, seqs, sinceMs, path, includePrivate } = request;
+  if (sessionId !== undefined) conditions.push(sql`entry.session_id = ${sessionId}`);
+  if (types !== undefined || roles !== undefined) conditions.push(sql`entry.kind = ANY (${kindsOf(request)}::smallint[])`);
+  if (seqs !== undefined) conditions.push(sql`entry.seq = ANY (${seqs}::integer[])`);
+  if (sinceMs !== undefined) conditions.push(sql`entry.created_at_ms >= ${sinceMs}`);
+  if (request.untilMs !== undefined) conditions.push(sql`entry.created_at_ms < ${request.untilMs}`);
+  if (untilMs !== null) conditions.push(sql`entry.created_at_ms <= ${untilMs}`);
+  if (includePrivate !== true) conditions.push(sql`NOT entry.is_private`);
+  if (path !== undefined) conditions.push(touches(path));
+  return { from: ofSession.length === 0 ? sql`entry` : sql`entry ${JOIN_SESSION}`, where: allOf(conditions) };
+}
+
+/** The sessions whose titles a request allows. */
+export function searchedSessions(request: SearchRequest, tenant: string): RawBuilder<boolean> {
+  const conditions: RawBuilder<boolean>[] = [sql`session.tenant = ${tenant}`, ...sessionConditions(request)];
+  if (request.sessionId !== undefined) conditions.push(sql`session.session_id = ${request.sessionId}`);
+  if (request.sinceMs !== undefined) conditions.push(sql`session.created_at_ms >= ${request.sinceMs}`);
+  if (request.untilMs !== undefined) conditions.push(sql`session.created_at_ms < ${request.untilMs}`);
+  return allOf(conditions);
+}
+
+/** The format of an import is `bough` for a session that was made here. */
+function sessionConditions({ cwd, agents }: SearchRequest): readonly RawBuilder<boolean>[] {
+  const conditions: RawBuilder<boolean>[] = [];
+  if (cwd !== undefined) conditions.push(sql`session.cwd = ${cwd}`);
+  if (agents !== undefined) conditions.push(sql`coalesce(session.source_format, 'bough') = ANY (${agents}::text[])`);
+  return conditions;
+}
+
+const KINDS = Array.from({ length: MESSAGE_ROLES.length + ENTRY_TYPES.length - 1 }, (_, at) => at + 1);
+
+/** The numbers of the kinds with one of the types and one of the roles. */
+function kindsOf({ types, roles }: SearchRequest): readonly number[] {
+  return KINDS.filter((number) => {
+    const { type, role } = toEntryKind(number);
+    return (types === undefined || types.includes(type)) && (roles === undefined || (role !== null && roles.includes(role)));
+  });
+}
+
+/**
+ * The entry calls a tool on this file, or on one whose path ends with it. Paths are compared as JSON texts: the server cannot
+ * parse one with the character U+0000. Few entries have the end of the path anywhere.
+ */
+function touches(path: string): RawBuilder<boolean> {
+  const tail = `/${path.replace(/^\.?\//, "")}`;
+  const end = JSON.stringify(tail).slice(1);
+  const name = JSON.stringify(tail.slice(tail.lastIndexOf("/") + 1)).slice(1, -1);
+  return sql`(strpos(entry.file_operations, ${name}) > 0 AND EXISTS (
+    SELECT 1 FROM json_array_elements(entry.file_operations::json) AS operation, LATERAL (SELECT (operation -> 'path')::text AS path) AS touched
+    WHERE touched.path IN (${JSON.stringify(path)}, ${JSON.stringify(tail.slice(1))}) OR right(touched.path, ${end.length}::integer) = ${end}))`;
+}

@@ -1,0 +1,42 @@
+import { searchableText } from "../entry/text.js";
+import { toIndexedText } from "../search/fold.js";
+import { WordCollector } from "../search/word-collector.js";
+import type { ValidatedWrite } from "../tree/batch-writer.js";
+import type { PgDatabase } from "./database.js";
+import { pgQuery, pgRaw } from "./query.js";
+
+// The table `word`: every different word of a tenant's texts, so that parts of words are found: the index finds whole words and their
+// beginnings. The words of a text are listed before it is written, by a statement of its own: writers of different sessions do not wait for each
+// other, and a text that is then not written leaves some words that no text has.
+//
+// The statement does not wait for the disk. The text's own commit, which comes later, does; it makes durable what was committed before.
+
+const insertWords = pgQuery<{ words: readonly string[] }>(({ sql, p }) =>
+  pgRaw(sql`
+    INSERT INTO word (tenant, word) SELECT ${p.tenant}, given.word FROM unnest(${p.words}::text[]) AS given (word)
+    WHERE NOT EXISTS (SELECT 1 FROM word AS known WHERE known.tenant = ${p.tenant} AND known.word = given.word)
+      AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL`),
+);
+
+/** The words that a store has listed, so that it does not send them again. */
+const listed = new WeakMap<PgDatabase, Set<string>>();
+const MOST_KNOWN = 200_000;
+
+/** Lists the words of texts that are about to be written. Cost: one statement, if there are words that this store has not listed yet. */
+export async function listWords(database: PgDatabase, texts: Iterable<string>): Promise<void> {
+  const collector = new WordCollector();
+  for (const text of texts) collector.add(toIndexedText(text));
+  const known = listed.get(database) ?? new Set();
+  const words = collector.list().filter((word) => !known.has(word));
+  if (words.length === 0) return;
+  // A statement that was sent twice lists a word twice at most.
+  await database.run(insertWords, { words }).catch(() => database.run(insertWords, { words }));
+  if (known.size + words.length > MOST_KNOWN) known.clear();
+  for (const word of words) known.add(word);
+  listed.set(database, known);
+}
+
+/** The texts of the entries of a batch. */
+export function textsOf(writes: readonly ValidatedWrite[]): readonly string[] {
+  return writes.flatMap((write) => (write.kind === "entry" ? [searchableText(write.entry.payload)] : []));
+}
