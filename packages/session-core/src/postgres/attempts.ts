@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PgClient, PgPool } from "./driver.js";
-import { connectFaultOf, type Fault, faultOf, type Place, toConnectError, toLostError, toServerError } from "./server-errors.js";
+import { connectFaultOf, type Fault, faultOf, isMisfit, type Place, toConnectError, toLostError, toServerError } from "./server-errors.js";
 
 /** A connection while it is in use. */
 export interface Held {
@@ -12,10 +12,13 @@ export interface Held {
 export class Attempts {
   readonly place: Place;
   readonly #pool: PgPool;
+  readonly #checkSchema: (client: PgClient) => Promise<void>;
 
-  constructor(pool: PgPool, place: Place) {
+  /** `checkSchema` throws if another program has made a schema that this one cannot use; called when a statement does not fit the tables. */
+  constructor(pool: PgPool, place: Place, checkSchema: (client: PgClient) => Promise<void> = async () => undefined) {
     this.#pool = pool;
     this.place = place;
+    this.#checkSchema = checkSchema;
   }
 
   /**
@@ -34,12 +37,17 @@ export class Attempts {
         // After a migration, the statements that a connection has prepared are not accepted any more.
         held.isBroken ||= fault === "lost" || fault === "stale";
         if (isFinal(fault, tries, until))
-          throw fault === "lost" ? toLostError(error, this.place, "nothing") : toServerError(error, this.place);
+          throw fault === "lost" ? toLostError(error, this.place, "nothing") : await this.#explained(error, client);
       } finally {
         client.release(held.isBroken);
       }
       await pause(tries);
     }
+  }
+
+  async #explained(error: unknown, client: PgClient): Promise<unknown> {
+    if (isMisfit(error)) await this.#checkSchema(client);
+    return toServerError(error, this.place);
   }
 
   /** Returns a connection that nobody else uses. Waits for a server that starts, or that has no connection left. */

@@ -65,7 +65,7 @@ function storeName({ label, schema }: Place): string {
 }
 
 /** Reads the version of the schema; undefined if there is none. */
-export async function readVersion(client: Pick<PgClient, "query">, schema: string): Promise<Version | undefined> {
+async function readVersion(client: Pick<PgClient, "query">, schema: string): Promise<Version | undefined> {
   try {
     const { rows } = await client.query<Version>(`SELECT version, min_reader, min_writer FROM "${schema}".store_version`);
     return rows[0];
@@ -73,6 +73,12 @@ export async function readVersion(client: Pick<PgClient, "query">, schema: strin
     if (isServerError(error, "42P01") || isServerError(error, "3F000")) return undefined;
     throw error;
   }
+}
+
+/** @throws {NewerStoreError} another program has upgraded the schema, and this one cannot use it any more. */
+export async function requireCurrent(client: PgClient, wanted: Wanted): Promise<void> {
+  const found = await readVersion(client, wanted.place.schema);
+  if (found !== undefined) requireUsable(found, wanted);
 }
 
 /** A newer program may have taken steps that this one does not know; the version says whether it can still work. */
@@ -92,10 +98,9 @@ async function takeSteps(client: PgClient, wanted: Wanted): Promise<void> {
   if (rows[0]?.made !== true) await client.query(`CREATE SCHEMA "${schema}"`);
   const made = await client.query("SELECT to_regclass($1) IS NOT NULL AS made", [`"${schema}".store_version`]);
   const found = made.rows[0]?.made === true ? await readVersion(client, schema) : undefined;
-  const version = found?.version ?? 0;
-  if (version > wanted.steps.length) return requireUsable(found!, wanted);
+  if (found !== undefined && found.version >= wanted.steps.length) return requireUsable(found, wanted);
   const layout = { partitions: wanted.partitions, lz4: await hasLz4(client) };
-  const statements = wanted.steps.slice(version).flatMap((step) => step.statements(layout));
+  const statements = wanted.steps.slice(found?.version ?? 0).flatMap((step) => step.statements(layout));
   await client.query([...(found === undefined ? VERSION_TABLE : []), ...statements, setVersion(wanted.steps)].join(";\n"));
 }
 

@@ -7,7 +7,7 @@ import { isSchemaName, SCHEMA_NAME } from "./administration.js";
 import { Attempts, pause } from "./attempts.js";
 import { PgDatabase } from "./database.js";
 import { openPool, type PgClient, type PgPool, type PoolOptions } from "./driver.js";
-import { MIGRATIONS, type Migration, migrate } from "./migrate.js";
+import { MIGRATIONS, type Migration, migrate, requireCurrent } from "./migrate.js";
 import { PostgresStorage } from "./postgres-storage.js";
 import { connectFaultOf, type Place, READ_ONLY_HINT, toConnectError } from "./server-errors.js";
 import { toServer } from "./text.js";
@@ -32,11 +32,12 @@ export async function openPostgres(options: PostgresOptions, steps: readonly Mig
   const { schema, connections, waitMs, tenant } = pooled;
   const place: Place = { label: address.label, database: address.database, schema, connections, waitMs };
   const pool = await reachPool(pooled, place);
-  const attempts = new Attempts(pool, place);
+  const wanted = { place, mode: options.mode, partitions: options.partitions ?? 0, steps };
+  const attempts = new Attempts(pool, place, (client) => requireCurrent(client, wanted));
   try {
     await attempts.run(async (client) => {
       await requireSuitable(client, place, pooled);
-      await migrate(client, { place, mode: options.mode, partitions: options.partitions ?? 0, steps });
+      await migrate(client, wanted);
     });
   } catch (error) {
     await pool.end();

@@ -35,6 +35,12 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
+/** Whether a statement failed because the tables are not those that it was written for. */
+export function isMisfit(error: unknown): boolean {
+  // A missing schema, table, column or function; a wrong type; a constraint or a NOT NULL that was not there.
+  return isServerError(error) && /^(3F000|42P01|42703|42883|42804|23502|23514)$/.test(error.code);
+}
+
 /**
  * What became of an attempt. `conflict`: the server refused it because of another transaction. `stale`: a prepared statement is of the time
  * before a migration. `starting`: the server accepts no connections yet, or any more. `full`: it has no connection left. `lost`: the

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { userMessage } from "../../src/index.js";
+import { MIGRATIONS, type Migration } from "../../src/postgres/migrate.js";
+import { openPostgres, type PostgresOptions } from "../../src/postgres/open.js";
+import { Store } from "../../src/store/store.js";
+import { ownServer } from "./server.js";
+
+const server = ownServer();
+
+/** A program of a later version, with these steps beyond those of this one. */
+async function openedBy(steps: readonly Migration[], url: string, mode: PostgresOptions["mode"] = "create"): Promise<Store> {
+  const options = { url, mode, durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
+  return new Store(await openPostgres(options, [...MIGRATIONS, ...steps]));
+}
+
+const column = (name: string, minReader: number, minWriter: number): Migration => ({
+  statements: () => [`ALTER TABLE session ADD COLUMN ${name} text`],
+  minReader,
+  minWriter,
+});
+
+/** A step that older programs do not notice, one that they may not write after, and one that they cannot read after. */
+const ADDED = column("added", 1, 1);
+const WRITTEN = column("written", 1, 2);
+const CHANGED = column("changed", 2, 2);
+
+async function versionOf(url: string): Promise<unknown> {
+  return (await server.run("SELECT version FROM bough.store_version", url))[0]?.["version"];
+}
+
+describe("a rolling upgrade", () => {
+  test("adds the steps that are missing, once, although eight processes start at the same time", async () => {
+    const url = await server.newDatabase();
+    await (await openedBy([], url)).close();
+    const stores = await Promise.all(Array.from({ length: 8 }, () => openedBy([ADDED], url)));
+    await Promise.all(stores.map((store) => store.close()));
+    expect(await versionOf(url)).toBe(2);
+  });
+
+  test("an older program keeps reading and writing, before and after it is started again, if the newer schema allows it", async () => {
+    const url = await server.newDatabase();
+    const older = await openedBy([], url);
+    const session = await older.createSession();
+    const newer = await openedBy([ADDED], url);
+    await session.append(userMessage("after the upgrade"));
+    expect((await (await newer.openSession(session.id)).context()).messages).toHaveLength(1);
+    const again = await openedBy([], url);
+    await (await again.openSession(session.id)).append(userMessage("started again"));
+    expect(await versionOf(url)).toBe(2);
+    for (const store of [older, newer, again]) await store.close();
+  });
+
+  test("an older program may still read where it must not write", async () => {
+    const url = await server.newDatabase();
+    await (await openedBy([WRITTEN], url)).close();
+    await expect(openedBy([], url)).rejects.toMatchObject({
+      code: "NEWER_STORE",
+      version: 2,
+      supported: 1,
+      hint: "Update Bough, or open the store with the mode read-only.",
+    });
+    const reader = await openedBy([], url, "read-only");
+    expect(await reader.findSession("none")).toBeUndefined();
+    await reader.close();
+  });
+
+  test("an older program is refused where it cannot read", async () => {
+    const url = await server.newDatabase();
+    await (await openedBy([CHANGED], url)).close();
+    await expect(openedBy([], url, "read-only")).rejects.toMatchObject({ code: "NEWER_STORE", hint: "Update Bough." });
+  });
+
+  test("a running older program says why it cannot go on when its statements fail after an upgrade", async () => {
+    const url = await server.newDatabase();
+    const older = await openedBy([], url);
+    const dropped: Migration = { statements: () => ["ALTER TABLE session DROP COLUMN seq CASCADE"], minReader: 2, minWriter: 2 };
+    await (await openedBy([dropped], url)).close();
+    await expect(older.createSession()).rejects.toMatchObject({ code: "NEWER_STORE", version: 2 });
+    await older.close();
+  });
+
+  test("a step that fails leaves the schema as it was", async () => {
+    const url = await server.newDatabase();
+    await (await openedBy([], url)).close();
+    const broken: Migration = {
+      statements: () => ["ALTER TABLE session ADD COLUMN half text", "SELECT 1 / 0"],
+      minReader: 2,
+      minWriter: 2,
+    };
+    await expect(openedBy([broken], url)).rejects.toThrow("division by zero");
+    expect(await versionOf(url)).toBe(1);
+    expect(await server.run("SELECT 1 FROM pg_attribute WHERE attname = 'half'", url)).toEqual([]);
+  });
+
+  test("an old schema is not upgraded by a program that only reads, nor by a user without the rights", async () => {
+    const url = await server.newDatabase();
+    await (await openedBy([], url)).close();
+    await expect(openedBy([ADDED], url, "read-only")).rejects.toMatchObject({ code: "SERVER_UNSUITABLE" });
+    expect(await versionOf(url)).toBe(1);
+  });
+});
