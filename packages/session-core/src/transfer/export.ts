@@ -177,7 +177,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   const leafId = branch ?? (await readLeaf(session));
   const [header, labels, { model }] = await Promise.all([session.record(), session.labels.list(), session.settings(leafId)]);
   const isFlat = branch === undefined && (await hasNoParents(session));
-  const read = () => masked.entries(isFlat ? session.entries() : session.walk({ leafId }));
+  const read = () => (isFlat ? session.entries() : session.walk({ leafId }));
   const { collectTurns } = await import("../formats/markdown/contents.js");
   const { markdownOf } = await import("../formats/markdown/markdown.js");
   const names = new Map(masked.value(labels).map(({ entryId, label }) => [entryId, label]));
@@ -185,9 +185,9 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   const document = {
     session: masked.value(header),
     model: masked.value(model?.modelId ?? null),
-    entries: read(),
+    entries: masked.entries(read()),
     labels: names,
-    contents: isRange ? [] : await collectTurns(read(), names, header.cwd),
+    contents: isRange ? [] : await collectTurns(read(), names, header.cwd, masked.entry),
     subagents: await readSubagents(subagents, options, masked),
     maskedSecrets: masked.counts,
   };
@@ -222,6 +222,7 @@ async function readSubagents(
 /** How an export masks: values, entries, and the pieces that come out of it. */
 interface Masking {
   readonly value: <T>(given: T) => T;
+  readonly entry: (given: Entry) => Entry;
   readonly entries: (given: AsyncIterable<Entry>) => AsyncIterable<Entry>;
   readonly seen: (pieces: AsyncIterable<string>) => AsyncGenerator<string, void, void>;
   /** What is masked in the pieces so far. */
@@ -239,6 +240,7 @@ async function masking(
   for (const other of others) for await (const entry of other.entries()) masker.learn(entry);
   return {
     value: (given) => masker.maskValue(given),
+    entry: (given) => masker.maskEntry(given),
     entries: async function* (given) {
       for await (const entry of given) yield masker.maskEntry(entry);
     },
@@ -255,6 +257,7 @@ async function masking(
 
 const NO_MASKING: Masking = {
   value: (given) => given,
+  entry: (given) => given,
   entries: (given) => given,
   seen: async function* (pieces) {
     yield* pieces;

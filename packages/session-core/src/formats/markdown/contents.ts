@@ -20,11 +20,16 @@ const MIN_TURNS = 8;
 const MAX_TURNS = 1000;
 const TEXT_CHARS = 80;
 
-/** The turns of a branch, evenly chosen if there are more than 1,000, and its labels. Holds one line for each, and each heading once. */
+/**
+ * The turns of a branch, evenly chosen if there are more than 1,000, and its labels. Holds one line for each, and each heading once.
+ *
+ * @param mask removes the secrets of an entry; only entries whose text is in the list are masked.
+ */
 export async function collectTurns(
   entries: AsyncIterable<Entry>,
   labels: ReadonlyMap<EntryId, string>,
   directory: string | null,
+  mask: (entry: Entry) => Entry,
 ): Promise<readonly Turn[]> {
   const [anchors, turns] = [new Map<string, number>(), new EvenTurns()];
   for await (const entry of entries) {
@@ -39,7 +44,7 @@ export async function collectTurns(
     turns.add(() => ({
       anchor: `${anchorOf(heading)}${before === 0 ? "" : `-${before}`}`,
       time: heading.split(" · ")[1]?.replace(/ UTC$/, ""),
-      text: oneLine(previewOf(entry, directory), TEXT_CHARS),
+      text: oneLine(previewOf(mask(entry), directory), TEXT_CHARS),
     }));
   }
   return turns.list;
