@@ -1,20 +1,10 @@
 import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { LeafKept } from "../port/session-storage.js";
-import { findLabel, setLabel } from "../sessions/labels.js";
 import { toLeafName } from "../sessions/session-columns.js";
-import { renameSession, requireSessionRow } from "../sessions/session-rows.js";
-import { findValue, setValue } from "../sessions/values.js";
 import type { SourceRecord } from "../source/source-session.js";
-import type { Connection } from "../storage/connection.js";
-import type { EntrySeq } from "../storage/schema.js";
-import { isOnPath } from "../tree/ancestry.js";
-import { findEntrySeq } from "../tree/entry-rows.js";
-import type { WriteTarget } from "../tree/entry-writer.js";
-import { findLeaf, hasLeafMoves, setLeaf } from "../tree/leaves.js";
 import type { PathState } from "../tree/path-rules.js";
-import { readPathState } from "../tree/path-state.js";
-import { isTip } from "../tree/tree-ends.js";
+import type { ImportTarget } from "./import-target.js";
 
 /** A record about the session that is not an entry. */
 type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
@@ -30,9 +20,8 @@ type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
  * Writes the labels, title, leaves and values of a source. In an existing session, none that a user set since the last import is
  * replaced: only missing ones are written, labels that are newer, and a title in place of the one that the source set before.
  */
-export class AnnotationWriter {
-  readonly #connection: Connection;
-  readonly #target: WriteTarget;
+export class AnnotationWriter<S extends number> {
+  readonly #target: ImportTarget<S>;
   readonly #isNew: boolean;
   /** Whether a user placed the main leaf: an import does not move it. */
   readonly #isPlaced: boolean;
@@ -42,11 +31,10 @@ export class AnnotationWriter {
   #hasTitle = false;
   /** The title that the source set, in this import or an earlier one. */
   #title: string | undefined;
-  #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
+  #mainLeaf: { readonly seq: S | null } | undefined;
 
   /** `title`: the one that an earlier import of the same source set. */
-  constructor(connection: Connection, target: WriteTarget, isNew: boolean, title?: string) {
-    this.#connection = connection;
+  constructor(target: ImportTarget<S>, isNew: boolean, title?: string) {
     this.#target = target;
     this.#isNew = isNew;
     this.#title = title;
@@ -58,10 +46,9 @@ export class AnnotationWriter {
    * the end of its branch, so it follows the entries that are appended there, however it came to it. Call it before entries are written.
    */
   #isLeafPlaced(): boolean {
-    const [connection, { seq: session }] = [this.#connection, this.#target];
-    if (!hasLeafMoves(connection, session, MAIN_LEAF)) return false;
-    const entry = findLeaf(connection, session, MAIN_LEAF)?.seq ?? null;
-    return entry === null || !isTip(connection, session, entry);
+    if (!this.#target.hasLeafMoves(MAIN_LEAF)) return false;
+    const entry = this.#target.findLeaf(MAIN_LEAF) ?? null;
+    return entry === null || !this.#target.isTip(entry);
   }
 
   add(annotation: Annotation): void {
@@ -76,8 +63,8 @@ export class AnnotationWriter {
         this.#addLeaf(annotation);
         return;
       case "value":
-        if (this.#isNew || findValue(this.#connection, this.#target, annotation.key) === undefined) {
-          setValue(this.#connection, this.#target.seq, annotation.key, annotation.value);
+        if (this.#isNew || this.#target.presentValue(annotation.key) === undefined) {
+          this.#target.setValue(annotation.key, annotation.value);
         }
         return;
     }
@@ -89,20 +76,20 @@ export class AnnotationWriter {
   }
 
   #applyLabel({ entryId, label, createdAtMs }: LabelAnnotation): void {
-    const entry = findEntrySeq(this.#connection, this.#target.seq, entryId);
+    const entry = this.#target.find(entryId);
     if (entry === undefined) return;
-    const known = this.#isNew ? undefined : findLabel(this.#connection, this.#target.seq, entry);
+    const known = this.#isNew ? undefined : this.#target.findLabel(entry);
     // The newer one wins: a user may have set a label since, here or in the source.
     if (known !== undefined && (createdAtMs ?? 0) <= known.createdAtMs) return;
-    setLabel(this.#connection, this.#target.seq, entry, label, createdAtMs ?? Date.now());
+    this.#target.setLabel(entry, label, createdAtMs ?? Date.now());
   }
 
   #applyTitle({ title, source }: Extract<Annotation, { kind: "title" }>): void {
     this.#hasTitle = true;
-    const row = requireSessionRow(this.#connection, this.#target.id);
-    if (!this.#isNew && row.title !== null && row.title_source !== "auto" && row.title !== this.#title) return;
-    renameSession(this.#connection, this.#target.id, title, source);
-    this.#title = requireSessionRow(this.#connection, this.#target.id).title ?? undefined;
+    const given = this.#target.title;
+    if (!this.#isNew && given.title !== null && given.source !== "auto" && given.title !== this.#title) return;
+    this.#target.rename(title, source);
+    this.#title = this.#target.title.title ?? undefined;
   }
 
   /** The title that the source set, as it is stored; null: it set none, or a user has set another one. */
@@ -116,17 +103,16 @@ export class AnnotationWriter {
    */
   applyHeaderTitle(title: string | undefined): void {
     if (this.#isNew || this.#hasTitle || title === undefined) return;
-    if (requireSessionRow(this.#connection, this.#target.id).title === null)
-      renameSession(this.#connection, this.#target.id, title, "auto");
+    if (this.#target.title.title === null) this.#target.rename(title, "auto");
   }
 
   #addLeaf({ name: given, entryId }: Extract<Annotation, { kind: "leaf" }>): void {
     const name = toLeafName(given);
     if (name === "") return;
-    const seq = entryId === null ? null : findEntrySeq(this.#connection, this.#target.seq, entryId);
+    const seq = entryId === null ? null : this.#target.find(entryId);
     if (seq === undefined) return;
     if (name === MAIN_LEAF) this.#mainLeaf = { seq };
-    else if (findLeaf(this.#connection, this.#target.seq, name) === undefined) setLeaf(this.#connection, this.#target.seq, name, seq);
+    else if (this.#target.findLeaf(name) === undefined) this.#target.setLeaf(name, seq);
   }
 
   /** Allows the main leaf to move from this half-written entry, or an earlier complete form of it, to its complete form. */
@@ -134,12 +120,12 @@ export class AnnotationWriter {
     this.#superseded.add(entry).add(continuedEntryId("", entry));
   }
 
-  #isAt(seq: EntrySeq, id: EntryId | null | undefined): boolean {
-    return typeof id === "string" && findEntrySeq(this.#connection, this.#target.seq, id) === seq;
+  #isAt(seq: S, id: EntryId | null | undefined): boolean {
+    return typeof id === "string" && this.#target.find(id) === seq;
   }
 
-  #isSuperseded(seq: EntrySeq): boolean {
-    const id = readPathState(this.#connection, seq).entryId ?? "";
+  #isSuperseded(seq: S): boolean {
+    const id = this.#target.stateAt(seq).entryId ?? "";
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
 
@@ -150,21 +136,21 @@ export class AnnotationWriter {
    *
    * @returns where the leaf stayed; null: it is at the end of the source, or nothing was added.
    */
-  applyLeaf(last: PathState, hasNewEntries: boolean, known?: EntryId | null): LeafKept | null {
+  applyLeaf(last: PathState<S>, hasNewEntries: boolean, known?: EntryId | null): LeafKept | null {
     if (!this.#isNew && !hasNewEntries) return null;
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
-    const current = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
+    const current = this.#target.findLeaf(MAIN_LEAF) ?? null;
     if (this.#isNew || this.#canMove(current, goal, known)) {
-      setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
+      this.#target.setLeaf(MAIN_LEAF, goal);
       return null;
     }
     if (current === goal) return null;
-    const [leafId, endId] = [current, goal].map((seq) => readPathState(this.#connection, seq).entryId);
+    const [leafId, endId] = [current, goal].map((seq) => this.#target.stateAt(seq).entryId);
     return { leafId: leafId ?? null, endId: endId ?? null, reason: this.#isPlaced ? "placed" : "other-branch" };
   }
 
-  #canMove(current: EntrySeq | null, goal: EntrySeq | null, known: EntryId | null | undefined): boolean {
+  #canMove(current: S | null, goal: S | null, known: EntryId | null | undefined): boolean {
     if (this.#isPlaced) return false;
-    return current === null || this.#isSuperseded(current) || this.#isAt(current, known) || isOnPath(this.#connection, current, goal);
+    return current === null || this.#isSuperseded(current) || this.#isAt(current, known) || this.#target.isOnPath(current, goal);
   }
 }

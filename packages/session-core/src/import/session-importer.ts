@@ -8,14 +8,10 @@ import { MAIN_LEAF } from "../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../port/session-storage.js";
 import type { StoredSourceEntry } from "../port/source-append.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
-import type { Connection } from "../storage/connection.js";
-import { findEntryRow, findEntrySeq, parsePayload } from "../tree/entry-rows.js";
-import { EntryWriter, type WriteTarget } from "../tree/entry-writer.js";
-import { findLeaf } from "../tree/leaves.js";
 import { EMPTY_PATH, type PathState } from "../tree/path-rules.js";
-import { readPathState } from "../tree/path-state.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
+import type { ImportTarget, WrittenEntry } from "./import-target.js";
 import { ProblemList } from "./problem-list.js";
 import { isContinuation, mapReferences, removeReference, toForeignEntry } from "./repair.js";
 
@@ -23,15 +19,13 @@ import { isContinuation, mapReferences, removeReference, toForeignEntry } from "
 const PROGRESS_EVERY = 250;
 
 /** Writes the records of one source session into one session, inside one transaction. */
-export class SessionImporter {
-  readonly #connection: Connection;
-  readonly #target: WriteTarget;
+export class SessionImporter<S extends number> {
+  readonly #target: ImportTarget<S>;
   readonly #options: ImportOptions;
   readonly #validate: Validate;
   /** Whether the session was created by this import, or has no entries. */
   readonly #isNew: boolean;
-  readonly #writer: EntryWriter;
-  readonly #annotations: AnnotationWriter;
+  readonly #annotations: AnnotationWriter<S>;
   readonly #problems = new ProblemList();
   #records = 0;
   /** The first entry that this run wrote. */
@@ -42,27 +36,25 @@ export class SessionImporter {
   /** The ids that were read, if the file was synced before: its program may have changed any record since. */
   readonly #readIds: Set<EntryId> | undefined;
   /** The later states of records that an earlier import read, by the id of the record, and what follows them. */
-  readonly #continuedTips = new Map<string, PathState>();
+  readonly #continuedTips = new Map<string, PathState<S>>();
   #added = 0;
   #known = 0;
   #foreignAdded = 0;
   #merged = 0;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
-  #last: PathState = EMPTY_PATH;
+  #last: PathState<S> = EMPTY_PATH;
   /** The payload that was written or found last. */
   #lastPayload: EntryPayload | undefined;
   readonly #stored: StoredSourceEntry[] = [];
 
-  constructor(connection: Connection, target: WriteTarget, options: ImportOptions, validate: Validate, isNew: boolean) {
-    this.#connection = connection;
+  constructor(target: ImportTarget<S>, options: ImportOptions, validate: Validate, isNew: boolean) {
     this.#target = target;
     this.#options = options;
     this.#validate = validate;
     this.#isNew = isNew;
     const { known, from } = options.sync ?? {};
     this.#readIds = known !== undefined && from === undefined ? new Set() : undefined;
-    this.#writer = new EntryWriter(connection, target);
-    this.#annotations = new AnnotationWriter(connection, target, isNew, options.sync?.known?.title ?? undefined);
+    this.#annotations = new AnnotationWriter(target, isNew, options.sync?.known?.title ?? undefined);
   }
 
   /** The entries of the part of a source; only with `options.append`. */
@@ -92,9 +84,9 @@ export class SessionImporter {
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
+    this.#target.settle();
     // A file that shares no entry with the session of its id is another conversation with the same id.
     if (!this.#isNew && this.#known === 0 && this.#added > 0 && !this.#continues) throw new DifferentSessionError(this.#firstId ?? "");
-    this.#writer.flushTotals();
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
     const knownLeaf = this.#options.append?.leaf ?? this.#options.sync?.known?.leafId;
@@ -107,13 +99,12 @@ export class SessionImporter {
   }
 
   /** Where entries without a known parent go: at first, below the part before this one. */
-  #startOf(): PathState {
+  #startOf(): PathState<S> {
     const { append, sync } = this.#options;
-    const [connection, session] = [this.#connection, this.#target.seq];
     const after = append?.after ?? sync?.from?.lastId ?? null;
     const isAtLeaf = append !== undefined && after === null;
-    const seq = isAtLeaf ? findLeaf(connection, session, MAIN_LEAF)?.seq : after && findEntrySeq(connection, session, after);
-    return typeof seq === "number" ? readPathState(connection, seq) : EMPTY_PATH;
+    const seq = isAtLeaf ? this.#target.findLeaf(MAIN_LEAF) : after && this.#target.find(after);
+    return typeof seq === "number" ? this.#target.stateAt(seq) : EMPTY_PATH;
   }
 
   #importRecord(record: SourceRecord): void {
@@ -153,7 +144,7 @@ export class SessionImporter {
     this.#stored.push({ line, sourceId: id, id: stored, payload });
   }
 
-  #importEntry(record: SourceEntry): PathState {
+  #importEntry(record: SourceEntry): PathState<S> {
     const parent = this.#findParent(record);
     const validated = this.#validateRecord(record);
     try {
@@ -165,13 +156,13 @@ export class SessionImporter {
     }
   }
 
-  #findParent(record: SourceEntry): PathState {
+  #findParent(record: SourceEntry): PathState<S> {
     if (record.parentId === null) return EMPTY_PATH;
     if (record.parentId === this.#last.entryId) return this.#last;
     const tip = this.#continuedTips.get(record.parentId);
     if (tip !== undefined) return tip;
-    const seq = findEntrySeq(this.#connection, this.#target.seq, record.parentId);
-    if (seq !== undefined) return readPathState(this.#connection, seq);
+    const seq = this.#target.find(record.parentId);
+    if (seq !== undefined) return this.#target.stateAt(seq);
     this.#addProblem(
       record,
       "missing-parent",
@@ -194,10 +185,10 @@ export class SessionImporter {
     }
   }
 
-  #append(parent: PathState, validated: ValidatedEntry): PathState {
+  #append(parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
     // What follows a later state of a record is copied below it.
-    if (this.#readIds !== undefined && this.hasUpdates) this.#writer.findEqual(validated, parent);
-    const { state, isKnown } = this.#isNew ? this.#writer.appendNew(parent, validated) : this.#writer.append(parent, validated);
+    if (this.#readIds !== undefined && this.hasUpdates) this.#target.findEqual(validated, parent);
+    const { state, isKnown } = this.#isNew ? this.#target.writeNew(parent, validated) : this.#write(parent, validated);
     if (isKnown) {
       this.#known += 1;
       this.#knownUpTo = Math.max(this.#knownUpTo, state.seq);
@@ -211,8 +202,13 @@ export class SessionImporter {
     return state;
   }
 
+  #write(parent: PathState<S>, validated: ValidatedEntry): WrittenEntry<S> {
+    const known = this.#target.findEqual(validated);
+    return known === undefined ? { state: this.#target.write(parent, validated), isKnown: false } : { state: known, isKnown: true };
+  }
+
   /** The session has an entry with this id and other content: an earlier state of this record, or another record. */
-  #appendConflicting(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
+  #appendConflicting(record: SourceEntry, parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
     // The first import may have stored this record without its invalid reference.
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
@@ -228,12 +224,12 @@ export class SessionImporter {
   #isLaterState(id: string, validated: ValidatedEntry): boolean {
     if (this.#options.sync?.from !== undefined) return false;
     if (this.#readIds?.has(id) === false) return true;
-    const row = findEntryRow(this.#connection, this.#target.seq, id);
-    return row !== undefined && !this.#wasReadInThisRun(id) && isContinuation(parsePayload(this.#connection, row), validated.payload);
+    const stored = this.#target.payloadOf(id);
+    return stored !== undefined && !this.#wasReadInThisRun(id) && isContinuation(stored, validated.payload);
   }
 
   /** Appends the later state as a sibling of the earlier one. Later children of the record are appended to it. */
-  #appendContinuation(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
+  #appendContinuation(record: SourceEntry, parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
     const text = JSON.stringify(this.#inSchemaOrder(validated));
     const withId = (digested: string) => {
       const digest = createHash("sha256").update(digested).digest("hex").slice(0, 8);
@@ -248,12 +244,12 @@ export class SessionImporter {
   /** Whether this run wrote the entry with this id, or found it already stored. */
   #wasReadInThisRun(id: string): boolean {
     if (this.#readIds !== undefined) return this.#readIds.has(id);
-    const seq = findEntrySeq(this.#connection, this.#target.seq, id);
+    const seq = this.#target.find(id);
     if (seq === undefined) return false;
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
   }
 
-  #tryAppend(parent: PathState, validated: ValidatedEntry): PathState | undefined {
+  #tryAppend(parent: PathState<S>, validated: ValidatedEntry): PathState<S> | undefined {
     try {
       return this.#append(parent, validated);
     } catch (error) {
@@ -262,7 +258,12 @@ export class SessionImporter {
     }
   }
 
-  #appendWithoutReference(record: SourceEntry, parent: PathState, validated: ValidatedEntry, error: InvalidReferenceError): PathState {
+  #appendWithoutReference(
+    record: SourceEntry,
+    parent: PathState<S>,
+    validated: ValidatedEntry,
+    error: InvalidReferenceError,
+  ): PathState<S> {
     const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // In old files `fromId` is the target of the move, so an invalid one is no problem.
