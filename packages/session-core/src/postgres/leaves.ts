@@ -1,3 +1,4 @@
+import type { RawBuilder, Sql } from "kysely";
 import { EntryNotFoundError, LeafNotFoundError, MainLeafError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import * as records from "../port/records.js";
@@ -7,7 +8,7 @@ import { EMPTY_PATH, type PathState } from "../tree/path-rules.js";
 import type { Database, PgDatabase } from "./database.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import * as state from "./leaf-state.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { type Always, pgQuery, pgRaw } from "./query.js";
 import { saveLeaves } from "./save-changes.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 
@@ -63,9 +64,14 @@ export async function openLockedLeaf(transaction: Database, session: LockedSessi
   return createLeaf(transaction, session, name, main.path);
 }
 
+/** SQL of the id of the entry with a number; NULL for NULL. */
+function idAt(sql: Sql, p: Always & KeyParameters, seq: string): RawBuilder<unknown> {
+  return sql`(SELECT entry.id FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.seq = ${sql.ref(seq)})`;
+}
+
 const leafRows = pgQuery<KeyParameters, records.LeafRecord>(({ sql, p }) =>
   pgRaw(sql<records.LeafRecord>`
-    SELECT leaf.name, entry.id AS "entryId" FROM leaf LEFT JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = leaf.entry_seq
+    SELECT leaf.name, ${idAt(sql, p, "leaf.entry_seq")} AS "entryId" FROM leaf
     WHERE ${ofSession(sql, p, "leaf")} AND ${sessionExists(sql, p)} ORDER BY leaf.name`),
 );
 
@@ -147,13 +153,10 @@ async function setLeaf(transaction: Database, session: LockedSession, name: stri
   return state.readLeaf(transaction, session, name);
 }
 
-// The newest of each state first, each by its part of an index, so that the moves before them are not read.
 const recentMoves = pgQuery<KeyParameters & { name: string; limit: number }, records.LeafMove>(({ sql, p }) =>
   pgRaw(sql<records.LeafMove>`
-    SELECT origin.id AS "from", goal.id AS "to", move.moved_at_ms AS "movedAtMs", move.state
+    SELECT ${idAt(sql, p, "move.from_seq")} AS "from", ${idAt(sql, p, "move.to_seq")} AS "to", move.moved_at_ms AS "movedAtMs", move.state
     FROM leaf_move AS move
-      LEFT JOIN entry AS origin ON ${ofSession(sql, p, "origin")} AND origin.seq = move.from_seq
-      LEFT JOIN entry AS goal ON ${ofSession(sql, p, "goal")} AND goal.seq = move.to_seq
     WHERE ${ofSession(sql, p, "move")} AND move.leaf_name = ${p.name} AND ${sessionExists(sql, p)}
     ORDER BY move.seq DESC LIMIT ${p.limit}`),
 );

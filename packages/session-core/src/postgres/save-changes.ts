@@ -1,3 +1,4 @@
+import type { RawBuilder, Sql } from "kysely";
 import type { SessionId } from "../ids/ids.js";
 import { keyBounds } from "../sessions/key-range.js";
 import { type AddedTotals, type AddedUsage, chooseFirstText } from "../tree/entry-totals.js";
@@ -115,12 +116,23 @@ interface SessionCounts {
   readonly activeAt: number;
   readonly firstText: string | null;
   readonly laterText: string | null;
+  readonly kinds: readonly number[];
+}
+
+/** SQL of `kind_counts` with the numbers of an array added. */
+export function addedKinds(sql: Sql, added: unknown): RawBuilder<unknown> {
+  return sql`ARRAY(SELECT coalesce(present, 0) + coalesce(added, 0) FROM unnest(kind_counts, ${added}::integer[]) AS counts (present, added))`;
+}
+
+/** The number of new entries of each kind, from 1 up. */
+export function kindArray(kinds: AddedTotals["kinds"]): readonly number[] {
+  return Array.from({ length: Math.max(0, ...kinds.keys()) }, (_, at) => kinds.get(at + 1) ?? 0);
 }
 
 const addCounts = pgQuery<SessionCounts>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE session SET last_seq = last_seq + ${p.entries}, entry_count = entry_count + ${p.entries}, message_count = message_count + ${p.messages},
-      payload_bytes = payload_bytes + ${p.bytes}, active_at_ms = greatest(active_at_ms, ${p.activeAt}::bigint),
+      payload_bytes = payload_bytes + ${p.bytes}, kind_counts = ${addedKinds(sql, p.kinds)}, active_at_ms = greatest(active_at_ms, ${p.activeAt}::bigint),
       first_text = coalesce(${p.firstText}::text, first_text, ${p.laterText}::text)
     WHERE ${ofSession(sql, p, "session")}`),
 );
@@ -150,10 +162,10 @@ export async function saveTotals(
   totals: AddedTotals,
   inherited = false,
 ): Promise<string | null> {
-  const { counts, usage } = totals;
+  const { counts, kinds, usage } = totals;
   if (counts.entries === 0) return session.firstText;
   const firstText = chooseFirstText(counts, () => session.firstText);
-  await transaction.run(addCounts, { session: session.id, ...counts, firstText });
+  await transaction.run(addCounts, { session: session.id, ...counts, firstText, kinds: kindArray(kinds) });
   for (const added of usage) await transaction.run(addUsage, { session: session.id, inherited, ...added });
   return firstText ?? session.firstText ?? counts.laterText;
 }

@@ -1,3 +1,4 @@
+import type { Sql } from "kysely";
 import { parseEncoded } from "../entry/bytes.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
@@ -5,13 +6,14 @@ import { keyBounds } from "../sessions/key-range.js";
 import { rowLimit } from "../storage/query.js";
 import { assertTokenCounts } from "../tree/token-counts.js";
 import type { PgDatabase } from "./database.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { type Always, pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 
 const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
   pgRaw(sql<records.Label>`
-    SELECT entry.id AS "entryId", label.label, label.created_at_ms AS "createdAtMs"
-    FROM label JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = label.entry_seq
+    SELECT (SELECT entry.id FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.seq = label.entry_seq) AS "entryId",
+      label.label, label.created_at_ms AS "createdAtMs"
+    FROM label
     WHERE ${ofSession(sql, p, "label")} AND ${sessionExists(sql, p)} ORDER BY label.entry_seq`),
 );
 
@@ -123,14 +125,19 @@ export async function findValuesOf(
 
 type CountKey = KeyParameters & { readonly counter: string };
 
+// OFFSET 0 keeps the order of the look-ups: from an id to its entry, from the entry to its count. Without it, the server may join the
+// entries with all counts of the session.
+const entryWith = (sql: Sql, p: Always & KeyParameters) => sql`CROSS JOIN LATERAL (
+        SELECT entry.seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.id = given.id OFFSET 0) AS found`;
+
 const countsOf = pgQuery<CountKey & { ids: readonly EntryId[] }, { id: EntryId; tokens: number }>(({ sql, p }) =>
   pgRaw(sql<{ id: EntryId; tokens: number }>`
-    SELECT entry.id, counted.tokens
-    FROM unnest(${p.ids}::text[]) WITH ORDINALITY AS wanted (id, ordinal)
-      JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.id = wanted.id
-      JOIN entry_token_count AS counted
-        ON ${ofSession(sql, p, "counted")} AND counted.counter = ${p.counter} AND counted.entry_seq = entry.seq
-    WHERE ${sessionExists(sql, p)} ORDER BY wanted.ordinal`),
+    SELECT given.id, counted.tokens
+    FROM unnest(${p.ids}::text[]) WITH ORDINALITY AS given (id, ordinal) ${entryWith(sql, p)}
+      CROSS JOIN LATERAL (
+        SELECT tokens FROM entry_token_count AS count
+        WHERE ${ofSession(sql, p, "count")} AND count.counter = ${p.counter} AND count.entry_seq = found.seq OFFSET 0) AS counted
+    WHERE ${sessionExists(sql, p)} ORDER BY given.ordinal`),
 );
 
 /** Reads stored token counts by entry id, in one query. Entries without a count are missing in the map. @throws {SessionNotFoundError} */
@@ -154,10 +161,9 @@ const putCounts = pgQuery<CountKey & { ids: readonly EntryId[]; tokens: readonly
       WHERE ${ofSession(sql, p, "session")} AND seq = coalesce(${p.sessionSeq}::bigint, seq) FOR KEY SHARE),
     put AS (
       INSERT INTO entry_token_count (tenant, session_id, counter, entry_seq, tokens)
-      SELECT kept.tenant, kept.session_id, ${p.counter}, entry.seq, max(given.tokens)
-      FROM kept CROSS JOIN unnest(${p.ids}::text[], ${p.tokens}::bigint[]) AS given (id, tokens)
-        JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.id = given.id
-      GROUP BY kept.tenant, kept.session_id, entry.seq ORDER BY entry.seq
+      SELECT kept.tenant, kept.session_id, ${p.counter}, found.seq, given.tokens
+      FROM kept CROSS JOIN unnest(${p.ids}::text[], ${p.tokens}::bigint[]) AS given (id, tokens) ${entryWith(sql, p)}
+      ORDER BY found.seq
       ON CONFLICT (tenant, session_id, counter, entry_seq) DO UPDATE SET tokens = excluded.tokens)
     SELECT EXISTS (SELECT 1 FROM kept) AS known`),
 );
