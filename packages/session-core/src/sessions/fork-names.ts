@@ -1,7 +1,7 @@
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
-import { forkBase, forkNumber } from "./fork-titles.js";
+import { forkTitle } from "./fork-titles.js";
 
 interface Origin {
   readonly seq: SessionSeq;
@@ -39,9 +39,5 @@ const forkTitles = query<{ origin: SessionSeq }, { title: string | null }>(({ sq
  */
 export function nameFork(connection: Connection, source: Pick<SessionTable, "seq">): string | null {
   const origin = connection.get(firstOrigin, { session: source.seq });
-  const title = origin?.title ?? origin?.firstText ?? "";
-  if (origin === undefined || title === "") return null;
-  const base = forkBase(title);
-  const numbers = connection.all(forkTitles, { origin: origin.seq }).map((fork) => forkNumber(fork.title, base));
-  return `${base}, fork ${Math.max(0, ...numbers) + 1}`;
+  return origin === undefined ? null : forkTitle(origin, connection.all(forkTitles, { origin: origin.seq }));
 }

@@ -7,12 +7,24 @@ const MAX_BASE = 60;
 const FORK = /, fork (\d{1,9})$/;
 
 /** The title of a fork or of its origin without ", fork N", cut. */
-export function forkBase(title: string): string {
+function forkBase(title: string): string {
   return shortenAtWord(title.replace(FORK, ""), MAX_BASE);
 }
 
+/** The title of the next fork of a session; null: it has neither a title nor a text. `forks`: those that there are. */
+export function forkTitle(
+  origin: { readonly title: string | null; readonly firstText: string | null },
+  forks: readonly { readonly title: string | null }[],
+): string | null {
+  const title = origin.title ?? origin.firstText ?? "";
+  if (title === "") return null;
+  const base = forkBase(title);
+  const numbers = forks.map((fork) => forkNumber(fork.title, base));
+  return `${base}, fork ${Math.max(0, ...numbers) + 1}`;
+}
+
 /** The number in the title of a fork with this base; 0: it has none. */
-export function forkNumber(title: string | null, base: string): number {
+function forkNumber(title: string | null, base: string): number {
   const found = title?.startsWith(base) === true ? FORK.exec(title) : null;
   return found !== null && found.index === base.length ? Number(found[1]) : 0;
 }

@@ -1,7 +1,5 @@
-import { encodeBytes } from "../entry/bytes.js";
-import { jsonText } from "../entry/json.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import { type Fork, MAIN_LEAF, type SessionRecord } from "../port/records.js";
+import { type Fork, MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
 import { nameFork } from "../sessions/fork-names.js";
 import { setLabel } from "../sessions/labels.js";
 import { toSessionRecord } from "../sessions/session-columns.js";
@@ -15,6 +13,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import type { WritableEntry } from "./entry-columns.js";
 import { findEntryId, findEntrySeq, parsePayload, requireEntrySeq } from "./entry-rows.js";
 import { EntryWriter, type WriteTarget } from "./entry-writer.js";
+import { withoutForeignBranch } from "./fork-payload.js";
 import { copyTree } from "./fork-tree.js";
 import { requireLeafSeq, setLeaf } from "./leaves.js";
 import { type FirstWrites, writeFirst } from "./new-session.js";
@@ -51,20 +50,27 @@ export function forkSession(
     const row = requireSessionRow(connection, sourceId);
     const source = { id: sourceId, seq: row.seq };
     const end = resolveEnd(connection, source, fork.at);
-    const session = insertNewSession(connection, {
-      ...fork.into,
-      title: (fork.into.title === undefined ? nameFork(connection, row) : fork.into.title) ?? undefined,
-      titleSource: fork.into.title === undefined ? "auto" : "user",
-      cwd: fork.into.cwd ?? row.cwd ?? undefined,
-      metadata: fork.into.metadata ?? (fork.tree ? toSessionRecord(row).metadata : undefined),
-      parent: { sessionId: sourceId, entryId: end === null ? null : findEntryId(connection, end), toolCallId: null },
-    });
+    const name = fork.into.title === undefined ? nameFork(connection, row) : null;
+    const entryId = end === null ? null : findEntryId(connection, end);
+    const session = insertNewSession(connection, newFork(toSessionRecord(row), fork, entryId, name));
     if (fork.tree) forkTree(connection, source, session, fork.at);
     else if (end !== null) forkPath(connection, end, { ...session, fileTools });
     if (fork.values) copyValues(connection, source.seq, session.seq);
     writeFirst(connection, session, first);
     return toSessionRecord(requireSessionRow(connection, session.id));
   });
+}
+
+/** The session that a fork makes. `entryId`: where it was forked; `name`: its title if none is given. */
+export function newFork(source: SessionRecord, { into, tree }: Fork, entryId: EntryId | null, name: string | null): NewSession {
+  return {
+    ...into,
+    title: (into.title === undefined ? name : into.title) ?? undefined,
+    titleSource: into.title === undefined ? "auto" : "user",
+    cwd: into.cwd ?? source.cwd ?? undefined,
+    metadata: into.metadata ?? (tree ? source.metadata : undefined),
+    parent: { sessionId: source.id, entryId, toolCallId: null },
+  };
 }
 
 function resolveEnd(connection: Connection, source: SessionRef, at: EntryId | null | undefined): EntrySeq | null {
@@ -129,19 +135,12 @@ class PathCopier {
     if (row.label !== null) setLabel(this.#connection, this.#session, seq, row.label, row.label_at_ms ?? Date.now());
   }
 
-  #writable(row: CopiedRow, payloadJson: string): WritableEntry {
-    const payload = parsePayload(this.#connection, row, payloadJson);
-    const createdAtMs = row.created_at_ms;
-    const fromId = payload.type === "branch_summary" ? payload.fromId : null;
-    const isKept = fromId === null || findEntrySeq(this.#connection, this.#session, fromId) !== undefined;
-    if (payload.type !== "branch_summary" || isKept) return { createdAtMs, inherited: 1, payload, payloadJson };
-    // The branch is not part of the copy. Its id is kept in `originalFromId`.
-    const { type: _type, ...rest } = { ...payload, fromId: null, originalFromId: payload.fromId };
+  #writable(row: CopiedRow, json: string): WritableEntry {
+    const isCopied = (id: EntryId) => findEntrySeq(this.#connection, this.#session, id) !== undefined;
     return {
-      createdAtMs,
+      createdAtMs: row.created_at_ms,
       inherited: 1,
-      payload: { ...payload, fromId: null },
-      payloadJson: jsonText(encodeBytes(rest, "entry"), "The entry"),
+      ...withoutForeignBranch(parsePayload(this.#connection, row, json), json, isCopied),
     };
   }
 }
