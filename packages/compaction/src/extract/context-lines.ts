@@ -2,6 +2,7 @@ import { cleanText, shortLine } from "@bough/session-core/internals";
 import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder } from "./material.js";
+import { inlineCodeBlocks } from "./prose.js";
 import { collectOutcomes, findLastRuns, hasFailed, isFileMove } from "./timeline.js";
 import { listTouchedFiles } from "./tool-calls.js";
 
@@ -151,7 +152,7 @@ export function listEarlierSummaries(material: ExtractMaterial): readonly Line[]
 }
 
 function splitSafeLines(summary: string): readonly string[] {
-  return cleanText(summary)
+  return inlineCodeBlocks(cleanText(summary))
     .split("\n")
     .filter((line) => line.trim() !== "" && !line.startsWith(MARKER) && !isUnderline(line) && !/^\s*(?:```|~~~)/.test(line))
     .map((line) => toSafeLine(line.replace(/^\s*#{1,6}\s+(.*?)\s*#*$/, "**$1**"), LINE_CHARS))

@@ -1,6 +1,6 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
 import { shortLine } from "@bough/session-core/internals";
-import { extractProse, findRules, isRequest } from "./prose.js";
+import { extractCode, extractProse, findRules, isRequest } from "./prose.js";
 import { findErrorLines, findFiles, listTouchedFiles, normalizeErrorLine, readCommand, simplifyCommand } from "./tool-calls.js";
 
 /** Kinds of facts, the most important first. */
@@ -121,7 +121,7 @@ class FactFinder {
 
   #readUser(text: string, at: number): void {
     const prose = extractProse(text);
-    if (isRequest(text)) this.#request = { text: shortLine(prose, REQUEST_CHARS), at };
+    if (isRequest(text)) this.#request = { text: shortLine(prose.trim() || extractCode(text), REQUEST_CHARS), at };
     for (const rule of findRules(prose)) this.#list.add("rule", rule, at, { key: rule.toLowerCase() });
     this.#addNamed(prose, at);
   }

@@ -15,20 +15,49 @@ export function cutToEdges(text: string, maxChars: number): string {
 
 /** The prose of a text: no code blocks, data, reminders of the host or control characters. Linear. */
 export function extractProse(text: string): string {
+  return splitCode(text).prose.join("\n");
+}
+
+/**
+ * The code of a text, where it has no prose: a line that somebody pasted. Each line of a block is inline code, because an extract cuts
+ * and leaves out single lines. Linear.
+ */
+export function extractCode(text: string): string {
+  return splitCode(text).code.map(toInlineCode).join("\n");
+}
+
+/** The lines of prose and of code blocks, without reminders of the host. */
+function splitCode(text: string): { readonly prose: readonly string[]; readonly code: readonly string[] } {
   let until: RegExp | null = null;
-  const kept: string[] = [];
+  const [prose, code]: [string[], string[]] = [[], []];
   for (const line of removeData(cleanText(cutToEdges(text, MAX_READ))).split("\n")) {
     if (until !== null) {
       if (until.test(line)) until = null;
+      else if (until === FENCE) code.push(line);
       continue;
     }
     const reminder = REMINDER_OPENS.exec(line)?.[1];
     const closes = reminder === undefined ? null : new RegExp(`</${reminder}>`);
     if (FENCE.test(line)) until = FENCE;
-    else if (closes === null) kept.push(line);
+    else if (closes === null) prose.push(line);
     else if (!closes.test(line)) until = closes;
   }
-  return kept.join("\n");
+  return { prose, code };
+}
+
+/** The lines of a text, those of its code blocks as inline code, without the fences. Linear. */
+export function inlineCodeBlocks(text: string): string {
+  let isCode = false;
+  const lines = text.split("\n").flatMap((line) => {
+    if (!FENCE.test(line)) return [isCode ? toInlineCode(line) : line];
+    isCode = !isCode;
+    return [];
+  });
+  return lines.join("\n");
+}
+
+function toInlineCode(line: string): string {
+  return line.trim() === "" || line.includes("`") ? line : `\`${line.trim()}\``;
 }
 
 /** Ends a sentence, also before a lower-case letter, but not in "e.g. x", "v1.2" or "a.ts". */
@@ -141,9 +170,10 @@ function splitIntoPairs(run: string): readonly string[] {
 
 const COMMAND_OF_HOST = /^\/[a-z-]*$/i;
 
-/** Whether a text is a request: not a slash command, "continue", "thanks", an emoji or the path of an image. */
+/** Whether a text is a request: not a slash command, "continue", "thanks", an emoji or the path of an image. Pasted code is one. */
 export function isRequest(text: string): boolean {
   const prose = extractProse(text).trim();
+  if (prose === "") return extractCode(text).trim() !== "";
   return !(isSmallTalk(prose) || COMMAND_OF_HOST.test(prose));
 }
 

@@ -1,6 +1,6 @@
 import { type Line, toSafeLine, toSafeLines } from "./blocks.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder, rankNewestFirst } from "./material.js";
-import { extractProse, findRules, isContradiction } from "./prose.js";
+import { extractCode, extractProse, findRules, isContradiction } from "./prose.js";
 import { countWork, type Turn, type UserRequest } from "./timeline.js";
 import { findErrorLines } from "./tool-calls.js";
 
@@ -137,7 +137,7 @@ function formatRequest({ text, question }: UserRequest, maxChars: number): strin
 /** Removes code blocks, unless nothing else remains. */
 function stripCode(text: string): string {
   const prose = extractProse(text).trim();
-  return prose === "" ? text : prose;
+  return prose || extractCode(text).trim() || text;
 }
 
 /** The text before pasted content: paragraphs up to the first long one or the first with an error, without paths of images. */

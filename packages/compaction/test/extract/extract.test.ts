@@ -98,6 +98,58 @@ describe("an extract of a session", () => {
   });
 });
 
+describe("what is no finished work", () => {
+  const worked = (...replies: readonly string[]) =>
+    replies.flatMap((reply, at) => [
+      user(`Mend part ${at} of the lexer.`),
+      ...ran("edit", { path: `src/${at}.ts`, oldText: "a", newText: "b" }, OUTPUT),
+      said(reply),
+    ]);
+
+  test.each([
+    "👍🎉",
+    "👍 Done!",
+    "✅",
+    "You typed ls, so its files are listed.",
+    "You ran the tests and they pass.",
+    "you asked for a table.",
+  ])("%s", (reply) => {
+    const text = extract(source(worked("The table has tabs.", reply, "The tests cover tabs.")), { maxChars: 8_000 });
+    expect(section(text, "Done")).toEqual(["- [x] The table has tabs.", "- [x] The tests cover tabs."]);
+  });
+
+  test("a sentence that only contains an emoji or the word is", () => {
+    const replies = ["🎉 The table has tabs.", "The prompt shows what you typed."];
+    expect(section(extract(source(worked(...replies)), { maxChars: 8_000 }), "Done")).toEqual(replies.map((reply) => `- [x] ${reply}`));
+  });
+
+  test.each(["👍", "🙏🎉", "thanks!", "ok"])("and no request: %s", (answer) => {
+    const text = extract(source([...worked("The table has tabs."), user(answer), said("Good night.")]), { maxChars: 8_000 });
+    expect(section(text, "Goal")).toEqual(["> Mend part 0 of the lexer."]);
+  });
+});
+
+describe("code", () => {
+  test("in an earlier summary is inline code line by line, so that no cut opens a block", () => {
+    const previousSummary = "The API is:\n\n```ts\nexport function lex(text) {\n  return `x`;\n}\n```\n\nAll tests pass.";
+    const text = extract(source(LEXER, { previousSummary }), { maxChars: 8_000 });
+    const lines = ["The API is:", "`export function lex(text) {`", "return `x`;", "`}`", "All tests pass."];
+    expect(section(text, "Earlier Summary")).toEqual(lines);
+    expect(section(extract(source([], { previousSummary: text }), { maxChars: 8_000 }), "Earlier Summary")).toEqual(lines);
+  });
+
+  test("that a person pasted without a word is a request, quoted as inline code", () => {
+    const pasted = "```\nTypeError: x is undefined\n    at src/lexer.ts:3\n```";
+    const text = extract(source([...LEXER, user(pasted)]), { maxChars: 8_000 });
+    expect(section(text, "Goal").slice(-3)).toEqual(["Asked last:", "> `TypeError: x is undefined`", "> `at src/lexer.ts:3`"]);
+  });
+
+  test("beside words is left out of a request", () => {
+    const text = extract(source([...LEXER, user("Mend this:\n```\nlet x\n```\nand keep its name.")]), { maxChars: 8_000 });
+    expect(section(text, "Goal").slice(-2)).toEqual(["> Mend this:", "> and keep its name."]);
+  });
+});
+
 describe("a list that the agent keeps of its work", () => {
   const todos = (states: readonly string[]) => states.map((status, at) => ({ content: `Step ${at + 1}`, status }));
   const talk = (name: string, given: Record<string, unknown>) => [user("Do it all."), ...ran(name, given, OUTPUT)];
