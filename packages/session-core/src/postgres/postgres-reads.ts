@@ -10,9 +10,11 @@ import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, s
 import { listLeafMoves, listLeaves } from "./leaves.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./outline.js";
 import { findCommonAncestor, readFileOperations, readPathSeqs, scanPath } from "./paths.js";
-import { findSessionsByName, listSessions, readStatistics, readTotalsOf, shortSessionIds } from "./session-list.js";
+import { listSessions } from "./session-list.js";
+import { findSessionsByName, shortSessionIds } from "./session-names.js";
 import { findSession } from "./sessions.js";
 import { listSessionSources, listSourceFiles, listSourceSessions } from "./source-files.js";
+import { readStatistics, readTotalsOf } from "./statistics.js";
 import { findValue, findValuesOf, listLabels, listValueKeys, listValues, readTokenCounts } from "./values.js";
 
 /** The reads of the storage on a server: those of sessions, entries, the tree and what is stored with them. Its subclass adds the writes. */

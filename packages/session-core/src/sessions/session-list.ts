@@ -1,15 +1,22 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { type MetadataRow, metadataRows } from "../storage/metadata-rows.js";
+import type { MetadataRow } from "../storage/metadata-rows.js";
 import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
 import type { SessionSeq, SessionTable, Tables } from "../storage/schema.js";
 import { toSessionRecord } from "./session-columns.js";
-
-const DEFAULT_LIMIT = 1000;
-
-/** With this many sessions of the rarest member of a metadata filter, the list is walked and each session asked for the members. */
-const MANY_OF_A_MEMBER = 1000;
+import {
+  DEFAULT_SESSIONS,
+  type DirectoryRange,
+  directoryRanges,
+  listingsOf,
+  MANY_OF_A_MEMBER,
+  membersOf,
+  OWN_AGENT,
+  parseCursor,
+  sessionPage,
+} from "./session-filter.js";
+import { bestTitles } from "./title-match.js";
 
 /**
  * Returns a page of the sessions that match `filter`, newest activity first. Reads no entries.
@@ -19,10 +26,9 @@ const MANY_OF_A_MEMBER = 1000;
  * sessions with its rarest member, or, if these are more than 1,000, those between one match and the next.
  */
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
-  const limit = rowLimit(filter.limit ?? DEFAULT_LIMIT);
+  const limit = rowLimit(filter.limit ?? DEFAULT_SESSIONS);
   const rows = connection.read(() => listRows(connection, filter, limit + 1));
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return { items: rows.slice(0, limit).map(toSessionRecord), next: last === undefined ? null : `${last.active_at_ms}.${last.seq}` };
+  return sessionPage(rows, limit);
 }
 
 function listRows(connection: Connection, filter: SessionFilter, limit: number): readonly SessionTable[] {
@@ -33,12 +39,11 @@ function listRows(connection: Connection, filter: SessionFilter, limit: number):
     ...cursorConditions(filter.cursor),
   ];
   const listings = listingsOf(filter);
-  const members = metadataRows(filter.metadata ?? {});
-  // A member that is too long for the index is a member of no session.
-  if (members.length < Object.values(filter.metadata ?? {}).filter((value) => value !== undefined).length) return [];
+  const members = membersOf(filter);
+  if (members === undefined) return [];
   const rarest = findRarest(connection, members);
   const all = [...conditions, ...members.filter((member) => member !== rarest).map(hasMember)];
-  const places = filter.under === undefined ? undefined : filter.under.filter(isOutermost).flatMap(placesOf);
+  const places = filter.under === undefined ? undefined : directoryRanges(filter.under).flatMap(placesOf);
   const list =
     rarest === undefined ? inListings(listings, places, all, limit) : withMember(rarest, listings, [...all, ...anyOf(places)], limit);
   return connection.all(
@@ -50,13 +55,6 @@ function listRows(connection: Connection, filter: SessionFilter, limit: number):
 type Condition = RawBuilder<unknown>;
 
 const NEWEST_FIRST = sql`ORDER BY active_at_ms DESC, seq DESC`;
-
-/** The numbers in the column `listing` of the sessions that a filter asks for; see migrations/0005-reads-by-index.ts. */
-function listingsOf({ kind = "conversation", archived = false, empty = false }: SessionFilter): readonly number[] {
-  const kinds = kind === "all" ? [0, 1] : [kind === "subagent" ? 1 : 0];
-  const archives = archived === "all" ? [0, 2] : [archived ? 2 : 0];
-  return kinds.flatMap((one) => archives.flatMap((two) => (empty ? [0, 4] : [0]).map((four) => one + two + four)));
-}
 
 // Each number has its own range of an index in the order of the list, so each part reads no more rows than the page has.
 function inListings(
@@ -106,20 +104,11 @@ interface Place {
   readonly within: Condition;
 }
 
-/** A range, so that the index is used: the character after the separator ends it. */
-function placesOf(directory: string): readonly Place[] {
-  const isWindows = !directory.includes("/") && directory.includes("\\");
-  const [separator, next] = isWindows ? ["\\", "]"] : ["/", "0"];
-  const base = directory.endsWith(separator) ? directory.slice(0, -1) : directory;
+function placesOf({ itself, from, before }: DirectoryRange): readonly Place[] {
   return [
-    { isRange: false, within: sql`cwd = ${base === "" ? directory : base}` },
-    { isRange: true, within: sql`cwd >= ${`${base}${separator}`} AND cwd < ${`${base}${next}`}` },
+    { isRange: false, within: sql`cwd = ${itself}` },
+    { isRange: true, within: sql`cwd >= ${from} AND cwd < ${before}` },
   ];
-}
-
-/** One that is below another one of the list adds no session, and would add its sessions twice. */
-function isOutermost(directory: string, at: number, all: readonly string[]): boolean {
-  return !all.some((other, place) => place !== at && (directory.startsWith(`${other}/`) || (directory === other && place < at)));
 }
 
 function anyOf(places: readonly Place[] | undefined): readonly Condition[] {
@@ -141,17 +130,15 @@ function timeConditions({ sinceMs, untilMs }: SessionFilter): readonly Condition
   ];
 }
 
-/** The agent of a session that was not imported. */
-const OWN_AGENT = "bough";
-
 function agentConditions({ agent }: SessionFilter): readonly Condition[] {
   if (agent === undefined) return [];
   return [agent === OWN_AGENT ? sql`(source_format IS NULL OR source_format = ${agent})` : sql`source_format = ${agent}`];
 }
 
 function cursorConditions(cursor: string | undefined): readonly Condition[] {
-  const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
-  if (activeAt === undefined || seq === undefined) return [];
+  const after = parseCursor(cursor);
+  if (after === undefined) return [];
+  const { activeAt, seq } = after;
   // The first condition uses the index; the second separates sessions that were active in the same millisecond.
   return [sql`active_at_ms <= ${activeAt}`, sql`(active_at_ms < ${activeAt} OR session.seq < ${seq})`];
 }
@@ -205,28 +192,6 @@ const titles = query<Record<never, never>, { seq: SessionSeq; title: string | nu
 );
 const rowBySeq = query<{ seq: SessionSeq }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("seq", "=", p.seq));
 
-/** How a title can match a name, both in lower case, from exact to vague. */
-const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
-  (title, name) => title === name,
-  (title, name) => title.startsWith(name),
-  (title, name) => title.includes(name),
-  // Words of a title in their order, each by its beginning: `tab lex` for "Tabs in the lexer".
-  (title, name) => startsWords(title, name),
-];
-
-function startsWords(title: string, name: string): boolean {
-  const words = title.match(WORD) ?? [];
-  let at = 0;
-  for (const start of name.match(WORD) ?? []) {
-    while (at < words.length && words[at]?.startsWith(start) !== true) at += 1;
-    if (at === words.length) return false;
-    at += 1;
-  }
-  return at > 0;
-}
-
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-
 /**
  * Finds sessions by id, id prefix, last part of a subagent's id, title, title prefix, part of a title or beginnings of its words: the results of the
  * first of these that matches, conversations first. A session without a title matches by the preview of its first message.
@@ -240,17 +205,7 @@ export function findSessionsByName(connection: Connection, name: string, limit: 
 }
 
 function findSessionsByTitle(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
-  const foldedName = foldCase(name);
   // Compared in JavaScript, because lower() of SQLite converts ASCII letters only.
-  const titled = connection.all(titles, {}).map(({ seq, title }) => ({ seq, title: title === null ? null : foldCase(title) }));
-  for (const matches of TITLE_MATCHERS) {
-    const found = titled.filter(({ title }) => title !== null && matches(title, foldedName)).slice(0, limit);
-    if (found.length > 0) return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(toSessionRecord);
-  }
-  return [];
-}
-
-/** Normalizes case and composed characters, so that both forms of an accented letter are equal. */
-function foldCase(text: string): string {
-  return text.normalize("NFC").toLowerCase();
+  const found = bestTitles(connection.all(titles, {}), name, limit);
+  return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(toSessionRecord);
 }

@@ -151,7 +151,7 @@ export function readStatistics(connection: Connection, key?: SessionKey): Statis
 }
 
 /** The counts of kinds as counts of types, in the order of their names. */
-function sumTypes(kinds: readonly { readonly kind: number; readonly count: number }[]): Record<string, number> {
+export function sumTypes(kinds: readonly { readonly kind: number; readonly count: number }[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { kind, count } of kinds) {
     const { type } = toEntryKind(kind);
