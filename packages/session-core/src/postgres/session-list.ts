@@ -75,12 +75,17 @@ function inListings(
 ): RawBuilder<ListedRow> {
   const parts = listings.flatMap((listing) =>
     (places ?? [sql`TRUE`]).map(
-      (place) => sql`(SELECT ${COLUMNS} FROM session
-        WHERE ${sql.join([...conditions, sql`listing = ${listing}`, place], sql` AND `)} ${NEWEST_FIRST} LIMIT ${limit})`,
+      (place) => sql`SELECT ${COLUMNS} FROM session
+        WHERE ${sql.join([...conditions, sql`listing = ${listing}`, place], sql` AND `)} ${NEWEST_FIRST} LIMIT ${limit}`,
     ),
   );
   if (parts.length === 0) return sql<ListedRow>`SELECT ${COLUMNS} FROM session WHERE FALSE`;
-  return sql<ListedRow>`${sql.join(parts, sql` UNION ALL `)} ${NEWEST_FIRST} LIMIT ${limit}`;
+  if (parts.length === 1) return sql<ListedRow>`${parts[0]}`;
+  const union = sql.join(
+    parts.map((part) => sql`(${part})`),
+    sql` UNION ALL `,
+  );
+  return sql<ListedRow>`${union} ${NEWEST_FIRST} LIMIT ${limit}`;
 }
 
 function withMember(

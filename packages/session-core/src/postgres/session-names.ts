@@ -61,8 +61,9 @@ export async function findSessionsByName(database: PgDatabase, name: string, lim
 
 /** A pattern of ILIKE that every title matches which has the name, or its words in their order. Only ASCII letters are compared without their case. */
 function titlePattern(name: string): string {
-  const words = name.match(WORD) ?? [];
-  const parts = words.length === 0 ? [name] : words;
+  const composed = name.normalize("NFC");
+  const words = composed.match(WORD) ?? [];
+  const parts = words.length === 0 ? [composed] : words;
   return `%${parts.map((part) => part.replace(/[%_\\]/g, "\\$&").replace(/[^\x20-\x7e]+/g, "%")).join("%")}%`;
 }
 

@@ -280,12 +280,12 @@ describe("where branches meet and end", () => {
 
   test("an unknown entry has none of these", async () => {
     const { session } = await grow(TREE);
-    for (const asked of [
-      session.tree.children("zz"),
-      session.tree.siblings("zz"),
-      session.tree.commonAncestor("zz", "u1"),
-      session.entry("zz"),
+    for (const ask of [
+      () => session.tree.children("zz"),
+      () => session.tree.siblings("zz"),
+      () => session.tree.commonAncestor("zz", "u1"),
+      () => session.entry("zz"),
     ])
-      await expect(asked).rejects.toThrow(EntryNotFoundError);
+      await expect(ask()).rejects.toThrow(EntryNotFoundError);
   });
 });
