@@ -11,18 +11,23 @@ import {
 } from "../port/session-copy.js";
 import { toSessionRecord } from "../sessions/session-columns.js";
 import type { StoredOperation } from "../tree/file-operations.js";
-import { writeCopiedPart } from "./copy-in.js";
+import { toRows, writeCopiedPart } from "./copy-in.js";
 import type { Database, PgDatabase } from "./database.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 import { findSessionRow } from "./session-rows.js";
+import { listCollected } from "./word-list.js";
 
 /** Copies of sessions from and to a server. The place of an entry is its number. */
 export function copiesOf(database: PgDatabase): SessionCopies {
   return {
     state: (key) => database.read((transaction) => readState(transaction, key)),
     entries: (key, after, upTo) => readEntries(database, key, after, upTo),
-    write: (part) => database.write((transaction) => writeCopiedPart(transaction, part)),
+    async write(part) {
+      const { rows, words } = toRows(part, database.tenant);
+      await listCollected(database, words);
+      return database.write((transaction) => writeCopiedPart(transaction, part, rows));
+    },
   };
 }
 

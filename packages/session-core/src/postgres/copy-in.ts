@@ -1,6 +1,7 @@
+import type { EntryPayload } from "../entry/entry.js";
 import { customTypeOf, toEntryKind } from "../entry/kinds.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
-import { isPrivate } from "../entry/text.js";
+import { isPrivate, searchableText } from "../entry/text.js";
 import { SessionChangedError } from "../errors/copy-errors.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { SessionId } from "../ids/ids.js";
@@ -13,6 +14,8 @@ import {
   type CopiedUsage,
   partlyCopied,
 } from "../port/session-copy.js";
+import { toIndexedText } from "../search/fold.js";
+import { WordCollector } from "../search/word-collector.js";
 import { copiedColumns, newCopy } from "../sessions/session-columns.js";
 import { toStoredCustomType } from "../storage/custom-types.js";
 import type { StoredOperation } from "../tree/file-operations.js";
@@ -25,13 +28,28 @@ import { ofSession } from "./session-key.js";
 import { insertNewSession, saveMetadata, saveTitle } from "./session-rows.js";
 import { wordsOf } from "./words.js";
 
+/** The rows of the entries of a part, and the words of the part. */
+export function toRows({ state, entries }: CopiedPart, tenant: string) {
+  const collector = new WordCollector();
+  collector.add(toIndexedText(state.session.title ?? ""));
+  const rows = entries.map((entry): NewEntryRow => {
+    const payload = parseStoredPayload(toEntryKind(entry.kind).type, entry.payload);
+    collector.add(toIndexedText(searchableText(payload)));
+    return toRow(entry, payload, tenant);
+  });
+  return { rows, words: collector.list() };
+}
+
 /** Writes a part of a copied session. @throws {SessionExistsError | SessionChangedError} */
-export async function writeCopiedPart(transaction: Database, { state, into, entries, isLast }: CopiedPart): Promise<SessionRow> {
+export async function writeCopiedPart(
+  transaction: Database,
+  { state, into, entries, isLast }: CopiedPart,
+  rows: readonly NewEntryRow[],
+): Promise<SessionRow> {
   const { id, seq } =
     into === undefined
       ? await insertNewSession(transaction, newCopy(state.session), state.session.source ?? undefined)
       : await lockUnchanged(transaction, into);
-  const rows = entries.map((entry) => toRow(entry, transaction.tenant));
   await insertEntries(transaction, id, rows);
   const starts = rows.filter((row) => row.seq === 1 || row.parent_seq !== row.seq - 1);
   await saveRuns(
@@ -56,8 +74,7 @@ async function lockUnchanged(transaction: Database, { row, entries }: NonNullabl
   throw new SessionChangedError(row.id);
 }
 
-function toRow(entry: CopiedEntry, tenant: string): NewEntryRow {
-  const payload = parseStoredPayload(toEntryKind(entry.kind).type, entry.payload);
+function toRow(entry: CopiedEntry, payload: EntryPayload, tenant: string): NewEntryRow {
   return {
     seq: entry.place,
     id: entry.id,

@@ -164,6 +164,17 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     return this.#byId.get(id)?.seq;
   }
 
+  /** What is known of the entry with this id. */
+  protected factOf(id: EntryId): EntryFact | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Whether an entry has no children: none continues its run, and no run begins below it. */
+  isTip(seq: number): boolean {
+    const next = this.#runOf(seq + 1);
+    return (seq === this.#lastSeq || next?.start === seq + 1) && !this.#runs.some(({ parent }) => parent === seq);
+  }
+
   isOnPath(ancestor: number, seq: number | null): boolean {
     let at = seq;
     while (at !== null && at > ancestor) {

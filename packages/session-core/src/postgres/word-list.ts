@@ -26,8 +26,13 @@ const MOST_KNOWN = 200_000;
 export async function listWords(database: PgDatabase, texts: Iterable<string>): Promise<void> {
   const collector = new WordCollector();
   for (const text of texts) collector.add(toIndexedText(text));
+  await listCollected(database, collector.list());
+}
+
+/** The same for words that were collected. */
+export async function listCollected(database: PgDatabase, collected: readonly string[]): Promise<void> {
   const known = listed.get(database) ?? new Set();
-  const words = collector.list().filter((word) => !known.has(word));
+  const words = collected.filter((word) => !known.has(word));
   if (words.length === 0) return;
   // A statement that was sent twice lists a word twice at most.
   await database.run(insertWords, { words }).catch(() => database.run(insertWords, { words }));
