@@ -1,6 +1,9 @@
+import { ConnectionLostError } from "../errors/server-errors.js";
+import { newEntryId } from "../ids/ids.js";
 import type { Batch, BatchResult } from "../port/writes.js";
 import { BatchWriter, type ValidatedWrite, validateWrite } from "../tree/batch-writer.js";
 import type { PathState } from "../tree/path-rules.js";
+import { isAppend, tryAppend } from "./append.js";
 import type { Database, PgDatabase } from "./database.js";
 import { factsWanted, type LockedSession, lockSession, readFacts } from "./facts.js";
 import { PgLeafState } from "./leaf-state.js";
@@ -10,7 +13,8 @@ import { listWords, textsOf } from "./word-list.js";
 import type { WriteRules } from "./write-rules.js";
 
 /**
- * Validates a batch and writes it in one transaction: all of it or, after any error, none.
+ * Validates a batch and writes it in one transaction: all of it or, after any error, none. Entries below a leaf that has not moved are one
+ * statement; anything else locks the session's row, reads what the batch refers to, decides and writes.
  *
  * @throws {InvalidEntryError} an entry or another write is not valid; the store was not touched.
  * @throws {LeafMovedError} the stored leaf differs from `batch.seen`, and `onConflict` is `error` or `onlyIfSeen` is set.
@@ -39,6 +43,8 @@ export async function writeBatch(
   const target = new PlannedSession(transaction.tenant, session, facts, fileTools);
   const start: PathState<number> = isRead ? seen.path : seen.entryId === null ? target.stateAt(null) : target.requireState(seen.entryId);
   const { entries, leaf } = new BatchWriter(target, batch, start).run(writes);
-  const firstText = await saveChanges(transaction, session, target.takeChanges());
-  return { entries, leaf: new PgLeafState(leaf, { seq: session.seq, cwd: session.cwd, firstText }) };
+  const changes = target.takeChanges();
+  const firstText = await saveChanges(transaction, session, changes);
+  const { id: _id, ...before } = session;
+  return { entries, leaf: new PgLeafState(leaf, { ...before, lastSeq: session.lastSeq + changes.entries.length, firstText }) };
 }

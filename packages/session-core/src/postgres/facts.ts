@@ -1,4 +1,4 @@
-import type { EntryType } from "../entry/entry.js";
+import type { EntryPayload, EntryType } from "../entry/entry.js";
 import { toEntryKind } from "../entry/kinds.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
@@ -6,18 +6,13 @@ import type { SessionKey } from "../port/records.js";
 import type { ValidatedWrite } from "../tree/batch-writer.js";
 import { COMPACTION, EDIT, SYSTEM } from "../tree/path-rules.js";
 import type { Database } from "./database.js";
-import { type StateRow, stateColumns } from "./leaf-state.js";
+import { type SessionState, type StateRow, stateColumns } from "./leaf-state.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
 
 /** A session whose row this transaction holds, so that no other writer changes it or its entries, leaves and values. */
-export interface LockedSession {
+export interface LockedSession extends SessionState {
   readonly id: SessionId;
-  readonly seq: number;
-  /** The number of its newest entry; 0: none. */
-  readonly lastSeq: number;
-  readonly cwd: string | null;
-  readonly firstText: string | null;
 }
 
 const lock = pgQuery<KeyParameters, LockedSession>(({ sql, p }) =>
@@ -107,7 +102,8 @@ export function factsWanted(leafName: string, seen: EntryId | null, writes: read
   return { leaves: [...leaves], ids: [...ids], written: [...written], values: [...values], needsRuns, needsMarks };
 }
 
-function referencesOf(payload: Extract<ValidatedWrite, { readonly kind: "entry" }>["entry"]["payload"]): readonly string[] {
+/** The ids of the entries that an entry refers to. */
+export function referencesOf(payload: EntryPayload): readonly EntryId[] {
   if (payload.type === "compaction") return payload.firstKeptEntryId === null ? [] : [payload.firstKeptEntryId];
   if (payload.type === "context_edit") return [payload.targetId];
   if (payload.type === "branch_summary") return payload.fromId === null ? [] : [payload.fromId];

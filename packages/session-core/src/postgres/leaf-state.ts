@@ -11,6 +11,8 @@ import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
 export interface SessionState {
   /** Tells apart sessions with the same id. */
   readonly seq: number;
+  /** The number of its newest entry; 0: none. */
+  readonly lastSeq: number;
   readonly cwd: string | null;
   readonly firstText: string | null;
 }
@@ -67,6 +69,7 @@ export function toPathState({ id, seq, depth, ...row }: StateRow): PathState<num
 
 interface FoundLeaf extends StateRow {
   readonly session_seq: number;
+  readonly last_seq: number;
   readonly cwd: string | null;
   readonly first_text: string | null;
   readonly has_leaf: boolean;
@@ -74,7 +77,7 @@ interface FoundLeaf extends StateRow {
 
 const leafOf = pgQuery<KeyParameters & { name: string }, FoundLeaf>(({ sql, p }) =>
   pgRaw(sql<FoundLeaf>`
-    SELECT session.seq AS session_seq, session.cwd, session.first_text, leaf.name IS NOT NULL AS has_leaf, ${stateColumns(sql, "entry")}
+    SELECT session.seq AS session_seq, session.last_seq, session.cwd, session.first_text, leaf.name IS NOT NULL AS has_leaf, ${stateColumns(sql, "entry")}
     FROM session
       LEFT JOIN leaf ON ${ofSession(sql, p, "leaf")} AND leaf.name = ${p.name}
       LEFT JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = leaf.entry_seq
@@ -89,7 +92,7 @@ export async function findLeafState(
 ): Promise<{ readonly session: SessionState; readonly leaf: PgLeafState | undefined } | undefined> {
   const row = await database.get(leafOf, { ...keyParameters(key), name });
   if (row === undefined) return undefined;
-  const session = { seq: row.session_seq, cwd: row.cwd, firstText: row.first_text };
+  const session = { seq: row.session_seq, lastSeq: row.last_seq, cwd: row.cwd, firstText: row.first_text };
   return { session, leaf: row.has_leaf ? new PgLeafState(toPathState(row), session) : undefined };
 }
 

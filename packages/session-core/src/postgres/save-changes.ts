@@ -34,20 +34,39 @@ const ENTRY_COLUMNS = [
   ["payload", "text"],
 ] as const;
 
-type EntryArrays = { readonly [K in keyof NewEntryRow]: readonly NewEntryRow[K][] };
+/** The columns that have numbers of entries. */
+const NUMBERS: ReadonlySet<string> = new Set<keyof NewEntryRow>([
+  "seq",
+  "parent_seq",
+  "compaction_seq",
+  "target_seq",
+  "model_seq",
+  "thinking_seq",
+  "system_seq",
+]);
+
+/** SQL of the columns of entries, of their values, and of the table with the parameters. `numbered`: the number of an entry by the given one. */
+export function entriesGiven(sql: Sql, p: EntryArrays, numbered: (number: RawBuilder<unknown>) => RawBuilder<unknown>) {
+  const names = sql.join(ENTRY_COLUMNS.map(([name]) => sql.ref(name)));
+  const values = ENTRY_COLUMNS.map(([name]) => {
+    if (name === "words") return sql`given.words::tsvector`;
+    const value = sql`${sql.ref(`given.${name}`)}`;
+    return NUMBERS.has(name) ? numbered(value) : value;
+  });
+  const arrays = sql.join(ENTRY_COLUMNS.map(([name, type]) => sql`${p[name]}::${sql.raw(type)}[]`));
+  return { names, values: sql.join(values), given: sql`unnest(${arrays}) AS given (${names})` };
+}
+
+export type EntryArrays = { readonly [K in keyof NewEntryRow]: readonly NewEntryRow[K][] };
 
 const insertRows = pgQuery<EntryArrays & { session: SessionId }>(({ sql, p }) => {
-  const names = sql.join(ENTRY_COLUMNS.map(([name]) => sql.ref(name)));
-  const values = sql.join(ENTRY_COLUMNS.map(([name]) => (name === "words" ? sql`words::tsvector` : sql.ref(name))));
-  const arrays = sql.join(ENTRY_COLUMNS.map(([name, type]) => sql`${p[name]}::${sql.raw(type)}[]`));
-  return pgRaw(sql`
-    INSERT INTO entry (tenant, session_id, ${names})
-    SELECT ${p.tenant}, ${p.session}, ${values} FROM unnest(${arrays}) AS given (${names})`);
+  const { names, values, given } = entriesGiven(sql, p, (number) => number);
+  return pgRaw(sql`INSERT INTO entry (tenant, session_id, ${names}) SELECT ${p.tenant}, ${p.session}, ${values} FROM ${given}`);
 });
 
 /** At most so many rows and characters go in one statement. */
-const MOST_ROWS = 2_000;
-const MOST_CHARACTERS = 8_000_000;
+export const MOST_ROWS = 2_000;
+export const MOST_CHARACTERS = 8_000_000;
 
 /** Inserts entries. The caller holds the session's row, and sets its counters. */
 export async function insertEntries(transaction: Database, session: SessionId, rows: readonly NewEntryRow[]): Promise<void> {
@@ -64,7 +83,8 @@ export async function insertEntries(transaction: Database, session: SessionId, r
   if (start < rows.length) await transaction.run(insertRows, toArrays(session, rows.slice(start)));
 }
 
-function toArrays(session: SessionId, rows: readonly NewEntryRow[]): EntryArrays & { readonly session: SessionId } {
+/** The entries as parameters of a statement. */
+export function toArrays(session: SessionId, rows: readonly NewEntryRow[]): EntryArrays & { readonly session: SessionId } {
   const column = <K extends keyof NewEntryRow>(name: K): readonly NewEntryRow[K][] => rows.map((row) => row[name]);
   return {
     session,
@@ -108,7 +128,8 @@ export async function saveRuns(transaction: Database, session: SessionId, runs: 
   await transaction.run(insertRuns, { session, starts, parents, depths });
 }
 
-interface SessionCounts {
+/** What an append adds to the row of its session. */
+export interface SessionCounts {
   readonly session: SessionId;
   readonly entries: number;
   readonly messages: number;
@@ -119,9 +140,15 @@ interface SessionCounts {
   readonly kinds: readonly number[];
 }
 
-/** SQL of `kind_counts` with the numbers of an array added. */
-export function addedKinds(sql: Sql, added: unknown): RawBuilder<unknown> {
-  return sql`ARRAY(SELECT coalesce(present, 0) + coalesce(added, 0) FROM unnest(kind_counts, ${added}::integer[]) AS counts (present, added))`;
+/** SQL of an UPDATE of the counters of a session, without its condition. */
+export function countsAdded(sql: Sql, p: SessionCounts): RawBuilder<unknown> {
+  return sql`
+    UPDATE session SET last_seq = last_seq + ${p.entries}::integer, entry_count = entry_count + ${p.entries}::integer,
+      message_count = message_count + ${p.messages}::integer, payload_bytes = payload_bytes + ${p.bytes}::bigint,
+      kind_counts = ARRAY(
+        SELECT coalesce(present, 0) + coalesce(added, 0) FROM unnest(kind_counts, ${p.kinds}::integer[]) AS counts (present, added)),
+      active_at_ms = greatest(active_at_ms, ${p.activeAt}::bigint),
+      first_text = coalesce(${p.firstText}::text, first_text, ${p.laterText}::text)`;
 }
 
 /** The number of new entries of each kind, from 1 up. */
@@ -129,27 +156,23 @@ export function kindArray(kinds: AddedTotals["kinds"]): readonly number[] {
   return Array.from({ length: Math.max(0, ...kinds.keys()) }, (_, at) => kinds.get(at + 1) ?? 0);
 }
 
-const addCounts = pgQuery<SessionCounts>(({ sql, p }) =>
-  pgRaw(sql`
-    UPDATE session SET last_seq = last_seq + ${p.entries}, entry_count = entry_count + ${p.entries}, message_count = message_count + ${p.messages},
-      payload_bytes = payload_bytes + ${p.bytes}, kind_counts = ${addedKinds(sql, p.kinds)}, active_at_ms = greatest(active_at_ms, ${p.activeAt}::bigint),
-      first_text = coalesce(${p.firstText}::text, first_text, ${p.laterText}::text)
-    WHERE ${ofSession(sql, p, "session")}`),
-);
+const addCounts = pgQuery<SessionCounts>(({ sql, p }) => pgRaw(sql`${countsAdded(sql, p)} WHERE ${ofSession(sql, p, "session")}`));
+
+const USAGE_COLUMNS = ["replies", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost_usd"] as const;
+
+/** SQL that adds to the usage of a model, in the session of each row of `rows`. */
+export function usageAdded(sql: Sql, p: AddedUsage, inherited: unknown, rows: RawBuilder<unknown>): RawBuilder<unknown> {
+  const names = sql.join(USAGE_COLUMNS.map((name) => sql.ref(name)));
+  const values = sql.join(USAGE_COLUMNS.map((name) => sql`${p[name]}::double precision`));
+  const sums = sql.join(USAGE_COLUMNS.map((name) => sql`${sql.ref(name)} = ${sql.ref(`total.${name}`)} + ${sql.ref(`excluded.${name}`)}`));
+  return sql`
+    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, ${names})
+    SELECT tenant, session_id, ${inherited}::boolean, ${p.provider}::text, ${p.model}::text, ${values} FROM ${rows}
+    ON CONFLICT (tenant, session_id, inherited, provider, model) DO UPDATE SET ${sums}`;
+}
 
 const addUsage = pgQuery<AddedUsage & { session: SessionId; inherited: boolean }>(({ sql, p }) =>
-  pgRaw(sql`
-    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens,
-      cache_read_tokens, cache_write_tokens, cost_usd)
-    VALUES (${p.tenant}, ${p.session}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.input_tokens}, ${p.output_tokens},
-      ${p.cache_read_tokens}, ${p.cache_write_tokens}, ${p.cost_usd})
-    ON CONFLICT (tenant, session_id, inherited, provider, model) DO UPDATE SET
-      replies = total.replies + excluded.replies,
-      input_tokens = total.input_tokens + excluded.input_tokens,
-      output_tokens = total.output_tokens + excluded.output_tokens,
-      cache_read_tokens = total.cache_read_tokens + excluded.cache_read_tokens,
-      cache_write_tokens = total.cache_write_tokens + excluded.cache_write_tokens,
-      cost_usd = total.cost_usd + excluded.cost_usd`),
+  pgRaw(usageAdded(sql, p, p.inherited, sql`(SELECT ${p.tenant}::text AS tenant, ${p.session}::text AS session_id) AS here`)),
 );
 
 /**
