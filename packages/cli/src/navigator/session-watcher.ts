@@ -1,12 +1,10 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { errorLine } from "../format/error-text.js";
 import { readOutline } from "../session/paging.js";
+import { watchStore } from "../session/store-watcher.js";
 import { loadWidthsFor } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorDispatch, NavigatorTree, NavigatorWorld } from "./model.js";
-
-/** Interval of polls for changes by other processes, in milliseconds. */
-const POLL_MS = 500;
 
 /** Interval of ticks that redraw the ages of rows, in milliseconds. */
 const TICK_MS = 30_000;
@@ -20,16 +18,17 @@ const AT_ONCE = 2000;
 /** How much of the leaf's path is read first, in screens: the filter may hide most rows. */
 const PATH_SCREENS = 4;
 
-/** Reads the tree of a session, then polls for changes and dispatches them. */
+/** Reads the tree of a session, then reads what other processes write to it, and dispatches that. */
 export class SessionWatcher {
   readonly #world: NavigatorWorld;
   readonly #dispatch: NavigatorDispatch;
   #timer: NodeJS.Timeout | undefined;
+  #endWatch: () => void = () => undefined;
   #lastSeq = 0;
   /** Leaf, leaves and labels as JSON at the last read. */
   #marks = "";
-  #polling: Promise<void> | undefined;
-  #tickedMs = 0;
+  /** The read that runs; the next one waits for it. */
+  #reading: Promise<void> = Promise.resolve();
   #isOver = false;
 
   constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
@@ -38,10 +37,18 @@ export class SessionWatcher {
   }
 
   /**
-   * Reads the whole tree and starts to poll. Of a long session it first reads the end of the leaf's path, which fills the screen,
+   * Reads the whole tree and starts to watch. Of a long session it first reads the end of the leaf's path, which fills the screen,
    * and then the rest in pages, with the event loop free between them.
    */
   async load(entries: number, screenRows: number): Promise<void> {
+    const { store, session } = this.#world;
+    // Changes while the tree is read are read after it.
+    this.#endWatch = watchStore(store, () => this.poll(), session.id);
+    this.#reading = this.#loadOrEnd(entries, screenRows);
+    await this.#reading;
+  }
+
+  async #loadOrEnd(entries: number, screenRows: number): Promise<void> {
     try {
       await this.#load(entries, screenRows);
     } catch (error) {
@@ -71,7 +78,7 @@ export class SessionWatcher {
     this.#dispatch({ kind: "loaded", tree });
     // The event may have closed the screen.
     if (this.#isOver) return;
-    this.#timer = setInterval(() => void this.#pollUnlessBusy(), POLL_MS);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
   }
 
@@ -100,38 +107,30 @@ export class SessionWatcher {
     }
   }
 
-  /** Reads changes now, after a poll that is running. */
+  /** Reads changes now, after a read that is running. */
   async poll(): Promise<void> {
-    const polling = (this.#polling ?? Promise.resolve()).then(() => this.#readChanges());
-    this.#polling = polling;
-    await polling;
-    if (this.#polling === polling) this.#polling = undefined;
+    this.#reading = this.#reading.then(() => this.#readChanges());
+    await this.#reading;
   }
 
-  /** Stops polling. */
+  /** Ends watching. */
   end(): void {
     this.#isOver = true;
+    this.#endWatch();
     clearInterval(this.#timer);
   }
 
-  /** A poll that takes longer than the interval must not queue more polls. */
-  async #pollUnlessBusy(): Promise<void> {
-    if (this.#polling === undefined) await this.poll();
-  }
-
   #tick(): void {
-    this.#tickedMs = this.#world.io.now();
-    this.#dispatch({ kind: "tick", nowMs: this.#tickedMs });
+    this.#dispatch({ kind: "tick", nowMs: this.#world.io.now() });
   }
 
   async #readChanges(): Promise<void> {
-    const { session, io } = this.#world;
+    const { session } = this.#world;
     if (this.#isOver) return;
     try {
       await session.refresh();
       const [rows, labels, leaves] = await Promise.all([readOutline(session, this.#lastSeq), session.labels.list(), session.leaves()]);
       const marks = marksAsJson(session.leafId, leaves, labels);
-      if (io.now() - this.#tickedMs >= TICK_MS) this.#tick();
       if (rows.length === 0 && marks === this.#marks) return;
       // New rows are younger than the last tick.
       this.#tick();
@@ -139,7 +138,7 @@ export class SessionWatcher {
       this.#lastSeq = rows.at(-1)?.seq ?? this.#lastSeq;
       this.#dispatch({ kind: "changed", rows, labels, leaves, leafId: session.leafId });
     } catch (error) {
-      // Other failures, such as a busy store, may be over at the next poll.
+      // Other failures, such as a busy store, may be over at the next change.
       if (!(error instanceof SessionNotFoundError)) return this.#dispatch({ kind: "notice", text: errorLine(error), isError: true });
       this.end();
       this.#dispatch({ kind: "deleted" });

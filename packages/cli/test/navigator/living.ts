@@ -12,6 +12,11 @@ import { quietIo } from "../quiet-io.js";
 import { grow, NOON } from "../world.js";
 import { keyEvent } from "./driven.js";
 
+interface Opened {
+  readonly store: Store;
+  readonly session: Session;
+}
+
 /** A navigator on a real store; what it asks for is carried out. */
 export class Living {
   readonly screen: NavigatorScreen;
@@ -22,13 +27,17 @@ export class Living {
   readonly store: Store;
   readonly session: Session;
   readonly folder: string;
+  /** The store and the session as another process has them. */
+  readonly elsewhere: Store;
   readonly other: Session;
 
-  constructor(store: Store, session: Session, folder: string, record: Awaited<ReturnType<Session["record"]>>, other: Session) {
+  constructor(folder: string, here: Opened, elsewhere: Opened, record: Awaited<ReturnType<Session["record"]>>) {
+    const { store, session } = here;
     this.store = store;
     this.session = session;
     this.folder = folder;
-    this.other = other;
+    this.elsewhere = elsewhere.store;
+    this.other = elsewhere.session;
 
     const compactor = createCompactor({ session, contextWindow: 200_000 });
     onTestFinished(() => compactor.close());
@@ -106,11 +115,18 @@ const BRANCHES = "user1 asst1 user2 asst2 <asst1 user3 call3 res3 asst3";
 
 /** A navigator that has read its session `id`, grown from `names` (`grow`). */
 export async function opened(names = BRANCHES, id = "parser-session"): Promise<Living> {
-  const store = await openStore({ path: ":memory:" });
-  onTestFinished(() => store.close());
   const folder = mkdtempSync(join(tmpdir(), "bough-navigator-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const other = await grow(store, id, names, { title: "Parser" });
+  const [store, elsewhere] = [await openAt(folder), await openAt(folder)];
+  const other = await grow(elsewhere, id, names, { title: "Parser" });
   const session = await store.openSession(id);
-  return new Living(store, session, folder, await session.record(), other).until(({ tree }) => tree !== undefined);
+  return new Living(folder, { store, session }, { store: elsewhere, session: other }, await session.record()).until(
+    ({ tree }) => tree !== undefined,
+  );
+}
+
+async function openAt(folder: string): Promise<Store> {
+  const store = await openStore({ path: join(folder, "sessions.db"), durability: "normal" });
+  onTestFinished(() => store.close());
+  return store;
 }

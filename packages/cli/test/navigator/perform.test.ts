@@ -218,7 +218,7 @@ describe("A navigator on a store", () => {
 
   it("ends when the session is deleted", async () => {
     const navigator = await opened();
-    await navigator.store.deleteSession("parser-session");
+    await navigator.elsewhere.deleteSession("parser-session");
     await navigator.until(({ result }) => result !== undefined);
     expect(navigator.model.result).toEqual({ kind: "deleted" });
   });
