@@ -123,6 +123,12 @@ export class NoStoreError extends CommandError {
   override readonly name = "NoStoreError";
 }
 
+/** The store is on a server, and the command is for files: the message names what does it there. Nothing was done. */
+export class NotOnServerError extends CommandError {
+  readonly code = "NOT_ON_SERVER";
+  override readonly name = "NotOnServerError";
+}
+
 /** A command that `bough demo` runs failed; its own message is already printed. */
 export class DemoFailedError extends CommandError {
   readonly code = "DEMO_FAILED";

@@ -232,6 +232,10 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "`copy`: what was read back from the target is not what the source has: one of the stores is damaged",
     hint: "Check both with `bough verify`.",
   },
+  NOT_ON_SERVER: {
+    exit: 100,
+    meaning: "`backup`, `restore`, `pack`: the store is on a server, which does this itself; the message names the command for it",
+  },
   POSTGRES_DRIVER: { exit: 96, meaning: "The package `pg` cannot be loaded" },
 };
 

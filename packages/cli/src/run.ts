@@ -1,4 +1,5 @@
 import { DriverUnusableError } from "@bough/session-core";
+import { isServerUrl, urlWithoutPassword } from "@bough/session-core/internals";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
@@ -18,10 +19,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (output.out !== "" && !args.includes(NO_PAGER)) out.page(() => readPagerSetting(io));
     out.document(output.out);
     await out.end();
-    if (output.err !== "") await io.stderr.write(output.err);
+    if (output.err !== "") await io.stderr.write(withoutUrls(output.err, args));
     return exit;
   } catch (error) {
-    return reportError(error, io, out);
+    return reportError(error, args, io, out);
   }
 }
 
@@ -36,10 +37,10 @@ async function parseAndRun(args: readonly string[], io: Io, out: Printer, output
 }
 
 /** Prints the message of an error and its hint to stderr, in one line. `BOUGH_DEBUG` adds the stack of an unexpected one. */
-async function reportError(error: unknown, io: Io, out: Printer): Promise<number> {
+async function reportError(error: unknown, args: readonly string[], io: Io, out: Printer): Promise<number> {
   if (error instanceof OutputClosedError) return EXIT_OK;
   const code = findExitCode(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = withoutUrls(error instanceof Error ? error.message : String(error), args);
   const hint = code?.hint ?? (error instanceof DriverUnusableError ? error.hint : undefined);
   const text = `${code === undefined ? "unexpected error: " : ""}${message}${hint === undefined ? "" : ` ${hint}`}`;
   const stack = code === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
@@ -52,6 +53,12 @@ async function reportError(error: unknown, io: Io, out: Printer): Promise<number
     if (!(outputError instanceof OutputClosedError || outputError instanceof OutputFailedError)) throw outputError;
   }
   return code?.exit ?? EXIT_UNEXPECTED;
+}
+
+/** A text in which arguments are quoted, without the passwords in them. */
+function withoutUrls(text: string, args: readonly string[]): string {
+  const urls = args.map((arg) => arg.slice(Math.max(arg.search(/postgres(ql)?:/i), 0))).filter(isServerUrl);
+  return urls.reduce((shown, url) => shown.replaceAll(url, urlWithoutPassword(url)), text);
 }
 
 /** `bough help` without a command exits with 0, so its text goes to stdout; commander writes it to stderr. */

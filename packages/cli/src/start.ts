@@ -2,9 +2,10 @@ import { mkdirSync, statSync } from "node:fs";
 import module from "node:module";
 import { isAbsolute, join } from "node:path";
 import { holdInput, startsShell } from "./terminal/early-input.js";
+import { shownCommandLine } from "./terminal/process-title.js";
 
 // The entry of the command. Before any other code is loaded it turns on the compile cache of Node, and keeps what is typed while the
-// shell is loading. Compiling that code takes a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
+// shell is loading, and takes passwords out of the list of processes. Compiling that code takes a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
 // code, and heeds NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE.
 
 interface CompileCache {
@@ -39,6 +40,9 @@ function folderIn(home: string, levels: readonly string[]): string | undefined {
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
+
+const title = shownCommandLine(process.argv.slice(2));
+if (title !== undefined) process.title = title;
 
 const { stdin, stdout, env } = process;
 const isDrawable = stdin.isTTY === true && stdout.isTTY === true && env["TERM"] !== "dumb";

@@ -23,8 +23,6 @@ export const searchableText = checked(text.searchableText, ["payload", PAYLOAD])
 export const describeFile = checked(text.describeFile, ["file", FILE_BLOCK]);
 export const oneLine = checked(lines.oneLine, ["text", TEXT]);
 
-export { isServerUrl, withoutPassword } from "./postgres/address.js";
-
 /** The storage engine below a store. */
 export function storageOf(store: Store): SessionStorage {
   return store.storage;
@@ -57,6 +55,8 @@ export { SEARCH_PLACES } from "./port/search.js";
 export type { ImportOptions, SessionStorage } from "./port/session-storage.js";
 export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
 export type { Batch, BatchResult } from "./port/writes.js";
+// Addresses of stores on a server
+export { isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "./postgres/address.js";
 // Waiting
 export { raceAbort } from "./race-abort.js";
 // Places of the words of a query in a text

@@ -1,9 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DemoFailedError } from "../errors.js";
 import { EXIT_OK } from "../exit-codes.js";
+import { locateStore, type StoreLocation } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Command, Invocation } from "./command.js";
 
@@ -28,33 +29,33 @@ const NEXT = [
 /** `bough demo`: imports the bundled sample session, prints it, and lists commands to try. */
 export const runDemo: Command = async (invocation) => {
   const { io, out, options } = invocation;
-  const store =
-    options.store === undefined ? join(mkdtempSync(join(tmpdir(), "bough-demo-")), "sessions.db") : resolve(io.cwd, options.store);
-  out.line(options.store === undefined ? `Temporary store: ${store}` : `Store: ${store}`);
+  const isTemporary = options.store === undefined;
+  const store = await locateStore(io, options.store ?? join(mkdtempSync(join(tmpdir(), "bough-demo-")), "sessions.db"));
+  out.line(`${isTemporary ? "Temporary store" : "Store"}: ${store.name}`);
   await runShown(invocation, store, "import", SAMPLE);
   await runShown(invocation, store, "tree", SESSION);
   await runShown(invocation, store, "context", SESSION);
   out.line();
   out.line("The store still exists. Try next:");
   out.line();
-  out.line(`  export BOUGH_STORE=${quoteForShell(store)}`);
+  out.line(`  export BOUGH_STORE=${quoteForShell(store.name)}`);
   for (const line of NEXT) out.line(`  bough ${line}`);
   out.line("  bough help");
-  if (options.store !== undefined) return;
+  if (!isTemporary) return;
   out.line();
-  out.line(`To clean up: unset BOUGH_STORE; rm -r ${quoteForShell(dirname(store))}`);
+  out.line(`To clean up: unset BOUGH_STORE; rm -r ${quoteForShell(dirname(store.address))}`);
 };
 
 function quoteForShell(path: string): string {
-  return /^[\w/.:-]+$/.test(path) ? path : `"${path}"`;
+  return /^[\w/.:@-]+$/.test(path) ? path : `"${path}"`;
 }
 
 /** Prints a command line, then runs it with the same output streams. */
-async function runShown({ io, out }: Invocation, store: string, ...args: readonly string[]): Promise<void> {
+async function runShown({ io, out }: Invocation, { address, name }: StoreLocation, ...args: readonly string[]): Promise<void> {
   out.line();
   out.line(styled("dim", `$ bough ${args.join(" ")}`));
   out.line();
   await out.flush();
-  const exit = await io.bough([...args, "--store", store], { ...io, pagerTerminal: undefined });
-  if (exit !== EXIT_OK) throw new DemoFailedError(`bough ${args[0] ?? ""} exited with ${exit}; the demo stopped. The store is ${store}.`);
+  const exit = await io.bough([...args, "--store", address], { ...io, pagerTerminal: undefined });
+  if (exit !== EXIT_OK) throw new DemoFailedError(`bough ${args[0] ?? ""} exited with ${exit}; the demo stopped. The store is ${name}.`);
 }

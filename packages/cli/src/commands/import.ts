@@ -34,9 +34,9 @@ export const runImport: Command<ImportCommandOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const isSync = args.length === 0;
   if (isSync) await agreeToFound(invocation);
-  await withStore(io, options.store, "create", async (store, storeFile) => {
+  await withStore(io, options.store, "create", async (store, { name: place }) => {
     const report = await importAll(invocation, store, isSync ? syncFound : importEach);
-    await printReport(out, store, report, { ...options, storeFile, isSync });
+    await printReport(out, store, report, { ...options, place, isSync });
     throwForProblems(report);
   });
 };
@@ -152,14 +152,15 @@ const COLUMNS: readonly Column[] = [
 interface ReportOptions {
   readonly json?: boolean;
   readonly verbose?: boolean;
-  readonly storeFile: string;
+  /** The store as it is printed. */
+  readonly place: string;
   /** Whether unchanged files were skipped. */
   readonly isSync: boolean;
 }
 
 /** Prints the outcome per session, the problems, and commands to run next. */
 async function printReport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
-  if (options.json === true) return out.json(reportToJson(report, options.storeFile));
+  if (options.json === true) return out.json(reportToJson(report, options.place));
   await printSessions(out, store, report.sessions, options);
   printNewIds(out, report.sessions);
   await printKeptLeaves(out, store, report.sessions);
@@ -167,9 +168,9 @@ async function printReport(out: Printer, store: Store, report: ImportReport, opt
   printTotals(out, report, options);
 }
 
-function reportToJson({ sessions, failed, otherFiles }: ImportReport, storeFile: string) {
+function reportToJson({ sessions, failed, otherFiles }: ImportReport, place: string) {
   return {
-    store: storeFile,
+    store: place,
     sessions,
     failed: failed.map(({ path, error }) => ({ path, code: error.code, message: error.message })),
     otherFiles,
@@ -218,14 +219,14 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
   }
 }
 
-function printTotals(out: Printer, { sessions, otherFiles, failed }: ImportReport, { storeFile, isSync }: ReportOptions): void {
+function printTotals(out: Printer, { sessions, otherFiles, failed }: ImportReport, { place, isSync }: ReportOptions): void {
   if (isSync && sessions.length === 0 && failed.length === 0) {
-    out.line(`Everything was up to date in ${storeFile}.`);
+    out.line(`Everything was up to date in ${place}.`);
     return;
   }
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
   const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
-  out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${storeFile}.${others}`);
+  out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${place}.${others}`);
   const [first] = sessions;
   if (first !== undefined)
     out.line(styled("dim", `Next: bough sessions, bough tree, bough search WORDS${isSync ? "; later: bough sync" : ""}`));

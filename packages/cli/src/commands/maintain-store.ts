@@ -9,17 +9,21 @@ import {
   StoreNotFoundError,
   type Violation,
 } from "@bough/session-core";
-import { CancelledError, NoStoreError, ViolationsError } from "../errors.js";
+import { parseServerUrl } from "@bough/session-core/internals";
+import { CancelledError, NoStoreError, NotOnServerError, ViolationsError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
-import { resolveStorePath, withStore } from "../session/open-store.js";
+import { quotePath } from "../format/quote-path.js";
+import { withStore } from "../session/open-store.js";
 import { resolveSession } from "../session/resolve-names.js";
+import { locateStore } from "../session/store-location.js";
+import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 import { startProgress } from "./progress.js";
 
 /** `bough verify`: prints the integrity violations of the store or of one session. */
 export const runVerify: Command = async ({ io, out, args: [name], options }) => {
-  await withStore(io, options.store, "read", async (store, path) => {
+  await withStore(io, options.store, "read", async (store, { name: place }) => {
     const sessionId = name === undefined ? undefined : (await resolveSession(store, io, out, name)).id;
     const violations: Violation[] = [];
     for await (const violation of store.verify(sessionId)) {
@@ -28,8 +32,8 @@ export const runVerify: Command = async ({ io, out, args: [name], options }) => 
       await out.pump();
     }
     if (options.json === true) out.json({ findings: violations });
-    if (violations.length > 0) throw new ViolationsError(`${counted(violations.length, "integrity violation")} in ${path}.`);
-    if (options.json !== true) out.line(`No integrity violations in ${sessionId === undefined ? path : `session ${sessionId}`}.`);
+    if (violations.length > 0) throw new ViolationsError(`${counted(violations.length, "integrity violation")} in ${place}.`);
+    if (options.json !== true) out.line(`No integrity violations in ${sessionId === undefined ? place : `session ${sessionId}`}.`);
   });
 };
 
@@ -41,6 +45,7 @@ function renderViolation({ rule, sessionId, entryId, message }: Violation): Line
 /** `bough backup`: copies the store to a new file. Other processes can use the store meanwhile. */
 export const runBackup: Command = async ({ io, out, args: [file], options }) => {
   const path = resolve(io.cwd, requireArgument(file));
+  await requireFile(io, options, ({ server, schema }) => `pg_dump --format=custom --schema=${schema} --file=${quotePath(path)} ${server}`);
   await withStore(io, options.store, "read", async (store) => {
     const progress = await startProgress(io, out, "copying");
     const { signal, end } = io.cancelOnInterrupt();
@@ -61,7 +66,8 @@ export const runBackup: Command = async ({ io, out, args: [file], options }) => 
 
 /** `bough pack`: compresses the payloads of the store and returns free pages. Other processes can use the store meanwhile. */
 export const runPack: Command = async ({ io, out, options }) => {
-  await withStore(io, options.store, "change", async (store, path) => {
+  await requireFile(io, options, ({ server, schema }) => `vacuumdb --full --schema=${schema} ${server}`);
+  await withStore(io, options.store, "change", async (store, { name: place }) => {
     const progress = await startProgress(io, out, "packing");
     const { signal, end } = io.cancelOnInterrupt();
     try {
@@ -70,8 +76,8 @@ export const runPack: Command = async ({ io, out, options }) => {
         onProgress: (done, total) => progress.update(done, total, counted(done, "entry", "entries")),
       });
       progress.end();
-      if (options.json === true) return out.json({ store: path, ...packed });
-      out.line(describePacked(packed, path));
+      if (options.json === true) return out.json({ store: place, ...packed });
+      out.line(describePacked(packed, place));
     } catch (error) {
       if (signal.aborted)
         throw new CancelledError("Interrupted. What was packed stays packed; run the command again for the rest.", { cause: error });
@@ -89,6 +95,21 @@ function describePacked({ entries, bytesBefore, bytesAfter }: PackedStore, path:
   return `${counted(entries, "entry", "entries")} packed in ${path}: ${size}.`;
 }
 
+/** A store on a server, as the programs of PostgreSQL are told of it. */
+interface ServerStore {
+  readonly server: string;
+  readonly schema: string;
+}
+
+/** The path of the store's file. @throws {NotOnServerError} the store is on a server, where `command` does the same. */
+async function requireFile(io: Io, options: CommonOptions, command: (store: ServerStore) => string): Promise<string> {
+  const { isServer, address } = await locateStore(io, options.store);
+  if (!isServer) return address;
+  const { label, schema = "bough" } = parseServerUrl(address);
+  const line = command({ server: quotePath(label), schema: quotePath(schema) });
+  throw new NotOnServerError(`The store is on a server, which does this itself: ${line}. Nothing was done.`);
+}
+
 interface RestoreCommandOptions extends CommonOptions {
   readonly yes?: boolean;
 }
@@ -96,7 +117,7 @@ interface RestoreCommandOptions extends CommonOptions {
 /** `bough restore`: replaces the store by a backup, after a confirmation. The old store is renamed and kept. */
 export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args: [file], options }) => {
   const backup = resolve(io.cwd, requireArgument(file));
-  const { path } = resolveStorePath(io, options.store);
+  const path = await requireFile(io, options, ({ server }) => `pg_restore --clean --if-exists --dbname=${server} ${quotePath(backup)}`);
   const change = `${path} by ${backup}, ${await describeBackup(backup)}`;
   if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
   const progress = await startProgress(io, out, "restoring");

@@ -1,7 +1,7 @@
 import { openStore } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { MCP_CLIENTS } from "../mcp/clients.js";
-import { resolveStorePath } from "../session/open-store.js";
+import { locateStore, notePassword, openOptions } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { CommonOptions } from "./command.js";
@@ -17,8 +17,9 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
   const { io, options } = invocation;
   if (options.install !== undefined) return install(invocation, options.install);
   const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
-  const { path } = resolveStorePath(io, options.store);
-  await serveMcp(new ServedStore(path, (from) => openStore({ path: from, mode: "read-only" })), io.pipes);
+  const location = await locateStore(io, options.store);
+  const file = location.isServer ? undefined : location.address;
+  await serveMcp(new ServedStore(file, () => openStore({ ...openOptions(location), mode: "read-only" })), io.pipes);
 };
 
 async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {
@@ -27,12 +28,13 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
     throw new UsageError(`--install ${name}: there is no such client. Choose from ${MCP_CLIENTS.map((one) => one.name).join(", ")}.`);
   const { prepareInstallation } = await import("../mcp/install.js");
   // A client does not start the server with the environment of this shell, so a store that BOUGH_STORE names is written as well.
-  const { path, isDefault } = resolveStorePath(io, options.store);
-  const args = isDefault ? ["mcp"] : ["mcp", "--store", path];
+  const location = await locateStore(io, options.store);
+  const args = location.isDefault ? ["mcp"] : ["mcp", "--store", location.name];
   const { file, text, found, write } = await prepareInstallation(io, client, args);
   if (found === "same") return out.line(`${client.title} has this server already, in ${file}.`);
   out.line(styled("bold", `${client.title}: ${file}`));
   for (const line of text.split("\n")) out.line(`  ${line}`);
+  notePassword(out, location, client.title);
   if (io.ask === undefined && options.yes !== true) return explainByHand(out, found);
   await out.flush();
   const consequence = found === "other" ? "The entry of this name is replaced." : "Everything else in the file stays.";

@@ -3,6 +3,7 @@ import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session
 import { ENTRY_TYPES, MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
+import { quotePath } from "../format/quote-path.js";
 import { dateTime, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { withStore } from "../session/open-store.js";
@@ -43,14 +44,14 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
   const request = buildRequest(io, args.join(" "), options);
   if (options.interactive === true || (args.length === 0 && isBare(options) && io.terminal !== undefined))
     return (await import("./search-interactive.js")).searchInteractively(invocation, request);
-  await withStore(io, options.store, "read", async (store) => {
+  await withStore(io, options.store, "read", async (store, { name }) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
     const usesRecall = options.passages === true || options.summaries === true || options.around !== undefined;
     if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
-    await printHits(out, store, page, options.store);
+    await printHits(out, store, page, options.store === undefined ? "" : ` --store ${quotePath(name)}`);
   });
 };
 
@@ -135,7 +136,7 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
 
 const NOTHING = 'No matches. All words must occur in one entry; "some words" is a phrase, /expression/ a regular expression.';
 
-async function printHits(out: Printer, store: Store, page: SearchPage, storePath: string | undefined): Promise<void> {
+async function printHits(out: Printer, store: Store, page: SearchPage, atStore: string): Promise<void> {
   for (const note of explainPage(page)) out.line(styled("dim", note));
   if (page.total === 0) return out.line(NOTHING);
   let first: string | undefined;
@@ -151,8 +152,7 @@ async function printHits(out: Printer, store: Store, page: SearchPage, storePath
   }
   const shown = page.next === null ? "" : `, the best ${count(page.hits.length)} printed; --all prints all`;
   out.line(styled("dim", `${counted(page.total, "match", "matches")}${shown}`));
-  if (first !== undefined)
-    out.line(styled("dim", `Open the first in the tree: ${first}${storePath === undefined ? "" : ` --store ${storePath}`}`));
+  if (first !== undefined) out.line(styled("dim", `Open the first in the tree: ${first}${atStore}`));
 }
 
 /** How the query was understood, and how the hits differ from it. */

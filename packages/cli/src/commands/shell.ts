@@ -12,6 +12,7 @@ import { describeAgent, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { resolveSession } from "../session/resolve-names.js";
 import { shortSessionId } from "../session/short-ids.js";
+import { withoutStorePassword } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -42,11 +43,13 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
     ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
     ...(window === undefined ? {} : { window }),
   };
-  await withStore(io, options.store, "create", async (store, storePath) => {
+  await withStore(io, options.store, "create", async (store, location) => {
     const model = chooseChatModel(io.env, config, chosen);
-    const warning = model === null ? null : hideKey(io.env, config.tools?.bash, model.secrets);
+    const secrets = [...(model?.secrets ?? []), ...location.passwords];
+    const warning = secrets.length === 0 ? null : hideKey(io.env, config.tools?.bash, secrets);
     if (warning !== null) await out.note(warning);
-    const run: InteractiveRun = { io, store, storePath, config, options: chosen, model, isNotebookShown: false };
+    const shellIo = { ...io, env: withoutStorePassword(io.env, location) };
+    const run: InteractiveRun = { io: shellIo, store, location, config, options: chosen, model, isNotebookShown: false };
     await greetFirstUse(run, out);
     const route = await chooseFirstRoute(run, out, options);
     if (terminal !== undefined) return sayHowToGoOn(run, out, await runScreens(run, terminal, route), options);
@@ -56,9 +59,9 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
 };
 
 /** After the shell has closed: the command that opens the session again, unless it is empty or deleted. */
-async function sayHowToGoOn({ store }: InteractiveRun, out: Printer, last: SessionId | null, { store: path }: ShellOptions) {
+async function sayHowToGoOn({ store, location }: InteractiveRun, out: Printer, last: SessionId | null, { store: given }: ShellOptions) {
   if (last === null || ((await findRecord(store, last))?.entryCount ?? 0) === 0) return;
-  const at = path === undefined ? "" : `--store ${quotePath(path)} `;
+  const at = given === undefined ? "" : `--store ${quotePath(location.isServer ? location.name : given)} `;
   await out.note(styled("dim", `Go on here: bough ${at}--session ${await shortSessionId(store, last, out)}`));
 }
 

@@ -8,7 +8,7 @@ import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { quotePath } from "../format/quote-path.js";
 import { sourceEnvironment } from "../session/known-agents.js";
-import { resolveStorePath } from "../session/open-store.js";
+import { locateStore, notePassword, type StoreLocation } from "../session/store-location.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
@@ -23,10 +23,12 @@ type ServiceInvocation = Invocation<ServiceOptions>;
 
 /** `bough sync --install`: shows the service for this system, and writes and starts it once the user has agreed. */
 export async function installService({ io, out, options }: ServiceInvocation): Promise<void> {
-  const service = await describeService(io, options);
+  const location = await locateStore(io, options.store);
+  const service = await describeService(io, location);
   const present = await readService(service);
   out.line(styled("bold", `${service.title}: ${service.file}`));
   for (const line of service.text.trimEnd().split("\n")) out.line(`  ${line}`);
+  notePassword(out, location, "The service");
   out.line("and then:");
   for (const command of service.start) out.line(`  ${commandLine(command)}`);
   if (present !== undefined && !present.includes(SERVICE_MARK))
@@ -42,7 +44,7 @@ export async function installService({ io, out, options }: ServiceInvocation): P
 
 /** `bough sync --uninstall`: ends the service and removes its file once the user has agreed. */
 export async function uninstallService({ io, out, options }: ServiceInvocation): Promise<void> {
-  const service = await describeService(io, options);
+  const service = await describeService(io, await locateStore(io, options.store));
   const present = await readService(service);
   if (present === undefined) return out.line(`There is no ${service.title} of bough: ${service.file} does not exist.`);
   if (!present.includes(SERVICE_MARK)) throw new ServiceFailedError(`${service.file} was not written by bough. Nothing was changed.`);
@@ -55,9 +57,8 @@ export async function uninstallService({ io, out, options }: ServiceInvocation):
   out.line("Removed.");
 }
 
-async function describeService(io: Io, options: ServiceOptions): Promise<Service> {
-  const { path } = resolveStorePath(io, options.store);
-  const command = [...io.program, "--store", path, "sync", "--watch"];
+async function describeService(io: Io, { name }: StoreLocation): Promise<Service> {
+  const command = [...io.program, "--store", name, "sync", "--watch"];
   const place = { env: io.env, home: io.home, platform: platform() };
   const service = io.home === "" ? undefined : serviceFor(place, { command, variables: await agentVariables(io) });
   if (service === undefined)

@@ -12,6 +12,7 @@ import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
+import type { StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
@@ -39,10 +40,10 @@ export const runSync: Command<SyncCommandOptions> = async (invocation) => {
     const { syncAndWatch } = await import("./sync-watch.js");
     return withStore(io, options.store, "create", (store) => syncAndWatch(invocation, store));
   }
-  await withSyncedStore(invocation, async (store, storeFile) => {
+  await withSyncedStore(invocation, async (store, place) => {
     const report = await syncOnce(invocation, store);
-    if (options.json === true) out.json({ store: storeFile, dryRun: options.dryRun === true, agents: report.agents.map(toJson) });
-    else await printSync(invocation, report, storeFile);
+    if (options.json === true) out.json({ store: place, dryRun: options.dryRun === true, agents: report.agents.map(toJson) });
+    else await printSync(invocation, report, place);
     if (report.agents.length === 0)
       throw new AgentsNotFoundError(
         `No agent has a folder in ${io.home === "" ? "a home directory" : io.home}. To import other files: bough import PATH.`,
@@ -54,11 +55,12 @@ export const runSync: Command<SyncCommandOptions> = async (invocation) => {
 /** A dry run writes nothing: without a store it compares with an empty one. */
 async function withSyncedStore(
   { io, options }: Invocation<SyncCommandOptions>,
-  work: (store: Store, storeFile: string) => Promise<void>,
+  work: (store: Store, place: string) => Promise<void>,
 ): Promise<void> {
-  if (options.dryRun !== true) return withStore(io, options.store, "create", work);
+  const located = (store: Store, { name }: StoreLocation) => work(store, name);
+  if (options.dryRun !== true) return withStore(io, options.store, "create", located);
   try {
-    await withStore(io, options.store, "read", work);
+    await withStore(io, options.store, "read", located);
   } catch (error) {
     if (!(error instanceof NoStoreError)) throw error;
     const store = await openStore({ path: ":memory:" });
@@ -116,7 +118,7 @@ const COLUMNS: readonly Column[] = [
   { heading: "entries", align: "right" },
 ];
 
-async function printSync({ out, options }: Invocation<SyncCommandOptions>, { agents }: SyncReport, storeFile: string): Promise<void> {
+async function printSync({ out, options }: Invocation<SyncCommandOptions>, { agents }: SyncReport, place: string): Promise<void> {
   if (agents.length === 0) return;
   // A dry run reads no file, so it knows no sessions.
   const shown = options.dryRun === true ? COLUMNS.length - 2 : COLUMNS.length;
@@ -126,8 +128,8 @@ async function printSync({ out, options }: Invocation<SyncCommandOptions>, { age
   const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);
   const added = countAdded(agents);
   if (options.dryRun === true) out.line(`${counted(read, "file")} would be read. Nothing was written.`);
-  else if (added === 0) out.line(`Everything was up to date in ${storeFile}.`);
-  else out.line(`${counted(added, "new entry", "new entries")} in ${storeFile}.`);
+  else if (added === 0) out.line(`Everything was up to date in ${place}.`);
+  else out.line(`${counted(added, "new entry", "new entries")} in ${place}.`);
 }
 
 function agentRow({ agent, files, newFiles, changedFiles, goneFiles, sessions }: SyncedAgent): readonly Line[] {

@@ -1,8 +1,8 @@
 import { openStore, type SessionRecord, type Store } from "@bough/session-core";
 import { findNewestHere } from "../session/choose-session.js";
-import { resolveStorePath } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
 import { shortSessionId } from "../session/short-ids.js";
+import { locateStore, openOptions } from "../session/store-location.js";
 import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { shortIds } from "../tree/print-tree.js";
@@ -14,20 +14,24 @@ const MOST = 200;
 /** Sessions among which names are looked for. */
 const SEARCHED = 5000;
 
-/** The names in the store at this path, which is opened read-only for each question. */
-export function storeNames(io: Io, path: string | undefined): StoreNames {
+/** How long a key press may wait for the store, in milliseconds. */
+const MOST_WAIT_MS = 1500;
+
+/** The names in the store that `--store` names, which is opened read-only for each question. */
+export function storeNames(io: Io, given: string | undefined): StoreNames {
   return {
-    sessions: (beginning) => withNames(io, path, (store) => sessionNames(store, beginning)),
-    entries: (session, beginning) => withNames(io, path, (store) => entryNames(store, io, session, beginning)),
+    sessions: (beginning) => withNames(io, given, (store) => sessionNames(store, beginning)),
+    entries: (session, beginning) => withNames(io, given, (store) => entryNames(store, io, session, beginning)),
   };
 }
 
 async function withNames(
   io: Io,
-  path: string | undefined,
+  given: string | undefined,
   work: (store: Store) => Promise<readonly Candidate[]>,
 ): Promise<readonly Candidate[]> {
-  const store = await openStore({ path: resolveStorePath(io, path).path, mode: "read-only" });
+  const location = await locateStore(io, given);
+  const store = await openStore({ ...openOptions(location), mode: "read-only", busyTimeoutMs: MOST_WAIT_MS });
   try {
     return await work(store);
   } finally {

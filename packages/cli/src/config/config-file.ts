@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname } from "node:path";
 import { findNearest } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
+import { resolveConfigPath } from "./config-path.js";
 import { type Config, type ConfigInput, configJsonSchema, configSchema } from "./schema.js";
 
 /** Settings to change. The members of a group are merged; `undefined` removes a setting. */
@@ -14,15 +15,6 @@ type ConfigChange = { readonly [K in keyof ConfigInput]?: ConfigInput[K] | undef
 interface ParsedConfig {
   readonly written: ConfigInput;
   readonly config: Config;
-}
-
-/** The path of the config file, `bough/config.json` in `XDG_CONFIG_HOME` or `~/.config`; "": there is no home directory. */
-export function resolveConfigPath({ env, home }: Pick<Io, "env" | "home">): string {
-  const configHome = env["XDG_CONFIG_HOME"];
-  // The XDG specification requires that relative paths are ignored.
-  const isSet = configHome !== undefined && isAbsolute(configHome);
-  if (!isSet && home === "") return "";
-  return join(isSet ? configHome : join(home, ".config"), "bough", "config.json");
 }
 
 /**

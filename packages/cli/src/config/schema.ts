@@ -1,3 +1,5 @@
+import { isAbsolute } from "node:path";
+import { isServerUrl, passwordsIn } from "@bough/session-core/internals";
 import { z } from "zod";
 import { PRESETS } from "../session/presets.js";
 import { TREE_FILTERS } from "../tree/filter-names.js";
@@ -23,8 +25,22 @@ const address = z
     "must not contain a password; set apiKeyEnv to the name of an environment variable with the key",
   );
 
+/** The path of a file, or the URL of a server without a password. */
+const store = z
+  .string()
+  .refine(
+    (text) => isServerUrl(text) || isAbsolute(text) || /^~[\\/]/.test(text),
+    "must be an absolute path, a path that begins with ~/, or postgres://USER@HOST/DATABASE",
+  )
+  .refine((text) => passwordsIn(text).length === 0, "must not contain a password; put it into ~/.pgpass or PGPASSWORD");
+
 /** The schema of the config file. The descriptions are the text of `docs/config.md`. */
 export const configSchema = z.strictObject({
+  store: store
+    .optional()
+    .describe(
+      "The store: the path of a file, or `postgres://USER@HOST/DATABASE` without a password (see docs/postgres.md). `--store` and `BOUGH_STORE` override it. Default: `bough/sessions.db` in the XDG data directory.",
+    ),
   model: z
     .string()
     .min(1)

@@ -4,6 +4,7 @@ import type { Session, SessionId, SessionRecord, Store } from "@bough/session-co
 import { type ChatModel, type ChatOptions, chooseChatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";
 import { compactionSettings } from "../session/compactor.js";
+import type { StoreLocation } from "../session/store-location.js";
 import { chooseWindow } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
@@ -11,7 +12,7 @@ import type { Io } from "../terminal/io.js";
 export interface InteractiveRun {
   readonly io: Io;
   readonly store: Store;
-  readonly storePath: string;
+  readonly location: StoreLocation;
   readonly config: Config;
   /** The current model: from options, environment and config, or chosen with /model. */
   model: ChatModel | null;

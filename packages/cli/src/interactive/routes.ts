@@ -1,6 +1,7 @@
 import { type Session, type SessionId, SessionNotFoundError, textOf } from "@bough/session-core";
 import { hideKey } from "../agent/erase-secrets.js";
-import { resolveConfigPath, saveConfig } from "../config/config-file.js";
+import { saveConfig } from "../config/config-file.js";
+import { resolveConfigPath } from "../config/config-path.js";
 import type { NavigatorWorld } from "../navigator/model.js";
 import type { NavigatorOpening } from "../navigator/navigator.js";
 import { runNavigator, type WithVisited } from "../navigator/visits.js";
@@ -88,7 +89,7 @@ async function buildShellStart({ session }: OpenedSession, { draft, chosen, noti
 
 /** The dependencies of the shell screen. */
 export function createShellWorld(run: InteractiveRun, { session, record, compactor, onBackground }: OpenedSession) {
-  const { io, store, storePath, config } = run;
+  const { io, store, location, config } = run;
   return {
     store,
     session,
@@ -104,7 +105,7 @@ export function createShellWorld(run: InteractiveRun, { session, record, compact
       return run.model;
     },
     hideKey: (secrets: readonly string[]) => hideKey(io.env, config.tools?.bash, secrets),
-    runCommand: (args: readonly string[]) => runCaptured(io, storePath, args),
+    runCommand: (args: readonly string[]) => runCaptured(io, location.address, args),
   };
 }
 
@@ -192,7 +193,7 @@ export async function createSession({ store, io }: InteractiveRun, title: string
 }
 
 /** Runs `bough ARGS…` on a store and returns its output as lines. */
-export async function runCaptured(io: Io, storePath: string, args: readonly string[]): Promise<CommandOutput> {
+export async function runCaptured(io: Io, address: string, args: readonly string[]): Promise<CommandOutput> {
   const [out, err]: [string[], string[]] = [[], []];
   const sink = (text: string[]): Sink => ({
     isTerminal: false,
@@ -211,7 +212,7 @@ export async function runCaptured(io: Io, storePath: string, args: readonly stri
     ask: undefined,
     progressStream: undefined,
   };
-  const exit = await io.bough(["--store", storePath, ...args], silent);
+  const exit = await io.bough(["--store", address, ...args], silent);
   return { lines: splitLines(out.join("")), notes: splitLines(err.join("")), exit };
 }
 

@@ -14,11 +14,12 @@ interface Opened {
  * after a restore, the next call opens that one. A store that could not be opened is tried again by the next call.
  */
 export class ServedStore {
-  readonly #path: string;
-  readonly #open: (path: string) => Promise<Store>;
+  readonly #path: string | undefined;
+  readonly #open: () => Promise<Store>;
   #current: Opened | undefined;
 
-  constructor(path: string, open: (path: string) => Promise<Store>) {
+  /** `path`: its file; undefined: it is on a server. */
+  constructor(path: string | undefined, open: () => Promise<Store>) {
     this.#path = path;
     this.#open = open;
   }
@@ -48,7 +49,7 @@ export class ServedStore {
       before.calls += 1;
       return before;
     }
-    const opened: Opened = { fileId, store: this.#open(this.#path), calls: 1 };
+    const opened: Opened = { fileId, store: this.#open(), calls: 1 };
     this.#current = opened;
     opened.store.catch(() => {
       if (this.#current === opened) this.#current = undefined;
@@ -64,8 +65,9 @@ async function closeUnused({ store, calls }: Opened): Promise<void> {
   await opened?.close();
 }
 
-/** What tells a file from another one at the same path; empty: there is none. */
-async function readFileId(path: string): Promise<string> {
+/** What tells a file from another one at the same path; empty: there is none, or the store is on a server. */
+async function readFileId(path: string | undefined): Promise<string> {
+  if (path === undefined) return "";
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   return found === undefined ? "" : `${found.dev}:${found.ino}`;
 }

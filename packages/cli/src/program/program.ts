@@ -31,7 +31,11 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
       "Stores sessions of LLM agents as trees: view, search, branch, import and export them. Without a command it opens the shell.",
     )
     .version(VERSION, "-V, --version", "print the version")
-    .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", parsePath)
+    .option(
+      "--store <store>",
+      "the store: a file, or postgres://USER@HOST/DATABASE (default: $BOUGH_STORE, the setting store, or bough/sessions.db in the XDG data directory)",
+      parsePath,
+    )
     .option(NO_PAGER, "do not page long output (default: $BOUGH_PAGER, $PAGER or less, on a terminal)")
     .option(FULL_IDS, "print ids whole instead of their shortest prefixes")
     .helpOption("-h, --help", "print help")
@@ -207,7 +211,10 @@ An entry is named by
                tools once, by the last of them. bough tree --numbers prints the numbers.
 `;
 
-const ENVIRONMENT_TOPIC = `BOUGH_STORE     the store, if --store is not given; an empty value counts as unset
+const ENVIRONMENT_TOPIC = `BOUGH_STORE     the store, if --store is not given: a file, or postgres://USER@HOST/DATABASE;
+                an empty value counts as unset
+PGPASSWORD      password of a store on a server; PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE,
+                PGPASSFILE (default: ~/.pgpass) and others as for psql
 XDG_DATA_HOME   directory of the default store, bough/sessions.db (default: ~/.local/share)
 XDG_CACHE_HOME  directory of compiled code, bough/compiled, on Node 22 and later (default: ~/.cache)
 NO_COLOR        no colors

@@ -1,9 +1,10 @@
 import { access, constants } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import { openStore, type Store, StoreNotFoundError } from "@bough/session-core";
-import { NoHomeError, NoStoreError } from "../errors.js";
+import { NoStoreError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
+import { locateStore, openOptions, type StoreLocation } from "./store-location.js";
 
 /** The access that a command needs: read only, write to an existing store, or create the store if it does not exist. */
 type Access = "read" | "change" | "create";
@@ -13,28 +14,27 @@ export async function withStore<T>(
   io: Io,
   given: string | undefined,
   access: Access,
-  work: (store: Store, path: string) => Promise<T>,
+  work: (store: Store, location: StoreLocation) => Promise<T>,
 ): Promise<T> {
-  const location = resolveStorePath(io, given);
+  const location = await locateStore(io, given);
   const store = await openExisting(io, location, access);
   try {
-    return await work(store, location.path);
+    return await work(store, location);
   } finally {
     await store.close();
   }
 }
 
-async function openExisting(io: Io, location: StorePath, access: Access): Promise<Store> {
-  const { path } = location;
-  const upgrade = new UpgradeReport(io, path);
+async function openExisting(io: Io, location: StoreLocation, access: Access): Promise<Store> {
+  const upgrade = new UpgradeReport(io, location.name);
   try {
-    const store = await openStore({ path, mode: await chooseMode(path, access), onUpgrade: upgrade.update });
+    const store = await openStore({ ...openOptions(location), mode: await chooseMode(location, access), onUpgrade: upgrade.update });
     await upgrade.end();
     return store;
   } catch (error) {
     upgrade.endLine();
     if (!(error instanceof StoreNotFoundError)) throw error;
-    const which = location.isDefault ? `There is no store yet at ${location.path}` : `There is no store at ${location.path}`;
+    const which = location.isDefault ? `There is no store yet at ${location.name}` : `There is no store at ${location.name}`;
     throw new NoStoreError(`${which}. Import sessions to create it: bough import PATH.`, { cause: error });
   }
 }
@@ -69,15 +69,16 @@ class UpgradeReport {
   }
 }
 
-async function chooseMode(path: string, access: Access): Promise<"create" | "read-write" | "read-only"> {
+async function chooseMode({ isServer, address }: StoreLocation, access: Access): Promise<"create" | "read-write" | "read-only"> {
   switch (access) {
     case "create":
       return "create";
     case "change":
       return "read-write";
     case "read":
-      // In a writable store, entries are indexed behind a search.
-      return (await isWritable(path)) && (await isWritable(dirname(path))) ? "read-write" : "read-only";
+      // In a writable file, entries are indexed behind a search. On a server they are indexed when they are written.
+      if (isServer) return "read-only";
+      return (await isWritable(address)) && (await isWritable(dirname(address))) ? "read-write" : "read-only";
   }
 }
 
@@ -89,28 +90,4 @@ async function isWritable(path: string): Promise<boolean> {
     if (error instanceof Error && "code" in error) return false;
     throw error;
   }
-}
-
-/** The file of the store. `isDefault`: neither `--store` nor `BOUGH_STORE` names it. */
-interface StorePath {
-  readonly path: string;
-  readonly isDefault: boolean;
-}
-
-/**
- * Resolves the path of the store: `--store`, else `BOUGH_STORE`, else `bough/sessions.db` in `XDG_DATA_HOME` or
- * `~/.local/share`.
- *
- * @throws {NoHomeError} neither names a store, and there is no home directory.
- */
-export function resolveStorePath(io: Pick<Io, "env" | "cwd" | "home">, given: string | undefined): StorePath {
-  const path = given ?? io.env["BOUGH_STORE"];
-  if (path !== undefined && path !== "") return { path: resolve(io.cwd, path), isDefault: false };
-  // The XDG specification requires that relative paths are ignored.
-  const data = io.env["XDG_DATA_HOME"];
-  const isSet = data !== undefined && isAbsolute(data);
-  if (!isSet && io.home === "")
-    throw new NoHomeError("There is no home directory for the default store. Name a store with --store PATH or BOUGH_STORE, or set HOME.");
-  const folder = isSet ? data : join(io.home, ".local", "share");
-  return { path: join(folder, "bough", "sessions.db"), isDefault: true };
 }

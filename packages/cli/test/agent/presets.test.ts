@@ -6,6 +6,7 @@ import { runTurn } from "../../src/agent/turn.js";
 import { appendUserMessage } from "../../src/agent/turn-branch.js";
 import type { TurnResult } from "../../src/agent/turn-events.js";
 import { withSession } from "../../src/interactive/opened-session.js";
+import { fileAt } from "../../src/session/store-location.js";
 import type { Io } from "../../src/terminal/io.js";
 import { Shell } from "./shell.js";
 
@@ -22,7 +23,7 @@ async function inShell(preset: PresetName, work: (turn: (said: string) => Promis
   const model = chooseChatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
   if (model === null) throw new TypeError("the test names a model");
   const io = { now: Date.now } as Partial<Io> as Io;
-  const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
+  const run = { io, store: shell.store, location: fileAt(""), config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", ({ session, compactor }) => {
     const turn = async (said: string) => {
       await appendUserMessage(session, said);

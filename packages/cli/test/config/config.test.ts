@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { loadConfig, resolveConfigPath, saveConfig } from "../../src/config/config-file.js";
+import { loadConfig, saveConfig } from "../../src/config/config-file.js";
+import { resolveConfigPath } from "../../src/config/config-path.js";
 import { configJsonSchema } from "../../src/config/schema.js";
 import { ConfigError } from "../../src/errors.js";
 import { EXIT_CODES } from "../../src/exit-codes.js";

@@ -8,6 +8,7 @@ import { OutputFailedError } from "../../src/errors.js";
 import { runLineMode } from "../../src/interactive/line-mode.js";
 import type { InteractiveRun } from "../../src/interactive/opened-session.js";
 import { run } from "../../src/run.js";
+import { fileAt } from "../../src/session/store-location.js";
 import { LineReader } from "../../src/terminal/line-reader.js";
 import { Printer } from "../../src/terminal/printer.js";
 import { calls } from "../agent/model-answers.js";
@@ -40,7 +41,15 @@ async function lineShell() {
   const io = quietIo(folder, { columns: 80, write }, { env: { PATH: "/usr/bin:/bin" }, now: () => NOON, ask, bough: run });
   const session = await store.createSession({ id: "talk", cwd: folder });
   const model = chooseChatModel({}, {}, { model: "test-model", baseUrl: server.baseURL });
-  const about: InteractiveRun = { io, store, storePath, config: { tools: { bash: "ask" } }, model, isNotebookShown: true, options: {} };
+  const about: InteractiveRun = {
+    io,
+    store,
+    location: fileAt(storePath),
+    config: { tools: { bash: "ask" } },
+    model,
+    isNotebookShown: true,
+    options: {},
+  };
   const ended = runLineMode(about, new Printer(io), ask, session.id);
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise<void>((resolve) => heard.push(resolve));

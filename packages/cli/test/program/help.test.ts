@@ -40,7 +40,7 @@ describe("help", () => {
     const { exit, err } = await here.run(["import", "x.jsonl", "--store", ""]);
     expect({ exit, err }).toEqual({
       exit: 2,
-      err: expect.stringMatching(/^bough: option '--store <path>' argument '' is invalid\. It is empty/),
+      err: expect.stringMatching(/^bough: option '--store <store>' argument '' is invalid\. It is empty/),
     });
     expect((await here.run(["sessions"], { env: { BOUGH_STORE: "" } })).err).toContain(here.path(".local/share/bough/sessions.db"));
   });

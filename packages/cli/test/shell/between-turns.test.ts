@@ -4,6 +4,7 @@ import { plant, prose, turns } from "../../../compaction/test/world/session.js";
 import { chooseChatModel } from "../../src/agent/chat-model.js";
 import { withSession } from "../../src/interactive/opened-session.js";
 import { createShellWorld } from "../../src/interactive/routes.js";
+import { fileAt } from "../../src/session/store-location.js";
 import type { ShellEvent } from "../../src/shell/model.js";
 import { ShellPerformer } from "../../src/shell/perform.js";
 import type { ShellHost } from "../../src/shell/world.js";
@@ -45,7 +46,7 @@ async function overThreshold(
   const config = { preset: "python-agent", window: WINDOW } as const;
   const model = chooseChatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
   const io = { now: Date.now, cwd: shell.folder, env: {}, home: shell.folder } as Partial<Io> as Io;
-  const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
+  const run = { io, store: shell.store, location: fileAt(""), config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", async (opened) => {
     const performer = new ShellPerformer(createShellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
     onTestFinished(() => performer.close());

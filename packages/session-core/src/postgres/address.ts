@@ -39,6 +39,34 @@ export function withoutPassword(url: string): string {
   return address.replace(/^(\w+:\/\/[^/:@]*):(?!\d{1,5}(?:\/|$)).*$/s, "$1");
 }
 
+/** A url without its password and with its parameters, to be repeated in a command. */
+export function urlWithoutPassword(url: string): string {
+  const parts = partsOf(url);
+  if (parts === null) return withoutPassword(url);
+  const [, login = "", place = "", path, query = ""] = parts;
+  const user = login.replace(/:.*$/s, "");
+  const kept = query.split("&").filter((part) => part !== "" && !part.startsWith("password="));
+  const address = `postgres://${user === "" ? "" : `${user}@`}${place}${path === undefined ? "" : `/${path}`}`;
+  return kept.length === 0 ? address : `${address}?${kept.join("&")}`;
+}
+
+/** The passwords that a url contains, as they are written there and decoded. */
+export function passwordsIn(url: string): readonly string[] {
+  const [, login = "", , , query = ""] = partsOf(url) ?? [];
+  const colon = login.indexOf(":");
+  const named = [...query.matchAll(/(?:^|&)password=([^&]*)/g)].map(([, value = ""]) => value);
+  const written = [colon < 0 ? "" : login.slice(colon + 1), ...named];
+  return [...new Set(written.flatMap((text) => [text, decodedOrNot(text)]))].filter((text) => text !== "");
+}
+
+function decodedOrNot(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 const URL_PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i;
 
 /** What a url may have after `?`. The last ones are for libpq and have no effect here. */
@@ -66,10 +94,8 @@ const PARAMETERS = [
  * @throws {InvalidArgumentError} it is none. The message never has a part of the url, which could be the password.
  */
 export function parseServerUrl(url: string, environment: NodeJS.ProcessEnv = process.env): ServerAddress {
-  const parts = URL_PARTS.exec(url);
-  // A password with a question mark that is not encoded would be taken for parameters, and shown.
-  if (parts === null || parts[4]?.includes("@"))
-    throw invalid("one of another form; in a user or password, the characters : / ? # [ ] @ % are written as %3A, %2F …");
+  const parts = partsOf(url);
+  if (parts === null) throw invalid("one of another form; in a user or password, the characters : / ? # [ ] @ % are written as %3A, %2F …");
   const [, login = "", place = "", path = "", query = ""] = parts;
   const parameters = readParameters(query);
   const [user, ...secret] = login.split(":");
@@ -90,6 +116,13 @@ export function parseServerUrl(url: string, environment: NodeJS.ProcessEnv = pro
     connectTimeoutMs: seconds(parameters.get("connect_timeout") ?? environment["PGCONNECT_TIMEOUT"]),
     channelBinding: parameters.get("channel_binding") === "require",
   };
+}
+
+/** The login, the place, the path and the parameters of a url; null: it has another form. */
+function partsOf(url: string): RegExpExecArray | null {
+  const parts = URL_PARTS.exec(url);
+  // A password with a question mark that is not encoded would be taken for parameters, and shown.
+  return parts?.[4]?.includes("@") === true ? null : parts;
 }
 
 function invalid(given: string): InvalidArgumentError {

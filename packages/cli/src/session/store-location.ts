@@ -1,0 +1,104 @@
+import { readFile } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import { InvalidArgumentError, type StoreOptions } from "@bough/session-core";
+import { isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/session-core/internals";
+import { resolveConfigPath } from "../config/config-path.js";
+import { NoHomeError, UsageError } from "../errors.js";
+import type { Io } from "../terminal/io.js";
+import type { Printer } from "../terminal/printer.js";
+
+/** Where the store is: in a file, or on a PostgreSQL server. */
+export interface StoreLocation {
+  readonly isServer: boolean;
+  /** The path of the file, or the URL, which may contain a password: never print it. */
+  readonly address: string;
+  /** What is printed, and what names the store in another command: the path, or the URL without its password. */
+  readonly name: string;
+  /** Neither `--store` nor `BOUGH_STORE` nor the config file names it. */
+  readonly isDefault: boolean;
+  /** The passwords in the URL. */
+  readonly passwords: readonly string[];
+}
+
+type Place = Pick<Io, "env" | "cwd" | "home">;
+
+/**
+ * The store: `--store`, else `BOUGH_STORE`, else the setting `store`, else `bough/sessions.db` in `XDG_DATA_HOME` or `~/.local/share`.
+ *
+ * @throws {NoHomeError} nothing names a store, and there is no home directory.
+ * @throws {UsageError} the URL is not one of a PostgreSQL server.
+ */
+export async function locateStore(io: Place, given: string | undefined): Promise<StoreLocation> {
+  if (given !== undefined) return locationOf(io, given, "--store");
+  const fromEnvironment = io.env["BOUGH_STORE"] ?? "";
+  if (fromEnvironment !== "") return locationOf(io, fromEnvironment, "BOUGH_STORE");
+  const configured = await readSetting(io);
+  if (configured !== undefined) return locationOf(io, configured.replace(/^~(?=[\\/])/, io.home), "The setting store");
+  return { ...fileAt(defaultPath(io)), isDefault: true };
+}
+
+/** Where the store is, for `openStore`. */
+export function openOptions({ isServer, address }: StoreLocation): Pick<StoreOptions, "path" | "url"> {
+  return isServer ? { url: address } : { path: address };
+}
+
+function locationOf(io: Place, named: string, from: string): StoreLocation {
+  if (!isUrl(named)) return fileAt(resolve(io.cwd, named));
+  checkUrl(named, from);
+  return { isServer: true, address: named, name: urlWithoutPassword(named), isDefault: false, passwords: passwordsIn(named) };
+}
+
+/** A store in the file at this absolute path. */
+export function fileAt(path: string): StoreLocation {
+  return { isServer: false, address: path, name: path, isDefault: false, passwords: [] };
+}
+
+/** A path that begins like a URL is a mistyped one. The letter of a Windows drive is no scheme. */
+function isUrl(named: string): boolean {
+  return /^([a-z][\w+.-]+:\/\/|postgres(ql)?:)/i.test(named);
+}
+
+function checkUrl(url: string, from: string): void {
+  if (!isServerUrl(url))
+    throw new UsageError(
+      `${from} must be the path of a file or postgres://USER@HOST/DATABASE; it is a URL that begins with ${url.split(":", 1)[0]}:.`,
+    );
+  try {
+    parseServerUrl(url);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    // The error of the library names the argument of `openStore`. It does not contain the URL.
+    throw new UsageError(`${from} must be ${error.wanted}; it is ${error.given}.`, { cause: error });
+  }
+}
+
+/** The setting `store`. The code that checks the config file takes 40 ms to load: it is loaded only if the file names a store. */
+async function readSetting(io: Place): Promise<string | undefined> {
+  const path = resolveConfigPath(io);
+  const text = path === "" ? "" : await readFile(path, "utf8").catch(() => "");
+  if (!text.includes('"store"')) return undefined;
+  const { loadConfig } = await import("../config/config-file.js");
+  return (await loadConfig(io)).store;
+}
+
+function defaultPath({ env, home }: Place): string {
+  // The XDG specification requires that relative paths are ignored.
+  const data = env["XDG_DATA_HOME"];
+  const isSet = data !== undefined && isAbsolute(data);
+  if (!isSet && home === "")
+    throw new NoHomeError("There is no home directory for the default store. Name a store with --store PATH or BOUGH_STORE, or set HOME.");
+  return join(isSet ? data : join(home, ".local", "share"), "bough", "sessions.db");
+}
+
+/** The environment for processes that a model starts: without the password of a store on a server. */
+export function withoutStorePassword(env: Io["env"], { isServer, passwords }: StoreLocation): Io["env"] {
+  if (!isServer) return env;
+  const { PGPASSWORD: _password, BOUGH_STORE: named, ...others } = env;
+  return passwords.some((password) => named?.includes(password)) ? others : { ...others, BOUGH_STORE: named };
+}
+
+/** Says that a command that was written down for later has no password in it, and where `who` finds one. */
+export function notePassword(out: Printer, { passwords }: StoreLocation, who: string): void {
+  if (passwords.length === 0) return;
+  out.line(`The password is not written there. ${who} reads it from the file ~/.pgpass, or from PGPASSWORD in its environment.`);
+}
