@@ -239,6 +239,7 @@ export interface Violation {
     | "first-kept-off-path"
     | "invalid-payload"
     | "wrong-waypoint" // the waypoint of an entry is missing or leads to the wrong entry
+    | "wrong-run" // on a server: the runs of a session are not those of its entries
     | "wrong-tip" // an entry is missing among the tips or branch points, or wrongly among them
     | "wrong-custom-type" // custom_type differs from the payload
     | "wrong-private" // private_entry differs from the payload

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import type { Violation } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { metadataRows } from "../storage/metadata-rows.js";
+import { type MetadataRow, metadataRows } from "../storage/metadata-rows.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
+import type { Fault } from "./payload-rules.js";
 import type { Rule } from "./rule.js";
 
 /** The first format version with these tables. */
@@ -73,13 +74,17 @@ export function* findMetadataViolations(connection: Connection, sessionId: strin
   for (const { id, seq, metadata_json } of connection.version < SINCE
     ? []
     : connection.all(sessionsWithMetadata, { id: sessionId ?? null })) {
-    const wanted = metadataRows(JSON.parse(metadata_json ?? "{}"));
-    if (inOrder(wanted) === inOrder(connection.all(membersOf, { session: seq }))) continue;
-    const message = `Session ${id}: the members by which it is found differ from its metadata.`;
-    yield { rule: "wrong-metadata", sessionId: id, entryId: null, message };
+    const fault = findMetadataFault(id, metadata_json, connection.all(membersOf, { session: seq }));
+    if (fault !== undefined) yield { ...fault, sessionId: id, entryId: null };
   }
 }
 
-function inOrder(rows: readonly { readonly key: string; readonly value: string }[]): string {
+/** Whether a session is found by other members than those of its metadata. */
+export function findMetadataFault(id: string, json: string | null, members: readonly MetadataRow[]): Fault | undefined {
+  if (inOrder(metadataRows(JSON.parse(json ?? "{}"))) === inOrder(members)) return undefined;
+  return { rule: "wrong-metadata", message: `Session ${id}: the members by which it is found differ from its metadata.` };
+}
+
+function inOrder(rows: readonly MetadataRow[]): string {
   return JSON.stringify(rows.map(({ key, value }) => [key, value].join("\n")).toSorted());
 }

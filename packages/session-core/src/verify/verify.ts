@@ -1,19 +1,15 @@
-import { customTypeOf } from "../entry/kinds.js";
-import { isPrivate } from "../entry/text.js";
-import { validateEntry } from "../entry/validate.js";
-import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
 import { extractText } from "../search/payload-text.js";
 import type { Connection } from "../storage/connection.js";
-import { toStoredCustomType } from "../storage/custom-types.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import type { TypedPayloadRow } from "../tree/entry-rows.js";
 import { findBlockViolations } from "./block-rules.js";
 import { findMetadataViolations } from "./derived-rules.js";
+import { type Fault, findPayloadFault } from "./payload-rules.js";
 import { findStructureViolations } from "./structure-rules.js";
 
 /** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
@@ -93,35 +89,23 @@ function checkPage(connection: Connection, session: SessionSeq, after: EntrySeq,
   return { last: rows.at(-1)?.seq, violations };
 }
 
-function findViolation(connection: Connection, row: CheckedRow): Pick<Violation, "rule" | "message"> | undefined {
+function findViolation(connection: Connection, row: CheckedRow): Fault | undefined {
   const subject = `Entry ${row.id} of session ${row.session_id}`;
+  // Files before version 6 have no custom types of messages; before version 5, read-only, every command counts as private.
+  const known = { customTypes: connection.version >= 6, private: connection.version >= 5 };
   try {
     const json = payloadText(connection, completeRow(connection, row));
-    // Not `parsePayload`, which converts invalid blocks to foreign ones.
-    const { payload } = validateEntry({ type: row.type, ...JSON.parse(json) });
-    const bytes = Buffer.byteLength(json);
-    if (bytes !== row.payload_bytes)
-      return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${row.payload_bytes}.` };
-    // As SQLite stores it. Files before version 6 have none for messages, and they may be open read-only.
-    const customType = toStoredCustomType(customTypeOf(payload))?.toWellFormed() ?? null;
-    if (customType !== row.custom_type && (payload.type !== "message" || connection.version >= 6))
-      return { rule: "wrong-custom-type", message: `${subject}: its custom type is not that of its payload.` };
-    // Read-only, a file of an older version takes every command as private.
-    if (connection.version >= 5 && isPrivate(payload) !== (row.is_private === 1))
-      return { rule: "wrong-private", message: `${subject}: whether searches leave it out is not what its payload says.` };
+    const checked = { type: row.type, json, bytes: row.payload_bytes, customType: row.custom_type, isPrivate: row.is_private === 1 };
+    const fault = findPayloadFault(checked, subject, known);
+    if (fault !== undefined) return fault;
     return isLost(row, json) ? { rule: "search-index", message: `${subject} is not in the search index.` } : undefined;
   } catch (error) {
     if (error instanceof PayloadDamagedError) return { rule: "missing-payload", message: `${subject} has no payload.` };
-    if (!isOfPayload(error)) throw error;
-    return { rule: "invalid-payload", message: `${subject}: ${error.message}` };
+    throw error;
   }
 }
 
 // An entry without a word is not in the index.
 function isLost(row: CheckedRow, json: string): boolean {
   return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row.type, json));
-}
-
-function isOfPayload(error: unknown): error is Error {
-  return error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof SyntaxError;
 }
