@@ -8,11 +8,20 @@ export interface Held {
   isBroken: boolean;
 }
 
+/** A process of the server whose client does not hear it any more. */
+interface Orphan {
+  readonly pid: number;
+  /** When the connection broke. */
+  readonly at: number;
+}
+
 /** Takes connections of a pool, and tries operations again whose attempt did nothing. */
 export class Attempts {
   readonly place: Place;
   readonly #pool: PgPool;
   readonly #checkSchema: (client: PgClient) => Promise<void>;
+  /** The server's ends of connections that broke. */
+  readonly #orphans = new Set<Orphan>();
 
   /** `checkSchema` throws if another program has made a schema that this one cannot use; called when a statement does not fit the tables. */
   constructor(pool: PgPool, place: Place, checkSchema: (client: PgClient) => Promise<void> = async () => undefined) {
@@ -31,6 +40,7 @@ export class Attempts {
       const client = await this.connect(until);
       const held = { isBroken: false };
       try {
+        for (const orphan of this.#orphans) await this.#end(orphan, client);
         return await attempt(client, held);
       } catch (error) {
         const fault = faultOf(error);
@@ -39,10 +49,30 @@ export class Attempts {
         if (isFinal(fault, tries, until))
           throw fault === "lost" ? toLostError(error, this.place, "nothing") : await this.#explained(error, client);
       } finally {
+        if (held.isBroken) this.#abandon(client);
         client.release(held.isBroken);
       }
       await pause(tries);
     }
+  }
+
+  /** Notes that a connection is broken. */
+  #abandon(client: PgClient): void {
+    if ("processID" in client && typeof client.processID === "number") this.#orphans.add({ pid: client.processID, at: performance.now() });
+  }
+
+  /**
+   * Ends the server's end of a broken connection, which can hold the lock of a session until the server notices, and can still do what
+   * it was sent. Does nothing if it has ended: another one with its number is younger.
+   */
+  async #end(orphan: Orphan, client: PgClient): Promise<void> {
+    const seconds = (performance.now() - orphan.at) / 1000;
+    await client.query(
+      `SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity
+       WHERE pid = $1 AND usename = current_user AND backend_start < now() - make_interval(secs => $2)`,
+      [orphan.pid, seconds],
+    );
+    this.#orphans.delete(orphan);
   }
 
   async #explained(error: unknown, client: PgClient): Promise<unknown> {

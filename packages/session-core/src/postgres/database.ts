@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { ConnectionLostError } from "../errors/server-errors.js";
 import { StoreClosedError } from "../errors/store-errors.js";
 import { bind, type Query } from "../query/declare.js";
 import type { Attempts, Held } from "./attempts.js";
@@ -17,6 +18,11 @@ export interface Database {
   all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]>;
   /** Runs a statement that returns no rows; returns the number of changed rows. */
   run<P extends object>(query: Query<P, unknown>, parameters: P): Promise<number>;
+  /**
+   * Like `get`, for a statement that writes. If it is on its own and the connection breaks, `findDone` says whether it was done: it reads
+   * the row that it would have returned. If there is none, the statement is sent again.
+   */
+  once<P extends object, R>(query: Query<P, R>, parameters: P, findDone: () => Promise<R | undefined>): Promise<R | undefined>;
 }
 
 /** What the driver returns for a statement. */
@@ -46,15 +52,19 @@ abstract class QueryRunner implements Database {
     return (await this.#query(query, parameters)).rowCount ?? 0;
   }
 
+  async once<P extends object, R>(query: Query<P, R>, parameters: P, _findDone: () => Promise<R | undefined>): Promise<R | undefined> {
+    return this.get(query, parameters);
+  }
+
   #query(query: Query<never, unknown>, parameters: object): Promise<Answer> {
     const { sql: text, slots } = query.compile();
     const values = bind(slots, { ...parameters, tenant: this.tenant }).map(toParameter);
     if (query.isDynamic) return this.send({ text, values }, isWrite(text));
     const { name, writes } = aboutOf(text);
-    return this.send(this.#prepare ? { name, text, values } : { text, values }, writes);
+    return this.send(this.#prepare ? { name, text, values } : { text, values }, writes, query.isRepeatable);
   }
 
-  protected abstract send(statement: Statement, writes: boolean): Promise<Answer>;
+  protected abstract send(statement: Statement, writes: boolean, isRepeatable?: boolean): Promise<Answer>;
 }
 
 interface Statement {
@@ -127,18 +137,39 @@ export class PgDatabase extends QueryRunner {
   }
 
   /**
-   * A query of its own. A read is tried again when its connection breaks. A write is not, because it is not known whether it happened:
-   * it throws `ConnectionLostError` with `written: "unknown"`. `write` finds that out.
+   * A query of its own. A read is tried again when its connection breaks, and a write that is repeatable. Another write is not, because
+   * it is not known whether it happened: it throws `ConnectionLostError` with `written: "unknown"`. `write` and `once` find that out.
    */
-  protected async send(statement: Statement, writes: boolean): Promise<Answer> {
-    return this.#run(async (client) => {
+  protected async send(statement: Statement, writes: boolean, isRepeatable = !writes): Promise<Answer> {
+    return this.#run(async (client, held) => {
       try {
         return await client.query(statement);
       } catch (error) {
-        if (writes && faultOf(error) === "lost") throw toLostError(error, this.#attempts.place, "unknown");
+        if (!isRepeatable && faultOf(error) === "lost") {
+          held.isBroken = true;
+          throw toLostError(error, this.#attempts.place, "unknown");
+        }
         throw error;
       }
     });
+  }
+
+  override async once<P extends object, R>(
+    query: Query<P, R>,
+    parameters: P,
+    findDone: () => Promise<R | undefined>,
+  ): Promise<R | undefined> {
+    for (;;) {
+      try {
+        return await this.get(query, parameters);
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError)) throw error;
+        const done = await findDone().catch(() => {
+          throw error;
+        });
+        if (done !== undefined) return done;
+      }
+    }
   }
 
   /**

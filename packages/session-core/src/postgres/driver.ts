@@ -58,6 +58,8 @@ function createPool(options: PoolOptions): PgPool {
   });
   // A connection that breaks while it is idle is replaced at the next query.
   pool.on("error", () => undefined);
+  // One that breaks while it is in use makes its query throw, and is an event as well.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
 }
 

@@ -31,6 +31,13 @@ export function pgQuery<P extends object = Record<never, never>, R = never>(
   return queries.declare<P, R>(build);
 }
 
+/** Declares a query that writes, and that can be sent again when the connection breaks: doing it twice is the same as doing it once. */
+export function pgRepeatable<P extends object = Record<never, never>, R = never>(
+  build: (builder: QueryBuilder<PgTables, P & Always>) => Compilable<R>,
+): Query<P, R> {
+  return { ...queries.declare<P, R>(build), isRepeatable: true };
+}
+
 /** Builds a query whose SQL depends on a filter. It is compiled again at each call, and not kept prepared. */
 export function pgDynamicQuery<R>(build: (builder: QueryBuilder<PgTables, Always>) => Compilable<R>): Query<Record<never, never>, R> {
   return queries.dynamic<Record<never, never>, R>(build);

@@ -68,6 +68,10 @@ const insertSession = pgQuery<NewRow, { id: SessionId }>(({ sql, p }) =>
     SELECT session_id AS id FROM made`),
 );
 
+const sessionWithSeq = pgQuery<{ session: SessionId; seq: number }, { id: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ id: SessionId }>`SELECT session_id AS id FROM session WHERE ${ofSession(sql, p, "session")} AND seq = ${p.seq}`),
+);
+
 /**
  * Inserts a session and its leaf `main`, positioned before the first entry. In a transaction, it then holds the session's row. One statement.
  *
@@ -77,14 +81,15 @@ export async function insertNewSession(database: Database, given: NewSession, so
   const { id, ...columns } = sessionColumns(given, source);
   const members = metadataRows(given.metadata);
   const seq = newSessionSeq();
-  const row = await database.get(insertSession, {
+  const parameters = {
     session: id,
     seq,
     ...columns,
     keys: members.map(({ key }) => key),
     members: members.map(({ value }) => value),
     words: columns.title === null ? null : vectorOf(columns.title, database.tenant),
-  });
+  };
+  const row = await database.once(insertSession, parameters, () => database.get(sessionWithSeq, { session: id, seq }));
   if (row === undefined) throw new SessionExistsError(id);
   return { id, seq, lastSeq: 0, cwd: columns.cwd, firstText: null };
 }

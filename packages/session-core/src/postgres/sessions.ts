@@ -11,7 +11,7 @@ import type { Database, PgDatabase } from "./database.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import { findLeafState, PgLeafState } from "./leaf-state.js";
 import { openLockedLeaf } from "./leaves.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
 import { ofSession } from "./session-key.js";
 import { findSessionRecord, findSessionRow, insertNewSession, saveMetadata, saveTitle } from "./session-rows.js";
@@ -109,7 +109,7 @@ export async function renameSession(database: PgDatabase, id: SessionId, title: 
   });
 }
 
-const setArchived = pgQuery<{ session: SessionId; at: number | null }>(({ sql, p }) =>
+const setArchived = pgRepeatable<{ session: SessionId; at: number | null }>(({ sql, p }) =>
   pgRaw(sql`UPDATE session SET archived_at_ms = ${p.at}::bigint WHERE ${ofSession(sql, p, "session")}`),
 );
 

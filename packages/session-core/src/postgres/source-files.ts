@@ -4,7 +4,7 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 import type { CheckedPosition, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { keyBounds } from "../sessions/key-range.js";
 import type { Database } from "./database.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
 
 // A path can be longer than what an index takes, so rows are found by its SHA-256, and lists by its first 500 characters.
 
@@ -32,7 +32,7 @@ interface FileArrays {
   readonly formats: readonly (string | null)[];
 }
 
-const setFiles = pgQuery<FileArrays>(({ sql, p }) =>
+const setFiles = pgRepeatable<FileArrays>(({ sql, p }) =>
   pgRaw(sql`
     INSERT INTO source_file (tenant, path_key, path, stamp, format)
     SELECT ${p.tenant}, given.* FROM unnest(${p.keys}::text[], ${p.paths}::text[], ${p.stamps}::text[], ${p.formats}::text[]) AS given
@@ -113,7 +113,7 @@ export async function setSourceSession(transaction: Database, { position, ...ses
   await transaction.run(setSession, { ...session, key: keyOf(session.path), position: json });
 }
 
-const setGone = pgQuery<{ keys: readonly string[]; ids: readonly SessionId[]; goneAtMs: number | null }>(({ sql, p }) =>
+const setGone = pgRepeatable<{ keys: readonly string[]; ids: readonly SessionId[]; goneAtMs: number | null }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE source_session SET gone_at_ms = ${p.goneAtMs}::bigint
     FROM unnest(${p.keys}::text[], ${p.ids}::text[]) AS given (path_key, source_id)

@@ -6,7 +6,7 @@ import { keyBounds } from "../sessions/key-range.js";
 import { rowLimit } from "../storage/query.js";
 import { assertTokenCounts } from "../tree/token-counts.js";
 import type { PgDatabase } from "./database.js";
-import { type Always, pgQuery, pgRaw } from "./query.js";
+import { type Always, pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 
 const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
@@ -154,7 +154,7 @@ export async function readTokenCounts(
 
 // The lock keeps the session from being deleted meanwhile, and does not wait for appends. Rows are written in one order, so that two
 // writers of the same counts cannot wait for each other.
-const putCounts = pgQuery<CountKey & { ids: readonly EntryId[]; tokens: readonly number[] }, { known: boolean }>(({ sql, p }) =>
+const putCounts = pgRepeatable<CountKey & { ids: readonly EntryId[]; tokens: readonly number[] }, { known: boolean }>(({ sql, p }) =>
   pgRaw(sql<{ known: boolean }>`
     WITH kept AS (
       SELECT session.tenant, session.session_id FROM session

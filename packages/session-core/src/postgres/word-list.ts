@@ -3,7 +3,7 @@ import { toIndexedText } from "../search/fold.js";
 import { WordCollector } from "../search/word-collector.js";
 import type { ValidatedWrite } from "../tree/batch-writer.js";
 import type { PgDatabase } from "./database.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { pgRaw, pgRepeatable } from "./query.js";
 
 // The table `word`: every different word of a tenant's texts, so that parts of words are found: the index finds whole words and their
 // beginnings. The words of a text are listed before it is written, by a statement of its own: writers of different sessions do not wait for each
@@ -11,7 +11,7 @@ import { pgQuery, pgRaw } from "./query.js";
 //
 // The statement does not wait for the disk. The text's own commit, which comes later, does; it makes durable what was committed before.
 
-const insertWords = pgQuery<{ words: readonly string[] }>(({ sql, p }) =>
+const insertWords = pgRepeatable<{ words: readonly string[] }>(({ sql, p }) =>
   pgRaw(sql`
     INSERT INTO word (tenant, word) SELECT ${p.tenant}, given.word FROM unnest(${p.words}::text[]) AS given (word)
     WHERE NOT EXISTS (SELECT 1 FROM word AS known WHERE known.tenant = ${p.tenant} AND known.word = given.word)

@@ -34,6 +34,8 @@ export interface Query<P extends object, R> {
   readonly compile: () => CompiledQuery;
   /** Whether it was built for one call. A dynamic query is not kept prepared. */
   readonly isDynamic: boolean;
+  /** Whether a statement that writes can be sent again when it is not known whether it was done: twice is the same as once. */
+  readonly isRepeatable?: boolean;
   /** Exists only for type inference; never set. */
   readonly takes?: (parameters: P) => R;
 }
