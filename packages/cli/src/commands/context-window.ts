@@ -1,10 +1,10 @@
 import { type Change, loadCounter, type PreparedRequest } from "@bough/compaction";
 import { ContextMeter, tokenizerOf } from "@bough/compaction/internals";
 import type { EntryId, Session, SessionContext } from "@bough/session-core";
+import type { PresetName } from "../config/presets.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { withCompactor } from "../session/compactor.js";
-import type { PresetName } from "../session/presets.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
 import { barText } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";

@@ -1,8 +1,8 @@
 import { isAbsolute } from "node:path";
 import { isServerUrl, passwordsIn } from "@bough/session-core/internals";
 import { z } from "zod";
-import { PRESETS } from "../session/presets.js";
 import { TREE_FILTERS } from "../tree/filter-names.js";
+import { PRESETS } from "./presets.js";
 
 /** Thinking levels of a model, in ascending order. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as const;

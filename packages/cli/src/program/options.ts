@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PRESET_NAMES } from "../session/presets.js";
+import { PRESET_NAMES } from "../config/presets.js";
 
 /** Parses an option's value as an integer above 0. */
 export function parsePositive(text: string): number {

@@ -1,4 +1,5 @@
 import { type CompactionEvent, type Compactor, type CompactorOptions, createCompactor, type SettingsSource } from "@bough/compaction";
+import type { PresetName } from "../config/presets.js";
 import { count } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
@@ -6,7 +7,6 @@ import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
 import { loadExactWidths, truncate } from "../terminal/width.js";
-import type { PresetName } from "./presets.js";
 import type { SummaryModel, SummaryModelOptions } from "./summary-model.js";
 
 /** Options of every command that writes a summary. */

@@ -8,7 +8,7 @@ import { configJsonSchema } from "../../src/config/schema.js";
 import { ConfigError } from "../../src/errors.js";
 import { EXIT_CODES } from "../../src/exit-codes.js";
 import { configExample, renderConfigPage } from "../../src/program/pages.js";
-import { PRESET_NAMES } from "../../src/session/presets.js";
+import { PRESET_NAMES } from "../../src/config/presets.js";
 
 function home(): { readonly home: string; readonly env: Record<string, string>; readonly path: string } {
   const folder = mkdtempSync(join(tmpdir(), "bough-config-"));
