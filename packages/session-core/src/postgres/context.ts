@@ -4,7 +4,7 @@ import { EntryNotFoundError, LeafNotFoundError } from "../errors/session-errors.
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ContextEnd, ContextEntry, ContextPath, SessionKey } from "../port/records.js";
 import type { PgDatabase } from "./database.js";
-import { parsePayload } from "./entry-rows.js";
+import { entriesWhere, parsePayload } from "./entry-rows.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
 import { rangesUp } from "./runs.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
@@ -66,11 +66,11 @@ function contextQuery(place: (sql: Sql, p: Always & ContextParameters) => RawBui
       FROM head
       UNION ALL
       SELECT 'entry', entry.seq, entry.kind, entry.id, entry.payload, NULL
-      FROM range JOIN entry ON ${entryIn("entry")} AND entry.seq <= range.last AND entry.seq >= greatest(range.first, (SELECT seq FROM bound))
+      FROM range ${entriesWhere(sql, p, sql`entry.seq <= range.last AND entry.seq >= greatest(range.first, (SELECT seq FROM bound))`)}
       UNION ALL
       SELECT 'setting', entry.seq, entry.kind, entry.id, entry.payload, NULL
       FROM (SELECT DISTINCT unnest(ARRAY[model_seq, thinking_seq, system_seq]) AS seq FROM head) AS wanted
-        JOIN entry ON ${entryIn("entry")} AND entry.seq = wanted.seq
+        ${entriesWhere(sql, p, sql`entry.seq = wanted.seq`)}
       WHERE NOT EXISTS (SELECT 1 FROM range, bound WHERE wanted.seq BETWEEN greatest(range.first, bound.seq) AND range.last)`);
   });
 }

@@ -7,14 +7,14 @@ import { rowLimit } from "../storage/query.js";
 import { shortenId } from "../tree/short-ids.js";
 import type { Database, PgDatabase } from "./database.js";
 import { listOf, possibleSeqs } from "./entry-list.js";
-import { ENTRY_COLUMNS, ENTRY_JOIN, type EntryRow, toEntry } from "./entry-rows.js";
+import { ENTRY_COLUMNS, type EntryRow, entriesWhere, toEntry } from "./entry-rows.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 
 const byIds = pgQuery<KeyParameters & { ids: readonly EntryId[] }, EntryRow>(({ sql, p }) =>
   pgRaw(sql<EntryRow>`
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM unnest(${p.ids}::text[]) AS wanted (id) JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.id = wanted.id ${sql.raw(ENTRY_JOIN)}
+    FROM unnest(${p.ids}::text[]) AS wanted (id) ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}
     WHERE ${sessionExists(sql, p)}`),
 );
 
@@ -27,7 +27,7 @@ export async function readEntry(database: PgDatabase, key: SessionKey, id: Entry
 
 const seqsById = pgQuery<KeyParameters & { ids: readonly EntryId[] }, { id: EntryId; seq: number }>(({ sql, p }) =>
   pgRaw(sql<{ id: EntryId; seq: number }>`
-    SELECT entry.id, entry.seq FROM unnest(${p.ids}::text[]) AS wanted (id) JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.id = wanted.id
+    SELECT entry.id, entry.seq FROM unnest(${p.ids}::text[]) AS wanted (id) ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}
     WHERE ${sessionExists(sql, p)}`),
 );
 
@@ -98,7 +98,7 @@ export async function shortEntryIds(database: PgDatabase, key: SessionKey, ids: 
 const bySeqs = pgQuery<KeyParameters & { seqs: readonly number[] }, EntryRow>(({ sql, p }) =>
   pgRaw(sql<EntryRow>`
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM unnest(${p.seqs}::integer[]) AS wanted (seq) JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = wanted.seq ${sql.raw(ENTRY_JOIN)}
+    FROM unnest(${p.seqs}::integer[]) AS wanted (seq) ${entriesWhere(sql, p, sql`entry.seq = wanted.seq`)}
     WHERE ${sessionExists(sql, p)} ORDER BY entry.seq`),
 );
 
@@ -108,7 +108,7 @@ export async function readEntriesAt(database: PgDatabase, key: SessionKey, seqs:
   return rows.map((row) => toEntry(sessionIdOf(key), row));
 }
 
-const entryPage = listOf<EntryRow>(ENTRY_COLUMNS, ENTRY_JOIN);
+const entryPage = listOf<EntryRow>(ENTRY_COLUMNS);
 
 /** Reads a page of the entries of all branches. Cost: the page; with `types`, also the rows between one match and the next. */
 export async function listEntries(database: PgDatabase, key: SessionKey, listing: EntryListing): Promise<readonly Entry[]> {

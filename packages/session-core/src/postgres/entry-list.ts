@@ -28,15 +28,12 @@ export function possibleSeqs(seqs: readonly number[]): readonly number[] {
 }
 
 /** Declares the queries of a list with these columns. Returns the function that reads a page of it. */
-export function listOf<R>(
-  columns: string,
-  joins = "",
-): (database: Database, key: SessionKey, listing: EntryListing) => Promise<readonly R[]> {
+export function listOf<R>(columns: string): (database: Database, key: SessionKey, listing: EntryListing) => Promise<readonly R[]> {
   const inOrder = (order: "ASC" | "DESC") =>
     eachFilter((shape) =>
       pgQuery<ListParameters, R>(({ sql, p }) =>
         pgRaw(sql<R>`
-          SELECT ${sql.raw(columns)} FROM entry ${sql.raw(joins)}
+          SELECT ${sql.raw(columns)} FROM entry
           WHERE ${ofSession(sql, p, "entry")} AND entry.seq > ${p.after} AND entry.seq < ${p.before} ${matching(sql, p, shape)}
             AND ${sessionExists(sql, p)}
           ORDER BY entry.seq ${sql.raw(order)} LIMIT ${p.limit}`),

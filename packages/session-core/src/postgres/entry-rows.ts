@@ -1,9 +1,12 @@
+import type { RawBuilder, Sql } from "kysely";
 import type { Entry, EntryPayload } from "../entry/entry.js";
 import { toEntryKind } from "../entry/kinds.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
 import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { entryOf } from "../tree/entry-rows.js";
+import type { Always } from "./query.js";
+import { type KeyParameters, ofSession } from "./session-key.js";
 import type { PgEntry } from "./tables.js";
 
 /** The columns of an entry that its payload is read by. */
@@ -12,10 +15,17 @@ export type PayloadRow = Pick<PgEntry, "seq" | "kind" | "payload">;
 /** The columns of an entry, and the id of its parent. */
 export type EntryRow = PayloadRow & Pick<PgEntry, "created_at_ms"> & { readonly id: EntryId; readonly parent_id: EntryId | null };
 
-/** The columns of an `EntryRow`, and their join, for SQL on the table `entry`. */
-export const ENTRY_COLUMNS = "entry.seq, entry.kind, entry.payload, entry.created_at_ms, entry.id, parent.id AS parent_id";
-export const ENTRY_JOIN = `LEFT JOIN entry AS parent
-  ON parent.tenant = entry.tenant AND parent.session_id = entry.session_id AND parent.seq = entry.parent_seq`;
+/** The columns of an `EntryRow`, for SQL on the table `entry`. The parent is looked up for each row: a join could read the whole session. */
+export const ENTRY_COLUMNS = `entry.seq, entry.kind, entry.payload, entry.created_at_ms, entry.id, (SELECT parent.id FROM entry AS parent
+  WHERE parent.tenant = entry.tenant AND parent.session_id = entry.session_id AND parent.seq = entry.parent_seq) AS parent_id`;
+
+/**
+ * SQL that looks up the entries of a session which a condition names, for each row of the tables before it. The server expects that a session
+ * has as many entries as the average one, and would read a long one whole; `OFFSET 0` keeps it from joining in another way.
+ */
+export function entriesWhere(sql: Sql, p: Always & Pick<KeyParameters, "session">, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`CROSS JOIN LATERAL (SELECT * FROM entry WHERE ${ofSession(sql, p, "entry")} AND ${condition} OFFSET 0) AS entry`;
+}
 
 /** Parses the payload of a row. @throws {PayloadDamagedError} */
 export function parsePayload(session: SessionId, row: PayloadRow): EntryPayload {

@@ -12,7 +12,7 @@ import type { Database, PgDatabase } from "./database.js";
 import { readEntriesAt, requireSeqs } from "./entries.js";
 import { eachFilter, type FilterParameters, matching } from "./entry-filter.js";
 import { clampSeq } from "./entry-list.js";
-import { ENTRY_COLUMNS, ENTRY_JOIN, type EntryRow, toEntry } from "./entry-rows.js";
+import { ENTRY_COLUMNS, type EntryRow, entriesWhere, toEntry } from "./entry-rows.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { isOnPath, lastShared, MAX_SEQ, rangesUp, readRanges } from "./runs.js";
 import { ofSession, requireSession } from "./session-key.js";
@@ -37,7 +37,7 @@ const inOrder = (order: "up" | "down") =>
       return pgRaw(sql<EntryRow>`
         WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.after, entries: p.most })}
         SELECT found.* FROM (SELECT * FROM range ORDER BY first ${direction}) AS range CROSS JOIN LATERAL (
-          SELECT ${sql.raw(ENTRY_COLUMNS)} FROM entry ${sql.raw(ENTRY_JOIN)}
+          SELECT ${sql.raw(ENTRY_COLUMNS)} FROM entry
           WHERE ${ofSession(sql, p, "entry")} AND entry.seq >= range.first AND entry.seq <= range.last
             AND entry.seq > ${p.after} AND entry.seq <= ${p.upTo} ${matching(sql, p, shape)}
           ORDER BY entry.seq ${direction} LIMIT ${p.limit}) AS found
@@ -142,7 +142,7 @@ const operationsOnPath = pgQuery<{ session: SessionId; from: number; stop: numbe
   pgRaw(sql<OperationsRow>`
     WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.stop })}
     SELECT entry.seq, entry.id, entry.kind, entry.call_id, entry.is_error AS failed, entry.file_operations
-    FROM range JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq >= range.first AND entry.seq <= range.last AND entry.seq >= ${p.stop}
+    FROM range ${entriesWhere(sql, p, sql`entry.seq >= range.first AND entry.seq <= range.last AND entry.seq >= ${p.stop}::integer`)}
     WHERE entry.file_operations IS NOT NULL OR entry.kind = ${sql.lit(TOOL_RESULT)}
     ORDER BY entry.seq`),
 );

@@ -62,8 +62,8 @@ function statisticsOf(isOne: boolean) {
   );
   const kinds = pgQuery<Within, { kind: number; count: number }>(({ sql, p }) =>
     pgRaw(sql<{ kind: number; count: number }>`
-      SELECT kind, sum(entries)::bigint AS count FROM session CROSS JOIN unnest(kind_counts) WITH ORDINALITY AS counts (entries, kind)
-      WHERE ${within(sql, p, isOne, "session")} AND entries > 0 GROUP BY kind`),
+      SELECT counts.kind, sum(entries)::bigint AS count FROM session CROSS JOIN unnest(kind_counts) WITH ORDINALITY AS counts (entries, kind)
+      WHERE ${within(sql, p, isOne, "session")} AND entries > 0 GROUP BY counts.kind`),
   );
   const usage = pgQuery<Within, ModelUsage & { readonly inherited: boolean }>(({ sql, p }) =>
     pgRaw(sql<ModelUsage & { readonly inherited: boolean }>`
