@@ -1,4 +1,5 @@
-import { type SessionContext, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
+import { type ContextMessage, type SessionContext, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
+import { summaryGist } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { messageLines, roleName, textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
@@ -83,7 +84,7 @@ async function printAsText(out: Printer, { context, tokens, request }: ContextVi
       styled("dim", `  ${entryId}  ${describeTokens(tokens, tokens.messages[at] ?? 0)}`),
       ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  dropped")]),
     ];
-    printPart(out, heading, messageLines(message), brief);
+    printPart(out, heading, brief ? gistLines(message) : messageLines(message), brief);
     await out.pump();
   }
   if (!brief) out.line();
@@ -99,6 +100,12 @@ function printSettings(out: Printer, { model, thinkingLevel, system }: SessionCo
   out.line(styled("dim", "model: "), named, styled("dim", "  thinking: "), thinkingLevel ?? "not set");
   if (system === null) return;
   printPart(out, [styled("bold", "system"), styled("dim", `  ${describeTokens(tokens, tokens.system)}`)], textLines(system), brief);
+}
+
+/** What a message begins with; of a summary what it says, not its first heading. */
+function gistLines(message: ContextMessage): readonly Line[] {
+  const isSummary = message.role === "compactionSummary" || message.role === "branchSummary";
+  return isSummary ? textLines(summaryGist(message.summary)) : messageLines(message);
 }
 
 function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): void {

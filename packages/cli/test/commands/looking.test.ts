@@ -192,6 +192,18 @@ describe("bough context", () => {
     expect(out).not.toContain("user2");
   });
 
+  test("shows on one line what a summary says, not its first heading", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.withStore(async (store) => {
+      const session = await store.openSession("parser-session-1");
+      const summary = "## Goal\n\nMake the lexer read tabs.\n\n## Done\n\n- Nothing yet";
+      await session.append({ type: "compaction", summary, firstKeptEntryId: "asst3", tokensBefore: 100 });
+    });
+    const { out } = await here.run(["context", "parser", "--brief"]);
+    expect(out).toMatch(/^compaction summary {2}\S+ {2}~\d+ tokens {2}Make the lexer read tabs\. Nothing yet$/m);
+  });
+
   test("prints it for another entry, on one line each", async () => {
     const here = world();
     await parserSession(here);

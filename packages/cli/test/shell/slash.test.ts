@@ -125,6 +125,29 @@ describe("slash commands on a store", () => {
     expect((await shell.session.path()).length).toBe(1);
   });
 
+  test("/undo takes back a /compact --undo, and /redo takes it again", async () => {
+    const words = "Tabs are words to the lexer. ".repeat(4_000);
+    const shell = await DrivenShell.open({
+      before: async (session) => {
+        for (const name of ["lexer", "parser", "printer"]) {
+          await session.append(userMessage(`Why does the ${name} fail? ${words}`));
+          await session.append(assistantMessage(`The ${name} counts columns wrongly.`));
+        }
+      },
+    });
+    await ran(shell, "/compact");
+    const leaf = async () => (await shell.session.path()).at(-1);
+    const compaction = await leaf();
+    expect(compaction?.type).toBe("compaction");
+    expect(await ran(shell, "/compact --undo")).toContain(`undone: ${compaction?.id}`);
+    const undone = await leaf();
+    expect(undone).toMatchObject({ type: "context_edit", targetId: compaction?.id });
+    expect(await ran(shell, "/undo")).toContain("leaf: ");
+    expect((await leaf())?.id).toBe(compaction?.id);
+    await ran(shell, "/redo");
+    expect((await leaf())?.id).toBe(undone?.id);
+  });
+
   test("/name, /label, /search, /stats, /settings and /help print their results", async () => {
     const shell = await talk();
     expect(await ran(shell, "/name A title")).toContain("A title");
