@@ -9,8 +9,9 @@ import type { TextScan } from "../search/text-scan.js";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { searchedSessions } from "./search-conditions.js";
-import { candidatesCondition, type WordsColumn } from "./search-words.js";
+import { candidatesCondition, matches, type WordsColumn } from "./search-words.js";
 import type { PgEntry } from "./tables.js";
+import type { WordParts } from "./word-parts.js";
 
 /** What names an entry, and its age. */
 export interface FoundEntry {
@@ -105,13 +106,12 @@ export async function scanEntries(database: Database, entries: readonly Candidat
   if (page.length > 0) await scanPage();
 }
 
-const TITLE_WORDS = sql`session_title.words`;
-
 /** The words of titles. */
-function titleWords(tenant: string): WordsColumn {
+function titleWords(tenant: string, parts: WordParts): WordsColumn {
   return {
     tenant,
-    has: (asked) => sql<boolean>`${TITLE_WORDS} @@ ANY (${asked})`,
+    parts,
+    has: (queries) => matches(sql`session_title.words`, queries),
     counted: (conditions, atLeast) =>
       sql<boolean>`${sql.join(
         conditions.map((one) => sql`(${one})::integer`),
@@ -121,8 +121,13 @@ function titleWords(tenant: string): WordsColumn {
 }
 
 /** Returns the sessions whose title matches: whole words first, then the newest. One statement. */
-export async function findTitleHits(database: Database, matching: Matching, request: SearchRequest): Promise<readonly SearchHit[]> {
-  const words = candidatesCondition(matching, titleWords(database.tenant));
+export async function findTitleHits(
+  database: Database,
+  matching: Matching,
+  request: SearchRequest,
+  parts: WordParts,
+): Promise<readonly SearchHit[]> {
+  const words = candidatesCondition(matching, titleWords(database.tenant, parts));
   const asked: RawBuilder<boolean> =
     words === null
       ? sql`TRUE`

@@ -3,24 +3,36 @@ import { type Matching, needsAll } from "../search/search-query.js";
 import type { SearchTerm, WordsTerm } from "../search/search-terms.js";
 import { tokensOf } from "../search/term-pattern.js";
 import { listPieces, type Piece } from "../search/term-pieces.js";
+import { partPattern, type WordParts } from "./word-parts.js";
 import { toLexeme } from "./words.js";
 
 // What a text must have for a search, as SQL on its tsvector. The index finds whole words and beginnings of words; another part of a word
-// is looked up in the list of different words (the table `word`) first.
+// was looked up in the list of words before, and is a list of words here.
 //
 // A query is given to the server as the result of a subquery, so that the planner does not estimate it: it takes no account of what reading
 // a large tsvector costs, and would read the table for a frequent word.
 
-/** SQL of an array of tsqueries. A text has to match one of them. */
-type Asked = RawBuilder<unknown>;
+/** tsqueries. A text has to match one of them. */
+type Alternatives = readonly string[];
 
 /** The column of words that is searched. */
 export interface WordsColumn {
   readonly tenant: string;
+  readonly parts: WordParts;
   /** The rows whose words match one of the queries. */
-  readonly has: (asked: Asked) => RawBuilder<boolean>;
-  /** The rows that meet at least so many of the conditions. */
+  readonly has: (queries: Alternatives) => RawBuilder<boolean>;
+  /** The rows that meet at least so many of the conditions, each of which is one of `has`. */
   readonly counted: (conditions: readonly RawBuilder<boolean>[], atLeast: number) => RawBuilder<boolean>;
+}
+
+/** Of so many queries, the planner knows the number. It takes an array that it does not know to have ten. */
+const COUNTED = 10;
+
+/** SQL of the condition that the words of a column match one of the queries. */
+export function matches(column: RawBuilder<unknown>, queries: Alternatives): RawBuilder<boolean> {
+  if (queries.length <= COUNTED)
+    return sql<boolean>`${column} @@ ANY (ARRAY[${sql.join(queries.map((one) => sql`(SELECT ${one}::tsquery)`))}]::tsquery[])`;
+  return sql<boolean>`${column} @@ ANY ((SELECT ${queries}::text[])::tsquery[])`;
 }
 
 /** Whole words only, also the start of a word, or also any part of it. */
@@ -29,35 +41,56 @@ type Reach = WordsTerm["reach"];
 /** The condition that a row has enough of the terms, which are all words, with this reach or the smaller one of the term. */
 export function termsCondition(matching: Matching, reach: Reach, column: WordsColumn): RawBuilder<boolean> {
   const terms = matching.terms.filter((term) => term.kind === "words");
-  if (reach === "whole" && needsAll(matching)) return column.has(asked(terms.map((term) => wholeQuery(term, column.tenant)).join(" & ")));
   return atLeastOf(
-    terms.map((term) => termCondition(term, reach, column)),
+    terms.map((term) => alternativesOf(term, reach, column)),
     matching.atLeast,
     column,
   );
 }
 
 /** The condition that a row can match, as far as the index knows; null: any row can. */
-export function candidatesCondition({ terms, atLeast }: Matching, column: WordsColumn): RawBuilder<boolean> | null {
-  const conditions = terms.map((term) => candidateCondition(term, column));
-  const known = conditions.filter((one) => one !== null);
+export function candidatesCondition(matching: Matching, column: WordsColumn): RawBuilder<boolean> | null {
+  const { terms, atLeast } = matching;
+  const known = terms.map((term) => neededFor(term, column)).filter((needed) => needed.length > 0);
   // A term that the index does not find counts as found.
-  const wanted = atLeast - (conditions.length - known.length);
-  return wanted <= 0 ? null : atLeastOf(known, wanted, column);
+  const wanted = atLeast - (terms.length - known.length);
+  if (wanted <= 0) return null;
+  if (!needsAll(matching))
+    return atLeastOf(
+      known.flatMap((needed) => needed.slice(0, 1)),
+      wanted,
+      column,
+    );
+  // Rows that have the rarer pieces are read anyway.
+  const needed = known.flat();
+  const few = needed.filter(isFew);
+  return atLeastOf(few.length > 0 ? few : needed, few.length > 0 ? few.length : needed.length, column);
 }
 
-function candidateCondition(term: SearchTerm, column: WordsColumn): RawBuilder<boolean> | null {
-  if (term.kind === "words") return termCondition(term, "part", column);
-  const pieces = listPieces(term);
-  return pieces.length === 0 ? null : allOf(pieces.map((piece) => column.has(pieceQueries(piece, column.tenant))));
+/** What a row needs so that a term can match: all of it. None: the index does not know. */
+function neededFor(term: SearchTerm, column: WordsColumn): readonly Alternatives[] {
+  if (term.kind === "words") return [alternativesOf(term, "part", column)];
+  return listPieces(term).map((piece) => alternativesOfPiece(piece, column));
 }
 
-function termCondition(term: WordsTerm, reach: Reach, { tenant, has }: WordsColumn): RawBuilder<boolean> {
-  if (reach === "whole" || term.reach === "whole") return has(asked(wholeQuery(term, tenant)));
-  const part = tokensOf(term.words).join("");
-  return reach === "start" || term.reach === "start"
-    ? has(asked(startQuery(part, tenant)))
-    : has(pieceQueries({ text: part, place: "anywhere" }, tenant));
+function alternativesOf(term: WordsTerm, reach: Reach, column: WordsColumn): Alternatives {
+  if (reach === "whole" || term.reach === "whole") return [wholeQuery(term, column.tenant)];
+  const text = tokensOf(term.words).join("");
+  return alternativesOfPiece({ text, place: reach === "start" || term.reach === "start" ? "start" : "anywhere" }, column);
+}
+
+function alternativesOfPiece({ text, place }: Piece, { tenant, parts }: WordsColumn): Alternatives {
+  const words = (parts.get(partPattern({ text, place }) ?? "") ?? []).map((word) => wordQuery(word, tenant));
+  const isStart = place === "start" || place === "anywhere";
+  return [isStart ? `${wordQuery(text, tenant)}:*` : wordQuery(text, tenant), ...words];
+}
+
+/** The pieces of words that have to be looked up in the list of words, for all that can match. */
+export function piecesToLookUp({ terms }: Matching): readonly Piece[] {
+  return terms.flatMap((term): readonly Piece[] => {
+    if (term.kind !== "words") return listPieces(term);
+    return term.reach === "part" ? [{ text: tokensOf(term.words).join(""), place: "anywhere" }] : [];
+  });
 }
 
 /** A tsquery of the whole words of a term. */
@@ -79,41 +112,24 @@ function wordQuery(word: string, tenant: string): string {
   return `'${toLexeme(word, tenant)}'`;
 }
 
-function startQuery(start: string, tenant: string): string {
-  return `${wordQuery(start, tenant)}:*`;
-}
-
-function pieceQueries({ text, place }: Piece, tenant: string): Asked {
-  switch (place) {
-    case undefined:
-      return asked(wordQuery(text, tenant));
-    case "start":
-      return asked(startQuery(text, tenant));
-    case "end":
-      return sql`${asked(wordQuery(text, tenant))} || ${listed(`%_${text}`, tenant)}`;
-    case "anywhere":
-      return sql`${asked(startQuery(text, tenant))} || ${listed(`%_${text}%`, tenant)}`;
-  }
-}
-
-/** One tsquery for each listed word that matches a pattern. */
-function listed(pattern: string, tenant: string): Asked {
-  return sql`ARRAY(SELECT DISTINCT ('''' || ${toLexeme("", tenant)} || word || '''')::tsquery FROM word
-    WHERE tenant = ${tenant} AND word LIKE ${pattern})`;
-}
-
-function asked(query: string): Asked {
-  return sql`ARRAY[(SELECT ${query}::tsquery)]`;
-}
-
-/** With more combinations, the rows of each condition are counted. */
+/** With more alternatives, a text is not compared with all of them: the index looks up each, and the rows are counted. */
+const FEW = 50;
+/** With more combinations, the rows of each term are counted. */
 const MOST_COMBINATIONS = 6;
 
-function atLeastOf(conditions: readonly RawBuilder<boolean>[], atLeast: number, column: WordsColumn): RawBuilder<boolean> {
-  if (atLeast >= conditions.length) return allOf(conditions);
-  if (atLeast === 1) return anyOf(conditions);
-  const combined = combinations(conditions, atLeast, MOST_COMBINATIONS + 1);
-  return combined.length > MOST_COMBINATIONS ? column.counted(conditions, atLeast) : anyOf(combined.map(allOf));
+function isFew(alternatives: Alternatives): boolean {
+  return alternatives.length <= FEW;
+}
+
+function atLeastOf(terms: readonly Alternatives[], atLeast: number, column: WordsColumn): RawBuilder<boolean> {
+  if (atLeast === 1) return column.has(terms.flat());
+  const combined = terms.every(isFew) ? combinations(terms, atLeast, MOST_COMBINATIONS + 1) : [];
+  const isCombined = combined.length > 0 && combined.length <= MOST_COMBINATIONS;
+  return isCombined ? column.has(combined.map(allOfThem)) : column.counted(terms.map(column.has), atLeast);
+}
+
+function allOfThem(terms: readonly Alternatives[]): string {
+  return terms.map((alternatives) => `(${alternatives.join(" | ")})`).join(" & ");
 }
 
 /** The choices of so many of the items; at most `most`. */
@@ -130,8 +146,4 @@ function combinations<T>(items: readonly T[], size: number, most: number): reado
 /** Combines conditions with AND; TRUE for none. */
 export function allOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
   return conditions.length === 0 ? sql`TRUE` : sql<boolean>`(${sql.join(conditions, sql` AND `)})`;
-}
-
-function anyOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
-  return conditions.length === 0 ? sql`FALSE` : sql<boolean>`(${sql.join(conditions, sql` OR `)})`;
 }

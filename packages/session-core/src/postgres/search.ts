@@ -9,13 +9,16 @@ import type { Database } from "./database.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type FoundEntries, findByConditions, findEntries } from "./search-entries.js";
 import { findTitleHits, readHits } from "./search-rows.js";
+import { piecesToLookUp } from "./search-words.js";
 import { requireSession } from "./session-key.js";
+import { readWordParts } from "./word-parts.js";
 
 const DEFAULT_LIMIT = 20;
 
 /**
  * Searches titles and entries, with the terms and conditions of a search in a store on SQLite. With `relax`, a search that finds nothing is
- * tried again with weaker conditions. A search of words is three statements: titles, entries with their ranks, and the payloads of the page.
+ * tried again with weaker conditions. A search of words is four statements: the words with a part, titles, entries
+ * with their ranks, and the payloads of the page.
  *
  * @throws {InvalidQueryError | SessionNotFoundError}
  */
@@ -49,9 +52,10 @@ async function listByConditions(database: Database, request: SearchRequest, posi
 }
 
 async function searchOnce(database: Database, request: SearchRequest, matching: Matching, position: Position): Promise<UnmatchedPage> {
+  const parts = await readWordParts(database, piecesToLookUp(matching));
   const [titles, found] = await Promise.all([
-    includesTitles(request, matching) ? findTitleHits(database, matching, request) : [],
-    findEntries(database, matching, request, position.untilMs),
+    includesTitles(request, matching) ? findTitleHits(database, matching, request, parts) : [],
+    findEntries(database, matching, request, parts, position.untilMs),
   ]);
   return readPage(database, request, matching, { titles, found, position });
 }
