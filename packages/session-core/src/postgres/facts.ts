@@ -6,6 +6,7 @@ import type { SessionKey } from "../port/records.js";
 import type { ValidatedWrite } from "../tree/batch-writer.js";
 import { COMPACTION, EDIT, SYSTEM } from "../tree/path-rules.js";
 import type { Database } from "./database.js";
+import { entriesWhere } from "./entry-rows.js";
 import { type SessionState, type StateRow, stateColumns } from "./leaf-state.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
@@ -133,12 +134,12 @@ const factRows = pgQuery<FactParameters, FactRow>(({ sql, p }) => {
       LEFT JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = leaf.entry_seq
       WHERE ${ofSession(sql, p, "leaf")} AND leaf.name = ANY(${p.leaves}::text[])
     UNION ALL
-    SELECT 'entry', NULL, CASE WHEN entry.id = ANY(${p.written}::text[]) THEN entry.payload END, ${entry} FROM entry
-      WHERE ${ofSession(sql, p, "entry")} AND entry.id = ANY(${p.ids}::text[] || ${p.written}::text[])
+    SELECT 'entry', NULL, CASE WHEN entry.id = ANY(${p.written}::text[]) THEN entry.payload END, ${entry}
+      FROM (SELECT DISTINCT unnest(${p.ids}::text[] || ${p.written}::text[]) AS id) AS wanted ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}
     UNION ALL
     SELECT 'run', NULL, NULL, NULL, run.start_seq, ${noState}, run.parent_seq, NULL::integer, NULL::integer, NULL::boolean FROM run
       WHERE ${ofSession(sql, p, "run")} AND (${p.needsRuns}::boolean OR EXISTS (
-        SELECT 1 FROM entry AS known WHERE ${ofSession(sql, p, "known")} AND known.id = ANY(${p.written}::text[])))
+        SELECT 1 FROM unnest(${p.written}::text[]) AS wanted (id) ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}))
     UNION ALL
     SELECT 'mark', NULL, NULL, ${entry} FROM entry
       WHERE ${p.needsMarks}::boolean AND ${ofSession(sql, p, "entry")}
