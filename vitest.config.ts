@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { contractTests } from "./.ci/contract.js";
+import { commandTests, contractTests } from "./.ci/contract.js";
 
 /** Tests of a store on a server that are not of the contract. */
 const SERVER_ONLY = "{packages/*/test,test}/postgres/**/*.test.ts";
@@ -11,12 +11,13 @@ const wanted = process.env["BOUGH_TEST_ENGINE"];
 
 // Until the engine on a server does all of the contract, its tests run there only where BOUGH_TEST_ENGINE asks for it.
 const contract = wanted === undefined ? [] : [...contractTests()];
+const commands = wanted === undefined ? [] : [...commandTests()];
 
 /** What runs on each engine: all tests, with their stores in memory; and those of the contract again on every other engine. */
 const PROJECTS = {
   memory: { include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: [SERVER_ONLY, "**/node_modules/**"] },
   file: { include: contract },
-  postgres: { include: [...contract, SERVER_ONLY], ...SERVER },
+  postgres: { include: [...contract, ...commands, SERVER_ONLY], ...SERVER },
   "postgres-partitioned": { include: contract, ...SERVER },
 };
 

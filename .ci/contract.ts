@@ -31,6 +31,17 @@ export function contractTests(): readonly string[] {
     .sort();
 }
 
+/** Tests of commands that name the file of the store, or look into it. */
+const FILE_ONLY = ["files", "import", "pack", "sync", "sync-service"].map((name) => `packages/cli/test/commands/${name}.test.ts`);
+
+/** Tests of the command that run on a server as well: they open the store of their `World`. */
+export function commandTests(): readonly string[] {
+  return readdirSync(join(root, "packages/cli/test/commands"))
+    .map((name) => `packages/cli/test/commands/${name}`)
+    .filter((file) => file.endsWith(".test.ts") && !FILE_ONLY.includes(file) && /\bworld\(/.test(readFileSync(join(root, file), "utf8")))
+    .sort();
+}
+
 function matches(file: string, pattern: string): boolean {
   return pattern.endsWith("**") ? file.startsWith(pattern.slice(0, -2)) : file === pattern;
 }

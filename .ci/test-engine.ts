@@ -19,15 +19,15 @@ function engineOf(name: string): Engine {
 }
 
 /** Options of `openStore` that say where a store is. */
-export type Place =
-  | { readonly path: string }
-  | {
-      readonly url: string;
-      readonly schema: string;
-      readonly tenant: string;
-      readonly connections: number;
-      readonly partitions: number;
-    };
+export type Place = { readonly path: string } | ServerPlace;
+
+export interface ServerPlace {
+  readonly url: string;
+  readonly schema: string;
+  readonly tenant: string;
+  readonly connections: number;
+  readonly partitions: number;
+}
 
 /** Where a store can be made on the engine of this run. In memory every store that is opened there is a new one. */
 export function newPlace(): Place {
@@ -41,7 +41,7 @@ export function lastingPlace(): Place {
 }
 
 /** A tenant of its own in a schema that all tests of a run share: to create one takes as long as many tests. */
-export function serverPlace(partitions = 0): Place {
+export function serverPlace(partitions = 0): ServerPlace {
   const { BOUGH_TEST_POSTGRES: url, BOUGH_TEST_SCHEMA: schema } = process.env;
   if (url === undefined) throw new Error("Run this test on a server: BOUGH_TEST_ENGINE=postgres npx vitest run …");
   return { url, schema: `${schema}${partitions === 0 ? "" : "_parts"}`, tenant: randomUUID(), connections: 4, partitions };

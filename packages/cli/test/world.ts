@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
+import { isServerUrl } from "@bough/session-core/internals";
 import { onTestFinished } from "vitest";
+import { ENGINE, serverPlace } from "../../../.ci/test-engine.js";
 import { run } from "../src/run.js";
 import { type Cancellation, OutputClosedError, type Sink } from "../src/terminal/io.js";
 import { quietIo } from "./quiet-io.js";
@@ -36,10 +38,11 @@ export const NOON = Date.UTC(2025, 10, 21, 12);
 
 const HOUR = 3_600_000;
 
-/** A folder of its own for one test, with a store in it and a way to run commands on it. */
+/** A folder of its own for one test, with a store in it or on the server of this run, and a way to run commands on it. */
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-cli-"));
-  readonly store = join(this.folder, "sessions.db");
+  /** The value of `BOUGH_STORE`: the path of a file, or a URL. */
+  readonly store = ENGINE.startsWith("postgres") ? serverUrl() : join(this.folder, "sessions.db");
 
   path(name: string): string {
     return join(this.folder, name);
@@ -74,13 +77,20 @@ export class World {
 
   /** Opens the store, as another program would, for as long as `work` takes. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openStore({ path: this.store, durability: "normal" });
+    const place = isServerUrl(this.store) ? { url: this.store } : { path: this.store };
+    const store = await openStore({ ...place, durability: "normal" });
     try {
       return await work(store);
     } finally {
       await store.close();
     }
   }
+}
+
+/** The URL of a store of its own on the server of this run. */
+export function serverUrl(): string {
+  const { url, schema, tenant } = serverPlace();
+  return `${url}?schema=${schema}&tenant=${tenant}`;
 }
 
 function cancelledBy(interruption: Promise<unknown> | undefined): Cancellation {
