@@ -1,11 +1,12 @@
 import type { RawBuilder } from "kysely";
+import { parseStoredPayload } from "../entry/stored-payload.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Batch, BatchResult } from "../port/writes.js";
 import { BatchWriter, type ValidatedWrite } from "../tree/batch-writer.js";
 import { type AddedUsage, chooseFirstText } from "../tree/entry-totals.js";
 import type { PathState } from "../tree/path-rules.js";
 import type { PgDatabase } from "./database.js";
-import { type Facts, referencesOf } from "./facts.js";
+import { type Facts, referencesOf, typeOf } from "./facts.js";
 import { PgLeafState } from "./leaf-state.js";
 import { type Changes, PlannedSession } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
@@ -78,41 +79,46 @@ function appendQuery(hasUsage: boolean) {
 const withoutUsage = appendQuery(false);
 const withUsage = appendQuery(true);
 
-/** Whether a batch consists of entries below the leaf, whose columns follow from those of their parents: `tryAppend` may write it. */
-export function isAppend({ seen, sessionId }: Batch, writes: readonly ValidatedWrite[]): boolean {
-  if (!(seen instanceof PgLeafState) || writes.length === 0 || writes.length > MOST_ROWS) return false;
-  const { sessionSeq } = keyParameters(sessionId);
-  if (sessionSeq !== null && sessionSeq !== seen.session.seq) return false;
-  return writes.every((write) => write.kind === "entry" && write.parentId === undefined && referencesOf(write.entry.payload).length === 0);
+/** An append whose columns are computed from what the handle knows. */
+export interface AppendPlan {
+  readonly session: SessionId;
+  readonly leafName: string;
+  readonly seen: PgLeafState;
+  readonly changes: Changes;
+  readonly entries: BatchResult["entries"];
+  readonly leaf: PathState<number>;
 }
 
 /**
- * Writes a batch for which `isAppend` holds, if its leaf is where the handle saw it last and none of its entries exists. Otherwise it
- * writes nothing and returns undefined: the batch has to be decided with the facts.
- *
- * @throws {ConnectionLostError} it may have been written.
+ * Plans a batch that consists of entries below the leaf, each of which follows from its parent alone. undefined: the batch is another one,
+ * and has to be decided with facts from the server.
  */
-export async function tryAppend(
-  database: PgDatabase,
+export function planAppend(
+  tenant: string,
   { sessionId, seen, ...batch }: Batch,
   writes: readonly ValidatedWrite[],
-  rules: WriteRules,
-): Promise<BatchResult | undefined> {
-  if (!(seen instanceof PgLeafState)) return undefined;
-  const { session: id } = keyParameters(sessionId);
-  const target = new PlannedSession(database.tenant, { id, ...seen.session }, factsSeen(batch.leafName, seen.path), rules.fileTools);
+  { fileTools }: Pick<WriteRules, "fileTools">,
+): AppendPlan | undefined {
+  if (!(seen instanceof PgLeafState) || writes.length === 0 || writes.length > MOST_ROWS || !writes.every(isPlain)) return undefined;
+  const { session, sessionSeq } = keyParameters(sessionId);
+  if (sessionSeq !== null && sessionSeq !== seen.session.seq) return undefined;
+  const target = new PlannedSession(tenant, { id: session, ...seen.session }, factsSeen(batch.leafName, seen.path), fileTools);
   const { entries, leaf } = new BatchWriter(target, batch, seen.path).run(writes);
   const changes = target.takeChanges();
   if (changes.totals.usage.length > 1 || sizeOf(changes) > MOST_CHARACTERS) return undefined;
-  const base = await append(database, id, batch.leafName, seen, changes);
-  if (base === undefined) return undefined;
-  const { lastSeq } = seen.session;
-  const shift = <N extends number | null>(seq: N) => (seq !== null && seq > lastSeq ? seq + base - lastSeq : seq);
-  const session = { ...seen.session, lastSeq: base + changes.entries.length, firstText: textAfter(seen, changes) };
-  return {
-    entries: entries.map((entry) => ({ id: entry.id, seq: shift(entry.seq) })),
-    leaf: new PgLeafState(shifted(leaf, shift), session),
-  };
+  return { session, leafName: batch.leafName, seen, changes, entries, leaf };
+}
+
+function isPlain(write: ValidatedWrite): boolean {
+  return write.kind === "entry" && write.parentId === undefined && referencesOf(write.entry.payload).length === 0;
+}
+
+/** The entries of a plan as writes with ids, as they were when it was made. */
+export function writesOf({ changes }: AppendPlan): readonly ValidatedWrite[] {
+  return changes.entries.map(({ id, kind, payload, created_at_ms }) => ({
+    kind: "entry",
+    entry: { id, createdAtMs: created_at_ms, payload: parseStoredPayload(typeOf(kind), payload), payloadJson: payload },
+  }));
 }
 
 /** What a handle knows: its leaf, and the path state there. */
@@ -124,31 +130,33 @@ function sizeOf({ entries }: Changes): number {
   return entries.reduce((size, { payload, words }) => size + payload.length + words.length, 0);
 }
 
-/** Runs the statement. Returns the number of the newest entry before the new ones; undefined: nothing was written. */
-async function append(
-  database: PgDatabase,
-  session: SessionId,
-  leafName: string,
-  { path, session: seen }: PgLeafState,
-  { entries, totals }: Changes,
-): Promise<number | undefined> {
+/**
+ * Writes a planned append, if the leaf is where the handle saw it last and none of the entries exists. Otherwise it writes nothing and
+ * returns undefined. One statement.
+ *
+ * @throws {ConnectionLostError} it may have been written.
+ */
+export async function append(database: PgDatabase, plan: AppendPlan): Promise<BatchResult | undefined> {
+  const { path, session: seen } = plan.seen;
+  const { entries, totals } = plan.changes;
   const [usage = NO_USAGE] = totals.usage;
+  const firstText = chooseFirstText(totals.counts, () => seen.firstText);
   try {
     const row = await database.get(usage === NO_USAGE ? withoutUsage : withUsage, {
-      ...toArrays(session, entries),
+      ...toArrays(plan.session, entries),
       ...totals.counts,
       ...usage,
       kinds: kindArray(totals.kinds),
-      firstText: chooseFirstText(totals.counts, () => seen.firstText),
+      firstText,
       seenText: seen.firstText,
       sessionSeq: seen.seq,
-      leafName,
+      leafName: plan.leafName,
       leaf: path.seq,
       last: seen.lastSeq,
       cwd: seen.cwd,
       startDepth: path.depth + 1,
     });
-    return row?.base;
+    return row && resultOf(plan, row.base, firstText ?? seen.firstText ?? totals.counts.laterText);
   } catch (error) {
     // An entry with one of the ids exists already.
     if (isServerError(error, UNIQUE_VIOLATION)) return undefined;
@@ -169,8 +177,15 @@ const NO_USAGE: AddedUsage = {
   cost_usd: 0,
 };
 
-function textAfter({ session }: PgLeafState, { totals: { counts } }: Changes): string | null {
-  return chooseFirstText(counts, () => session.firstText) ?? session.firstText ?? counts.laterText;
+/** The result of an append after which the newest entry before it is `base`. */
+function resultOf({ seen, changes, entries, leaf }: AppendPlan, base: number, firstText: string | null): BatchResult {
+  const { lastSeq } = seen.session;
+  const shift = <N extends number | null>(seq: N) => (seq !== null && seq > lastSeq ? seq + base - lastSeq : seq);
+  const session = { ...seen.session, lastSeq: base + changes.entries.length, firstText };
+  return {
+    entries: entries.map(({ id, seq }) => ({ id, seq: seq + base - lastSeq })),
+    leaf: new PgLeafState(shifted(leaf, shift), session),
+  };
 }
 
 function shifted(path: PathState<number>, shift: (seq: number | null) => number | null): PathState<number> {

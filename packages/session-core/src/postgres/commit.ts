@@ -1,9 +1,8 @@
 import { ConnectionLostError } from "../errors/server-errors.js";
-import { newEntryId } from "../ids/ids.js";
-import type { Batch, BatchResult } from "../port/writes.js";
+import { type Batch, type BatchResult, copyWrites } from "../port/writes.js";
 import { BatchWriter, type ValidatedWrite, validateWrite } from "../tree/batch-writer.js";
 import type { PathState } from "../tree/path-rules.js";
-import { isAppend, tryAppend } from "./append.js";
+import { append, planAppend, writesOf } from "./append.js";
 import type { Database, PgDatabase } from "./database.js";
 import { factsWanted, type LockedSession, lockSession, readFacts } from "./facts.js";
 import { PgLeafState } from "./leaf-state.js";
@@ -21,8 +20,22 @@ import type { WriteRules } from "./write-rules.js";
  * @throws {SessionNotFoundError} the session was deleted.
  */
 export async function commitBatch(database: PgDatabase, batch: Batch, rules: WriteRules): Promise<BatchResult> {
-  const writes = batch.writes.map((write) => validateWrite(write, rules.validateEntry));
-  await listWords(database, textsOf(writes));
+  const validated = batch.writes.map((write) => validateWrite(write, rules.validateEntry));
+  const plan = planAppend(database.tenant, batch, validated, rules);
+  // Writes that have to wait are copied, so that later changes by their owner are not written. A plan has their texts.
+  const writes = plan === undefined ? copyWrites(batch.writes).map((write) => validateWrite(write, rules.validateEntry)) : validated;
+  await listWords(database, textsOf(validated));
+  if (plan === undefined) return decideBatch(database, batch, writes, rules);
+  try {
+    return (await append(database, plan)) ?? (await decideBatch(database, batch, writesOf(plan), rules));
+  } catch (error) {
+    if (!(error instanceof ConnectionLostError)) throw error;
+    // It may have been written. The entries have their ids, so that the rules of a repeated append find them.
+    return decideBatch(database, batch, writesOf(plan), rules);
+  }
+}
+
+async function decideBatch(database: PgDatabase, batch: Batch, writes: readonly ValidatedWrite[], rules: WriteRules): Promise<BatchResult> {
   return database.write(async (transaction) => {
     const session = await lockSession(transaction, batch.sessionId);
     return writeBatch(transaction, session, batch, writes, rules);

@@ -87,9 +87,10 @@ export class PostgresStorage extends PostgresReads implements port.SessionStorag
   }
 
   async commit(batch: Batch): Promise<BatchResult> {
-    // Copied before the first `await`, so that later changes by the owner are not written.
-    const copy = { ...batch, writes: copyWrites(batch.writes) };
-    return commitBatch(this.database, copy, await this.#rules());
+    // Without a wait there is no `await` before the batch is copied, so that later changes by its owner are not written.
+    const validateEntry = loadedValidation();
+    if (validateEntry !== undefined) return commitBatch(this.database, batch, { validateEntry, fileTools: this.#fileTools });
+    return commitBatch(this.database, { ...batch, writes: copyWrites(batch.writes) }, await this.#rules());
   }
 
   async undoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
