@@ -206,3 +206,9 @@ export class EditorFailedError extends CommandError {
   readonly code = "EDITOR_FAILED";
   override readonly name = "EditorFailedError";
 }
+
+/** `copy`: some sessions were not copied: the target has them with other content, or they could not be read or written. */
+export class SessionsLeftError extends CommandError {
+  readonly code = "SESSIONS_LEFT";
+  override readonly name = "SessionsLeftError";
+}

@@ -222,6 +222,10 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     exit: 97,
     meaning: "The command is not for a store on a server: the server does it itself, as the message says",
   },
+  SESSIONS_LEFT: {
+    exit: 103,
+    meaning: "`copy`: some sessions were left: the target has them with other content, or they failed; the others were copied",
+  },
   SESSION_CHANGED: {
     exit: 98,
     meaning: "`copy`: another process wrote to a session of the target while it was copied",

@@ -15,7 +15,38 @@ export function defineFileCommands(registry: CommandRegistry): void {
   definePack(registry);
   defineBackup(registry);
   defineRestore(registry);
+  defineCopy(registry);
   defineDemo(registry);
+}
+
+function defineCopy(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "copy [session...]",
+    {
+      group: GROUP,
+      summary: "Copy sessions from one store to another, files and servers alike",
+      more:
+        "Copies all sessions, or the named ones with those of their subagents: entries with their ids, leaves, labels, values, times and titles. " +
+        "Each session is read back and compared with its source. A copy that was interrupted goes on when it is run again; a session that is there is not written again, and one with other content is left. " +
+        "What `bough sync` has read of files is not copied: the next sync into the target reads the files again and adds nothing. " +
+        "Exit code 0: the target has all sessions; 103: some were left or failed.",
+      examples: [
+        ["bough copy --to postgres://ada@db.example/agents", "the usual store to a server"],
+        ["bough copy --from postgres://ada@db.example/agents --to local.db parser", "one session to a file"],
+        ["bough copy --from old.db --to new.db --update", "also what is new in sessions that were copied before"],
+        ["bough copy --from old.db --to new.db --dry-run --check", "compares all entries, writes nothing"],
+      ],
+      json: "{ from, to, sessions: [{ sessionId, outcome, entriesAdded, digest, difference, error: { code, message } }] }",
+    },
+    async () => (await import("../commands/copy.js")).runCopy,
+  )
+    .option("--from <store>", "the store to read: a file or a URL (default: the usual store)", parsePath)
+    .requiredOption("--to <store>", "the store to write: a file or a URL; a file is created if it is missing", parsePath)
+    .option("--update", "bring sessions of the target that have the same first entries to the state of the source")
+    .option("--check", "compare also the entries of sessions that are there")
+    .option("--dry-run", "only print what would be done")
+    .option("--verbose", "list every session");
 }
 
 function defineDemo(registry: CommandRegistry): void {

@@ -75,7 +75,6 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   config: "help environment",
   continue: "shell",
   cost: "stats",
-  copy: "fork",
   mv: "rename",
   new: "shell --new",
   open: "shell --session NAME",
