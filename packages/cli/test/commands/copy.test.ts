@@ -36,7 +36,7 @@ describe("bough copy", () => {
     const left = await here.run(["copy", "--to", other]);
     expect(left.exit).toBe(103);
     expect(left.out).toMatch(/is there with other content: other title(, titleSource)?\.\n/);
-    expect(left.err).toMatch(/^bough: 1 session is in the target with other content and was left\. --update copies/);
+    expect(left.err).toMatch(/^bough: 1 session is in the target with other content and was left\. --update copies/m);
     expect((await here.run(["copy", "--to", other, "--update"])).exit).toBe(0);
     expect((await here.run(["copy", "--to", other, "--check"])).exit).toBe(0);
   });
