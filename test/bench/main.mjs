@@ -1,6 +1,7 @@
 // npm run bench: measures the store on this machine, and compares each figure with hand-written code for the same work.
 //   --large     also sessions of 1,000,000 entries          --quick      small sizes, few repeats: does it still run?
 //   --only NAME one group of rows (append, context, …)      --json       the report as JSON
+//   --postgres  a store on a PostgreSQL server, which it starts, and nothing else
 //   --document  writes docs/benchmarks.md, a table for people, and docs/benchmarks.json, all of it; for a quiet machine
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
@@ -15,6 +16,7 @@ import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
 import * as pi from "./pi.mjs";
 import * as picker from "./picker.mjs";
+import * as postgres from "./postgres.mjs";
 import * as processes from "./process.mjs";
 import * as reads from "./reads.mjs";
 import * as recall from "./recall.mjs";
@@ -54,6 +56,7 @@ const { values: options } = parseArgs({
     large: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    postgres: { type: "boolean", default: false },
     document: { type: "boolean", default: false },
     only: { type: "string", multiple: true, default: [] },
   },
@@ -61,6 +64,8 @@ const { values: options } = parseArgs({
 
 const unknown = options.only.filter((name) => !GROUPS.some(({ title }) => title === name));
 if (unknown.length > 0) throw new RangeError(`no group ${unknown.join(", ")}; there are ${GROUPS.map(({ title }) => title).join(", ")}`);
+
+const groups = options.postgres ? [postgres] : GROUPS.filter(({ title }) => options.only.length === 0 || options.only.includes(title));
 
 const asTable = !options.json;
 const say = (text) => process.stderr.write(`[bench] ${text}\n`);
@@ -91,7 +96,7 @@ try {
     print(`${cpu}, ${cores} cores, ${memoryGB} GB; ${system}; Node ${node}, SQLite ${SQLITE}\n`);
     print(tableLine(HEADINGS));
   }
-  for (const group of GROUPS.filter(({ title }) => options.only.length === 0 || options.only.includes(title))) {
+  for (const group of groups) {
     stores.clear();
     await group.run(bench);
   }
