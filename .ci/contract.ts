@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, "..");
 const ONE_ENGINE: Readonly<Record<string, string>> = {
   "packages/session-core/test/storage/**": "the file of a store: its format, blocks, locks, damage and old versions",
   "packages/session-core/test/postgres/**": "a server: its connections, errors, roles and plans",
+  "packages/session-core/test/formats/**": "readers of files; tests of imports store what they read on each engine",
   "packages/session-core/test/search/rank.test.ts": "the ranking of SQLite's index",
   "packages/session-core/test/search/parts-of-words.test.ts": "the table of words of the file",
   "packages/session-core/test/session/unknown-blocks.test.ts": "payloads that others changed in the file",

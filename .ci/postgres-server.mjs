@@ -66,13 +66,15 @@ function owner() {
   return { uid, gid };
 }
 
-/** Where this user can run the binaries: in their package, or, if it is in a folder that only root may enter, in a copy. */
+/** Where this user can run the binaries: in their package, or, if that is where only root may go, or keeps no modes, in a copy. */
 function runnable(native, home, user) {
-  const program = process.platform === "win32" ? "bin/postgres.exe" : "bin/postgres";
-  if (process.platform !== "win32") for (const name of readdirSync(join(native, "bin"))) chmodSync(join(native, "bin", name), 0o755);
-  if (spawnSync(join(native, program), ["--version"], user).status === 0) return native;
-  cpSync(native, join(home, "native"), { recursive: true, verbatimSymlinks: true });
-  return join(home, "native");
+  const suffix = process.platform === "win32" ? ".exe" : "";
+  const runs = (name) => spawnSync(join(native, "bin", `${name}${suffix}`), ["--version"], user).status === 0;
+  if (["postgres", "initdb"].every(runs)) return native;
+  const copy = join(home, "native");
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  for (const path of [copy, ...readdirSync(join(copy, "bin")).map((name) => join(copy, "bin", name))]) chmodSync(path, 0o755);
+  return copy;
 }
 
 function freePort() {
@@ -89,7 +91,7 @@ function freePort() {
 function initialise(native, home, user) {
   const words = join(home, "password");
   writeFileSync(words, PASSWORD);
-  if (user.uid !== undefined) for (const path of [home, words]) chownSync(path, user.uid, user.gid);
+  if (user.uid !== undefined) chownSync(words, user.uid, user.gid);
   const about = ["--username=postgres", "--auth=scram-sha-256", `--pwfile=${words}`, "--encoding=UTF8", "--locale=C", "--no-sync"];
   execFileSync(join(native, "bin/initdb"), [`--pgdata=${join(home, "data")}`, ...about], {
     ...user,
@@ -117,6 +119,7 @@ async function keep(settings) {
   const remove = () => rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   try {
     const user = owner();
+    if (user.uid !== undefined) chownSync(home, user.uid, user.gid);
     const native = runnable(packagedServer(), home, user);
     initialise(native, home, user);
     const port = await freePort();

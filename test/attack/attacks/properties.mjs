@@ -12,6 +12,7 @@ const PROPERTIES = [
   "packages/session-core/test/context/any-context",
   "packages/session-core/test/search/any-search",
   "packages/session-core/test/tree/any-tree",
+  "packages/session-core/test/postgres/same-as-sqlite",
   "packages/compaction/test/fit/any-request",
   "packages/compaction/test/rules/any-window",
 ];
