@@ -182,7 +182,7 @@ export type {
   ValueRange,
 } from "./port/records.js";
 export type { SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
-export type { ImportedSession, LeafKept, PathRange, Violation } from "./port/session-storage.js";
+export type { ImportedSession, LeafKept, PathRange, StoreChange, Violation } from "./port/session-storage.js";
 export type { OnConflict, Write } from "./port/writes.js";
 // Secrets in texts
 export { findSecrets } from "./secrets/find-secrets.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PgClient, PgPool } from "./driver.js";
+import { createConnection, type PgClient, type PgConnection, type PgPool } from "./driver.js";
 import { connectFaultOf, type Fault, faultOf, isMisfit, type Place, toConnectError, toLostError, toServerError } from "./server-errors.js";
 
 /** A connection while it is in use. */
@@ -90,6 +90,11 @@ export class Attempts {
       }
       await pause(tries);
     }
+  }
+
+  /** Makes a connection outside the pool, which is not connected yet. */
+  newConnection(): PgConnection {
+    return createConnection(this.#pool);
   }
 
   /** Closes the connections when their operations have ended. */

@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { ConnectionLostError } from "../errors/server-errors.js";
 import { StoreClosedError } from "../errors/store-errors.js";
+import type { SessionId } from "../ids/ids.js";
 import { bind, type Query } from "../query/declare.js";
 import type { Attempts, Held } from "./attempts.js";
+import { ChangeFeed } from "./changes.js";
 import { CommitMarks } from "./commit-marks.js";
 import type { PgClient } from "./driver.js";
 import { faultOf, toLostError } from "./server-errors.js";
@@ -59,18 +61,33 @@ abstract class QueryRunner implements Database {
   #query(query: Query<never, unknown>, parameters: object): Promise<Answer> {
     const { sql: text, slots } = query.compile();
     const values = bind(slots, { ...parameters, tenant: this.tenant }).map(toParameter);
-    if (query.isDynamic) return this.send({ text, values }, isWrite(text));
-    const { name, writes } = aboutOf(text);
-    return this.send(this.#prepare ? { name, text, values } : { text, values }, writes, query.isRepeatable);
+    const about = query.isDynamic ? { name: undefined, writes: isWrite(text) } : aboutOf(text);
+    const named = about.name === undefined || !this.#prepare ? { text, values } : { name: about.name, text, values };
+    const written = about.writes ? sessionIn(parameters) : undefined;
+    return this.send(named, { ...about, isRepeatable: query.isRepeatable ?? !about.writes, session: written });
   }
 
-  protected abstract send(statement: Statement, writes: boolean, isRepeatable?: boolean): Promise<Answer>;
+  protected abstract send(statement: Statement, effect: Effect): Promise<Answer>;
 }
 
 interface Statement {
   readonly name?: string;
   readonly text: string;
   readonly values: unknown[];
+}
+
+/** What sending a statement can do. */
+interface Effect {
+  /** Whether it changes rows. */
+  readonly writes: boolean;
+  readonly isRepeatable: boolean;
+  /** The session that it writes to, if it says so. */
+  readonly session: SessionId | undefined;
+}
+
+/** By convention the parameter `session` of a query is the session that it reads or writes. */
+function sessionIn(parameters: object): SessionId | undefined {
+  return "session" in parameters && typeof parameters.session === "string" ? parameters.session : undefined;
 }
 
 interface About {
@@ -105,20 +122,24 @@ class Transaction extends QueryRunner {
   readonly #client: PgClient;
   /** Whether it has sent a statement that changes rows. */
   hasWritten = false;
+  /** The sessions that it writes to. */
+  readonly sessions = new Set<SessionId>();
 
   constructor(client: PgClient, tenant: string, prepare: boolean) {
     super(tenant, prepare);
     this.#client = client;
   }
 
-  protected async send(statement: Statement, writes: boolean): Promise<Answer> {
+  protected async send(statement: Statement, { writes, session }: Effect): Promise<Answer> {
     this.hasWritten ||= writes;
+    if (session !== undefined) this.sessions.add(session);
     return this.#client.query(statement);
   }
 }
 
 /** A store's connections to its server. */
 export class PgDatabase extends QueryRunner {
+  readonly changes: ChangeFeed;
   readonly #attempts: Attempts;
   readonly #marks: CommitMarks;
   readonly #prepare: boolean;
@@ -128,6 +149,7 @@ export class PgDatabase extends QueryRunner {
     super(tenant, prepare);
     this.#attempts = attempts;
     this.#marks = new CommitMarks(attempts, tenant);
+    this.changes = new ChangeFeed(attempts, this);
     this.#prepare = prepare;
   }
 
@@ -140,8 +162,8 @@ export class PgDatabase extends QueryRunner {
    * A query of its own. A read is tried again when its connection breaks, and a write that is repeatable. Another write is not, because
    * it is not known whether it happened: it throws `ConnectionLostError` with `written: "unknown"`. `write` and `once` find that out.
    */
-  protected async send(statement: Statement, writes: boolean, isRepeatable = !writes): Promise<Answer> {
-    return this.#run(async (client, held) => {
+  protected async send(statement: Statement, { isRepeatable, session }: Effect): Promise<Answer> {
+    const answer = await this.#run(async (client, held) => {
       try {
         return await client.query(statement);
       } catch (error) {
@@ -152,6 +174,8 @@ export class PgDatabase extends QueryRunner {
         throw error;
       }
     });
+    if (session !== undefined) this.changes.written([session]);
+    return answer;
   }
 
   override async once<P extends object, R>(
@@ -187,9 +211,11 @@ export class PgDatabase extends QueryRunner {
         const result = await rollbackAfter(client, () => body(transaction));
         const outcome = await this.#commit(client, transaction, mark);
         held.isBroken = outcome === "unknown";
-        return { result, outcome };
+        return { result, outcome, sessions: transaction.sessions };
       });
-      if (attempt.outcome === "committed" || (await this.#marks.wasCommitted(mark))) return attempt.result;
+      if (attempt.outcome === "unknown" && !(await this.#marks.wasCommitted(mark))) continue;
+      this.changes.written(attempt.sessions);
+      return attempt.result;
     }
   }
 
@@ -217,7 +243,7 @@ export class PgDatabase extends QueryRunner {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#marks.clear();
+    await Promise.all([this.#marks.clear(), this.changes.close()]);
     await this.#attempts.end();
   }
 }

@@ -25,8 +25,8 @@ export class PostgresReads {
     this.database = database;
   }
 
-  onChange(_listener: (change: port.StoreChange) => void): () => void {
-    return () => undefined;
+  onChange(listener: (change: port.StoreChange) => void): () => void {
+    return this.database.changes.add(listener);
   }
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {

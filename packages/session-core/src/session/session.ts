@@ -1,4 +1,4 @@
-import { checkArgument, list, NUMBER, nullable, OBJECT, TEXT } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, list, NUMBER, nullable, OBJECT, TEXT } from "../arguments/rules.js";
 import { APPEND, CONTEXT, ID, LISTING, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
@@ -234,13 +234,15 @@ export class Session {
 
   /** Iterates over the entries of all branches in order of arrival. */
   async *entries(): AsyncGenerator<Entry, void, void> {
-    for (let after = 0; ; ) {
-      const page = await this.#storage.listEntries(this.#row, { afterSeq: after, limit: PAGE });
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined) return;
-      after = last.seq;
-    }
+    for (let page = await this.entriesSince(0); page.length > 0; page = await this.entriesSince(page.at(-1)?.seq ?? 0)) yield* page;
+  }
+
+  /** Calls `listener` after another process, or another open store, has written to this session; see `Store.onChange`. */
+  onChange(listener: () => void): () => void {
+    checkArgument("listener", listener, CALLBACK);
+    return this.#storage.onChange(({ sessionIds }) => {
+      if (sessionIds === null || sessionIds.includes(this.id)) listener();
+    });
   }
 
   /** Returns the entries of all branches that arrived after `seq`, oldest first, at most `limit` (default 1,000). */

@@ -13,7 +13,7 @@ import {
   type StoredValue,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
-import type { SessionStorage, Violation } from "../port/session-storage.js";
+import type { SessionStorage, StoreChange, Violation } from "../port/session-storage.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { Maintenance } from "./maintenance.js";
@@ -50,10 +50,7 @@ export class Store {
     };
   }
 
-  /**
-   * Creates a session with the leaf `main`. It is empty, or has the entries and values of `writes`, all in one transaction.
-   * @throws {SessionExistsError} the given id exists.
-   */
+  /** Creates a session, empty or with the entries and values of `writes`, in one transaction. @throws {SessionExistsError} the id exists. */
   async createSession(session: NewSession = {}, options: CreateSessionOptions = {}): Promise<Session> {
     checkArgument("session", session, NEW_SESSION);
     checkArgument("options", options, CREATE);
@@ -178,7 +175,6 @@ export class Store {
    * Copies a path, or with `tree` all branches, into a new session, whose `parent` is the source session and entry. Entries keep their
    * ids, times and labels; what a person can undo is not copied. `writes` follow at the leaf `main` of the fork, in the same transaction.
    * The usage of copied replies counts as inherited. Cost: of a path its entries one by one; of a tree about 30 ms for 1,000 entries.
-   *
    * @throws {SessionNotFoundError | EntryNotFoundError | SessionExistsError}
    * @example
    * const attempt = await store.forkSession(session.id, { tree: true, title: "Second attempt" });
@@ -197,7 +193,6 @@ export class Store {
   /**
    * Changes the metadata of a session: sets the members of `patch`, removes those that are undefined, and keeps the others. Two changes
    * at once both count. Lists find sessions by top-level members that are texts, numbers, booleans or null.
-   *
    * @throws {SessionNotFoundError | UnserializableValueError}
    * @example
    * await store.setMetadata(session.id, { owner: "u7", draft: undefined });
@@ -217,10 +212,7 @@ export class Store {
     return this.whileOpen(() => this.#maintenance.search(request));
   }
 
-  /**
-   * Adds at most `limit` entries to the search index, in batches of about 20 ms with the event loop in between. Returns an
-   * upper bound of the entries that are not indexed yet; 0 if there are none. No search needs it; searches of a complete index are faster.
-   */
+  /** Adds at most `limit` entries to the search index, in batches of about 20 ms. Returns an upper bound of those that are left; 0: none. */
   async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
     checkArgument("limit", limit, NUMBER);
     return this.whileOpen(() => this.#maintenance.catchUp(limit));
@@ -241,10 +233,7 @@ export class Store {
    * Packs every payload into compressed blocks, one short transaction for each, and returns the free pages of the file to the file
    * system. Other processes can use the store meanwhile; at the end, if many pages are free, the file is rewritten, some 200 MB a
    * second, which blocks the thread and lets other writes wait. Old entries are packed in the background anyway.
-   *
    * @throws {StoreReadOnlyError | StoreBusyError | StoreFullError} what was packed before stays packed.
-   * @example
-   * const { bytesBefore, bytesAfter } = await store.pack();
    */
   async pack(options: PackOptions = {}): Promise<PackedStore> {
     checkArgument("options", options, PACK);
@@ -254,7 +243,6 @@ export class Store {
   /**
    * Copies the store into a new file, also while it is in use. The file has mode 0600 and gets its name when the copy is
    * complete. `onProgress` gets numbers of pages; an abort removes the copy and throws `signal.reason`. A server makes its own backups.
-   *
    * @throws {TargetExistsError | StoreUnavailableError | StoreFullError} `path` exists, or the copy could not be written.
    * @throws {UnsupportedOperationError} the store is on a server.
    */
@@ -263,6 +251,18 @@ export class Store {
     checkArgument("onProgress", onProgress, optional(CALLBACK));
     checkArgument("signal", signal, optional(SIGNAL));
     await this.#storage.backup(path, onProgress, signal);
+  }
+
+  /**
+   * Calls `listener` after another process, or another open store of this one, has written; not after writes of this store. Several
+   * writes may be one call. `sessionIds`: what was written, null if that is not known: on a file always, which is looked at twice a
+   * second; a server tells within some 50 ms. The listener must not throw. Returns a function that ends the calls; `close` ends them too.
+   * @example
+   * const end = store.onChange(({ sessionIds }) => console.log(sessionIds ?? "anything"));
+   */
+  onChange(listener: (change: StoreChange) => void): () => void {
+    checkArgument("listener", listener, CALLBACK);
+    return this.#storage.onChange(listener);
   }
 
   /** @internal The storage engine, for imports and other code on the port. */
@@ -278,10 +278,8 @@ export class Store {
   /** Runs `work`; `close` waits until it has finished. `work` must not close the store. */
   async whileOpen<T>(work: () => Promise<T>): Promise<T> {
     checkArgument("work", work, CALLBACK);
-    const running = Promise.resolve(work());
-    const settle = (): void => void this.#accepted.delete(running);
+    const running = Promise.resolve(work()).finally(() => this.#accepted.delete(running));
     this.#accepted.add(running);
-    running.then(settle, settle);
     return running;
   }
 
