@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "../errors/bough-error.js";
+import { checkArgument, oneOf, optional, options as optionsOf, ruleOf } from "../arguments/rules.js";
 import { TABLE_KEYS } from "./schema.js";
 
 /** The default name of the schema of a store. */
@@ -24,8 +24,9 @@ export interface GrantOptions extends SchemaName {
  * @example
  * for (const statement of distribution()) await client.query(statement);
  */
-export function distribution({ schema = SCHEMA }: SchemaName = {}): readonly string[] {
-  requireName("options.schema", schema);
+export function distribution(options: SchemaName = {}): readonly string[] {
+  checkArgument("options", options, NAME_OPTIONS);
+  const { schema = SCHEMA } = options;
   const together = new Map<string, string>();
   const calls = TABLE_KEYS.map(([name, key]) => {
     const with_ = together.get(key) ?? "none";
@@ -42,9 +43,9 @@ export function distribution({ schema = SCHEMA }: SchemaName = {}): readonly str
  * @example
  * for (const statement of grants({ role: "agents" })) await client.query(statement);
  */
-export function grants({ role, schema = SCHEMA, access = "write" }: GrantOptions): readonly string[] {
-  requireName("options.schema", schema);
-  if (role === "" || role.includes("\0")) throw new InvalidArgumentError("options.role", "the name of a role", "another text");
+export function grants(options: GrantOptions): readonly string[] {
+  checkArgument("options", options, GRANT_OPTIONS);
+  const { role, schema = SCHEMA, access = "write" } = options;
   const to = `TO "${role.replaceAll('"', '""')}"`;
   const rights = access === "read" ? "SELECT" : "SELECT, INSERT, UPDATE, DELETE";
   const tables = TABLE_KEYS.map(([name]) => `${schema}.${name}`);
@@ -55,13 +56,16 @@ export function grants({ role, schema = SCHEMA, access = "write" }: GrantOptions
   ];
 }
 
-function requireName(argument: string, name: string): void {
-  if (!isSchemaName(name)) throw new InvalidArgumentError(argument, SCHEMA_NAME, "another text");
-}
-
 /** What a schema may be called: names that need no quotation marks. Those of PostgreSQL itself begin with pg_. */
-export const SCHEMA_NAME = "a name of 1 to 63 characters a-z, 0-9 and _, not beginning with a digit or pg_";
+export const SCHEMA_NAME = ruleOf(
+  "a name of 1 to 63 characters a-z, 0-9 and _, not beginning with a digit or pg_",
+  (value) => typeof value === "string" && /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(value),
+);
 
-export function isSchemaName(name: string): boolean {
-  return /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(name);
-}
+const NAME_OPTIONS = optionsOf({ schema: optional(SCHEMA_NAME) });
+
+const GRANT_OPTIONS = optionsOf({
+  role: ruleOf("the name of a role", (value) => typeof value === "string" && value !== "" && !value.includes("\0")),
+  schema: optional(SCHEMA_NAME),
+  access: optional(oneOf("read", "write")),
+});

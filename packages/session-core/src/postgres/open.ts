@@ -1,9 +1,9 @@
-import { InvalidArgumentError } from "../errors/bough-error.js";
+import { checkArgument } from "../arguments/rules.js";
 import { ServerUnsuitableError } from "../errors/server-errors.js";
 import { StoreReadOnlyError } from "../errors/store-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { parseServerUrl, type ServerAddress } from "./address.js";
-import { isSchemaName, SCHEMA_NAME } from "./administration.js";
+import { SCHEMA_NAME } from "./administration.js";
 import { Attempts, pause } from "./attempts.js";
 import { PgDatabase } from "./database.js";
 import { openPool, type PgClient, type PgPool, type PoolOptions } from "./driver.js";
@@ -48,7 +48,7 @@ export async function openPostgres(options: PostgresOptions, steps: readonly Mig
 
 function poolOptionsOf(options: PostgresOptions, address: ServerAddress): PoolOptions {
   const schema = options.schema ?? address.schema ?? "bough";
-  if (!isSchemaName(schema)) throw new InvalidArgumentError("options.schema", SCHEMA_NAME, "another text");
+  checkArgument("options.schema", schema, SCHEMA_NAME);
   return {
     address,
     schema,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import * as internals from "../../src/internals.js";
+import * as postgres from "../../src/postgres.js";
 import * as groups from "../../src/session/session-groups.js";
 import { SessionTree } from "../../src/session/session-tree.js";
 import { SessionValues } from "../../src/session/session-values.js";
@@ -136,6 +137,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   ]),
   "store.catchUpSearch": ({ store }, limit) => store.catchUpSearch(limit),
   "store.whileOpen": ({ store }, body) => store.whileOpen(body),
+  "store.onChange": ({ store }, listener) => store.onChange(listener)(),
+  "session.onChange": ({ session }, listener) => session.onChange(listener)(),
+  ...members("distribution", (_, options) => postgres.distribution(options), {}, ["schema"]),
+  ...members("grants", (_, options) => postgres.grants(options), { role: "agents" }, ["role", "schema", "access"]),
   "store.verify": ({ store }, id) => drained(store.verify(id)),
   "store.backup path": ({ store, folder }, odd) => store.backup(typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
   "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, internals.newEntryId()), onProgress),
