@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { buildSessionContext, copySessions, openStore } from "@bough/session-core";
+import { buildSessionContext, copySessions } from "@bough/session-core";
 import { startPostgres } from "../../.ci/postgres-server.mjs";
 import { alternate, median, timed } from "./measure.mjs";
 import { withStore } from "./stores.mjs";
