@@ -1,5 +1,6 @@
 import { checkArgument, oneOf, optional, options as optionsOf, ruleOf } from "../arguments/rules.js";
 import { TABLE_KEYS } from "./schema.js";
+import { WORDS_FUNCTION } from "./search-schema.js";
 
 /** The default name of the schema of a store. */
 const SCHEMA = "bough";
@@ -53,6 +54,7 @@ export function grants(options: GrantOptions): readonly string[] {
     `GRANT USAGE ON SCHEMA ${schema} ${to}`,
     `GRANT SELECT ON ${schema}.store_version ${to}`,
     `GRANT ${rights} ON ${tables.join(", ")} ${to}`,
+    `GRANT EXECUTE ON FUNCTION ${schema}.${WORDS_FUNCTION} ${to}`,
   ];
 }
 

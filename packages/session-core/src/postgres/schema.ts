@@ -1,3 +1,4 @@
+import { SEARCH_CREATION, WORD_TABLE } from "./search-schema.js";
 import { secured } from "./tenants.js";
 
 /**
@@ -224,28 +225,6 @@ const MARK_TABLES: readonly (readonly [name: string, body: string])[] = [
   ],
 ];
 
-/**
- * The different words of the texts of a tenant, so that parts of words are found. It belongs to no session, and no constraint makes a word unique: a
- * writer would wait for another one that adds the same word. So a word can be there twice.
- */
-const WORD_TABLE = "word";
-const WORD_COLUMNS = `
-    tenant text COLLATE "C" NOT NULL,
-    word   text COLLATE "C" NOT NULL`;
-
-/** With `pg_trgm`, a part of a word is looked up; without it, the list of the tenant is read. The extension may be in any schema, and a role may not be allowed to create it. */
-const WORD_INDEXES: readonly string[] = [
-  "CREATE INDEX word_by_tenant ON word (tenant, word)",
-  `DO $$ BEGIN
-    CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
-  EXCEPTION WHEN OTHERS THEN NULL;
-  END $$`,
-  `DO $$ DECLARE place text; BEGIN
-    SELECT nspname INTO place FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'pg_trgm';
-    IF place IS NOT NULL THEN EXECUTE format('CREATE INDEX word_parts ON word USING gin (word %I.gin_trgm_ops)', place); END IF;
-  END $$`,
-];
-
 const INDEXES: readonly (readonly [name: string, on: string])[] = [
   ["session_by_activity", `session (tenant, listing, active_at_ms, seq)`],
   ["session_by_cwd", `session (tenant, cwd, listing, active_at_ms) WHERE cwd IS NOT NULL`],
@@ -282,9 +261,8 @@ export function creation({ partitions, lz4 }: Layout): readonly string[] {
     ...TABLES.flatMap(([name, body]) => created(name, body, "session_id", partitions)),
     ...FILE_TABLES.flatMap(([name, body]) => created(name, body, "path_key", partitions)),
     ...MARK_TABLES.flatMap(([name, body]) => created(name, body, "mark", 0)),
-    `CREATE TABLE ${WORD_TABLE} (${WORD_COLUMNS})`,
     ...INDEXES.map(([name, on]) => `CREATE INDEX ${name} ON ${on}`),
-    ...WORD_INDEXES,
+    ...SEARCH_CREATION,
     ...TABLE_KEYS.flatMap(([name, key]) => secured(name, UNPARTITIONED.includes(key) ? 0 : partitions)),
     // A partition does not take over what is set for its table later.
     ...(lz4 ? ["entry", ...partsOf("entry", partitions)].map(compressed) : []),

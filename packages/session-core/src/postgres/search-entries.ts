@@ -6,7 +6,7 @@ import type { WordsTerm } from "../search/search-terms.js";
 import { tokensOf } from "../search/term-pattern.js";
 import { type TextHit, TextScan } from "../search/text-scan.js";
 import type { Database } from "./database.js";
-import { pgDynamicQuery, pgRaw } from "./query.js";
+import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { type SearchedEntries, searchedEntries } from "./search-conditions.js";
 import { BY_AGE, byAge, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
 import { allOf, candidatesCondition, matches, termsCondition, type WordsColumn, wholeQuery, wordQueries } from "./search-words.js";
@@ -35,18 +35,36 @@ export async function findEntries(
   untilMs: number | null,
 ): Promise<FoundEntries> {
   const entries = searchedEntries(request, database.tenant, untilMs);
-  const column = entryWords(database, request, parts);
+  const column = entryWords(database.tenant, request, parts, await isSecured(database));
   if (isIndexed(matching, request)) return findIndexed(database, matching, entries, column, request);
   return scanned(await scan(database, matching, request, entries, candidatesCondition(matching, column)));
 }
 
-/** The words of entries. */
-function entryWords({ tenant }: Database, { sessionId }: SearchRequest, parts: WordParts): WordsColumn {
+const rowSecurity = pgQuery<Record<never, never>, { active: boolean }>(({ sql: text }) =>
+  pgRaw(text<{ active: boolean }>`SELECT row_security_active('entry') AS active`),
+);
+const secured = new WeakMap<Database, Promise<boolean>>();
+
+/** Whether row-level security holds for the role of a store. Asked once. */
+function isSecured(database: Database): Promise<boolean> {
+  const known = secured.get(database);
+  if (known !== undefined) return known;
+  const asked = database.get(rowSecurity, {}).then((row) => row?.active === true);
+  secured.set(database, asked);
+  asked.catch(() => secured.delete(database));
+  return asked;
+}
+
+/** The words of entries. Under row-level security they are looked up by a function (search-schema.ts). */
+function entryWords(tenant: string, { sessionId }: SearchRequest, parts: WordParts, isByFunction: boolean): WordsColumn {
   const bounds = sessionId === undefined ? sql`` : sql`AND entry.session_id = ${sessionId}`;
   return {
     tenant,
     parts,
-    has: (queries) => matches(sql`entry.words`, queries),
+    has: (queries) =>
+      isByFunction
+        ? sql<boolean>`(entry.session_id, entry.seq) IN (SELECT session_id, seq FROM entries_with(${queries}::text[]::tsquery[]))`
+        : matches(sql`entry.words`, queries),
     counted: (conditions, atLeast) => {
       const rows = conditions.map(
         (one) => sql`SELECT entry.session_id, entry.seq FROM entry WHERE entry.tenant = ${tenant} ${bounds} AND ${one}`,

@@ -8,7 +8,7 @@ import { ACCENTS, foldText, isAscii, toIndexedText, WORD_CHARACTERS } from "../s
 //
 // Each word starts with one character that stands for the tenant, so that a look-up reads the entries of this tenant, and of few others.
 // A tsvector has limits: 1 MB, positions up to 16,383, 256 positions of a word, 2,046 bytes of a word. A text beyond them
-// has one more word, with a character that is in no word. A search reads such a text.
+// has one more word, with a character that is in no word. A search reads such a text where that matters.
 
 /** Marks texts some of whose positions are missing: phrases are looked up in the text. */
 export const POSITIONS_MISSING = "+positions";
@@ -46,23 +46,46 @@ function splitIndexed(text: string): readonly string[] {
   return foldText(text).replace(ACCENT, "").match(WORD) ?? [];
 }
 
+/** The positions of each word. */
+type Places = Map<string, number[]>;
+
+/** With positions if these fit; else without them; of what does not fit even so, the first words. */
 function formatVector(words: readonly string[], mark: string): string {
-  const places = new Map<string, number[]>();
-  let bytes = 0;
-  let [isShortOfPositions, isShortOfWords] = [words.length > MOST_POSITION, false];
+  const places: Places = new Map();
+  let hasAllPositions = words.length <= MOST_POSITION;
   for (const [at, word] of words.entries()) {
     const known = places.get(word);
-    if (known === undefined) bytes += mark.length * 3 + Buffer.byteLength(word) + 4;
-    if (bytes > MOST_BYTES) isShortOfWords = true;
-    else if (known === undefined) places.set(word, at < MOST_POSITION ? [at + 1] : []);
-    else if (known.length >= MOST_POSITIONS) isShortOfPositions = true;
+    if (known === undefined) places.set(word, at < MOST_POSITION ? [at + 1] : []);
+    else if (known.length >= MOST_POSITIONS) hasAllPositions = false;
     else if (at < MOST_POSITION) known.push(at + 1);
-    bytes += 2;
   }
+  let bytes = 0;
+  for (const [word, positions] of places) bytes += bytesOf(word, mark) + 2 * positions.length + 3;
+  if (bytes > MOST_BYTES) return formatWords(places, mark);
+  return formatLexemes(places, mark, hasAllPositions ? [] : [POSITIONS_MISSING]);
+}
+
+function formatWords(places: Places, mark: string): string {
+  let bytes = 0;
+  const fitting = [...places.keys()].filter((word) => {
+    bytes += bytesOf(word, mark);
+    return bytes <= MOST_BYTES;
+  });
+  const isComplete = fitting.length === places.size;
+  return formatLexemes(
+    new Map(fitting.map((word) => [word, []])),
+    mark,
+    isComplete ? [POSITIONS_MISSING] : [POSITIONS_MISSING, WORDS_MISSING],
+  );
+}
+
+function bytesOf(word: string, mark: string): number {
+  return Buffer.byteLength(mark) + Buffer.byteLength(cutWord(word));
+}
+
+function formatLexemes(places: Places, mark: string, more: readonly string[]): string {
   const lexemes = Array.from(places, ([word, positions]) => formatLexeme(`${mark}${cutWord(word)}`, positions));
-  if (isShortOfPositions) lexemes.push(`'${mark}${POSITIONS_MISSING}'`);
-  if (isShortOfWords) lexemes.push(`'${mark}${WORDS_MISSING}'`);
-  return lexemes.join(" ");
+  return [...lexemes, ...more.map((word) => formatLexeme(`${mark}${word}`, []))].join(" ");
 }
 
 function formatLexeme(lexeme: string, positions: readonly number[]): string {
