@@ -228,6 +228,7 @@ export {
 export { importPath } from "./transfer/import-path.js";
 export type { FailedFile, ImportedFileSession, ImportPathOptions, ImportProgress, ImportReport } from "./transfer/import-run.js";
 export { findOrphanedSessions } from "./transfer/orphans.js";
+export type { SessionCopy } from "./transfer/session-copier.js";
 export {
   type AgentFolder,
   findAgentFolders,

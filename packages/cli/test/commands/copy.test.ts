@@ -53,7 +53,11 @@ describe("bough copy", () => {
     const { here, other } = await twoStores();
     const printed = await here.json("copy", "--from", here.store, "--to", other);
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
-    expect(printed).toMatchObject({ from: here.store, to: other, sessions: [{ outcome: "copied", digest, difference: null, error: null }] });
+    expect(printed).toMatchObject({
+      from: here.store,
+      to: other,
+      sessions: [{ outcome: "copied", digest, difference: null, error: null }],
+    });
   });
 
   test("takes sessions by name, and needs two stores", async () => {
