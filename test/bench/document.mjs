@@ -44,7 +44,8 @@ export const MOST_ROWS = 40;
 
 /** Writes docs/benchmarks.md, one table, docs/benchmarks.json, everything, and the figures of README.md. */
 export function writeDocuments(report, sqlite, options) {
-  const document = { machine: { ...machine(), sqlite }, options, rows: report.rows };
+  const { postgres } = readDocument();
+  const document = { machine: { ...machine(), sqlite }, options, rows: report.rows, postgres };
   writeFileSync(join(DOCS, "benchmarks.json"), `${JSON.stringify(document, null, 1)}\n`);
   writeFileSync(join(DOCS, "benchmarks.md"), benchmarkPage(document));
   const readme = join(DOCS, "../README.md");
@@ -52,8 +53,17 @@ export function writeDocuments(report, sqlite, options) {
   writeFileSync(readme, withFigures(readFileSync(readme, "utf8"), document, exam));
 }
 
+const readDocument = () => JSON.parse(readFileSync(join(DOCS, "benchmarks.json"), "utf8"));
+
+/** Writes the rows of a store on a server into both documents; the others stay. */
+export function writeServerRows(report) {
+  const document = { ...readDocument(), postgres: { machine: { ...machine(), postgres: report.server }, rows: report.rows } };
+  writeFileSync(join(DOCS, "benchmarks.json"), `${JSON.stringify(document, null, 1)}\n`);
+  writeFileSync(join(DOCS, "benchmarks.md"), benchmarkPage(document));
+}
+
 /** The page, from the JSON document. */
-export function benchmarkPage({ machine: where, rows }) {
+export function benchmarkPage({ machine: where, rows, postgres }) {
   const missed = rows.filter(({ verdict }) => verdict === "MISSED");
   const judged = rows.filter(({ verdict }) => verdict === "ok" || verdict === "MISSED").length;
   const { cpu, cores, memoryGB, system, node, sqlite } = where;
@@ -67,9 +77,22 @@ work in the same run: bare better-sqlite3 on the same tables with the same durab
     table(chosenRows(rows)),
     `${judged - missed.length} of ${judged} limits were kept.`,
     ...(missed.length === 0 ? [] : ["## What the missed ones cost", missedParagraphs(missed).join("\n\n")]),
+    ...(postgres === undefined ? [] : serverSection(postgres)),
   ]
     .join("\n\n")
     .concat("\n");
+}
+
+function serverSection({ machine: where, rows }) {
+  const { cpu, cores, system, node, postgres } = where;
+  const own = rows.map((row) => ({ ...row, work: row.work.replace("PostgreSQL: ", "") }));
+  return [
+    "## A store on PostgreSQL",
+    `Written by \`npm run bench -- --postgres --document\`: a server of the same machine, over loopback, with commits on the disk before they are
+acknowledged unless the row says \`normal\`. The baseline is the same rows by hand through \`pg\`, by one prepared statement; of appends a second, one writer.`,
+    `${cpu}, ${cores} cores; ${system}; Node ${node}, PostgreSQL ${postgres}.`,
+    table(own),
+  ];
 }
 
 function chosenRows(rows) {

@@ -9,7 +9,7 @@ import * as append from "./append.mjs";
 import * as claudeTranscripts from "./claude-transcripts.mjs";
 import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
-import { writeDocuments } from "./document.mjs";
+import { writeDocuments, writeServerRows } from "./document.mjs";
 import * as importing from "./import.mjs";
 import * as langgraph from "./langgraph.mjs";
 import * as navigator from "./navigator.mjs";
@@ -102,7 +102,8 @@ try {
   }
   if (asTable) summary();
   else print(JSON.stringify({ machine: { ...machine(), sqlite: SQLITE }, options, rows: report.rows }, null, 2));
-  if (options.document) writeDocuments(report, SQLITE, options);
+  if (options.document && options.postgres) writeServerRows(report);
+  else if (options.document) writeDocuments(report, SQLITE, options);
 } finally {
   stores.remove();
 }

@@ -17,7 +17,8 @@ export async function run(bench) {
   const server = await startPostgres({ durable: true, settings: ["shared_buffers=512MB", "max_wal_size=4GB"] });
   const admin = new pg.Pool({ connectionString: server.url, max: 2, options: "-c search_path=bough" });
   try {
-    for (const group of [appends, contexts, manyWriters, oneSession, pages]) await group(bench, server.url, admin);
+    for (const group of [appends, contexts, manyWriters, oneSession, pages, sizes]) await group(bench, server.url, admin);
+    bench.report.server = (await admin.query("SHOW server_version")).rows[0].server_version;
   } finally {
     await admin.end();
     await server.stop();
@@ -250,4 +251,16 @@ async function pages({ report, stores, quick, rounds }, url, admin) {
 
 async function copied(path, url, tenant) {
   await withStore({ path, mode: "read-only" }, (from) => withStore({ url, tenant, durability: "normal" }, (to) => copySessions(from, to)));
+}
+
+/** What an entry takes on the disk: its row, what is moved out of it, and each index. */
+async function sizes({ report }, _url, admin) {
+  await admin.query("VACUUM ANALYZE");
+  const entries = (await admin.query("SELECT count(*)::integer AS count FROM entry")).rows[0].count;
+  const { rows } = await admin.query(
+    `SELECT 'table' AS name, pg_relation_size('entry')::float8 AS bytes
+     UNION ALL SELECT 'moved out (TOAST)', pg_total_relation_size(reltoastrelid)::float8 FROM pg_class WHERE oid = 'entry'::regclass
+     UNION ALL SELECT indexrelid::regclass::text, pg_relation_size(indexrelid)::float8 FROM pg_index WHERE indrelid = 'entry'::regclass`,
+  );
+  for (const { name, bytes } of rows) report.absolute(`PostgreSQL: bytes of an entry, ${name}`, entries, bytes / entries, null, { unit: "B" });
 }

@@ -34,6 +34,7 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
     "SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes FROM entry",
     "an expression is compared with each entry of a session; parts of words with each word",
   ],
+  ["AS words FROM word WHERE tenant", "parts of words: without the index of pg_trgm each different word of the tenant is compared"],
   ["SELECT session.seq, session.session_id AS id, session.title", "titles that match a search; parts of words are compared with each word"],
   ['DELETE FROM "', "deletes all that a session has"],
   ['INSERT INTO "entry"', "copies all entries of a session into a fork of its whole tree"],
