@@ -262,5 +262,6 @@ async function sizes({ report }, _url, admin) {
      UNION ALL SELECT 'moved out (TOAST)', pg_total_relation_size(reltoastrelid)::float8 FROM pg_class WHERE oid = 'entry'::regclass
      UNION ALL SELECT indexrelid::regclass::text, pg_relation_size(indexrelid)::float8 FROM pg_index WHERE indrelid = 'entry'::regclass`,
   );
-  for (const { name, bytes } of rows) report.absolute(`PostgreSQL: bytes of an entry, ${name}`, entries, bytes / entries, null, { unit: "B" });
+  for (const { name, bytes } of rows)
+    report.absolute(`PostgreSQL: bytes of an entry, ${name}`, entries, bytes / entries, null, { unit: "B" });
 }

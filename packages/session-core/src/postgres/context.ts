@@ -4,7 +4,7 @@ import { EntryNotFoundError, LeafNotFoundError } from "../errors/session-errors.
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ContextEnd, ContextEntry, ContextPath, SessionKey } from "../port/records.js";
 import type { PgDatabase } from "./database.js";
-import { entriesWhere, parsePayload } from "./entry-rows.js";
+import { entriesFrom, joinEntries, parsePayload } from "./entry-rows.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
 import { rangesUp } from "./runs.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
@@ -47,16 +47,15 @@ type ContextRow = HeadRow | PayloadRow;
 // walk reads runs and no entries, so that its cost does not depend on what is before the first kept entry.
 function contextQuery(place: (sql: Sql, p: Always & ContextParameters) => RawBuilder<unknown>) {
   return pgQuery<ContextParameters, ContextRow>(({ sql, p }) => {
-    const entryIn = (table: string) => ofSession(sql, p, table);
     const stop = sql`(SELECT CASE WHEN ${p.known}::integer > 0 THEN least(${p.known}::integer, start_seq) ELSE start_seq END FROM head)`;
     return pgRaw(sql<ContextRow>`
       WITH RECURSIVE
       place (seq) AS MATERIALIZED (${place(sql, p)} AND ${sessionExists(sql, p)}),
       head AS MATERIALIZED (
-        SELECT entry.id, entry.seq, entry.compaction_seq, kept.target_seq, entry.model_seq, entry.thinking_seq, entry.system_seq,
-          coalesce(kept.target_seq, entry.compaction_seq, 0) AS start_seq
-        FROM place LEFT JOIN entry ON ${entryIn("entry")} AND entry.seq = place.seq
-          LEFT JOIN entry AS kept ON ${entryIn("kept")} AND kept.seq = entry.compaction_seq),
+        SELECT tip.id, tip.seq, tip.compaction_seq, kept.target_seq, tip.model_seq, tip.thinking_seq, tip.system_seq,
+          coalesce(kept.target_seq, tip.compaction_seq, 0) AS start_seq
+        FROM place LEFT JOIN LATERAL ${entriesFrom(sql, p, "seq", sql`place.seq`)} AS tip ON TRUE
+          LEFT JOIN LATERAL ${entriesFrom(sql, p, "seq", sql`tip.compaction_seq`)} AS kept ON TRUE),
       ${rangesUp(sql, p, { from: sql`(SELECT seq FROM head)`, stop })},
       bound AS MATERIALIZED (
         SELECT CASE WHEN continues THEN ${p.known}::integer + 1 ELSE (SELECT start_seq FROM head) END AS seq, continues
@@ -66,11 +65,11 @@ function contextQuery(place: (sql: Sql, p: Always & ContextParameters) => RawBui
       FROM head
       UNION ALL
       SELECT 'entry', entry.seq, entry.kind, entry.id, entry.payload, NULL
-      FROM range ${entriesWhere(sql, p, sql`entry.seq <= range.last AND entry.seq >= greatest(range.first, (SELECT seq FROM bound))`)}
+      FROM range ${joinEntries(sql, p, "seq", sql`greatest(range.first, (SELECT seq FROM bound))`, sql`range.last`)}
       UNION ALL
       SELECT 'setting', entry.seq, entry.kind, entry.id, entry.payload, NULL
       FROM (SELECT DISTINCT unnest(ARRAY[model_seq, thinking_seq, system_seq]) AS seq FROM head) AS wanted
-        ${entriesWhere(sql, p, sql`entry.seq = wanted.seq`)}
+        ${joinEntries(sql, p, "seq", sql`wanted.seq`)}
       WHERE NOT EXISTS (SELECT 1 FROM range, bound WHERE wanted.seq BETWEEN greatest(range.first, bound.seq) AND range.last)`);
   });
 }

@@ -7,14 +7,14 @@ import { rowLimit } from "../storage/query.js";
 import { shortenId } from "../tree/short-ids.js";
 import type { Database, PgDatabase } from "./database.js";
 import { listOf, possibleSeqs } from "./entry-list.js";
-import { ENTRY_COLUMNS, type EntryRow, entriesWhere, toEntry } from "./entry-rows.js";
+import { ENTRY_COLUMNS, type EntryRow, joinEntries, toEntry } from "./entry-rows.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 
 const byIds = pgQuery<KeyParameters & { ids: readonly EntryId[] }, EntryRow>(({ sql, p }) =>
   pgRaw(sql<EntryRow>`
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM unnest(${p.ids}::text[]) AS wanted (id) ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}
+    FROM unnest(${p.ids}::text[]) AS wanted (id) ${joinEntries(sql, p, "id", sql`wanted.id`)}
     WHERE ${sessionExists(sql, p)}`),
 );
 
@@ -27,7 +27,7 @@ export async function readEntry(database: PgDatabase, key: SessionKey, id: Entry
 
 const seqsById = pgQuery<KeyParameters & { ids: readonly EntryId[] }, { id: EntryId; seq: number }>(({ sql, p }) =>
   pgRaw(sql<{ id: EntryId; seq: number }>`
-    SELECT entry.id, entry.seq FROM unnest(${p.ids}::text[]) AS wanted (id) ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}
+    SELECT entry.id, entry.seq FROM unnest(${p.ids}::text[]) AS wanted (id) ${joinEntries(sql, p, "id", sql`wanted.id`)}
     WHERE ${sessionExists(sql, p)}`),
 );
 
@@ -98,7 +98,7 @@ export async function shortEntryIds(database: PgDatabase, key: SessionKey, ids: 
 const bySeqs = pgQuery<KeyParameters & { seqs: readonly number[] }, EntryRow>(({ sql, p }) =>
   pgRaw(sql<EntryRow>`
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM unnest(${p.seqs}::integer[]) AS wanted (seq) ${entriesWhere(sql, p, sql`entry.seq = wanted.seq`)}
+    FROM unnest(${p.seqs}::integer[]) AS wanted (seq) ${joinEntries(sql, p, "seq", sql`wanted.seq`)}
     WHERE ${sessionExists(sql, p)} ORDER BY entry.seq`),
 );
 

@@ -20,11 +20,25 @@ export const ENTRY_COLUMNS = `entry.seq, entry.kind, entry.payload, entry.create
   WHERE parent.tenant = entry.tenant AND parent.session_id = entry.session_id AND parent.seq = entry.parent_seq) AS parent_id`;
 
 /**
- * SQL that looks up the entries of a session which a condition names, for each row of the tables before it. The server expects that a session
- * has as many entries as the average one, and would read a long one whole; `OFFSET 0` keeps it from joining in another way.
+ * SQL of the entries of a session from one number or id to another, which can be columns of the tables before it. The server expects that a
+ * session has as many entries as the average one, or one if it has no statistics yet, and would read a long one whole. `OFFSET 0` keeps it from
+ * joining in another way; the range and its order, from choosing another index.
  */
-export function entriesWhere(sql: Sql, p: Always & Pick<KeyParameters, "session">, condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`CROSS JOIN LATERAL (SELECT * FROM entry WHERE ${ofSession(sql, p, "entry")} AND ${condition} OFFSET 0) AS entry`;
+export function entriesFrom(
+  sql: Sql,
+  p: Always & Pick<KeyParameters, "session">,
+  key: "seq" | "id",
+  from: RawBuilder<unknown>,
+  to = from,
+): RawBuilder<unknown> {
+  const column = sql.ref(`entry.${key}`);
+  return sql`(SELECT * FROM entry WHERE ${ofSession(sql, p, "entry")} AND ${column} >= ${from} AND ${column} <= ${to} ORDER BY ${column} OFFSET 0)`;
+}
+
+/** The same, joined to the tables before it. */
+export function joinEntries(...given: Parameters<typeof entriesFrom>): RawBuilder<unknown> {
+  const [sql] = given;
+  return sql`CROSS JOIN LATERAL ${entriesFrom(...given)} AS entry`;
 }
 
 /** Parses the payload of a row. @throws {PayloadDamagedError} */

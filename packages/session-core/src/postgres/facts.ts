@@ -6,7 +6,7 @@ import type { SessionKey } from "../port/records.js";
 import type { ValidatedWrite } from "../tree/batch-writer.js";
 import { COMPACTION, EDIT, SYSTEM } from "../tree/path-rules.js";
 import type { Database } from "./database.js";
-import { entriesWhere } from "./entry-rows.js";
+import { joinEntries } from "./entry-rows.js";
 import { type SessionState, type StateRow, stateColumns } from "./leaf-state.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
@@ -135,11 +135,11 @@ const factRows = pgQuery<FactParameters, FactRow>(({ sql, p }) => {
       WHERE ${ofSession(sql, p, "leaf")} AND leaf.name = ANY(${p.leaves}::text[])
     UNION ALL
     SELECT 'entry', NULL, CASE WHEN entry.id = ANY(${p.written}::text[]) THEN entry.payload END, ${entry}
-      FROM (SELECT DISTINCT unnest(${p.ids}::text[] || ${p.written}::text[]) AS id) AS wanted ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}
+      FROM (SELECT DISTINCT unnest(${p.ids}::text[] || ${p.written}::text[]) AS id) AS wanted ${joinEntries(sql, p, "id", sql`wanted.id`)}
     UNION ALL
     SELECT 'run', NULL, NULL, NULL, run.start_seq, ${noState}, run.parent_seq, NULL::integer, NULL::integer, NULL::boolean FROM run
       WHERE ${ofSession(sql, p, "run")} AND (${p.needsRuns}::boolean OR EXISTS (
-        SELECT 1 FROM unnest(${p.written}::text[]) AS wanted (id) ${entriesWhere(sql, p, sql`entry.id = wanted.id`)}))
+        SELECT 1 FROM unnest(${p.written}::text[]) AS wanted (id) ${joinEntries(sql, p, "id", sql`wanted.id`)}))
     UNION ALL
     SELECT 'mark', NULL, NULL, ${entry} FROM entry
       WHERE ${p.needsMarks}::boolean AND ${ofSession(sql, p, "entry")}

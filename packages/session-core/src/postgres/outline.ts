@@ -6,7 +6,7 @@ import { rowLimit } from "../storage/query.js";
 import type { PgDatabase } from "./database.js";
 import { requireSeq } from "./entries.js";
 import { listOf, possibleSeqs } from "./entry-list.js";
-import { entriesWhere } from "./entry-rows.js";
+import { joinEntries } from "./entry-rows.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
 import { MAX_SEQ, rangesUp } from "./runs.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, rowsOf, sessionExists } from "./session-key.js";
@@ -53,14 +53,14 @@ const childrenOf = pgQuery<KeyParameters & { id: EntryId }, Row>(({ sql, p }) =>
     FROM entry AS parent CROSS JOIN LATERAL (
         SELECT start_seq AS seq FROM run WHERE ${ofSession(sql, p, "run")} AND run.parent_seq = parent.seq
         UNION SELECT parent.seq + 1) AS child
-      ${entriesWhere(sql, p, sql`entry.seq = child.seq AND entry.parent_seq = parent.seq`)}
-    WHERE ${ofSession(sql, p, "parent")} AND parent.id = ${p.id} AND ${sessionExists(sql, p)}
+      ${joinEntries(sql, p, "seq", sql`child.seq`)}
+    WHERE entry.parent_seq = parent.seq AND ${ofSession(sql, p, "parent")} AND parent.id = ${p.id} AND ${sessionExists(sql, p)}
     ORDER BY entry.seq`),
 );
 
 const firstEntries = pgQuery<KeyParameters, Row>(({ sql, p }) =>
   pgRaw(sql<Row>`
-    SELECT ${sql.raw(COLUMNS)} FROM run ${entriesWhere(sql, p, sql`entry.seq = run.start_seq`)}
+    SELECT ${sql.raw(COLUMNS)} FROM run ${joinEntries(sql, p, "seq", sql`run.start_seq`)}
     WHERE ${ofSession(sql, p, "run")} AND run.parent_seq IS NULL AND ${sessionExists(sql, p)}
     ORDER BY entry.seq`),
 );
@@ -79,7 +79,7 @@ const branchPoints = pgQuery<KeyParameters, Row>(({ sql, p }) =>
     SELECT ${sql.raw(COLUMNS)}
     FROM (SELECT run.parent_seq AS seq, count(*) AS runs FROM run
         WHERE ${ofSession(sql, p, "run")} AND run.parent_seq IS NOT NULL GROUP BY run.parent_seq) AS branch
-      ${entriesWhere(sql, p, sql`entry.seq = branch.seq`)}
+      ${joinEntries(sql, p, "seq", sql`branch.seq`)}
       LEFT JOIN run AS next ON ${ofSession(sql, p, "next")} AND next.start_seq = branch.seq + 1
       JOIN session ON ${ofSession(sql, p, "session")} AND session.seq = coalesce(${p.sessionSeq}::bigint, session.seq)
     WHERE branch.runs > 1 OR (next.start_seq IS NULL AND branch.seq < session.last_seq)
@@ -94,7 +94,7 @@ export async function listBranchPoints(database: PgDatabase, key: SessionKey): P
 const tips = pgQuery<KeyParameters, Row>(({ sql, p }) =>
   pgRaw(sql<Row>`
     SELECT ${sql.raw(COLUMNS)}
-    FROM (${runEnds(sql, p)}) AS ended ${entriesWhere(sql, p, sql`entry.seq = ended.seq`)}
+    FROM (${runEnds(sql, p)}) AS ended ${joinEntries(sql, p, "seq", sql`ended.seq`)}
     WHERE NOT EXISTS (SELECT 1 FROM run WHERE ${ofSession(sql, p, "run")} AND run.parent_seq = ended.seq)
     ORDER BY entry.seq`),
 );
@@ -138,7 +138,7 @@ const pathRows = pgQuery<KeyParameters & { id: EntryId; limit: number }, Row>(({
     leaf_entry AS MATERIALIZED (SELECT seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND id = ${p.id} AND ${sessionExists(sql, p)}),
     ${rangesUp(sql, p, { from: sql`(SELECT seq FROM leaf_entry)`, stop: 0, entries: p.limit })}
     SELECT ${sql.raw(COLUMNS)}
-    FROM range ${entriesWhere(sql, p, sql`entry.seq <= range.last AND entry.seq >= greatest(range.first, range.last - range.room + 1)`)}
+    FROM range ${joinEntries(sql, p, "seq", sql`greatest(range.first, range.last - range.room + 1)`, sql`range.last`)}
     ORDER BY entry.seq DESC`),
 );
 
@@ -158,7 +158,7 @@ export async function readOutlinePath(
 const rowsAt = pgQuery<KeyParameters & { seqs: readonly number[] }, Row>(({ sql, p }) =>
   pgRaw(sql<Row>`
     SELECT ${sql.raw(COLUMNS)}
-    FROM unnest(${p.seqs}::integer[]) AS wanted (seq) ${entriesWhere(sql, p, sql`entry.seq = wanted.seq`)}
+    FROM unnest(${p.seqs}::integer[]) AS wanted (seq) ${joinEntries(sql, p, "seq", sql`wanted.seq`)}
     WHERE ${sessionExists(sql, p)} ORDER BY entry.seq`),
 );
 

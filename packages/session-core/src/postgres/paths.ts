@@ -12,7 +12,7 @@ import type { Database, PgDatabase } from "./database.js";
 import { readEntriesAt, requireSeqs } from "./entries.js";
 import { eachFilter, type FilterParameters, matching } from "./entry-filter.js";
 import { clampSeq } from "./entry-list.js";
-import { ENTRY_COLUMNS, type EntryRow, entriesWhere, toEntry } from "./entry-rows.js";
+import { ENTRY_COLUMNS, type EntryRow, joinEntries, toEntry } from "./entry-rows.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { isOnPath, lastShared, MAX_SEQ, rangesUp, readRanges } from "./runs.js";
 import { ofSession, requireSession } from "./session-key.js";
@@ -142,7 +142,7 @@ const operationsOnPath = pgQuery<{ session: SessionId; from: number; stop: numbe
   pgRaw(sql<OperationsRow>`
     WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.stop })}
     SELECT entry.seq, entry.id, entry.kind, entry.call_id, entry.is_error AS failed, entry.file_operations
-    FROM range ${entriesWhere(sql, p, sql`entry.seq >= range.first AND entry.seq <= range.last AND entry.seq >= ${p.stop}::integer`)}
+    FROM range ${joinEntries(sql, p, "seq", sql`greatest(range.first, ${p.stop}::integer)`, sql`range.last`)}
     WHERE entry.file_operations IS NOT NULL OR entry.kind = ${sql.lit(TOOL_RESULT)}
     ORDER BY entry.seq`),
 );
