@@ -90,8 +90,9 @@ describe("docs/benchmarks.md", () => {
     expect(page).toBe(benchmarkPage(JSON.parse(readFileSync(join(root, "docs/benchmarks.json"), "utf8"))));
   });
 
-  test("has one table of forty rows or fewer, and a reason for each missed row", () => {
-    const lines = page.split("\n").filter((line) => line.startsWith("|"));
+  test("has one table of forty rows or fewer, besides that of a store on a server, and a reason for each missed row", () => {
+    const [own = ""] = page.split("## A store on PostgreSQL");
+    const lines = own.split("\n").filter((line) => line.startsWith("|"));
     expect(lines.length - 2).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.startsWith("| ---"))).toHaveLength(1);
     expect(page).not.toContain("Not explained yet");
