@@ -2,10 +2,16 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionId } from "../ids/ids.js";
 import type { StoreChange } from "../port/session-storage.js";
+import type { Query } from "../query/declare.js";
 import type { Attempts } from "./attempts.js";
-import type { Database } from "./database.js";
 import type { PgConnection } from "./driver.js";
 import { pgQuery, pgRaw } from "./query.js";
+
+/** What reads the sessions of a tenant. */
+interface Reader {
+  readonly tenant: string;
+  all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]>;
+}
 
 type Listener = (change: StoreChange) => void;
 
@@ -33,7 +39,7 @@ const recentSessions = pgQuery<{ since: number }, { id: SessionId; last_seq: num
  */
 export class ChangeFeed {
   readonly #attempts: Attempts;
-  readonly #database: Database;
+  readonly #database: Reader;
   readonly #channel: string;
   /** Tells own announcements from those of others. */
   readonly #origin = randomUUID();
@@ -45,7 +51,7 @@ export class ChangeFeed {
   #announcing: Promise<void> = Promise.resolve();
   #listening: AbortController | undefined;
 
-  constructor(attempts: Attempts, database: Database) {
+  constructor(attempts: Attempts, database: Reader) {
     this.#attempts = attempts;
     this.#database = database;
     const name = createHash("sha256").update(`${attempts.place.schema}\0${database.tenant}`).digest("hex");

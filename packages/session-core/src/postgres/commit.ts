@@ -3,7 +3,7 @@ import { type Batch, type BatchResult, copyWrites } from "../port/writes.js";
 import { BatchWriter, type ValidatedWrite, validateWrite } from "../tree/batch-writer.js";
 import type { PathState } from "../tree/path-rules.js";
 import { append, planAppend, writesOf } from "./append.js";
-import type { Database, PgDatabase } from "./database.js";
+import { afterLoss, type Database, type PgDatabase } from "./database.js";
 import { factsWanted, type LockedSession, lockSession, readFacts } from "./facts.js";
 import { PgLeafState } from "./leaf-state.js";
 import { PlannedSession } from "./planned-session.js";
@@ -31,7 +31,7 @@ export async function commitBatch(database: PgDatabase, batch: Batch, rules: Wri
   } catch (error) {
     if (!(error instanceof ConnectionLostError)) throw error;
     // It may have been written. The entries have their ids, so that the rules of a repeated append find them.
-    return decideBatch(database, batch, writesOf(plan), rules);
+    return afterLoss(error, () => decideBatch(database, batch, writesOf(plan), rules));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { ConnectionLostError } from "../errors/server-errors.js";
-import { StoreClosedError } from "../errors/store-errors.js";
+import { ConnectionLostError, PoolExhaustedError, ServerFullError, ServerUnavailableError } from "../errors/server-errors.js";
+import { StoreBusyError, StoreClosedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import { bind, type Query } from "../query/declare.js";
 import type { Attempts, Held } from "./attempts.js";
@@ -188,9 +188,7 @@ export class PgDatabase extends QueryRunner {
         return await this.get(query, parameters);
       } catch (error) {
         if (!(error instanceof ConnectionLostError)) throw error;
-        const done = await findDone().catch(() => {
-          throw error;
-        });
+        const done = await afterLoss(error, findDone);
         if (done !== undefined) return done;
       }
     }
@@ -245,6 +243,16 @@ export class PgDatabase extends QueryRunner {
     this.#isClosed = true;
     await Promise.all([this.#marks.clear(), this.changes.close()]);
     await this.#attempts.end();
+  }
+}
+
+/** Finds out what became of a write whose connection broke. If the server does not come back, that is still not known: throws `lost`. */
+export async function afterLoss<T>(lost: ConnectionLostError, findOut: () => Promise<T>): Promise<T> {
+  try {
+    return await findOut();
+  } catch (error) {
+    const isAway = [ServerUnavailableError, ServerFullError, PoolExhaustedError, StoreBusyError].some((kind) => error instanceof kind);
+    throw isAway ? lost : error;
   }
 }
 

@@ -8,7 +8,8 @@ import { ownServer, withUrl } from "./server.js";
 
 const server = ownServer();
 
-const COMMIT = (message: Buffer) => message.includes("COMMIT");
+/** The end of a transaction; announcements of changes have none. */
+const COMMIT = (message: Buffer) => message.includes("INSERT INTO commit_mark");
 
 /** A store behind a proxy, and the same one beside it. */
 async function cutStore(options: { connections?: number; busyTimeoutMs?: number } = {}) {
@@ -102,6 +103,20 @@ describe("a server that does not come back", () => {
       written: "unknown",
       message: expect.stringMatching(/^The connection to \S+ was lost\. It is not known whether the operation was written\.$/),
     });
+  });
+
+  test("after an append that it did not answer: it is not known whether the entry was written", async () => {
+    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 200, connections: 1 });
+    const session = await store.createSession();
+    await session.append({ ...userMessage("text0"), id: "first" });
+    proxy.arm("unanswered", (message) => message.includes("second"));
+    proxy.refuseAfterCut();
+    const entry = { ...userMessage("text1"), id: "second" };
+    await expect(session.append(entry)).rejects.toMatchObject({ code: "CONNECTION_LOST", written: "unknown" });
+    proxy.accept();
+    // Repeated with its id, it is written once.
+    expect((await session.append(entry)).id).toBe("second");
+    expect(await textsOf(beside, session.id)).toEqual(["text0", "text1"]);
   });
 
   test("before it: nothing was written", async () => {
