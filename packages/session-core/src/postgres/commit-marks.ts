@@ -28,10 +28,9 @@ export class CommitMarks {
   /** Commits the transaction of a connection. Returns "unknown" if the connection broke: `wasCommitted` finds out. */
   async commit(client: PgClient, mark: string): Promise<"committed" | "unknown"> {
     try {
-      // One round trip. `mark` has only hexadecimal digits and dashes.
-      await client.query(
-        `INSERT INTO commit_mark (tenant, mark, committed) VALUES (current_setting('bough.tenant'), '${mark}', true); COMMIT`,
-      );
+      // One round trip, so without parameters.
+      const [tenant, id] = [this.#tenant, mark].map((text) => client.escapeLiteral(text));
+      await client.query(`INSERT INTO commit_mark (tenant, mark, committed) VALUES (${tenant}, ${id}, true); COMMIT`);
       this.#forget(mark);
       return "committed";
     } catch (error) {

@@ -79,14 +79,14 @@ const OLDEST = 140_000;
 
 const FACTS = `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
   pg_is_in_recovery() AS "isReplica", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly",
-  current_setting('bough.tenant', true) AS tenant`;
+  coalesce(current_setting('bough.tenant', true), '') AS tenant`;
 
 interface Facts {
   readonly version: number;
   readonly encoding: string;
   readonly isReplica: boolean;
   readonly isReadOnly: boolean;
-  readonly tenant: string | null;
+  readonly tenant: string;
 }
 
 async function requireSuitable(client: PgClient, { label }: Place, { readOnly, tenant }: PoolOptions): Promise<void> {
