@@ -47,6 +47,12 @@ export function serverPlace(partitions = 0): ServerPlace {
   return { url, schema: `${schema}${partitions === 0 ? "" : "_parts"}`, tenant: randomUUID(), connections: 4, partitions };
 }
 
+/** The URL of a store of its own on the server of this run. */
+export function serverUrl(): string {
+  const { url, schema, tenant } = serverPlace();
+  return `${url}?schema=${schema}&tenant=${tenant}`;
+}
+
 /** A folder that is gone after the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "bough-test-"));

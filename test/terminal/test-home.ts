@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { assistantMessage, openStore, type Session, type Store, userMessage } from "@bough/session-core";
+import { isServerUrl } from "@bough/session-core/internals";
 import { onTestFinished } from "vitest";
+import { ENGINE, serverUrl } from "../../.ci/test-engine.js";
 import { TerminalProgram } from "./terminal-program.js";
 
 /** The command as it is published; `npm test` builds it first. */
@@ -16,7 +18,8 @@ export const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", i
 /** A home with a store in it, and programs in terminals on it. Everything goes away with the test. */
 export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-terminal-"));
-  readonly store = join(this.folder, "sessions.db");
+  /** The value of `BOUGH_STORE`: the path of a file, or a URL where the tests run on a server. */
+  readonly store = ENGINE.startsWith("postgres") ? serverUrl() : join(this.folder, "sessions.db");
 
   /** The environment of what runs here. */
   env(more: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -45,9 +48,13 @@ export class Home {
     });
   }
 
+  #open(): Promise<Store> {
+    return openStore(isServerUrl(this.store) ? { url: this.store } : { path: this.store });
+  }
+
   /** Works on the store as another program does. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openStore({ path: this.store });
+    const store = await this.#open();
     try {
       return await work(store);
     } finally {
@@ -62,7 +69,7 @@ export class Home {
 
   /** A session "Parser" of this folder with two branches below a2; its leaf is at the end of the second. */
   async parser(): Promise<void> {
-    const store = await openStore({ path: this.store });
+    const store = await this.#open();
     const session = await store.createSession({ id: "parser-1", title: "Parser", cwd: this.folder });
     const append = async (id: string) =>
       session.append({ ...(id.startsWith("u") ? userMessage(`said in ${id}`) : assistantMessage(`replied in ${id}`)), id });

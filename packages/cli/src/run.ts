@@ -1,4 +1,4 @@
-import { DriverUnusableError } from "@bough/session-core";
+import { BoughError, DriverUnusableError } from "@bough/session-core";
 import { isServerUrl, urlWithoutPassword } from "@bough/session-core/internals";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
@@ -41,7 +41,7 @@ async function reportError(error: unknown, args: readonly string[], io: Io, out:
   if (error instanceof OutputClosedError) return EXIT_OK;
   const code = findExitCode(error);
   const message = withoutUrls(error instanceof Error ? error.message : String(error), args);
-  const hint = code?.hint ?? (error instanceof DriverUnusableError ? error.hint : undefined);
+  const hint = ownHint(error) ?? code?.hint;
   const text = `${code === undefined ? "unexpected error: " : ""}${message}${hint === undefined ? "" : ` ${hint}`}`;
   const stack = code === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
   try {
@@ -53,6 +53,13 @@ async function reportError(error: unknown, args: readonly string[], io: Io, out:
     if (!(outputError instanceof OutputClosedError || outputError instanceof OutputFailedError)) throw outputError;
   }
   return code?.exit ?? EXIT_UNEXPECTED;
+}
+
+/** The hint of an error where that of its exit code is about another cause: a damaged installation, or a store that is no file. */
+function ownHint(error: unknown): string | undefined {
+  if (error instanceof DriverUnusableError) return error.hint;
+  const isOnServer = error instanceof BoughError && "path" in error && typeof error.path === "string" && isServerUrl(error.path);
+  return isOnServer ? error.hint : undefined;
 }
 
 /** A text in which arguments are quoted, without the passwords in them. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
 import { isServerUrl } from "@bough/session-core/internals";
 import { onTestFinished } from "vitest";
-import { ENGINE, serverPlace } from "../../../.ci/test-engine.js";
+import { ENGINE, serverUrl } from "../../../.ci/test-engine.js";
 import { run } from "../src/run.js";
 import { type Cancellation, OutputClosedError, type Sink } from "../src/terminal/io.js";
 import { quietIo } from "./quiet-io.js";
@@ -85,12 +85,6 @@ export class World {
       await store.close();
     }
   }
-}
-
-/** The URL of a store of its own on the server of this run. */
-export function serverUrl(): string {
-  const { url, schema, tenant } = serverPlace();
-  return `${url}?schema=${schema}&tenant=${tenant}`;
 }
 
 function cancelledBy(interruption: Promise<unknown> | undefined): Cancellation {
