@@ -42,6 +42,8 @@ test("the list of sessions shows those that another process adds", async () => {
   await here.parser();
   const terminal = await here.terminal("--resume");
   await terminal.until(/Parser/);
-  await here.withStore((store) => store.createSession({ title: "Made elsewhere", cwd: here.folder }, { writes: [{ kind: "entry", entry: userMessage("one") }] }));
+  await here.withStore((store) =>
+    store.createSession({ title: "Made elsewhere", cwd: here.folder }, { writes: [{ kind: "entry", entry: userMessage("one") }] }),
+  );
   await terminal.until(/Made elsewhere/);
 });

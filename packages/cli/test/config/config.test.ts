@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig, saveConfig } from "../../src/config/config-file.js";
 import { resolveConfigPath } from "../../src/config/config-path.js";
+import { PRESET_NAMES } from "../../src/config/presets.js";
 import { configJsonSchema } from "../../src/config/schema.js";
 import { ConfigError } from "../../src/errors.js";
 import { EXIT_CODES } from "../../src/exit-codes.js";
 import { configExample, renderConfigPage } from "../../src/program/pages.js";
-import { PRESET_NAMES } from "../../src/config/presets.js";
 
 function home(): { readonly home: string; readonly env: Record<string, string>; readonly path: string } {
   const folder = mkdtempSync(join(tmpdir(), "bough-config-"));
