@@ -205,18 +205,17 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
 
     test("answers for an unknown session or entry with a typed error", async () => {
       const unknownSession = [
-        storage.leaf("nobody", "main"),
-        storage.outline("nobody", {}),
-        storage.labels("nobody"),
-        storage.deleteSession("nobody"),
-        storage.search({ query: "x", sessionId: "nobody" }),
-        storage.tokenCounts("nobody", "one", ["a"]),
-        storage.saveTokenCounts("nobody", "one", counts({ a: 1 })),
+        () => storage.leaf("nobody", "main"),
+        () => storage.outline("nobody", {}),
+        () => storage.labels("nobody"),
+        () => storage.deleteSession("nobody"),
+        () => storage.search({ query: "x", sessionId: "nobody" }),
+        () => storage.tokenCounts("nobody", "one", ["a"]),
+        () => storage.saveTokenCounts("nobody", "one", counts({ a: 1 })),
       ];
-      for (const asked of unknownSession) await expect(asked).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
-      for (const asked of [storage.entry(id, "no"), storage.children(id, "no"), storage.scanPath(id, { leafId: "no" })]) {
-        await expect(asked).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
-      }
+      for (const ask of unknownSession) await expect(ask()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+      const unknownEntry = [() => storage.entry(id, "no"), () => storage.children(id, "no"), () => storage.scanPath(id, { leafId: "no" })];
+      for (const ask of unknownEntry) await expect(ask()).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     });
 
     test("holds what must hold after all of it", async () => {

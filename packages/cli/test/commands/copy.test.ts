@@ -1,4 +1,5 @@
 import { openStore } from "@bough/session-core";
+import { urlWithoutPassword } from "@bough/session-core/internals";
 import { describe, expect, test } from "vitest";
 import { parserSession, type World, world } from "../world.js";
 
@@ -54,7 +55,7 @@ describe("bough copy", () => {
     const printed = await here.json("copy", "--from", here.store, "--to", other);
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
     expect(printed).toMatchObject({
-      from: here.store,
+      from: urlWithoutPassword(here.store),
       to: other,
       sessions: [{ outcome: "copied", digest, difference: null, error: null }],
     });
@@ -64,7 +65,7 @@ describe("bough copy", () => {
     const { here, other } = await twoStores();
     expect((await here.run(["copy", "nothing-of-this-name", "--to", other])).exit).toBe(10);
     const same = await here.run(["copy", "--to", here.store]);
-    expect([same.exit, same.err]).toEqual([2, expect.stringMatching(/are both .*sessions\.db\. Name two stores\./)]);
+    expect([same.exit, same.err]).toEqual([2, expect.stringContaining(`are both ${urlWithoutPassword(here.store)}. Name two stores.`)]);
     expect((await here.run(["copy"])).exit).toBe(2);
   });
 });

@@ -278,8 +278,7 @@ export class SessionImporter<S extends number> {
   }
 
   #evidenceOf(validated: ValidatedEntry): string {
-    const { id, createdAtMs } = validated;
-    return JSON.stringify({ payload: this.#inSchemaOrder(validated), id, createdAtMs });
+    return JSON.stringify({ payload: this.#inSchemaOrder(validated), id: validated.id, createdAtMs: validated.createdAtMs });
   }
 
   #addProblem(record: SourceEntry, code: ImportProblem["code"], message: string): void {

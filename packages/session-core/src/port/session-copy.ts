@@ -105,7 +105,7 @@ export interface CopiedFileOperation {
 }
 
 /** The member of the metadata that a session has while only a part of it was copied. */
-export const COPYING = "bough:copying";
+const COPYING = "bough:copying";
 
 /** Whether only a part of a session was copied: the copy was interrupted, or still runs. */
 export function isPartlyCopied({ metadataJson }: Pick<CopiedSession, "metadataJson">): boolean {

@@ -80,27 +80,24 @@ export interface Wanted {
 
 /** The facts that writes refer to. `seen`: the entry of a leaf that the handle knows only by its id. */
 export function factsWanted(leafName: string, seen: EntryId | null, writes: readonly ValidatedWrite[]): Wanted {
-  const leaves = new Set([leafName]);
-  const ids = new Set<string>(seen === null ? [] : [seen]);
-  const written = new Set<string>();
-  const values = new Set<string>();
-  let [needsRuns, needsMarks] = [false, false];
-  for (const write of writes) {
-    if (write.kind === "label") ids.add(write.entryId);
-    if (write.kind === "value" && "ifEquals" in write) values.add(write.key.toWellFormed());
-    if (write.kind === "moveLeaf") {
-      if (write.leaf !== undefined) leaves.add(write.leaf);
-      if (write.to !== null) ids.add(write.to);
-    }
-    if (write.kind !== "entry") continue;
-    const { id, payload } = write.entry;
-    if (id !== undefined) written.add(id);
-    if (typeof write.parentId === "string") ids.add(write.parentId);
-    for (const reference of referencesOf(payload)) ids.add(reference);
-    if (payload.type === "compaction" && payload.firstKeptEntryId !== null) needsRuns = true;
-    if (payload.type === "context_edit") [needsRuns, needsMarks] = [true, true];
-  }
-  return { leaves: [...leaves], ids: [...ids], written: [...written], values: [...values], needsRuns, needsMarks };
+  const moves = writes.filter((write) => write.kind === "moveLeaf");
+  const entries = writes.filter((write) => write.kind === "entry");
+  const edits = entries.some(({ entry }) => entry.payload.type === "context_edit");
+  const leaves = [leafName, ...moves.flatMap(({ leaf }) => leaf ?? [])];
+  const ids = [
+    ...moves.map(({ to }) => to),
+    ...entries.flatMap(({ parentId, entry }) => [parentId, ...referencesOf(entry.payload)]),
+    ...writes.map((write) => (write.kind === "label" ? write.entryId : null)),
+    seen,
+  ];
+  return {
+    leaves: [...new Set(leaves)],
+    ids: [...new Set(ids.filter((id) => typeof id === "string"))],
+    written: [...new Set(entries.flatMap(({ entry }) => entry.id ?? []))],
+    values: [...new Set(writes.flatMap((write) => (write.kind === "value" && "ifEquals" in write ? [write.key.toWellFormed()] : [])))],
+    needsRuns: edits || entries.some(({ entry: { payload } }) => payload.type === "compaction" && payload.firstKeptEntryId !== null),
+    needsMarks: edits,
+  };
 }
 
 /** The ids of the entries that an entry refers to. */

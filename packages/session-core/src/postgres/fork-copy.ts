@@ -79,18 +79,14 @@ function copyInto(
 ) {
   const values = Object.entries(columns).map(([name, column]) => {
     const present = sql`${sql.ref(`${table}.${name}`)}`;
-    switch (column) {
-      case "same":
-        return present;
-      case "number":
-        return numbered(present);
-      case "tenant":
-        return sql`${p.tenant}::text`;
-      case "session":
-        return sql`${p.to}::text`;
-      case "inherited":
-        return sql`TRUE`;
-    }
+    const copied = {
+      same: present,
+      number: numbered(present),
+      tenant: sql`${p.tenant}::text`,
+      session: sql`${p.to}::text`,
+      inherited: sql`TRUE`,
+    };
+    return copied[column];
   });
   return sql`INSERT INTO ${sql.table(table)} (${sql.join(Object.keys(columns).map((name) => sql.ref(name)))}) SELECT ${sql.join(values)}`;
 }

@@ -8,7 +8,7 @@ import { newFork } from "../tree/fork.js";
 import { withoutForeignBranch } from "../tree/fork-payload.js";
 import type { Database, PgDatabase } from "./database.js";
 import { parsePayload } from "./entry-rows.js";
-import type { LockedSession } from "./facts.js";
+import { type LockedSession, lockSession } from "./facts.js";
 import { copyPath, copyTree, copyValues } from "./fork-copy.js";
 import { nameFork } from "./fork-names.js";
 import { readLeaf } from "./leaf-state.js";
@@ -46,7 +46,8 @@ export async function forkSession(
     if (fork.tree) await forkTree(transaction, made, copy, fork.at, end?.seq ?? null);
     else if (end !== null) await forkPath(transaction, made, copy, end.seq);
     if (fork.values) await copyValues(transaction, copy);
-    await writeFirst(transaction, made, first);
+    // Its counters are those of the copy by now.
+    if (first !== undefined) await writeFirst(transaction, await lockSession(transaction, made.id), first);
     return (await findSessionRecord(transaction, made.id)) ?? source;
   });
 }

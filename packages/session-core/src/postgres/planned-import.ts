@@ -1,7 +1,6 @@
 import { parseEncoded } from "../entry/bytes.js";
 import type { EntryPayload } from "../entry/entry.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
-import { searchableText } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { GivenTitle, ImportTarget, NewReading, WrittenEntry } from "../import/import-target.js";
@@ -15,6 +14,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import type { EntryPathState, PathState } from "../tree/path-rules.js";
 import { type Facts, type LockedSession, typeOf } from "./facts.js";
 import { PlannedSession } from "./planned-session.js";
+import { textToWrite } from "./words.js";
 
 /** What an import has to know of its session besides the facts of a batch. */
 export interface ImportFacts extends Facts {
@@ -125,7 +125,7 @@ export class PlannedImport extends PlannedSession implements ImportTarget<number
   override write(parent: PathState<number>, entry: ValidatedEntry): EntryPathState<number> {
     const state = super.write(parent, entry);
     this.#ownIds.add(state.entryId);
-    this.words.add(toIndexedText(searchableText(entry.payload)));
+    this.words.add(toIndexedText(textToWrite(entry.payload)));
     return state;
   }
 

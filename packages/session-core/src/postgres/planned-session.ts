@@ -24,7 +24,7 @@ import {
 import { type EntryFact, type Facts, type LockedSession, type MarkFact, type RunFact, typeOf } from "./facts.js";
 import { toPathState } from "./leaf-state.js";
 import type { PgEntry } from "./tables.js";
-import { wordsOf } from "./words.js";
+import { textToWrite, vectorOf } from "./words.js";
 
 /** The columns of a new entry; those of its session are added by the statement. */
 export type NewEntryRow = Omit<PgEntry, "tenant" | "session_id">;
@@ -238,7 +238,7 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
       inherited: false,
       preview,
       file_operations: operations.length === 0 ? null : JSON.stringify(operations),
-      words: wordsOf(payload, this.#tenant),
+      words: vectorOf(textToWrite(payload), this.#tenant),
       payload: writable.payloadJson,
     };
     this.#lastSeq = seq;

@@ -58,11 +58,6 @@ export async function readRanges(database: Database, session: SessionId, from: n
   return database.all(rangesOf, { session, from, stop });
 }
 
-/** Whether an entry is in one of these ranges. */
-export function isInRanges(ranges: readonly PathRange[], seq: number): boolean {
-  return ranges.some(({ first, last }) => first <= seq && seq <= last);
-}
-
 const onPath = pgQuery<{ session: SessionId; from: number; stop: number }, { found: boolean }>(({ sql, p }) =>
   pgRaw(sql<{ found: boolean }>`
     WITH RECURSIVE ${rangesUp(sql, p, { from: p.from, stop: p.stop })}

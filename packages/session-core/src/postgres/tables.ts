@@ -33,7 +33,6 @@ interface SessionColumns extends Keyed {
 }
 
 /** A row of the table `session`. */
-export type PgSession = Selectable<SessionColumns>;
 
 /** A row of the table `entry`. */
 export interface PgEntry extends Keyed {

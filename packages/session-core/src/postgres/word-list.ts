@@ -1,9 +1,9 @@
-import { searchableText } from "../entry/text.js";
 import { toIndexedText } from "../search/fold.js";
 import { WordCollector } from "../search/word-collector.js";
 import type { ValidatedWrite } from "../tree/batch-writer.js";
 import type { PgDatabase } from "./database.js";
 import { pgRaw, pgRepeatable } from "./query.js";
+import { textToWrite } from "./words.js";
 
 // The table `word`: every different word of a tenant's texts, so that parts of words are found: the index finds whole words and their
 // beginnings. The words of a text are listed before it is written, by a statement of its own: writers of different sessions do not wait for each
@@ -43,5 +43,5 @@ export async function listCollected(database: PgDatabase, collected: readonly st
 
 /** The texts of the entries of a batch. */
 export function textsOf(writes: readonly ValidatedWrite[]): readonly string[] {
-  return writes.flatMap((write) => (write.kind === "entry" ? [searchableText(write.entry.payload)] : []));
+  return writes.flatMap((write) => (write.kind === "entry" ? [textToWrite(write.entry.payload)] : []));
 }

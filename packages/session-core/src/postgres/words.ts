@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { decodeBytes } from "../entry/bytes.js";
 import type { EntryPayload } from "../entry/entry.js";
 import { searchableText } from "../entry/text.js";
 import { ACCENTS, foldText, isAscii, toIndexedText, WORD_CHARACTERS } from "../search/fold.js";
@@ -24,6 +25,12 @@ const LONGEST_WORD = 600;
 const ASCII_WORD = /[a-z0-9]+/g;
 const WORD = new RegExp(`[${WORD_CHARACTERS}]+`, "gu");
 const ACCENT = new RegExp(`[${ACCENTS}]`, "gu");
+
+/** The searchable text of a payload that was validated: bytes in it are encoded, and are no text. */
+export function textToWrite(payload: EntryPayload): string {
+  const hasDetails = payload.type === "compaction" || payload.type === "branch_summary";
+  return searchableText(hasDetails ? { ...payload, details: decodeBytes(payload.details) } : payload);
+}
 
 /** Returns the words of a payload's searchable text, as the text of a tsvector. */
 export function wordsOf(payload: EntryPayload, tenant: string): string {

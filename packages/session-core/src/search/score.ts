@@ -1,6 +1,6 @@
 // The constants of bm25() in FTS5.
-export const K1 = 1.2;
-export const B = 0.75;
+const K1 = 1.2;
+const B = 0.75;
 
 /** The BM25 score of a text: higher is better. `weights`: of each term, larger for a rare one. `meanWords`: the mean length of the texts. */
 export function scoreOf(

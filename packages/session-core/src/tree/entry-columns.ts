@@ -27,7 +27,7 @@ export function toWritable({ payload, createdAtMs = Date.now(), payloadJson = to
 }
 
 /** Serializes a payload without its `type`, which has a column of its own. */
-export function toPayloadJson(payload: EntryPayload): string {
+function toPayloadJson(payload: EntryPayload): string {
   // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
   if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
   const { type: _type, ...rest } = payload;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
 import { SessionNotFoundError } from "../../src/errors/session-errors.js";
 import type { CopiedEntry, CopiedState } from "../../src/port/session-copy.js";
 import type { Store } from "../../src/store/store.js";
@@ -209,8 +210,13 @@ describe("a copy that ends early", () => {
 
   test("does not go on in a session that somebody else has appended to", async () => {
     const [from, to] = [await long(), await openedStore()];
-    const onProgress = async () => plant(await to.openSession("long"), "u1");
-    const [result] = (await copySessions(from, to, { onProgress: () => void onProgress() })).sessions;
+    const other: Promise<unknown>[] = [];
+    const append = async () => (await to.openSession("long")).append(userMessage("mine"), { onConflict: "follow" });
+    const onProgress = () => {
+      if (other.length === 0) other.push(append());
+    };
+    const [result] = (await copySessions(from, to, { onProgress })).sessions;
+    await Promise.all(other);
     expect(result).toMatchObject({ outcome: "failed", error: { code: "SESSION_CHANGED" } });
     expect((await copySessions(from, to)).sessions).toMatchObject([{ outcome: "different", difference: "other entries" }]);
   });
