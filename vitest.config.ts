@@ -4,27 +4,25 @@ import { commandTests, contractTests } from "./.ci/contract.js";
 /** Tests of a store on a server that are not of the contract. */
 const SERVER_ONLY = "{packages/*/test,test}/postgres/**/*.test.ts";
 
+const CONTRACT = contractTests();
+
 const SERVER = { globalSetup: [".ci/test-server.ts"] };
 
 /** BOUGH_TEST_ENGINE=postgres: on this engine only. */
 const wanted = process.env["BOUGH_TEST_ENGINE"];
 
-// Until the engine on a server does all of the contract, its tests run there only where BOUGH_TEST_ENGINE asks for it.
-const contract = wanted === undefined ? [] : [...contractTests()];
-const commands = wanted === undefined ? [] : [...commandTests()];
-
 /** What runs on each engine: all tests, with their stores in memory; and those of the contract again on every other engine. */
 const PROJECTS = {
   memory: { include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: [SERVER_ONLY, "**/node_modules/**"] },
-  file: { include: contract },
-  postgres: { include: [...contract, ...commands, SERVER_ONLY], ...SERVER },
-  "postgres-partitioned": { include: contract, ...SERVER },
+  file: { include: CONTRACT },
+  postgres: { include: [...CONTRACT, ...commandTests(), SERVER_ONLY], ...SERVER },
+  "postgres-partitioned": { include: CONTRACT, ...SERVER },
 };
 
 export default defineConfig({
   test: {
     projects: Object.entries(PROJECTS)
-      .filter(([name, { include }]) => include.length > 0 && (wanted === undefined || name === wanted))
+      .filter(([name]) => wanted === undefined || name === wanted)
       .map(([name, project]) => ({
         extends: true,
         // Screens show times where the person is; snapshots are of one place.

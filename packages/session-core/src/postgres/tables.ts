@@ -1,4 +1,4 @@
-import type { Generated, GeneratedAlways, Selectable } from "kysely";
+import type { Generated, GeneratedAlways } from "kysely";
 
 // One interface for each table of schema.ts, which gives the unit of each column and the meaning of NULL.
 
