@@ -77,6 +77,23 @@ describe("a store on a server", () => {
     expect(listed).toMatchObject({ exit: 0, out: expect.stringContaining("Tabs in the lexer") });
   });
 
+  test("takes the sessions of a file and gives them back, with the same digests", async () => {
+    const here = world();
+    const [local, again] = [here.path("sessions.db"), here.path("again.db")];
+    await here.run(["import", SAMPLE, "--store", local]);
+    const digests = async (from: string, to: string) => {
+      const { sessions } = (await here.json("copy", "--from", from, "--to", to)) as { sessions: { outcome: string; digest: string }[] };
+      expect(sessions.map(({ outcome }) => outcome)).toEqual(["copied"]);
+      return sessions.map(({ digest }) => digest);
+    };
+    expect(await digests(local, here.store)).toEqual(await digests(here.store, again));
+    const trees = [local, here.store, again].map(async (store) => (await here.run(["tree", "@1", "--store", store])).out);
+    const [first, ...others] = await Promise.all(trees);
+    expect(others).toEqual([first, first]);
+    expect((await here.run(["copy", "--from", local, "--to", here.store])).out).toMatch(/^0 sessions, 0 entries copied to .*; 1 unchanged/);
+    expect((await here.run(["copy", "--from", local, "--to", here.store, "--check"])).exit).toBe(0);
+  });
+
   test("does not exist until something is imported", async () => {
     const here = world();
     const elsewhere = here.store.replace(/schema=\w+/, "schema=nobody_made_this");
