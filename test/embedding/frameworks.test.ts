@@ -116,8 +116,8 @@ const FRAMEWORK_OF: Readonly<Record<string, string>> = {
 };
 
 test("the command bundles no framework but the AI SDK and the MCP SDK", () => {
-  const { status, stdout } = spawnSync("grep", ["-rlE", peers.filter((peer) => peer !== "ai").join("|"), join(packages, "cli/dist")], {
-    encoding: "utf8",
-  });
+  // The driver of PostgreSQL is a peer, too, and no framework.
+  const frameworks = peers.filter((peer) => peer !== "ai" && peer !== "pg");
+  const { status, stdout } = spawnSync("grep", ["-rlE", frameworks.join("|"), join(packages, "cli/dist")], { encoding: "utf8" });
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
 });

@@ -44,7 +44,7 @@ const MODELS = {
 const PROVIDED = ["store", "session", "context", "entry"];
 
 function isOfPublicNames(code: string): boolean {
-  const called = [...code.matchAll(/(?<![.\w])([a-z]\w*)\(/g)].map(([, name = ""]) => name).filter((name) => name !== "catch");
+  const called = [...code.matchAll(/(?<![.\w])([a-z]\w*)(?:<[^(]*>)?\(/g)].map(([, name = ""]) => name).filter((name) => name !== "catch");
   return called.every((name) => name in bough || name in MODELS) && !code.startsWith("{") && /\b(session|store|context)\b/.test(code);
 }
 

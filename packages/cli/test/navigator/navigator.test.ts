@@ -331,9 +331,9 @@ describe("work on an entry", () => {
 
 describe("other writers", () => {
   it("add rows that appear, and the selection stays", async () => {
-    const { driven, store } = await opened(TWO);
+    const { driven, elsewhere } = await opened(TWO);
     driven.press("g");
-    const other = await store.openSession("session-1");
+    const other = await (await elsewhere()).openSession("session-1");
     await other.append({ ...userMessage("from elsewhere"), id: "u6" });
     await driven.until(({ tree }) => tree?.index.size === 11);
     expect(selected(driven)).toBe("u1");
@@ -342,8 +342,8 @@ describe("other writers", () => {
   });
 
   it("that delete the session end the screen", async () => {
-    const { driven, store } = await opened(TWO);
-    await store.deleteSession("session-1");
+    const { driven, elsewhere } = await opened(TWO);
+    await (await elsewhere()).deleteSession("session-1");
     await driven.until(({ result }) => result !== undefined);
     expect(driven.result).toEqual({ kind: "deleted" });
   });

@@ -14,6 +14,8 @@ export interface Opened {
   readonly session: Session;
   readonly folder: string;
   readonly remembered: number[];
+  /** Opens the same store once more, as another process does. */
+  readonly elsewhere: () => Promise<Store>;
   readonly driven: Awaited<ReturnType<typeof opened>>["driven"];
 }
 
@@ -47,7 +49,13 @@ export async function opened(
     await store.close();
   });
   await driven.until(({ tree }) => tree !== undefined);
-  return { store, session, folder, remembered, driven };
+  return { store, session, folder, remembered, elsewhere: () => openedAgain(path), driven };
+}
+
+async function openedAgain(path: string): Promise<Store> {
+  const store = await openStore({ path, durability: "normal" });
+  onTestFinished(() => store.close());
+  return store;
 }
 
 /** The id of the selected entry. */

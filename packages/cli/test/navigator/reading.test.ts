@@ -112,12 +112,12 @@ describe("the navigator of a long session", () => {
   });
 
   test("reads the rows of a screen when it gets there", async () => {
-    const { driven, session } = await longSession();
+    const { driven, session, elsewhere } = await longSession();
     await driven.until(({ reading }) => reading === null);
     driven.press("g");
     await driven.until((model) => linesOf(model).some((line) => line.includes("question 0")));
     expect(selected(driven)).toBe((await session.tree.outline({ limit: 1 }))[0]?.id);
-    await session.append(userMessage("the last one"));
+    await (await (await elsewhere()).openSession(session.id)).append(userMessage("the last one"));
     driven.press("G");
     await driven.until((model) => linesOf(model).some((line) => line.includes("the last one")));
   });

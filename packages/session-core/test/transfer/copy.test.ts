@@ -185,14 +185,11 @@ describe("a copy into a store that has sessions", () => {
 });
 
 describe("a copy that ends early", () => {
-  const LONG = Array.from({ length: 1200 }, (_, at) => ({
-    kind: "entry" as const,
-    entry: { type: "custom" as const, customType: "n", data: at },
-  }));
-
-  async function long(): Promise<Store> {
+  async function long(length = 1200): Promise<Store> {
     const store = await openedStore();
-    await store.createSession({ id: "long", metadata: { owner: "u7" }, title: "Long" }, { writes: LONG });
+    const entry = (at: number) => ({ kind: "entry" as const, entry: { type: "custom" as const, customType: "n", data: at } });
+    const writes = Array.from({ length }, (_, at) => entry(at));
+    await store.createSession({ id: "long", metadata: { owner: "u7" }, title: "Long" }, { writes });
     return store;
   }
 
@@ -209,7 +206,8 @@ describe("a copy that ends early", () => {
   });
 
   test("does not go on in a session that somebody else has appended to", async () => {
-    const [from, to] = [await long(), await openedStore()];
+    // Ten parts: the append of the other one comes between two of them.
+    const [from, to] = [await long(5000), await openedStore()];
     const other: Promise<unknown>[] = [];
     const append = async () => (await to.openSession("long")).append(userMessage("mine"), { onConflict: "follow" });
     const onProgress = () => {
