@@ -53,7 +53,10 @@ async function appends({ report, rounds }, url, admin) {
   });
 }
 
-/** The rows of an append, written by hand: an entry, the leaf, the session's counters, and the usage of a reply, in one statement. */
+/**
+ * The rows of an append, written by hand: an entry, the leaf, the session's counters, the usage of a reply, and the words that the store
+ * lists for the first time, in one statement.
+ */
 class BareAppend {
   static note = "The baseline hands the finished rows to one statement with the same tables: nothing is judged, derived or compared.";
   #admin;
@@ -61,6 +64,7 @@ class BareAppend {
   #keys;
   #row;
   #seq = 1;
+  #listed = new Set();
 
   constructor(admin, tenant, sessionId) {
     this.#admin = admin;
@@ -75,15 +79,23 @@ class BareAppend {
     );
     const usage = JSON.parse(rows[0].payload).message?.usage;
     this.#seq += 1;
-    this.#row = { ...rows[0], seq: this.#seq, parent_seq: this.#seq - 1, usage };
+    this.#row = { ...rows[0], seq: this.#seq, parent_seq: this.#seq - 1, usage, listed: await this.#newWords() };
+  }
+
+  /** The words that were listed since the last call. */
+  async #newWords() {
+    const { rows } = await this.#admin.query("SELECT DISTINCT word FROM word WHERE tenant = $1", [this.#keys[0]]);
+    const found = rows.map(({ word }) => word).filter((word) => !this.#listed.has(word));
+    for (const word of found) this.#listed.add(word);
+    return found;
   }
 
   async append() {
-    const { usage, ...row } = this.#row;
+    const { usage, listed, ...row } = this.#row;
     const values = COLUMNS.map((column) => row[column]);
     const [name, text] = usage === undefined ? ["bare", BARE] : ["bare_reply", BARE_REPLY];
     const used = usage === undefined ? [] : [usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.cost.total];
-    await this.#client.query({ name, text, values: [...this.#keys, ...values, ...used] });
+    await this.#client.query({ name, text, values: [...this.#keys, ...values, listed, ...used] });
   }
 
   async close() {
@@ -97,22 +109,24 @@ const COLUMNS = [
   ...["file_operations", "words", "payload"],
 ];
 const at = (column) => COLUMNS.indexOf(column) + 3;
+const LISTED = COLUMNS.length + 3;
 const BARE = `
-  WITH leaf_moved AS (UPDATE leaf SET entry_seq = $${at("seq")} WHERE tenant = $1 AND session_id = $2 AND name = 'main'),
+  WITH listed AS (INSERT INTO word (tenant, word) SELECT $1 || ' by hand', unnest($${LISTED}::text[])),
+    leaf_moved AS (UPDATE leaf SET entry_seq = $${at("seq")} WHERE tenant = $1 AND session_id = $2 AND name = 'main'),
     counted AS (
       UPDATE session SET last_seq = $${at("seq")}, entry_count = entry_count + 1, message_count = message_count + 1,
         payload_bytes = payload_bytes + $${at("payload_bytes")}, active_at_ms = $${at("created_at_ms")}
       WHERE tenant = $1 AND session_id = $2)
   INSERT INTO entry (tenant, session_id, ${COLUMNS.join(", ")}) VALUES ($1, $2, ${COLUMNS.map((_, index) => `$${index + 3}`).join(", ")})`;
 const BARE_REPLY = BARE.replace(
-  "WITH leaf_moved",
+  "WITH listed",
   `WITH used AS (
     INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)
-    VALUES ($1, $2, false, 'anthropic', 'claude-sonnet-4-5', 1, $${COLUMNS.length + 3}, $${COLUMNS.length + 4}, $${COLUMNS.length + 5}, $${COLUMNS.length + 6}, $${COLUMNS.length + 7})
+    VALUES ($1, $2, false, 'anthropic', 'claude-sonnet-4-5', 1, $${LISTED + 1}, $${LISTED + 2}, $${LISTED + 3}, $${LISTED + 4}, $${LISTED + 5})
     ON CONFLICT (tenant, session_id, inherited, provider, model) DO UPDATE SET replies = total.replies + 1, input_tokens = total.input_tokens + excluded.input_tokens,
       output_tokens = total.output_tokens + excluded.output_tokens, cache_read_tokens = total.cache_read_tokens + excluded.cache_read_tokens,
       cache_write_tokens = total.cache_write_tokens + excluded.cache_write_tokens, cost_usd = total.cost_usd + excluded.cost_usd),
-    leaf_moved`,
+    listed`,
 );
 
 /** The context of a compacted session by a new handle, against the range of its payloads by hand. */

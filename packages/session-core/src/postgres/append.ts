@@ -23,6 +23,7 @@ import {
 } from "./save-changes.js";
 import { isServerError } from "./server-errors.js";
 import { keyParameters, ofSession } from "./session-key.js";
+import { getWithWords } from "./word-list.js";
 import type { WriteRules } from "./write-rules.js";
 
 // The usual append as one statement: entries below a leaf that is where the handle saw it last. The statement
@@ -132,17 +133,17 @@ function sizeOf({ entries }: Changes): number {
 
 /**
  * Writes a planned append, if the leaf is where the handle saw it last and none of the entries exists. Otherwise it writes nothing and
- * returns undefined. One statement.
+ * returns undefined. One statement; `words` are listed in the same round trip.
  *
  * @throws {ConnectionLostError} it may have been written.
  */
-export async function append(database: PgDatabase, plan: AppendPlan): Promise<BatchResult | undefined> {
+export async function append(database: PgDatabase, plan: AppendPlan, words: readonly string[]): Promise<BatchResult | undefined> {
   const { path, session: seen } = plan.seen;
   const { entries, totals } = plan.changes;
   const [usage = NO_USAGE] = totals.usage;
   const firstText = chooseFirstText(totals.counts, () => seen.firstText);
   try {
-    const row = await database.get(usage === NO_USAGE ? withoutUsage : withUsage, {
+    const row = await getWithWords(database, words, usage === NO_USAGE ? withoutUsage : withUsage, {
       ...toArrays(plan.session, entries),
       ...totals.counts,
       ...usage,

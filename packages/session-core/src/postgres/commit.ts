@@ -8,7 +8,7 @@ import { factsWanted, type LockedSession, lockSession, readFacts } from "./facts
 import { PgLeafState } from "./leaf-state.js";
 import { PlannedSession } from "./planned-session.js";
 import { saveChanges } from "./save-changes.js";
-import { listWords, textsOf } from "./word-list.js";
+import { listCollected, listWords, textsOf, wordsToList } from "./word-list.js";
 import type { WriteRules } from "./write-rules.js";
 
 /**
@@ -23,15 +23,21 @@ export async function commitBatch(database: PgDatabase, batch: Batch, rules: Wri
   const validated = batch.writes.map((write) => validateWrite(write, rules.validateEntry));
   const plan = planAppend(database.tenant, batch, validated, rules);
   // Writes that have to wait are copied, so that later changes by their owner are not written. A plan has their texts.
-  const writes = plan === undefined ? copyWrites(batch.writes).map((write) => validateWrite(write, rules.validateEntry)) : validated;
-  await listWords(database, textsOf(validated));
-  if (plan === undefined) return decideBatch(database, batch, writes, rules);
+  if (plan === undefined) {
+    const writes = copyWrites(batch.writes).map((write) => validateWrite(write, rules.validateEntry));
+    await listWords(database, textsOf(writes));
+    return decideBatch(database, batch, writes, rules);
+  }
+  const words = wordsToList(textsOf(validated));
   try {
-    return (await append(database, plan)) ?? (await decideBatch(database, batch, writesOf(plan), rules));
+    return (await append(database, plan, words)) ?? (await decideBatch(database, batch, writesOf(plan), rules));
   } catch (error) {
     if (!(error instanceof ConnectionLostError)) throw error;
     // It may have been written. The entries have their ids, so that the rules of a repeated append find them.
-    return afterLoss(error, () => decideBatch(database, batch, writesOf(plan), rules));
+    return afterLoss(error, async () => {
+      await listCollected(database, words);
+      return decideBatch(database, batch, writesOf(plan), rules);
+    });
   }
 }
 

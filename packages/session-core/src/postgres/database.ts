@@ -59,12 +59,13 @@ abstract class QueryRunner implements Database {
   }
 
   #query(query: Query<never, unknown>, parameters: object): Promise<Answer> {
+    return this.send(this.statement(query, parameters), effectOf(query, parameters));
+  }
+
+  protected statement(query: Query<never, unknown>, parameters: object): Statement {
     const { sql: text, slots } = query.compile();
     const values = bind(slots, { ...parameters, tenant: this.tenant }).map(toParameter);
-    const about = query.isDynamic ? { name: undefined, writes: isWrite(text) } : aboutOf(text);
-    const named = about.name === undefined || !this.#prepare ? { text, values } : { name: about.name, text, values };
-    const written = about.writes ? sessionIn(parameters) : undefined;
-    return this.send(named, { ...about, isRepeatable: query.isRepeatable ?? !about.writes, session: written });
+    return query.isDynamic || !this.#prepare ? { text, values } : { name: aboutOf(text).name, text, values };
   }
 
   protected abstract send(statement: Statement, effect: Effect): Promise<Answer>;
@@ -83,6 +84,12 @@ interface Effect {
   readonly isRepeatable: boolean;
   /** The session that it writes to, if it says so. */
   readonly session: SessionId | undefined;
+}
+
+function effectOf(query: Query<never, unknown>, parameters: object): Effect {
+  const { sql: text } = query.compile();
+  const writes = query.isDynamic ? isWrite(text) : aboutOf(text).writes;
+  return { writes, isRepeatable: query.isRepeatable ?? !writes, session: writes ? sessionIn(parameters) : undefined };
 }
 
 /** By convention the parameter `session` of a query is the session that it reads or writes. */
@@ -162,10 +169,38 @@ export class PgDatabase extends QueryRunner {
    * A query of its own. A read is tried again when its connection breaks, and a write that is repeatable. Another write is not, because
    * it is not known whether it happened: it throws `ConnectionLostError` with `written: "unknown"`. `write` and `once` find that out.
    */
-  protected async send(statement: Statement, { isRepeatable, session }: Effect): Promise<Answer> {
+  protected async send(statement: Statement, effect: Effect): Promise<Answer> {
+    return this.#send((client) => client.query(statement), effect);
+  }
+
+  /**
+   * Like `get`. Sends another statement before it, on the same connection, in a transaction of its own, without waiting for its answer: both
+   * take one round trip. Says whether the other statement was done, too; it must be repeatable.
+   */
+  async getAfter<B extends object, P extends object, R>(
+    other: Query<B, unknown>,
+    ofOther: B,
+    query: Query<P, R>,
+    parameters: P,
+  ): Promise<{ readonly row: R | undefined; readonly isOtherDone: boolean }> {
+    const [first, second] = [this.statement(other, ofOther), this.statement(query, parameters)];
+    let isOtherDone = false;
+    const { rows } = await this.#send(
+      async (client) => {
+        const [before, answer] = await Promise.allSettled([client.query(first), client.query(second)]);
+        isOtherDone = before.status === "fulfilled";
+        if (answer.status === "rejected") throw answer.reason;
+        return answer.value;
+      },
+      effectOf(query, parameters),
+    );
+    return { row: rows.map((row) => fromRow<R>(row))[0], isOtherDone };
+  }
+
+  async #send(attempt: (client: PgClient) => Promise<Answer>, { isRepeatable, session }: Effect): Promise<Answer> {
     const answer = await this.#run(async (client, held) => {
       try {
-        return await client.query(statement);
+        return await attempt(client);
       } catch (error) {
         if (!isRepeatable && faultOf(error) === "lost") {
           held.isBroken = true;

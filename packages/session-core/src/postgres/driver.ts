@@ -81,6 +81,8 @@ function configOf(options: PoolOptions): pg.ClientConfig {
     enableChannelBinding: address.channelBinding,
     connectionTimeoutMillis: address.connectTimeoutMs ?? Math.max(waitMs, 1),
     keepAlive: true,
+    // Statements that are sent together take one round trip. A driver that is too old for it sends the next one after an answer.
+    pipeline: true,
     application_name: address.applicationName,
     options: Object.entries(settingsOf(options))
       .map(([name, value]) => `-c ${name}=${escapeOption(value)}`)
