@@ -6,7 +6,7 @@ import { newPlace, tempFolder } from "../../../../.ci/test-engine.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 
-export { ENGINE, lastingPlace, newPlace, tempFolder } from "../../../../.ci/test-engine.js";
+export { lastingPlace, newPlace, tempFolder } from "../../../../.ci/test-engine.js";
 
 /** Lists the copies of databases that are left. The test has a temporary folder of its own, so that other tests do not count. */
 export function copiesLeft(): () => readonly string[] {
