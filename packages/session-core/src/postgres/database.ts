@@ -1,14 +1,15 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { ConnectionLostError, PoolExhaustedError, ServerFullError, ServerUnavailableError } from "../errors/server-errors.js";
 import { StoreBusyError, StoreClosedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
-import { bind, type Query } from "../query/declare.js";
+import type { Query } from "../query/declare.js";
 import type { Attempts, Held } from "./attempts.js";
 import { ChangeFeed } from "./changes.js";
 import { CommitMarks } from "./commit-marks.js";
 import type { PgClient } from "./driver.js";
 import { faultOf, toLostError } from "./server-errors.js";
-import { fromColumn, toParameter } from "./text.js";
+import { type Effect, effectOf, type Statement, toStatement } from "./statement.js";
+import { fromColumn } from "./text.js";
 
 /** Runs queries: on any free connection, or on the one of a transaction. */
 export interface Database {
@@ -63,59 +64,10 @@ abstract class QueryRunner implements Database {
   }
 
   protected statement(query: Query<never, unknown>, parameters: object): Statement {
-    const { sql: text, slots } = query.compile();
-    const values = bind(slots, { ...parameters, tenant: this.tenant }).map(toParameter);
-    return query.isDynamic || !this.#prepare ? { text, values } : { name: aboutOf(text).name, text, values };
+    return toStatement(query, { ...parameters, tenant: this.tenant }, this.#prepare);
   }
 
   protected abstract send(statement: Statement, effect: Effect): Promise<Answer>;
-}
-
-interface Statement {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: unknown[];
-}
-
-/** What sending a statement can do. */
-interface Effect {
-  /** Whether it changes rows. */
-  readonly writes: boolean;
-  readonly isRepeatable: boolean;
-  /** The session that it writes to, if it says so. */
-  readonly session: SessionId | undefined;
-}
-
-function effectOf(query: Query<never, unknown>, parameters: object): Effect {
-  const { sql: text } = query.compile();
-  const writes = query.isDynamic ? isWrite(text) : aboutOf(text).writes;
-  return { writes, isRepeatable: query.isRepeatable ?? !writes, session: writes ? sessionIn(parameters) : undefined };
-}
-
-/** By convention the parameter `session` of a query is the session that it reads or writes. */
-function sessionIn(parameters: object): SessionId | undefined {
-  return "session" in parameters && typeof parameters.session === "string" ? parameters.session : undefined;
-}
-
-interface About {
-  /** The name under which the server keeps a statement prepared: the same text has the same name in every process. */
-  readonly name: string;
-  readonly writes: boolean;
-}
-
-const known = new Map<string, About>();
-
-function aboutOf(text: string): About {
-  const found = known.get(text);
-  if (found !== undefined) return found;
-  const about = { name: `bough_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`, writes: isWrite(text) };
-  known.set(text, about);
-  return about;
-}
-
-/** Whether a statement changes rows. `SELECT … FOR UPDATE` does not. */
-function isWrite(text: string): boolean {
-  return /\b(?:insert\s+into|delete\s+from|merge\s+into|copy\s+\S+.*\sfrom|update\s+\S+(?:\s+as)?(?:\s+\S+)?\s+set)\b/is.test(text);
 }
 
 function fromRow<R>(row: Record<string, unknown>): R {

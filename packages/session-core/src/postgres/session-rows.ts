@@ -94,9 +94,15 @@ export async function insertNewSession(database: Database, given: NewSession, so
   return { id, seq, lastSeq: 0, cwd: columns.cwd, firstText: null };
 }
 
-/** A number that no other session of the same id has, without a counter that all writers would share. */
+let newestSeq = 0;
+
+/**
+ * A number that no other session of the same id has, without a counter that all writers would share. It also orders sessions of the same
+ * activity: those of a process by their creation.
+ */
 function newSessionSeq(): number {
-  return Date.now() * 1000 + Math.floor(Math.random() * 1000);
+  newestSeq = Math.max(newestSeq + 1, Date.now() * 1000 + Math.floor(Math.random() * 1000));
+  return newestSeq;
 }
 
 const setTitle = pgQuery<{ session: SessionId; title: string | null; source: string | null; words: string | null }>(({ sql, p }) =>
