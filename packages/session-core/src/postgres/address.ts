@@ -67,7 +67,7 @@ function decodedOrNot(text: string): string {
   }
 }
 
-const URL_PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i;
+const URL_PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#@]*))?(?:\?([^#]*))?$/i;
 
 /** What a url may have after `?`. The last ones are for libpq and have no effect here. */
 const PARAMETERS = [

@@ -40,7 +40,7 @@ export class Attempts {
       const client = await this.connect(until);
       const held = { isBroken: false };
       try {
-        for (const orphan of this.#orphans) await this.#end(orphan, client);
+        for (const orphan of this.#orphans) await this.#tryToEnd(orphan, client);
         return await attempt(client, held);
       } catch (error) {
         const fault = faultOf(error);
@@ -73,6 +73,16 @@ export class Attempts {
       [orphan.pid, seconds],
     );
     this.#orphans.delete(orphan);
+  }
+
+  /** A role may not be allowed to end processes; then the server has to notice that the connection is broken. */
+  async #tryToEnd(orphan: Orphan, client: PgClient): Promise<void> {
+    try {
+      await this.#end(orphan, client);
+    } catch (error) {
+      if (faultOf(error) !== "failed") throw error;
+      this.#orphans.delete(orphan);
+    }
   }
 
   async #explained(error: unknown, client: PgClient): Promise<unknown> {

@@ -98,7 +98,8 @@ export class ChangeFeed {
     const text = Buffer.byteLength(all) <= MOST_BYTES ? all : JSON.stringify([this.#origin, null]);
     const done = this.#attempts.run(async (client) => {
       const notify = `NOTIFY ${this.#channel}, ${client.escapeLiteral(text)}`;
-      await client.query(`BEGIN; SET LOCAL synchronous_commit = off; ${notify}; COMMIT`);
+      // Statements that are sent together are one transaction, which a failure ends.
+      await client.query(`SELECT set_config('synchronous_commit', 'off', true); ${notify}`);
     });
     // What is not announced is found by the others' looks.
     this.#announcing = Promise.allSettled([this.#announcing, done]).then(() => undefined);

@@ -36,7 +36,10 @@ export async function commitBatch(database: PgDatabase, batch: Batch, rules: Wri
     // It may have been written. The entries have their ids, so that the rules of a repeated append find them.
     return afterLoss(error, async () => {
       await listCollected(database, words);
-      return decideBatch(database, batch, writesOf(plan), rules);
+      // If it was written, the leaf is where it moved it: `onlyIfSeen` would refuse its own entries before it finds them. All of them are new
+      // entries below the leaf, for which `error` is the same condition.
+      const again: Batch = batch.onlyIfSeen ? { ...batch, onlyIfSeen: false, onConflict: "error" } : batch;
+      return decideBatch(database, again, writesOf(plan), rules);
     });
   }
 }

@@ -23,7 +23,7 @@ import type { Database } from "./database.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import type { NewEntryRow } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
-import { insertEntries, saveLabels, saveLeaves, saveRuns } from "./save-changes.js";
+import { insertEntries, kindArray, kindsAdded, saveLabels, saveLeaves, saveRuns } from "./save-changes.js";
 import { ofSession } from "./session-key.js";
 import { insertNewSession, saveMetadata, saveTitle } from "./session-rows.js";
 import { wordsOf } from "./words.js";
@@ -110,19 +110,22 @@ interface Added {
   readonly entries: number;
   readonly messages: number;
   readonly bytes: number;
+  readonly kinds: readonly number[];
 }
 
 const addCounts = pgQuery<Added>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE session SET last_seq = last_seq + ${p.entries}, entry_count = entry_count + ${p.entries}, message_count = message_count + ${p.messages},
-      payload_bytes = payload_bytes + ${p.bytes} WHERE ${ofSession(sql, p, "session")}`),
+      payload_bytes = payload_bytes + ${p.bytes}, kind_counts = ${kindsAdded(sql, p.kinds)} WHERE ${ofSession(sql, p, "session")}`),
 );
 
 async function saveCounts(transaction: Database, session: SessionId, rows: readonly NewEntryRow[]): Promise<void> {
   if (rows.length === 0) return;
   const messages = rows.filter(({ kind }) => ["user", "assistant"].includes(toEntryKind(kind).role ?? "")).length;
   const bytes = rows.reduce((sum, row) => sum + row.payload_bytes, 0);
-  await transaction.run(addCounts, { session, entries: rows.length, messages, bytes });
+  const kinds = new Map<number, number>();
+  for (const { kind } of rows) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  await transaction.run(addCounts, { session, entries: rows.length, messages, bytes, kinds: kindArray(kinds) });
 }
 
 interface Tokens {
@@ -135,7 +138,7 @@ interface Tokens {
 const insertTokens = pgQuery<Tokens>(({ sql, p }) =>
   pgRaw(sql`
     INSERT INTO entry_token_count (tenant, session_id, counter, entry_seq, tokens)
-    SELECT ${p.tenant}, ${p.session}, given.* FROM unnest(${p.counters}::text[], ${p.places}::integer[], ${p.tokens}::integer[]) AS given
+    SELECT ${p.tenant}, ${p.session}, given.* FROM unnest(${p.counters}::text[], ${p.places}::integer[], ${p.tokens}::bigint[]) AS given
     ON CONFLICT DO NOTHING`),
 );
 

@@ -16,7 +16,7 @@ import { pgQuery, pgRaw } from "./query.js";
 import { saveLeaves, saveRuns, saveTotals } from "./save-changes.js";
 import { ofSession } from "./session-key.js";
 import { findSessionRecord, insertNewSession } from "./session-rows.js";
-import { writeFirst } from "./sessions.js";
+import { listFirst, writeFirst } from "./sessions.js";
 import type { PgEntry } from "./tables.js";
 import type { FirstWrites } from "./write-rules.js";
 
@@ -35,6 +35,7 @@ export async function forkSession(
   fork: records.Fork,
   first: FirstWrites,
 ): Promise<records.SessionRecord> {
+  await listFirst(database, fork.into.title, first);
   return database.write(async (transaction) => {
     await transaction.run(oneSnapshot, {});
     const source = await findSessionRecord(transaction, id);

@@ -5,6 +5,7 @@ import { fromStart, importInto, newSession, SessionDeletedError } from "../impor
 import type { ExistingSession } from "../import/import-target.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type * as port from "../port/session-storage.js";
+import { toIndexedText } from "../search/fold.js";
 import { type SessionRecordRow, sessionColumns } from "../sessions/session-columns.js";
 import type { SourceSession } from "../source/source-session.js";
 import type { Database, PgDatabase } from "./database.js";
@@ -81,6 +82,7 @@ async function importNew(database: PgDatabase, id: SessionId, { source, options,
   const plan = new PlannedImport(database.tenant, empty, { ...NOTHING, title }, rules.fileTools);
   const imported = importInto(plan, undefined, source, options, rules.validateEntry);
   const changes = plan.takeChanges();
+  plan.words.add(toIndexedText(columns.title ?? ""));
   await listCollected(database, plan.words.list());
   await database.write(async (transaction) => {
     await saveImport(transaction, await insertNewSession(transaction, created, from), plan, changes);

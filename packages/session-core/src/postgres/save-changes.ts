@@ -145,10 +145,14 @@ export function countsAdded(sql: Sql, p: SessionCounts): RawBuilder<unknown> {
   return sql`
     UPDATE session SET last_seq = last_seq + ${p.entries}::integer, entry_count = entry_count + ${p.entries}::integer,
       message_count = message_count + ${p.messages}::integer, payload_bytes = payload_bytes + ${p.bytes}::bigint,
-      kind_counts = ARRAY(
-        SELECT coalesce(present, 0) + coalesce(added, 0) FROM unnest(kind_counts, ${p.kinds}::integer[]) AS counts (present, added)),
+      kind_counts = ${kindsAdded(sql, p.kinds)},
       active_at_ms = greatest(active_at_ms, ${p.activeAt}::bigint),
       first_text = coalesce(${p.firstText}::text, first_text, ${p.laterText}::text)`;
+}
+
+/** SQL of the number of entries of each kind, with new ones. */
+export function kindsAdded(sql: Sql, kinds: readonly number[]): RawBuilder<unknown> {
+  return sql`ARRAY(SELECT coalesce(present, 0) + coalesce(added, 0) FROM unnest(kind_counts, ${kinds}::integer[]) AS counts (present, added))`;
 }
 
 /** The number of new entries of each kind, from 1 up. */

@@ -49,8 +49,9 @@ export function isMisfit(error: unknown): boolean {
 export type Fault = "conflict" | "stale" | "starting" | "full" | "lost" | "failed";
 
 const CONFLICTS = ["40001", "40P01"];
-// Shutdown, crash, an idle connection that the server ended, and all of class 08.
-const LOST = /^(57P0[125]|25P03|08\w{3}|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED)$/;
+// Shutdown, crash, an idle connection that the server ended, and all of class 08; then what a socket says when its peer or the network is gone.
+const LOST =
+  /^(57P0[125]|25P03|08\w{3}|ECONN(RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOST(UNREACH|DOWN)|ENET(UNREACH|DOWN|RESET)|ENOTCONN|EADDRNOTAVAIL|EPROTO|ERR_(SSL|STREAM)_\w+)$/;
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|timeout expired$)/;
 const REFUSED = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|57P0[123]|08006)$/;
 

@@ -35,6 +35,8 @@ export class SessionChecks {
   messages = 0;
   bytes = 0;
   last = 0;
+  /** The number of entries of each kind. */
+  readonly kinds = new Map<number, number>();
 
   constructor(id: string) {
     this.#id = id;
@@ -52,6 +54,7 @@ export class SessionChecks {
     this.#entries[seq] = { parent_seq, kind, depth, compaction_seq, model_seq, thinking_seq, system_seq };
     this.count += 1;
     this.bytes += entry.payload_bytes;
+    this.kinds.set(kind, (this.kinds.get(kind) ?? 0) + 1);
     if (role === "user" || role === "assistant") this.messages += 1;
     if (seq !== this.last + 1 || seq === 1 || parent_seq !== seq - 1) this.runs.push({ start: seq, parent: parent_seq, depth });
     this.last = seq;

@@ -108,7 +108,7 @@ function placeConditions({ cwd, parentId }: SessionFilter): readonly Condition[]
 }
 
 function placesOf({ itself, from, before }: DirectoryRange): readonly Condition[] {
-  return [sql`cwd = ${itself}`, sql`cwd >= ${from} AND cwd < ${before}`];
+  return [sql`cwd = ${itself}`, sql`cwd >= ${from} AND cwd < ${before} AND cwd <> ${itself}`];
 }
 
 function anyOf(places: readonly Condition[] | undefined): readonly Condition[] {

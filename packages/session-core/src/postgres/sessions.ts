@@ -31,7 +31,7 @@ export async function createSession(database: PgDatabase, session: records.NewSe
 }
 
 /** Lists the words of a new session. */
-async function listFirst(database: PgDatabase, title: string | null | undefined, first: FirstWrites): Promise<void> {
+export async function listFirst(database: PgDatabase, title: string | null | undefined, first: FirstWrites): Promise<void> {
   const writes = first === undefined ? [] : first.writes.map((write) => validateWrite(write, first.rules.validateEntry));
   await listWords(database, [title ?? "", ...textsOf(writes)]);
 }

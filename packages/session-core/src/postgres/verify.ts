@@ -128,17 +128,32 @@ async function findLostWords(
   });
 }
 
-const lastSeqOf = pgQuery<Session, { last: number }>(({ sql, p }) =>
-  pgRaw(sql<{ last: number }>`SELECT last_seq AS last FROM session WHERE ${ofSession(sql, p, "session")}`),
+interface Counted {
+  readonly last: number;
+  readonly kinds: readonly number[];
+}
+
+const countedOf = pgQuery<Session, Counted>(({ sql, p }) =>
+  pgRaw(sql<Counted>`SELECT last_seq AS last, kind_counts AS kinds FROM session WHERE ${ofSession(sql, p, "session")}`),
 );
 
 async function countFaults(transaction: Database, row: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
-  const last = (await transaction.get(lastSeqOf, { session: row.id }))?.last;
+  const counted = await transaction.get(countedOf, { session: row.id });
   const isRight =
-    row.entry_count === checks.count && row.message_count === checks.messages && row.payload_bytes === checks.bytes && last === checks.last;
+    row.entry_count === checks.count &&
+    row.message_count === checks.messages &&
+    row.payload_bytes === checks.bytes &&
+    counted?.last === checks.last &&
+    isSameCount(counted.kinds, checks.kinds);
   // Numbers are without gaps.
   if (isRight && checks.last === checks.count) return [];
   return [{ rule: "wrong-count", message: `Session ${row.id}: its counts differ from its entries (${checks.count} entries are there).` }];
+}
+
+/** `kinds`: the numbers of entries of kind 1, 2 and so on. */
+function isSameCount(kinds: readonly number[], found: ReadonlyMap<number, number>): boolean {
+  const stored = kinds.flatMap((count, at) => (count === 0 ? [] : [[at + 1, count] as const]));
+  return stored.length === found.size && stored.every(([kind, count]) => found.get(kind) === count);
 }
 
 const runsOf = pgQuery<Session, NewRun>(({ sql, p }) =>

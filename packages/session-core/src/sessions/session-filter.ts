@@ -37,7 +37,8 @@ export function directoryRanges(directories: readonly string[]): readonly Direct
 
 /** One that is below another one of the list adds no session, and would add its sessions twice. */
 function isOutermost(directory: string, at: number, all: readonly string[]): boolean {
-  return !all.some((other, place) => place !== at && (directory.startsWith(`${other}/`) || (directory === other && place < at)));
+  const isBelow = (other: string) => directory.startsWith(other.endsWith("/") ? other : `${other}/`);
+  return !all.some((other, place) => place !== at && (directory === other ? place < at : isBelow(other)));
 }
 
 /** The agent of a session that was not imported. */

@@ -107,7 +107,7 @@ interface Place {
 function placesOf({ itself, from, before }: DirectoryRange): readonly Place[] {
   return [
     { isRange: false, within: sql`cwd = ${itself}` },
-    { isRange: true, within: sql`cwd >= ${from} AND cwd < ${before}` },
+    { isRange: true, within: sql`cwd >= ${from} AND cwd < ${before} AND cwd <> ${itself}` },
   ];
 }
 

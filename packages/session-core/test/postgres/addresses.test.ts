@@ -72,6 +72,10 @@ describe("sslmode", () => {
   });
 });
 
+test("a password that is not encoded and begins with / is no place", () => {
+  expect(() => parseServerUrl("postgres://ada:/secret@db.example.com", {})).toThrow(/^(?!.*secret).*form postgres:/);
+});
+
 describe("the password file", () => {
   const passwordOf = async (lines: string, mode = 0o600) => {
     const file = join(tempFolder(), "pgpass");
@@ -95,6 +99,7 @@ test.each([
   ["postgres://ada@db/agents", "postgres://ada@db/agents"],
   ["postgres://db:5432/agents", "postgres://db:5432/agents"],
   ["postgres://ada:se/cr?e#t@x@db/agents?password=secret", "postgres://ada@db/agents"],
+  ["postgres://ada:/secret@db", "postgres://ada@db"],
   ["postgres://ada:secret", "postgres://ada"],
   ["sessions:of@me.db", "sessions:of@me.db"],
 ])("%s is shown as %s", (url, shown) => {

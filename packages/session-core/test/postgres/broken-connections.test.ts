@@ -47,6 +47,21 @@ describe("a connection that breaks at any message of an append", () => {
   });
 });
 
+test("an append that expects a leaf and whose answer is lost does not take its own entry for that of another writer", async () => {
+  const { proxy, store, beside } = await cutStore({ connections: 1 });
+  const session = await store.createSession();
+  const { id } = await session.append(userMessage("text1"));
+  proxy.arm("unanswered", (message) => message.includes("text2"));
+  await session.append(userMessage("text2"), { expectedLeafId: id });
+  expect(proxy.cuts).toBe(1);
+  expect(await textsOf(beside, session.id)).toEqual(["text1", "text2"]);
+  await beside.openSession(session.id).then((other) => other.append(userMessage("text3")));
+  proxy.arm("unsent", (message) => message.includes("text4"));
+  const expected = { expectedLeafId: session.leafId };
+  await expect(session.append(userMessage("text4"), expected)).rejects.toMatchObject({ code: "LEAF_MOVED" });
+  expect(await textsOf(beside, session.id)).toEqual(["text1", "text2", "text3"]);
+});
+
 describe("a connection that breaks at any message of a creation", () => {
   test.each(["unsent", "unanswered", "late"] as const)("%s: the session is created once", async (cut) => {
     const { proxy, store, beside } = await cutStore({ connections: 1 });

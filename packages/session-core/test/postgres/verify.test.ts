@@ -57,6 +57,7 @@ describe("verify of a store on a server", () => {
     ["a title that the search lost", "DELETE FROM session_title WHERE OF_IT", "search-index", null],
     ["a run that is gone", `DELETE FROM run WHERE OF_IT AND start_seq = ${seq("h1")}`, "wrong-run", null],
     ["a run with another parent", `UPDATE run SET parent_seq = 1 WHERE OF_IT AND start_seq = ${seq("h1")}`, "wrong-run", null],
+    ["a wrong number of entries of a kind", "UPDATE session SET kind_counts = '{1,2,3}' WHERE OF_IT", "wrong-count", null],
     ["an entry that is gone", "DELETE FROM entry WHERE OF_IT AND id = 'u5'", "wrong-count", null],
     ["a wrong count of messages", "UPDATE session SET message_count = 1 WHERE OF_IT", "wrong-count", null],
     ["a wrong number of the newest entry", "UPDATE session SET last_seq = 99 WHERE OF_IT", "wrong-count", null],

@@ -1,11 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import { InvalidQueryError } from "../../src/errors/session-errors.js";
+import { exportBough, importPath } from "../../src/index.js";
 import type { SearchRequest } from "../../src/port/search.js";
 import type { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";
-import { openedStore, raw, storePath } from "../world/stores.js";
+import { collected, openedStore, raw, storePath, tempFolder } from "../world/stores.js";
 
 /** A session of user messages with these texts, the first with the id e0. */
 async function said(...texts: string[]) {
@@ -23,6 +26,19 @@ async function found(store: Store, request: SearchRequest | string): Promise<str
   expect(await ids()).toEqual(scanned);
   return scanned.join(" ");
 }
+
+test("a part of a word is found also in titles and first entries of forks and imports", async () => {
+  const store = await openedStore();
+  const { id } = await store.createSession({ title: "First" });
+  const writes = [{ kind: "entry" as const, entry: { ...userMessage("the brontosaurus"), id: "e9" } }];
+  const fork = await store.forkSession(id, { title: "Pterodactyl", writes });
+  const [file, target] = [join(tempFolder(), "fork.jsonl"), await openedStore()];
+  writeFileSync(file, (await collected(exportBough(fork))).join(""));
+  await importPath(target, file);
+  for (const one of [store, target]) {
+    for (const part of ["ontosaur", "terodac"]) expect((await one.search({ query: part })).hits).toHaveLength(1);
+  }
+});
 
 describe("a search", () => {
   test.each([

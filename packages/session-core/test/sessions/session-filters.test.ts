@@ -31,6 +31,9 @@ describe("a list of sessions", () => {
     expect(await listed(store, { under: ["/w/app", "/w/app/src", "/w/app"] })).toBe("deep sub root");
     expect(await listed(store, { under: ["/"] })).toBe("above dash like deep sub root");
     expect(await listed(store, { under: ["/w/app"], kind: "all", archived: "all", empty: true })).toBe("deep sub root");
+    await spoken(store, "top", 50, { cwd: "/" });
+    expect(await listed(store, { under: ["/"] })).toBe("above dash like deep sub root top");
+    expect(await listed(store, { under: ["/", "/w/app"] })).toBe("above dash like deep sub root top");
     expect(await listed(store, { under: [] })).toBe("");
   });
 

@@ -74,6 +74,7 @@ describe("a copy of a store", () => {
     const [from, to] = [await filled(), await openedStore()];
     expect(await outcomes(from, to)).toEqual({ main: "copied", agent: "copied", fork: "copied", empty: "copied" });
     expect(await contents(to)).toEqual(await contents(from));
+    expect(await to.statistics()).toEqual(await from.statistics());
     expect(await findingsOf(to)).toEqual([]);
   });
 
