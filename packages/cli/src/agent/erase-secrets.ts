@@ -12,7 +12,7 @@ export function withoutSecretVariables(env: Io["env"], secrets: readonly string[
 }
 
 const KEY_IS_READABLE =
-  "Commands that the model runs can read the API key from the environment of bough on this system; see docs/navigator.md.";
+  "Commands that the model runs can read the API key or the password of the store from the environment of bough on this system; see docs/navigator.md.";
 
 /**
  * Erases secrets from the environment and arguments of this process. Returns a warning for the user if commands of the model

@@ -12,7 +12,7 @@ import { describeAgent, findAgents } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import { resolveSession } from "../session/resolve-names.js";
 import { shortSessionId } from "../session/short-ids.js";
-import { withoutStorePassword } from "../session/store-location.js";
+import { secretsOfStore, withoutStorePassword } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -45,9 +45,12 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
   };
   await withStore(io, options.store, "create", async (store, location) => {
     const model = chooseChatModel(io.env, config, chosen);
-    const secrets = [...(model?.secrets ?? []), ...location.passwords];
+    const { PGPASSWORD: password } = io.env;
+    const secrets = [...(model?.secrets ?? []), ...secretsOfStore(io.env, location)];
     const warning = secrets.length === 0 ? null : hideKey(io.env, config.tools?.bash, secrets);
     if (warning !== null) await out.note(warning);
+    // It is erased from the memory that other processes can read; commands of the shell open the store again.
+    if (location.isServer && password !== undefined) process.env["PGPASSWORD"] = password;
     const shellIo = { ...io, env: withoutStorePassword(io.env, location) };
     const run: InteractiveRun = { io: shellIo, store, location, config, options: chosen, model, isNotebookShown: false };
     await greetFirstUse(run, out);

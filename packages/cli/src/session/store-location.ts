@@ -90,11 +90,20 @@ function defaultPath({ env, home }: Place): string {
   return join(isSet ? data : join(home, ".local", "share"), "bough", "sessions.db");
 }
 
-/** The environment for processes that a model starts: without the password of a store on a server. */
-export function withoutStorePassword(env: Io["env"], { isServer, passwords }: StoreLocation): Io["env"] {
-  if (!isServer) return env;
-  const { PGPASSWORD: _password, BOUGH_STORE: named, ...others } = env;
-  return passwords.some((password) => named?.includes(password)) ? others : { ...others, BOUGH_STORE: named };
+/** The environment for processes that a model starts: without passwords of stores. Without a store on a server, `PGPASSWORD` is of something else. */
+export function withoutStorePassword(env: Io["env"], { isServer }: StoreLocation): Io["env"] {
+  const { PGPASSWORD: password, BOUGH_STORE: named, ...others } = env;
+  const kept = isServer || password === undefined ? others : { ...others, PGPASSWORD: password };
+  return named === undefined || passwordsIn(named).length > 0 ? kept : { ...kept, BOUGH_STORE: named };
+}
+
+/**
+ * What processes that a model starts must not read in the memory of this one: passwords of stores, and the whole addresses with them, because a short
+ * password is not looked for inside other texts.
+ */
+export function secretsOfStore({ BOUGH_STORE: named = "", PGPASSWORD: password = "" }: Io["env"], location: StoreLocation) {
+  const addresses = [location.address, named].filter((address) => passwordsIn(address).length > 0);
+  return [...addresses, ...addresses.flatMap(passwordsIn), ...(location.isServer && password !== "" ? [password] : [])];
 }
 
 /** Says that a command that was written down for later has no password in it, and where `who` finds one. */

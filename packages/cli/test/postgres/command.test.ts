@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { withoutStorePassword } from "../../src/session/store-location.js";
+import { secretsOfStore, withoutStorePassword } from "../../src/session/store-location.js";
 import { parserSession, type World, world } from "../world.js";
 
 const SAMPLE = fileURLToPath(new URL("../../demo/sample.jsonl", import.meta.url));
@@ -167,7 +167,10 @@ describe("a password", () => {
     expect(withoutStorePassword(env, { ...at, passwords: ["s3cr3t"] })).toEqual({ PATH: "/bin" });
     const named = { ...env, BOUGH_STORE: "postgres://ada@db/agents" };
     expect(withoutStorePassword(named, { ...at, passwords: [] })).toEqual({ BOUGH_STORE: named.BOUGH_STORE, PATH: "/bin" });
-    expect(withoutStorePassword(env, { ...at, isServer: false, passwords: [] })).toBe(env);
+    const file = { ...at, isServer: false, passwords: [] };
+    expect(withoutStorePassword(env, file)).toEqual({ PGPASSWORD: "s3cr3t", PATH: "/bin" });
+    expect(secretsOfStore(env, file)).toEqual([env.BOUGH_STORE, "s3cr3t"]);
+    expect(secretsOfStore(named, { ...at, passwords: [] })).toEqual(["s3cr3t"]);
   });
 
   test("is not in the list of processes", async () => {

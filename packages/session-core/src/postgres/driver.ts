@@ -95,7 +95,9 @@ function configOf(options: PoolOptions): pg.ClientConfig {
 function settingsOf({ schema, tenant, waitMs, readOnly, durable }: PoolOptions): Readonly<Record<string, string>> {
   return {
     // Extensions are in `public` where the store did not create them.
-    search_path: `"${schema}", public`,
+    search_path: `"${schema}", public, pg_temp`,
+    // The rules of the statements that take locks; a server or a role can have another default.
+    default_transaction_isolation: "read committed",
     // Row-level security compares each row with it.
     "bough.tenant": toServer(tenant),
     // 0 would mean: no limit.

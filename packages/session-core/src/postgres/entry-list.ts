@@ -27,6 +27,11 @@ export function possibleSeqs(seqs: readonly number[]): readonly number[] {
   return seqs.filter((seq) => Number.isInteger(seq) && seq > 0 && seq <= MAX_SEQ);
 }
 
+/** A bound of times that a caller gave, as a whole number: times are whole milliseconds. */
+export function wholeMs(ms: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
+}
+
 /** Declares the queries of a list with these columns. Returns the function that reads a page of it. */
 export function listOf<R>(columns: string): (database: Database, key: SessionKey, listing: EntryListing) => Promise<readonly R[]> {
   const inOrder = (order: "ASC" | "DESC") =>

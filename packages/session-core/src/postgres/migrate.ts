@@ -97,7 +97,9 @@ async function takeSteps(client: PgClient, wanted: Wanted): Promise<void> {
   const { rows } = await client.query("SELECT to_regnamespace($1) IS NOT NULL AS made", [`"${schema}"`]);
   if (rows[0]?.made !== true) await client.query(`CREATE SCHEMA "${schema}"`);
   // A pooler can have dropped the setting of the connection; tables must not be created in `public`.
-  await client.query(`SET LOCAL search_path = "${schema}", public`);
+  // The function of search-schema.ts keeps this path. Without pg_temp at its end, the caller's temporary tables would come first, and would be
+  // read with the rights of the owner.
+  await client.query(`SET LOCAL search_path = "${schema}", public, pg_temp`);
   const made = await client.query("SELECT to_regclass($1) IS NOT NULL AS made", [`"${schema}".store_version`]);
   const found = made.rows[0]?.made === true ? await readVersion(client, schema) : undefined;
   if (found !== undefined && found.version >= wanted.steps.length) return requireUsable(found, wanted);

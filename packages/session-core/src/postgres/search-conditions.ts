@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { ENTRY_TYPES, MESSAGE_ROLES, toEntryKind } from "../entry/kinds.js";
 import type { SearchRequest } from "../port/search.js";
+import { possibleSeqs, wholeMs } from "./entry-list.js";
 import { allOf } from "./search-words.js";
 
 // The conditions of a search that are not on words, as SQL on the tables `entry` and `session`.
@@ -20,9 +21,9 @@ export function searchedEntries(request: SearchRequest, tenant: string, untilMs:
   const { sessionId, types, roles, seqs, sinceMs, path, includePrivate } = request;
   if (sessionId !== undefined) conditions.push(sql`entry.session_id = ${sessionId}`);
   if (types !== undefined || roles !== undefined) conditions.push(sql`entry.kind = ANY (${kindsOf(request)}::smallint[])`);
-  if (seqs !== undefined) conditions.push(sql`entry.seq = ANY (${seqs}::integer[])`);
-  if (sinceMs !== undefined) conditions.push(sql`entry.created_at_ms >= ${sinceMs}`);
-  if (request.untilMs !== undefined) conditions.push(sql`entry.created_at_ms < ${request.untilMs}`);
+  if (seqs !== undefined) conditions.push(sql`entry.seq = ANY (${possibleSeqs(seqs)}::integer[])`);
+  if (sinceMs !== undefined) conditions.push(sql`entry.created_at_ms >= ${wholeMs(sinceMs)}`);
+  if (request.untilMs !== undefined) conditions.push(sql`entry.created_at_ms < ${wholeMs(request.untilMs)}`);
   if (untilMs !== null) conditions.push(sql`entry.created_at_ms <= ${untilMs}`);
   if (includePrivate !== true) conditions.push(sql`NOT entry.is_private`);
   if (path !== undefined) conditions.push(touches(path));
@@ -33,8 +34,8 @@ export function searchedEntries(request: SearchRequest, tenant: string, untilMs:
 export function searchedSessions(request: SearchRequest, tenant: string): RawBuilder<boolean> {
   const conditions: RawBuilder<boolean>[] = [sql`session.tenant = ${tenant}`, ...sessionConditions(request)];
   if (request.sessionId !== undefined) conditions.push(sql`session.session_id = ${request.sessionId}`);
-  if (request.sinceMs !== undefined) conditions.push(sql`session.created_at_ms >= ${request.sinceMs}`);
-  if (request.untilMs !== undefined) conditions.push(sql`session.created_at_ms < ${request.untilMs}`);
+  if (request.sinceMs !== undefined) conditions.push(sql`session.created_at_ms >= ${wholeMs(request.sinceMs)}`);
+  if (request.untilMs !== undefined) conditions.push(sql`session.created_at_ms < ${wholeMs(request.untilMs)}`);
   return allOf(conditions);
 }
 
@@ -56,6 +57,9 @@ function kindsOf({ types, roles }: SearchRequest): readonly number[] {
   });
 }
 
+/** The member `path` of a JSON text, as it is written there. In another text its quotation marks would have backslashes. */
+const PATH_MEMBER = String.raw`"path":("(?:[^"\\]|\\.)*")`;
+
 /**
  * The entry calls a tool on this file, or on one whose path ends with it. Paths are compared as JSON texts: the server cannot
  * parse one with the character U+0000. Few entries have the end of the path anywhere.
@@ -65,6 +69,7 @@ function touches(path: string): RawBuilder<boolean> {
   const end = JSON.stringify(tail).slice(1);
   const name = JSON.stringify(tail.slice(tail.lastIndexOf("/") + 1)).slice(1, -1);
   return sql`(strpos(entry.file_operations, ${name}) > 0 AND EXISTS (
-    SELECT 1 FROM json_array_elements(entry.file_operations::json) AS operation, LATERAL (SELECT (operation -> 'path')::text AS path) AS touched
-    WHERE touched.path IN (${JSON.stringify(path)}, ${JSON.stringify(tail.slice(1))}) OR right(touched.path, ${end.length}::integer) = ${end}))`;
+    SELECT 1 FROM json_array_elements(entry.file_operations::json) AS operation,
+      LATERAL (SELECT substring(operation::text FROM ${PATH_MEMBER}) AS path) AS touched
+    WHERE touched.path IN (${JSON.stringify(path)}, ${JSON.stringify(tail.slice(1))}) OR right(touched.path, ${[...end].length}::integer) = ${end}))`;
 }

@@ -37,7 +37,10 @@ export async function findEntries(
   const entries = searchedEntries(request, database.tenant, untilMs);
   const column = entryWords(database.tenant, request, parts, await isSecured(database));
   if (isIndexed(matching, request)) return findIndexed(database, matching, entries, column, request);
-  return scanned(await scan(database, matching, request, entries, candidatesCondition(matching, column)));
+  const candidates = candidatesCondition(matching, column);
+  const words = matching.terms.filter((term) => term.kind === "words");
+  const condition = candidates === null ? null : sql<boolean>`(${candidates} OR ${unsureCondition(words, column)})`;
+  return scanned(await scan(database, matching, request, entries, condition));
 }
 
 const rowSecurity = pgQuery<Record<never, never>, { active: boolean }>(({ sql: text }) =>
@@ -109,14 +112,8 @@ function scanned(hits: readonly TextHit<FoundEntry>[]): FoundEntries {
 /** BM25 without the frequency of words in the store, which the server does not know. */
 function byScore<H extends Pick<TextHit<FoundEntry>, "occurrences" | "words"> & FoundEntry>(hits: readonly H[]): readonly H[] {
   const meanWords = hits.reduce((sum, { words }) => sum + words, 0) / Math.max(1, hits.length);
-  const scored = hits.map((hit) => ({
-    hit,
-    score: scoreOf(
-      hit,
-      hit.occurrences.map(() => 1),
-      meanWords,
-    ),
-  }));
+  const ones = (hits[0]?.occurrences ?? []).map(() => 1);
+  const scored = hits.map((hit) => ({ hit, score: scoreOf(hit, ones, meanWords) }));
   return scored.sort((a, b) => b.score - a.score || byAge(a.hit, b.hit)).map(({ hit }) => hit);
 }
 
@@ -163,7 +160,7 @@ async function findIndexed(
   const start = hasParts ? termsCondition(matching, "start", column) : whole;
   return {
     total: found.total + extra.length,
-    newestMs: row?.newest_ms ?? null,
+    newestMs: extra.reduce<number | null>((newest, one) => Math.max(newest ?? 0, one.created_at_ms), row?.newest_ms ?? null),
     list: (offset, limit) => listIndexed(database, found, { whole: rows(whole), start: rows(start), any: rows(any) }, offset, limit),
   };
 }
@@ -185,8 +182,9 @@ function unsureCondition(terms: readonly WordsTerm[], { tenant, has }: WordsColu
 function ranksOf(terms: readonly WordsTerm[], tenant: string): RawBuilder<unknown> {
   const rank = (query: string, norm: number) => sql`ts_rank('{1,1,1,1}', unpacked.words, ${query}::tsquery, ${sql.lit(norm)})`;
   const all = terms.map((term) => wholeQuery(term, tenant).replaceAll("<->", "|")).join(" | ");
-  const words = terms.map((term) => sql`json_build_array(${sql.join(wordQueries(term, tenant).map((query) => rank(query, 0)))})`);
-  return sql.join([rank(all, 0), rank(all, 2), ...words]);
+  // Arrays, because a call of a function has at most 100 arguments. The numbers of words differ.
+  const words = terms.map((term) => sql`to_json(ARRAY[${sql.join(wordQueries(term, tenant).map((query) => rank(query, 0)))}])`);
+  return sql.join([rank(all, 0), rank(all, 2), sql`to_json(ARRAY[${sql.join(words)}])`]);
 }
 
 type RankedRow = readonly [
@@ -195,12 +193,12 @@ type RankedRow = readonly [
   createdAtMs: number,
   all: number,
   byLength: number,
-  ...words: (readonly number[])[],
+  words: readonly (readonly number[])[],
 ];
 
 function readRanked(json: string | null) {
   const rows: readonly RankedRow[] = json === null ? [] : JSON.parse(json);
-  return rows.map(([session_id, seq, created_at_ms, all, byLength, ...words]) => ({
+  return rows.map(([session_id, seq, created_at_ms, all, byLength, words]) => ({
     session_id,
     seq,
     created_at_ms,

@@ -135,6 +135,8 @@ function allOfThem(terms: readonly Alternatives[]): string {
 /** The choices of so many of the items; at most `most`. */
 function combinations<T>(items: readonly T[], size: number, most: number): readonly (readonly T[])[] {
   if (size === 0) return [[]];
+  // Without this, each of the items would be tried: the cost would double with each.
+  if (size > items.length) return [];
   const found: (readonly T[])[] = [];
   for (const [at, item] of items.entries()) {
     for (const rest of combinations(items.slice(at + 1), size - 1, most - found.length)) found.push([item, ...rest]);

@@ -15,6 +15,7 @@ import {
 import type { MetadataRow } from "../storage/metadata-rows.js";
 import { rowLimit } from "../storage/query.js";
 import type { Database, PgDatabase } from "./database.js";
+import { wholeMs } from "./entry-list.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { RECORD_COLUMNS } from "./session-rows.js";
 
@@ -118,8 +119,8 @@ function anyOf(places: readonly Condition[] | undefined): readonly Condition[] {
 
 function timeConditions({ sinceMs, untilMs }: SessionFilter): readonly Condition[] {
   return [
-    ...(sinceMs === undefined ? [] : [sql`active_at_ms >= ${sinceMs}`]),
-    ...(untilMs === undefined ? [] : [sql`active_at_ms < ${untilMs}`]),
+    ...(sinceMs === undefined ? [] : [sql`active_at_ms >= ${wholeMs(sinceMs)}`]),
+    ...(untilMs === undefined ? [] : [sql`active_at_ms < ${wholeMs(untilMs)}`]),
   ];
 }
 

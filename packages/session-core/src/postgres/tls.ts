@@ -16,15 +16,16 @@ const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-ful
 
 /**
  * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. Default: `prefer`, and `disable` for a server of this machine. `require` and
- * the modes before it do not verify the certificate of the server, unless `sslrootcert` is given.
+ * the modes before it do not verify the certificate of the server; `require` does if there is a root certificate, as in libpq.
  */
 export function tlsOf(host: string, parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): Tls {
   const isLocal = host.startsWith("/") || host === "localhost" || host === "::1" || host.startsWith("127.");
-  const mode = parameters.get("sslmode") || environment["PGSSLMODE"] || (isLocal ? "disable" : "prefer");
+  const root = parameters.get("sslrootcert") || environment["PGSSLROOTCERT"] || undefined;
+  const usual = root === "system" ? "verify-full" : isLocal ? "disable" : "prefer";
+  const mode = parameters.get("sslmode") || environment["PGSSLMODE"] || usual;
   if (!MODES.includes(mode))
     throw new InvalidArgumentError("options.url", "a url with an sslmode of libpq", `one with another; known are ${MODES.join(", ")}`);
   if (mode === "disable" || host.startsWith("/")) return { options: undefined, optional: false };
-  const root = parameters.get("sslrootcert") || environment["PGSSLROOTCERT"];
   const certificate = parameters.get("sslcert") || environment["PGSSLCERT"];
   const key = parameters.get("sslkey") || environment["PGSSLKEY"];
   return {
@@ -38,12 +39,15 @@ export function tlsOf(host: string, parameters: ReadonlyMap<string, string>, env
 }
 
 function verification(mode: string, root: string | undefined): ConnectionOptions {
-  if (mode === "verify-full") return { rejectUnauthorized: true, ...trusted(root ?? ownRoot()) };
-  const isVerified = mode === "verify-ca" || (mode === "require" && root !== undefined);
+  const file = root ?? ownRoot();
+  if (mode === "verify-full") return { rejectUnauthorized: true, ...trusted(file) };
+  // Anybody has a certificate of a public authority for some name; without its comparison it says nothing.
+  if (file === "system") throw new InvalidArgumentError("options.url", "a url with sslmode=verify-full where sslrootcert is system", mode);
+  if (mode === "verify-ca" && file === undefined)
+    throw new InvalidArgumentError("options.url", "a url with sslrootcert where sslmode is verify-ca", "one without");
+  const isVerified = mode === "verify-ca" || (mode === "require" && file !== undefined);
   // The name of the host is not compared.
-  return isVerified
-    ? { rejectUnauthorized: true, checkServerIdentity: () => undefined, ...trusted(root ?? ownRoot()) }
-    : { rejectUnauthorized: false };
+  return isVerified ? { rejectUnauthorized: true, checkServerIdentity: () => undefined, ...trusted(file) } : { rejectUnauthorized: false };
 }
 
 /** `system`: the authorities that Node knows. */

@@ -66,7 +66,16 @@ describe("sslmode", () => {
 
   test("require encrypts; verify-ca verifies the certificate, verify-full the name of the host too", () => {
     expect(tls("require")).toMatchObject({ optional: false, options: { rejectUnauthorized: false } });
-    expect(tls("verify-ca").options).toMatchObject({ rejectUnauthorized: true, checkServerIdentity: expect.any(Function) });
+    expect(() => tls("verify-ca")).toThrow("a url with sslrootcert where sslmode is verify-ca");
+    expect(() => tls("require&sslrootcert=system")).toThrow("verify-full where sslrootcert is system");
+    expect(tls("&sslrootcert=system").options).toEqual({ rejectUnauthorized: true });
+    const file = join(tempFolder(), "root.crt");
+    writeFileSync(file, "root");
+    expect(tls(`require&sslrootcert=${file}`).options).toMatchObject({ rejectUnauthorized: true, ca: Buffer.from("root") });
+    expect(tls(`verify-ca&sslrootcert=${file}`).options).toMatchObject({
+      rejectUnauthorized: true,
+      checkServerIdentity: expect.any(Function),
+    });
     expect(tls("verify-full").options).toMatchObject({ rejectUnauthorized: true });
     expect(tls("verify-full").options).not.toHaveProperty("checkServerIdentity");
   });

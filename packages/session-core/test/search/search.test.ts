@@ -40,6 +40,43 @@ test("a part of a word is found also in titles and first entries of forks and im
   }
 });
 
+test("a search for more words than a call on a server has arguments, and by numbers that no entry has", async () => {
+  const words = Array.from({ length: 120 }, (_, at) => `w${at}`).join(" ");
+  const { store } = await said(words, "other words", "漢".repeat(130));
+  expect(await found(store, words)).toBe("e0");
+  expect(await found(store, `"${words}"`)).toBe("e0");
+  expect(await found(store, "漢".repeat(120))).toBe("e2");
+  const bounds = { sinceMs: 0.5, untilMs: Number.POSITIVE_INFINITY, seqs: [1.5, 2 ** 40] };
+  expect(await found(store, { query: "other", sinceMs: 0.5, untilMs: Number.POSITIVE_INFINITY })).toBe("e1");
+  expect(await found(store, { query: "other", ...bounds })).toBe("");
+  expect((await store.listSessions({ sinceMs: 0.5, untilMs: Number.POSITIVE_INFINITY })).items).toHaveLength(1);
+});
+
+test("a phrase that is far into a long text is found by a search of one place, too, and by each page", async () => {
+  const { store, session } = await grow("");
+  const far = `${"same ".repeat(20_000)} connection refused`;
+  for (let at = 0; at < 3; at += 1) await session.append({ ...userMessage("connection refused"), id: `e${at}` });
+  await session.append({ ...toolResult("call", far, { toolName: "bash" }), id: "far" });
+  await store.catchUpSearch();
+  const query = '"connection refused"';
+  expect((await store.search({ query, places: ["tool"] })).hits.map(({ entryId }) => entryId)).toEqual(["far"]);
+  const pages = [await store.search({ query, limit: 2 })];
+  for (let next = pages[0]?.next ?? null; next !== null; next = pages.at(-1)?.next ?? null)
+    pages.push(await store.search({ query, limit: 2, cursor: next }));
+  expect(pages.flatMap(({ hits }) => hits.map(({ entryId }) => entryId)).sort()).toEqual(["e0", "e1", "e2", "far"]);
+});
+
+test("a search by path takes any path", async () => {
+  const { store, session } = await grow("");
+  const calls = ["docs/\u{1f4c4}.md", "a\0b/x.md", "\ud800/x.md", 'q"uo\\te/x.md'];
+  for (const [at, path] of calls.entries())
+    await session.append({ ...assistantMessage([{ type: "toolCall", id: `c${at}`, name: "read", arguments: { path } }]), id: `e${at}` });
+  const byPath = async (path: string) => found(store, { query: "read", path });
+  expect(await byPath("\u{1f4c4}.md")).toBe("e0");
+  expect(await byPath("x.md")).toMatch(/e2 e3$/);
+  expect(await byPath('q"uo\\te/x.md')).toBe("e3");
+});
+
 describe("a search", () => {
   test.each([
     ["a word", "parser", "e0 e1"],
