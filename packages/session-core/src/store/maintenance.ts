@@ -57,6 +57,8 @@ export class Maintenance {
   #appendedSinceRun = 0;
   #hasSearched = false;
   #isRunning = false;
+  /** A trigger arrived that no run has answered yet. A trigger during a run asks for another run, because its steps may be past. */
+  #isRequested = false;
   #isStopped = false;
   /** The step that runs now. */
   #step: Promise<boolean> | undefined;
@@ -120,6 +122,7 @@ export class Maintenance {
   }
 
   #start(): void {
+    this.#isRequested = true;
     if (this.#isRunning || this.#isStopped) return;
     this.#isRunning = true;
     void this.#run();
@@ -127,7 +130,12 @@ export class Maintenance {
 
   async #run(): Promise<void> {
     try {
-      while (!this.#isStopped && (await this.#tryRun()) === "busy") await rest(BUSY_PAUSE_MS, undefined, { ref: false });
+      while (this.#isRequested && !this.#isStopped) {
+        this.#isRequested = false;
+        if ((await this.#tryRun()) === "done") continue;
+        this.#isRequested = true;
+        await rest(BUSY_PAUSE_MS, undefined, { ref: false });
+      }
     } catch (error) {
       this.#failure = { error };
     } finally {

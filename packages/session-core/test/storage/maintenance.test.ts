@@ -93,6 +93,32 @@ describe("maintenance", () => {
     expect(await findingsOf(stores[0] as Store)).toEqual([]);
   });
 
+  test("indexes what arrives after the index step of a run, without another write or search", async () => {
+    // The engine under the port. The host writes and searches while a run merges the index, so its index step is past.
+    class InterruptedRun extends SqliteStorage {
+      arrive: (() => Promise<void>) | undefined;
+      override async mergeSearchIndex(...given: Parameters<SqliteStorage["mergeSearchIndex"]>): Promise<boolean> {
+        const arrive = this.arrive;
+        this.arrive = undefined;
+        await arrive?.();
+        return super.mergeSearchIndex(...given);
+      }
+    }
+    const options = { path: ":memory:", mode: "create", durability: "normal", busyTimeoutMs: 100, fileTools: {} } as const;
+    const storage = new InterruptedRun(Connection.open(options), options);
+    const store = new Store(storage);
+    onTestFinished(() => store.close());
+    const session = await store.createSession();
+    storage.arrive = async () => {
+      await session.write(said(150));
+      await store.search({ query: "needle" });
+    };
+    await session.write(said(200));
+    await until(() => storage.arrive === undefined);
+    await until(isCaughtUp(store));
+    expect((await store.search({ query: "needle" })).total).toBe(350);
+  });
+
   test("waits while another process has the lock; searches are complete, and the next one makes up for it", async () => {
     const path = storePath();
     const store = await openedStore({ path });
