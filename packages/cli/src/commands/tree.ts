@@ -42,11 +42,11 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
     const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
     const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
-    const width = options.width ?? out.width;
+    const width = options.width ?? (out.isUnbounded ? Number.POSITIVE_INFINITY : out.width);
     const { lines, texts, hidden, folded } = printTree(drawn, {
       width,
       filter,
-      full: options.full === true,
+      full: options.full === true || out.isUnbounded,
       numbers: options.numbers === true,
       glyphs: out.glyphs,
       time: options.time === true ? dateTime : undefined,

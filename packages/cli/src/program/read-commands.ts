@@ -84,12 +84,13 @@ function defineTree(registry: CommandRegistry): void {
       group: GROUP,
       paged: true,
       summary: "Print a session as a tree",
-      more: `${DEFAULT_SESSION} A bullet marks the path of the leaf, which stays in the first column; an arrow marks the leaf. Other branches hang off to the right, directly below their branch point, whose row says how many branches leave it. Replies that only call tools are one row that counts the calls. Long runs without branch points are folded.`,
+      more: `${DEFAULT_SESSION} A bullet marks the path of the leaf, which stays in the first column; an arrow marks the leaf. Other branches hang off to the right, directly below their branch point, whose row says how many branches leave it. Replies that only call tools are one row that counts the calls. Long runs without branch points are folded. In a pipe or a file every row is printed with its whole preview, up to 240 characters, so that grep finds it.`,
       examples: [
         ["bough tree", "the newest session of this directory"],
         ["bough tree parser -i", "opens the navigator: browse, search, move the leaf"],
         ["bough tree parser @leaf~2 -i", "the navigator, with this entry selected"],
         ["bough tree 01J8 --full", "without folding"],
+        ["bough tree parser | grep -i lexer", "every row, uncut"],
         ["bough tree parser --user", "only messages of the user"],
         ["bough tree parser --numbers", "with ~N before each row: bough go parser ~3"],
       ],
@@ -104,7 +105,7 @@ function defineTree(registry: CommandRegistry): void {
     .option("--full", "do not fold: every reply and every row of a long run singly")
     .option("--numbers", "print ~N before the entries above the leaf, as other commands take it (default filter only)")
     .option("--time", "print the time of each entry")
-    .option("--width <columns>", "maximum width (default: that of the terminal, or 100)", parseWidth);
+    .option("--width <columns>", "maximum width (default: that of the terminal; in a pipe or a file none)", parseWidth);
 }
 
 function defineShow(registry: CommandRegistry): void {

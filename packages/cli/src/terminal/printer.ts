@@ -36,6 +36,11 @@ export class Printer {
     return Math.max(this.#io.stdout.columns ?? DEFAULT_WIDTH, 20);
   }
 
+  /** Whether the output has no width, because it goes to a pipe or a file. Programs that read it need every row, whole. */
+  get isUnbounded(): boolean {
+    return this.#io.stdout.columns === undefined;
+  }
+
   /** Buffers one line of the output. */
   line(...line: Line): void {
     this.#buffer += `${paintLine(line, this.#io.stdout.color)}\n`;

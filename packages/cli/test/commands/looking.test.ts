@@ -1,6 +1,7 @@
 import { systemMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { grow, parserSession, world } from "../world.js";
+import { longSession, TURNS } from "./long-session.js";
 
 describe("bough tree", () => {
   test("draws the newest session of the directory if none is named, and prints its name", async () => {
@@ -36,6 +37,21 @@ describe("bough tree", () => {
     await parserSession(here);
     for (const line of (await here.run(["tree", "parser"], { columns: 30 })).out.split("\n").slice(1, -2))
       expect(line.length).toBeLessThanOrEqual(30);
+  });
+
+  test("prints every row, whole, where the output has no width", async () => {
+    const here = world();
+    await longSession(here);
+    const rows = (out: string) => out.split("\n").filter((line) => line.includes("•"));
+    const piped = await here.run(["tree", "long-session"]);
+    expect(rows(piped.out).map((line) => line.trim().split(/\s+/)[0])).toEqual(
+      Array.from({ length: TURNS }, (_, at) => [`u${at + 1}`, `c${at + 1}`, `a${at + 1}`]).flat(),
+    );
+    expect(piped.out).not.toContain("more entries");
+    expect(piped.out).toContain("counts columns by the width of the tab");
+    const onScreen = await here.run(["tree", "long-session"], { columns: 100 });
+    expect(onScreen.out).toContain("more entries");
+    expect(rows((await here.run(["tree", "long-session", "--width", "60"])).out)).toHaveLength(3 * TURNS);
   });
 
   test("keeps its title and its last line within a narrow width too", async () => {

@@ -12,7 +12,7 @@ describe("~N", () => {
   test("counts the rows that bough tree prints: calls in a row once, results and settings not at all", async () => {
     const here = world();
     await here.withStore((store) => grow(store, "s1", CALLS, { title: "Parser" }));
-    const { out } = await here.run(["tree", "s1", "--numbers"]);
+    const { out } = await here.run(["tree", "s1", "--numbers"], { columns: 100 });
     expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
       "Parser  s1",
       "user1 ~4 • user: said in user1",
