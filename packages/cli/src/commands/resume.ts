@@ -3,17 +3,18 @@ import { platform } from "node:os";
 import { dirname } from "node:path";
 import { type EntryId, exportClaude, exportCodex, exportPi, type Session, type SessionRecord } from "@bough/session-core";
 import { findResumingAgent, type ResumingAgent } from "@bough/session-core/internals";
-import { AgentFailedError, NoHomeError, NotResumableError } from "../errors.js";
+import { AgentFailedError, NoHomeError, NotResumableError, UsageError } from "../errors.js";
 import { quotePath } from "../format/quote-path.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
+import { sessionName } from "../session/titles.js";
 import { createPrivateFolder, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { findProgram, runProgram } from "../terminal/run-program.js";
-import { type Command, type CommonOptions, requireArgument } from "./command.js";
+import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 
 /** The formats in which a new session can be written. */
 export const RESUME_TARGETS = ["pi", "claude", "codex"] as const;
@@ -24,6 +25,9 @@ const EXPORTERS = { pi: exportPi, claude: exportClaude, codex: exportCodex } sat
 interface ResumeOptions extends CommonOptions {
   readonly in?: Target;
   readonly print?: boolean;
+  readonly dryRun?: boolean;
+  readonly write?: boolean;
+  readonly yes?: boolean;
 }
 
 /** A session of an agent, and how the agent is started with it. */
@@ -31,27 +35,65 @@ interface Start {
   readonly agent: string;
   readonly sessionId: string;
   readonly file: string;
-  /** Whether the file was written now; otherwise it is the one that was imported. */
+  /** The file does not exist yet: `write` creates it. Otherwise it is the one that was imported. */
   readonly isNew: boolean;
+  /** The directory in which the agent starts. */
   readonly cwd: string;
+  /** The session was recorded in a directory that is gone. */
+  readonly isMoved: boolean;
   readonly command: readonly [program: string, ...args: string[]];
+  /** Writes the file. Resolves at once where it exists. */
+  readonly write: () => Promise<void>;
 }
 
-/** `bough resume`: writes a branch as a new session of an agent, and starts the agent with it. */
+/**
+ * `bough resume`: writes a branch as a new session of an agent, and starts the agent with it. Writes nothing unless the agent is
+ * about to start or `--write` is given, and not before the user has agreed to a session or directory that the command chose itself.
+ */
 export const runResume: Command<ResumeOptions> = async ({ io, out, args: [name, entryName], options }) => {
+  checkOptions(options);
   const start = await withStore(io, options.store, "read", async (store) => {
-    const { session, record } = await chooseSession(store, io, out, name, "store");
+    const { session, record, isGuess } = await chooseSession(store, io, out, name, "store");
     const branch = entryName === undefined ? undefined : await resolveEntry(session, out, requireArgument(entryName));
-    return prepare(io, out, { session, record, branch, target: options.in });
+    const prepared = await prepare(io, { session, record, branch, target: options.in });
+    const mode = chooseMode(io, options, prepared);
+    if (prepared.isMoved)
+      await out.note(styled("dim", `the session's directory ${record.cwd} does not exist here; the directory is ${prepared.cwd}`));
+    if (mode !== "print" && (isGuess || prepared.isMoved) && options.yes !== true) {
+      await out.flush();
+      await confirm(io, `Go on with ${await sessionName(store, record, out)} in ${prepared.agent}, in ${prepared.cwd}`, "");
+    }
+    if (mode !== "print") await prepared.write();
+    await report(out, options, prepared, mode);
+    return mode === "start" ? prepared : undefined;
   });
-  if (options.json === true) return out.json(start);
-  if (start.isNew) await out.note(styled("dim", `written to ${start.file}`));
-  const isFound = findProgram(io, start.command[0]) !== undefined;
-  if (options.print !== true && isFound && io.stdout.isTerminal) return startAgent(io, start);
-  if (options.print !== true && !isFound)
-    await out.note(styled("dim", `${start.command[0]} is not in PATH. To go on, run this where ${start.agent} is installed:`));
-  out.line(commandLine(start));
+  if (start !== undefined) await startAgent(io, start);
 };
+
+function checkOptions({ print, dryRun, write }: ResumeOptions): void {
+  if (write === true && (print === true || dryRun === true))
+    throw new UsageError("--write writes the session; --print and --dry-run write nothing. Choose one.");
+}
+
+/** `print`: nothing is written. `write`: the agent is not started. */
+type Mode = "print" | "write" | "start";
+
+function chooseMode(io: Io, { print, dryRun, write, json }: ResumeOptions, { agent, command: [program], isNew }: Start): Mode {
+  if (write === true) return "write";
+  if (print === true || dryRun === true || json === true || !io.stdout.isTerminal) return "print";
+  if (findProgram(io, program) !== undefined) return "start";
+  const elsewhere = isNew ? "--write writes the session and prints the command for it" : "--print prints the command";
+  throw new NotResumableError(`${program} is not in PATH, so nothing was written. Install ${agent}; or ${elsewhere}.`);
+}
+
+async function report(out: Printer, { json }: ResumeOptions, start: Start, mode: Mode): Promise<void> {
+  const { agent, sessionId, file, isNew, cwd, command } = start;
+  const isWritten = !isNew || mode !== "print";
+  if (json === true) return out.json({ agent, sessionId, file, isNew, isWritten, cwd, command });
+  if (isNew && isWritten) await out.note(styled("dim", `written to ${file}`));
+  if (!isWritten) await out.note(styled("dim", `nothing was written; --write writes ${file}`));
+  if (mode !== "start") out.line(commandLine(start));
+}
 
 interface Branch {
   readonly session: Session;
@@ -61,13 +103,13 @@ interface Branch {
   readonly target: Target | undefined;
 }
 
-async function prepare(io: Io, out: Printer, given: Branch): Promise<Start> {
+async function prepare(io: Io, given: Branch): Promise<Start> {
   const { record, target } = given;
   const source = target === undefined || record.source?.format === target ? record.source : null;
   const agent = await findResumingAgent(target ?? source?.format ?? "", source?.path, { ...io, platform: platform() });
   if (agent === undefined) throw new NotResumableError(`${whoWrote(record)}. ${CHOOSE}`);
-  const cwd = await workingDirectory(io, out, record.cwd);
-  return agent.resume.newSession === undefined ? originalOf(agent, given, cwd) : writeSession(io, agent, given, cwd);
+  const place = workingDirectory(io, record.cwd);
+  return agent.resume.newSession === undefined ? originalOf(agent, given, place) : newSessionOf(io, agent, given, place);
 }
 
 const CHOOSE = `Choose an agent that Bough can write a session for: ${RESUME_TARGETS.map((target) => `--in ${target}`).join(", ")}.`;
@@ -79,7 +121,7 @@ function whoWrote({ source }: SessionRecord): string {
 }
 
 /** The session that was imported, which its agent itself goes on with. */
-function originalOf(agent: ResumingAgent, { record, branch }: Branch, cwd: string): Start {
+function originalOf(agent: ResumingAgent, { record, branch }: Branch, place: WorkingDirectory): Start {
   const { source } = record;
   if (record.kind === "subagent")
     throw new NotResumableError(`${agent.name} goes on with conversations only, not with a subagent. ${CHOOSE}`);
@@ -91,20 +133,25 @@ function originalOf(agent: ResumingAgent, { record, branch }: Branch, cwd: strin
   const { path: file, id: sessionId } = source;
   // It becomes an argument of the program, which must not take it for an option.
   if (!/^\w[\w.-]*$/.test(sessionId)) throw new NotResumableError(`${agent.name} cannot be given the id ${sessionId}. ${CHOOSE}`);
-  return { agent: agent.name, sessionId, file, isNew: false, cwd, command: [program, ...args(sessionId, file)] };
+  const command = [program, ...args(sessionId, file)] as const;
+  return { agent: agent.name, sessionId, file, isNew: false, ...place, command, write: async () => undefined };
 }
 
-async function writeSession(io: Io, agent: ResumingAgent, { session, record, branch, target }: Branch, cwd: string): Promise<Start> {
+/** The session that `write` creates. */
+function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, target }: Branch, place: WorkingDirectory): Start {
+  const { cwd } = place;
   if (agent.folder === undefined) throw new NoHomeError(`There is no home directory, so the folder of ${agent.name} is not known.`);
   if (record.entryCount === 0) throw new NotResumableError("The session has no entries. Start the agent itself.");
   const { program, args, newSession } = agent.resume;
-  const place = newSession?.(agent.folder, { cwd, createdAtMs: io.now() });
+  const created = newSession?.(agent.folder, { cwd, createdAtMs: io.now() });
   const exporter = EXPORTERS[target ?? formatOf(record)];
-  if (place === undefined) throw new NotResumableError(CHOOSE);
-  const { sessionId, file } = place;
-  await createPrivateFolder(dirname(file));
-  await writeNewFile(io, file, exporter(session, { branch, continues: { sessionId, cwd } }), false, PRIVATE);
-  return { agent: agent.name, sessionId, file, isNew: true, cwd, command: [program, ...args(sessionId, file)] };
+  if (created === undefined) throw new NotResumableError(CHOOSE);
+  const { sessionId, file } = created;
+  const write = async () => {
+    await createPrivateFolder(dirname(file));
+    await writeNewFile(io, file, exporter(session, { branch, continues: { sessionId, cwd } }), false, PRIVATE);
+  };
+  return { agent: agent.name, sessionId, file, isNew: true, ...place, command: [program, ...args(sessionId, file)], write };
 }
 
 function formatOf({ source }: SessionRecord): Target {
@@ -113,12 +160,13 @@ function formatOf({ source }: SessionRecord): Target {
   return target;
 }
 
+type WorkingDirectory = Pick<Start, "cwd" | "isMoved">;
+
 /** The directory of the session if it still exists, otherwise the current one: agents keep sessions by their real directory. */
-async function workingDirectory(io: Io, out: Printer, recorded: string | null): Promise<string> {
-  const isThere = recorded !== null && recorded !== "" && statSync(recorded, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isThere && recorded !== null && recorded !== "")
-    await out.note(styled("dim", `the session's directory ${recorded} does not exist here; going on in ${io.cwd}`));
-  return realpathSync(isThere ? recorded : io.cwd);
+function workingDirectory(io: Io, recorded: string | null): WorkingDirectory {
+  if (recorded === null || recorded === "") return { cwd: realpathSync(io.cwd), isMoved: false };
+  const isThere = statSync(recorded, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { cwd: realpathSync(isThere ? recorded : io.cwd), isMoved: !isThere };
 }
 
 async function startAgent(io: Io, { agent, cwd, command: [program, ...args] }: Start): Promise<void> {

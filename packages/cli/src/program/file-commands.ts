@@ -190,20 +190,25 @@ function defineResume(registry: CommandRegistry): void {
       more:
         "Without SESSION: the most recently active session of this directory, else of the store. The branch is that of the leaf, or ends at ENTRY. " +
         "The agent is the one that the session was imported from, or that of --in: then calls of tools that it does not have become texts. The session " +
-        "is a new file in the agent's folder; no file is changed. The agent starts in the directory of the session. If it is not in PATH, or the output " +
-        "is no terminal, the command is printed instead. Agents whose sessions cannot be written go on with their own session.",
+        "is a new file in the agent's folder; no file is changed. The agent starts in the directory of the session. Nothing is written if the agent is not in " +
+        "PATH, or if the output is no terminal: then the command is only printed, and --write writes the session. A session that was not named and is of " +
+        "another project is resumed only after a question, like one whose directory is gone. Agents whose sessions cannot be written go on with their own session.",
       examples: [
         ["bough resume parser", "the branch of the leaf, in the agent that it comes from"],
         ["bough resume parser ~4", "from four entries earlier, as a new session"],
         ["bough resume parser --in claude", "in Claude Code, wherever the session comes from"],
-        ["bough resume parser --print", "writes the session and prints the command"],
+        ["bough resume parser --dry-run", "which file would be written, and which command started"],
+        ["bough resume parser --in codex --write", "writes the session, and prints the command instead of starting it"],
       ],
-      json: "{ agent, sessionId, file, isNew, cwd, command: string[] }",
+      json: "{ agent, sessionId, file, isNew, isWritten, cwd, command: string[] }",
     },
     async () => (await import("../commands/resume.js")).runResume,
   )
     .addOption(new Option("--in <agent>", "go on in this agent").choices(["pi", "claude", "codex"]))
-    .option("--print", "print the command that starts the agent, and do not start it");
+    .option("--dry-run", "only print what would be written and started")
+    .option("--print", "the same: print the command that starts the agent; write nothing")
+    .option("--write", "write the session and print the command; do not start the agent")
+    .option("--yes", "do not ask about a session of another project or a directory that is gone");
 }
 
 function defineSecrets(registry: CommandRegistry): void {

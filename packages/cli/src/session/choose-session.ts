@@ -14,6 +14,8 @@ import { sessionName } from "./titles.js";
 export interface ChosenSession {
   readonly session: Session;
   readonly record: SessionRecord;
+  /** The session was not named, and it was recorded in another place than the current directory or repository. */
+  readonly isGuess: boolean;
 }
 
 /** Where to search for a default session: in the current directory, or then in the whole store. */
@@ -34,22 +36,23 @@ export async function chooseSession(
   scope: SearchScope,
 ): Promise<ChosenSession> {
   if (name === "") throw new UsageError("The name of the session is empty.");
-  const record = name === undefined ? await findNewest(store, io, out, scope) : await resolveSession(store, io, out, name);
-  return { record, session: await store.openSession(record.id) };
+  const { record, isGuess } =
+    name === undefined ? await findNewest(store, io, out, scope) : { record: await resolveSession(store, io, out, name), isGuess: false };
+  return { record, isGuess, session: await store.openSession(record.id) };
 }
 
-async function findNewest(store: Store, io: Io, out: Printer, scope: SearchScope): Promise<SessionRecord> {
+async function findNewest(store: Store, io: Io, out: Printer, scope: SearchScope): Promise<Pick<ChosenSession, "record" | "isGuess">> {
   const here = await findNewestHere(store, io);
   if (here !== undefined) {
     await out.note(styled("dim", `newest session of this ${findPlace(io).kind}: ${await sessionName(store, here, out)}`));
-    return here;
+    return { record: here, isGuess: false };
   }
   const [anywhere] = scope === "store" ? (await store.listSessions({ limit: 1 })).items : [];
   if (anywhere === undefined) throw new NoSessionError(explainNoSession(scope, findPlace(io)));
   await out.note(
     styled("dim", `no session of this ${findPlace(io).kind}; newest session of the store: ${await sessionName(store, anywhere, out)}`),
   );
-  return anywhere;
+  return { record: anywhere, isGuess: true };
 }
 
 /** The most recently active session of the current directory or its repository; `empty`: also one without entries. */

@@ -58,7 +58,7 @@ interface Resumed {
 }
 
 async function resumed(here: World, ...args: readonly string[]): Promise<Resumed> {
-  return (await here.json("resume", ...args)) as Resumed;
+  return (await here.json("resume", ...args, "--write")) as Resumed;
 }
 
 describe("bough resume", () => {
@@ -149,26 +149,65 @@ describe("bough resume", () => {
     },
   );
 
-  test("prints the command where the agent is not installed, where there is no terminal, and with --print", async () => {
+  test("writes nothing where the agent is not in PATH, and says how to write the session", async () => {
     const here = world();
     await parserSession(here);
-    const nowhere = await here.run(["resume", "parser", "--in", "claude"], { env: { PATH: here.path("none") }, isTerminal: true });
-    expect(nowhere.out).toMatch(new RegExp(`^cd ${realpathSync(here.folder)} && claude --resume [0-9a-f-]{36}\\n$`));
-    expect(nowhere.err).toContain("claude is not in PATH");
-    const env = programs(here, 0, "claude");
-    for (const around of [{ env }, { env, isTerminal: true }]) {
-      const args = ["resume", "parser", "--in", "claude", ...("isTerminal" in around ? ["--print"] : [])];
-      expect((await here.run(args, around)).out).toContain("claude --resume");
-    }
-    expect(existsSync(here.path("started"))).toBe(false);
+    const env = { PATH: here.path("none") };
+    const { exit, out, err } = await here.run(["resume", "parser", "--in", "claude"], { env, isTerminal: true });
+    expect([exit, out]).toEqual([86, ""]);
+    expect(err).toMatch(/claude is not in PATH, so nothing was written\..*--write/);
+    expect(existsSync(here.path(".claude"))).toBe(false);
+    const written = await here.run(["resume", "parser", "--in", "claude", "--write"], { env, isTerminal: true });
+    expect(written.out).toMatch(new RegExp(`^cd ${realpathSync(here.folder)} && claude --resume [0-9a-f-]{36}\\n$`));
+    const [, file = ""] = /written to (.*)/.exec(written.err) ?? [];
+    expect(existsSync(file)).toBe(true);
   });
 
-  test("starts in the current directory if that of the session is gone, and says so", async () => {
+  test.each([["--print"], ["--dry-run"], ["--json"], []])(
+    "writes nothing and starts nothing with %s, or without a terminal",
+    async (...flags) => {
+      const here = world();
+      await parserSession(here);
+      const around = { env: programs(here, 0, "claude"), isTerminal: flags.length > 0 };
+      const { exit, out, err } = await here.run(["resume", "parser", "--in", "claude", ...flags], around);
+      expect(exit).toBe(0);
+      expect(out).toContain(flags[0] === "--json" ? '"isWritten": false' : "claude --resume");
+      if (flags[0] !== "--json") expect(err).toContain(`nothing was written; --write writes ${here.folder}`);
+      expect([existsSync(here.path(".claude")), existsSync(here.path("started"))]).toEqual([false, false]);
+    },
+  );
+
+  test("refuses --write beside --print and --dry-run", async () => {
+    const here = world();
+    await parserSession(here);
+    for (const flag of ["--print", "--dry-run"])
+      expect(await here.run(["resume", "parser", "--in", "claude", "--write", flag])).toMatchObject({ exit: 2 });
+  });
+
+  test("asks before it goes on with a session of another project that was not named", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here)]);
+    const elsewhere = { env: programs(here, 0, "claude"), isTerminal: true, cwd: here.path("bin") };
+    const refused = await here.run(["resume"], { ...elsewhere, answer: "n" });
+    expect(refused.asked).toEqual([expect.stringMatching(/^Go on with read a\.ts .* in Claude Code, in .*\? \[y\/N\] $/)]);
+    expect([refused.exit, existsSync(here.path(".claude"))]).toEqual([5, false]);
+    const unasked = await here.run(["resume"], elsewhere);
+    expect([unasked.err, existsSync(here.path(".claude"))]).toEqual([expect.stringContaining("--yes"), false]);
+    expect(await here.run(["resume"], { ...elsewhere, answer: "y" })).toMatchObject({ exit: 0 });
+    expect(started(here)[0]).toBe(realpathSync(here.folder));
+    // A session that is named is meant, wherever it was recorded.
+    expect((await here.run(["resume", CLAUDE], { ...elsewhere, answer: "n" })).asked).toEqual([]);
+  });
+
+  test("asks before it starts in the current directory because that of the session is gone", async () => {
     const here = world();
     await here.run(["import", claudeSession(here, "/home/ada/gone")]);
-    const { exit, err, out } = await here.run(["resume", CLAUDE]);
-    expect([exit, out]).toEqual([0, expect.stringContaining(`cd ${realpathSync(here.folder)} && claude`)]);
-    expect(err).toContain("/home/ada/gone does not exist here");
+    const around = { env: programs(here, 0, "claude"), isTerminal: true };
+    const refused = await here.run(["resume", CLAUDE], { ...around, answer: "n" });
+    expect(refused.err).toContain("/home/ada/gone does not exist here");
+    expect([refused.asked.length, existsSync(here.path(".claude"))]).toEqual([1, false]);
+    expect(await here.run(["resume", CLAUDE, "--yes"], around)).toMatchObject({ exit: 0, asked: [] });
+    expect(started(here)[0]).toBe(realpathSync(here.folder));
   });
 
   test("fails with one line if the agent fails; the session that was written stays", async () => {
@@ -216,7 +255,7 @@ describe("bough resume", () => {
     const here = world();
     await parserSession(here);
     writeFileSync(here.path(".claude"), "a file");
-    const { exit, err } = await here.run(["resume", "parser", "--in", "claude"]);
+    const { exit, err } = await here.run(["resume", "parser", "--in", "claude", "--write"]);
     expect([exit, err.trim().split("\n").length]).toEqual([9, 1]);
   });
 });
