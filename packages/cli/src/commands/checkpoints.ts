@@ -29,6 +29,7 @@ import { type Command, type CommonOptions, type Invocation, requireArgument } fr
 interface CheckpointsOptions extends CommonOptions {
   readonly all?: boolean;
   readonly write?: string;
+  readonly dryRun?: boolean;
 }
 
 /** `bough checkpoints`: lists the summaries of a session, prints one, or writes the checkpoints to files. */
@@ -37,6 +38,8 @@ export const runCheckpoints: Command<CheckpointsOptions> = async (invocation) =>
   const [name, which] = args;
   if (options.write !== undefined && (which !== undefined || options.all === true))
     throw new UsageError("--write writes every checkpoint of the leaf's path; it cannot be combined with a number or --all.");
+  if (options.dryRun === true && options.write === undefined)
+    throw new UsageError("--dry-run needs --write DIRECTORY; without it nothing is written.");
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, name, "store");
@@ -91,6 +94,7 @@ async function writeFiles(
   { checkpoints }: Summaries,
 ): Promise<void> {
   const directory = resolve(io.cwd, requireArgument(options.write));
+  if (options.dryRun === true) return out.line(`would write ${counted(checkpoints.length, "checkpoint")} to ${directory}`);
   const files: { readonly number: number; readonly entryId: EntryId; readonly path: string }[] = [];
   // Sequential, so that the file numbers follow the order of the checkpoints.
   for (const checkpoint of checkpoints) files.push({ entryId: checkpoint.entryId, ...(await writeCheckpoint(directory, checkpoint)) });

@@ -14,14 +14,14 @@ import {
 } from "@bough/session-core";
 import { describeSecrets } from "@bough/session-core/internals";
 import { OutputFailedError, UsageError } from "../errors.js";
-import { counted } from "../format/numbers.js";
+import { bytes, counted } from "../format/numbers.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
 import { resolveEntry } from "../session/resolve-names.js";
-import { writeNewFile } from "../session/write-file.js";
+import { measureNewFile, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -47,6 +47,7 @@ interface ExportOptions extends CommonOptions {
   /** The folder for images of Markdown. */
   readonly assets?: string;
   readonly subagents?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** `bough export`: writes a session or one of its branches to stdout or a file. */
@@ -57,16 +58,25 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
     const { session } = await chooseSession(store, io, out, args[0], "store");
     await checkRange(out, session, options);
     const masked: SecretCount[] = [];
-    const assets = options.assets === undefined ? undefined : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options));
+    const assets =
+      options.assets === undefined
+        ? undefined
+        : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options), options.dryRun === true);
     const markdown = options.format === "markdown" ? await markdownParts(store, session, options, assets) : {};
     const pieces = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown);
     if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
     else {
       const path = resolve(io.cwd, requireArgument(options.output));
-      await writeNewFile(io, path, pieces, options.force === true);
-      await out.note(styled("dim", `written to ${path}`));
+      if (options.dryRun === true) {
+        const size = await measureNewFile(path, pieces, options.force === true);
+        await out.note(styled("dim", `would write ${bytes(size)} to ${path}`));
+      } else {
+        await writeNewFile(io, path, pieces, options.force === true);
+        await out.note(styled("dim", `written to ${path}`));
+      }
     }
-    if (assets !== undefined) await out.note(styled("dim", `${counted(await assets.write(), "image")} in ${assets.folder}`));
+    const would = options.dryRun === true ? "would write " : "";
+    if (assets !== undefined) await out.note(styled("dim", `${would}${counted(await assets.write(), "image")} in ${assets.folder}`));
     if (masked.length > 0) await out.note(styled("dim", `${describeSecrets(masked, "masked")} (--with-secrets keeps them)`));
   });
 };
@@ -91,6 +101,8 @@ function checkOptions(options: ExportOptions): void {
       "--format bough exports every branch. To export one branch, fork it (bough fork SESSION --at ENTRY) and export the fork.",
     );
   if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
+  if (options.dryRun === true && (output === undefined || output === "-"))
+    throw new UsageError("--dry-run needs --output FILE or --html FILE; without a file nothing is written.");
 }
 
 type MarkdownParts = Pick<MarkdownExportOptions, "asset" | "subagents" | "includeSubagents">;
@@ -166,19 +178,22 @@ async function printPieces(io: Io, out: Printer, pieces: AsyncIterable<string>, 
 class AssetFolder {
   readonly folder: string;
   readonly #documentFolder: string;
+  readonly #isDry: boolean;
   /** Each resolves with its error. */
   readonly #writes: Promise<unknown>[] = [];
   readonly #names = new Set<string>();
   #ready: Promise<unknown> | undefined;
 
-  constructor(folder: string, documentFolder: string) {
+  /** `isDry`: images are only counted. */
+  constructor(folder: string, documentFolder: string, isDry: boolean) {
     this.folder = folder;
     this.#documentFolder = documentFolder;
+    this.#isDry = isDry;
   }
 
   /** Starts to write an image. Returns its path relative to the document. */
   add({ bytes, name }: MarkdownImage): string {
-    if (!this.#names.has(name)) this.#writes.push(this.#write(name, bytes).catch((error: unknown) => error));
+    if (!this.#isDry && !this.#names.has(name)) this.#writes.push(this.#write(name, bytes).catch((error: unknown) => error));
     this.#names.add(name);
     return relative(this.#documentFolder, join(this.folder, name));
   }

@@ -32,7 +32,8 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
   if (options.all === true && entryName !== undefined) throw new UsageError("--all prints every branch, so no ENTRY can be named.");
   const [since, until] = [timeOption("--since", options.since, io.now()), timeOption("--until", options.until, io.now())];
   await withStore(io, options.store, "read", async (store) => {
-    const { session, record } = await chooseSession(store, io, out, name, "store");
+    const chosen = await chooseSession(store, io, out, name, "store");
+    const { session, record } = chosen;
     const outline = await readOutline(session);
     const path =
       options.all === true ? outline : pathTo(outline, entryName === undefined ? session.leafId : await session.resolve(entryName));
@@ -56,7 +57,7 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     }
     const marks = new Marks(rows, outline, labels, leafNames(await session.leaves(), session.leafName));
     const print = options.oneline === true ? printRows : printEntries;
-    await print(out, { session, record }, rows, marks);
+    await print(out, chosen, rows, marks);
   });
 };
 

@@ -16,6 +16,7 @@ import { quotePath } from "../format/quote-path.js";
 import { withStore } from "../session/open-store.js";
 import { resolveSession } from "../session/resolve-names.js";
 import { locateStore } from "../session/store-location.js";
+import { requireNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
@@ -42,11 +43,20 @@ function renderViolation({ rule, sessionId, entryId, message }: Violation): Line
   return [styled("error", rule), location === "" ? "" : `  ${location}`, `  ${message}`];
 }
 
+interface BackupCommandOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+}
+
 /** `bough backup`: copies the store to a new file. Other processes can use the store meanwhile. */
-export const runBackup: Command = async ({ io, out, args: [file], options }) => {
+export const runBackup: Command<BackupCommandOptions> = async ({ io, out, args: [file], options }) => {
   const path = resolve(io.cwd, requireArgument(file));
   await requireFile(io, options, ({ server, schema }) => `pg_dump --format=custom --schema=${schema} --file=${quotePath(path)} ${server}`);
-  await withStore(io, options.store, "read", async (store) => {
+  await withStore(io, options.store, "read", async (store, { name: place }) => {
+    if (options.dryRun === true) {
+      await requireNewFile(path, false);
+      if (options.json === true) return out.json({ file: path, bytes: null });
+      return out.line(`would copy ${place} to ${path}`);
+    }
     const progress = await startProgress(io, out, "copying");
     const { signal, end } = io.cancelOnInterrupt();
     try {
@@ -112,6 +122,7 @@ async function requireFile(io: Io, options: CommonOptions, command: (store: Serv
 
 interface RestoreCommandOptions extends CommonOptions {
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** `bough restore`: replaces the store by a backup, after a confirmation. The old store is renamed and kept. */
@@ -119,6 +130,7 @@ export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args
   const backup = resolve(io.cwd, requireArgument(file));
   const path = await requireFile(io, options, ({ server }) => `pg_restore --clean --if-exists --dbname=${server} ${quotePath(backup)}`);
   const change = `${path} by ${backup}, ${await describeBackup(backup)}`;
+  if (options.dryRun === true) return out.line(`would replace ${change}`);
   if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
   const progress = await startProgress(io, out, "restoring");
   const { signal, end } = io.cancelOnInterrupt();

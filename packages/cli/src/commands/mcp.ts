@@ -10,12 +10,14 @@ import { type Command, confirm, type Invocation } from "./command.js";
 interface McpOptions extends CommonOptions {
   readonly install?: string;
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** `bough mcp`: serves the store to an MCP client over stdin and stdout; with `--install` it only configures the client. */
 export const runMcp: Command<McpOptions> = async (invocation) => {
   const { io, options } = invocation;
   if (options.install !== undefined) return install(invocation, options.install);
+  if (options.dryRun === true) throw new UsageError("--dry-run needs --install CLIENT; without it nothing is written.");
   const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
   const location = await locateStore(io, options.store);
   const file = location.isServer ? undefined : location.address;
@@ -35,6 +37,7 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
   out.line(styled("bold", `${client.title}: ${file}`));
   for (const line of text.split("\n")) out.line(`  ${line}`);
   notePassword(out, location, client.title);
+  if (options.dryRun === true) return out.line("Nothing was written.");
   if (io.ask === undefined && options.yes !== true) return explainByHand(out, found);
   await out.flush();
   const consequence = found === "other" ? "The entry of this name is replaced." : "Everything else in the file stays.";

@@ -17,6 +17,7 @@ import { type CommonOptions, confirm, type Invocation } from "./command.js";
 
 interface ServiceOptions extends CommonOptions {
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 type ServiceInvocation = Invocation<ServiceOptions>;
@@ -33,6 +34,7 @@ export async function installService({ io, out, options }: ServiceInvocation): P
   for (const command of service.start) out.line(`  ${commandLine(command)}`);
   if (present !== undefined && !present.includes(SERVICE_MARK))
     throw new ServiceFailedError(`${service.file} exists and was not written by bough. Nothing was changed.`);
+  if (options.dryRun === true) return out.line("Nothing was written or started.");
   await out.flush();
   if (options.yes !== true)
     await confirm(io, `Write this file and start it`, present === undefined ? "" : "The file of an earlier --install is replaced.");
@@ -50,6 +52,7 @@ export async function uninstallService({ io, out, options }: ServiceInvocation):
   if (!present.includes(SERVICE_MARK)) throw new ServiceFailedError(`${service.file} was not written by bough. Nothing was changed.`);
   for (const command of service.stop) out.line(commandLine(command));
   out.line(`and then ${service.file} is removed. Everything that was imported stays.`);
+  if (options.dryRun === true) return out.line("Nothing was ended or removed.");
   await out.flush();
   if (options.yes !== true) await confirm(io, "End the service and remove its file", "");
   await runAll(io, service.stop, "The service could not be ended, and its file was not removed");

@@ -114,15 +114,15 @@ function defineSync(registry: CommandRegistry): void {
     async () => (await import("../commands/sync.js")).runSync,
   )
     .option("--agent <name>", "only this agent, such as claude or 'Claude Code'; may be given several times", collect)
-    .option("--dry-run", "only count the files that would be read")
+    .option("--dry-run", "only count the files that would be read; with --install and --uninstall: only print what would be done")
     .addOption(new Option("--watch", "go on importing what the agents write, until a signal ends it").conflicts("dryRun"))
     .addOption(
       new Option(
         "--install",
         "write and start a service that runs --watch: a systemd user unit, launchd agent or scheduled task",
-      ).conflicts(["dryRun", "watch", "agent", "json", "uninstall"]),
+      ).conflicts(["watch", "agent", "json", "uninstall"]),
     )
-    .addOption(new Option("--uninstall", "end that service and remove its file").conflicts(["dryRun", "watch", "agent", "json"]))
+    .addOption(new Option("--uninstall", "end that service and remove its file").conflicts(["watch", "agent", "json"]))
     .option("--yes", "with --install and --uninstall: without asking")
     .option("--verbose", "list every problem");
 }
@@ -177,7 +177,8 @@ function defineExport(registry: CommandRegistry): void {
     .option("--subagents", "Markdown: include the sessions of subagents below the calls that started them")
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry")
-    .option("--with-secrets", "keep keys, tokens, passwords and values of .env files, which are masked otherwise");
+    .option("--with-secrets", "keep keys, tokens, passwords and values of .env files, which are masked otherwise")
+    .option("--dry-run", "with a file: only print its size, and what would be masked");
 }
 
 function defineResume(registry: CommandRegistry): void {
@@ -275,10 +276,10 @@ function defineBackup(registry: CommandRegistry): void {
       group: GROUP,
       summary: "Copy the store to a new file, also while it is in use",
       examples: [["bough backup ~/sessions-backup.db", "an existing file is not replaced"]],
-      json: "{ file, bytes }",
+      json: "{ file, bytes: number | null }; bytes is null with --dry-run",
     },
     async () => (await import("../commands/maintain-store.js")).runBackup,
-  );
+  ).option("--dry-run", "only check that the file can be created");
 }
 
 function defineRestore(registry: CommandRegistry): void {
@@ -299,5 +300,7 @@ function defineRestore(registry: CommandRegistry): void {
       json: "{ path, keptAt: string | null }",
     },
     async () => (await import("../commands/maintain-store.js")).runRestore,
-  ).option("--yes", "do not ask for confirmation");
+  )
+    .option("--yes", "do not ask for confirmation")
+    .option("--dry-run", "only print what would be replaced");
 }

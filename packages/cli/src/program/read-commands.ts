@@ -40,7 +40,8 @@ function defineMcp(registry: CommandRegistry): void {
     async () => (await import("../commands/mcp.js")).runMcp,
   )
     .option("--install <client>", "add this server to the config of a client")
-    .option("--yes", "with --install: do not ask for confirmation");
+    .option("--yes", "with --install: do not ask for confirmation")
+    .option("--dry-run", "with --install: only print the entry and the file");
 }
 
 function defineSessions(registry: CommandRegistry): void {
@@ -196,7 +197,8 @@ function defineCheckpoints(registry: CommandRegistry): void {
     async () => (await import("../commands/checkpoints.js")).runCheckpoints,
   )
     .option("--all", "include the summaries of every branch")
-    .option("--write <directory>", "write each to NNN-title.md, and an index.md; existing files are kept");
+    .option("--write <directory>", "write each to NNN-title.md, and an index.md; existing files are kept")
+    .option("--dry-run", "with --write: only print what would be written");
 }
 
 function defineStats(registry: CommandRegistry): void {

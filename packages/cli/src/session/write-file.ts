@@ -36,6 +36,25 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
   }
 }
 
+/**
+ * Reads what `writeNewFile` would write, and writes nothing. Returns its size in bytes of UTF-8.
+ *
+ * @throws {OutputExistsError | OutputFailedError} as `writeNewFile`, for a file that exists and for a folder that does not.
+ */
+export async function measureNewFile(path: string, pieces: AsyncIterable<string>, overwrite: boolean): Promise<number> {
+  await requireNewFile(path, overwrite);
+  let size = 0;
+  for await (const piece of pieces) size += Buffer.byteLength(piece);
+  return size;
+}
+
+/** @throws {OutputExistsError | OutputFailedError} `writeNewFile` could not create the file. */
+export async function requireNewFile(path: string, overwrite: boolean): Promise<void> {
+  await checkTarget(path, overwrite);
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (folder?.isDirectory() !== true) throw new OutputFailedError(`Cannot write ${path}: its folder does not exist. Nothing was written.`);
+}
+
 /** Creates a folder and those above it, for their owner only. @throws {OutputFailedError} */
 export async function createPrivateFolder(path: string): Promise<void> {
   try {

@@ -39,6 +39,18 @@ describe("bough sync --install", () => {
     expect((await run(["--install", "--yes"])).exit).toBe(0);
   });
 
+  it("shows the file and does nothing with --dry-run", async () => {
+    const { at, run, called } = withStarter();
+    const { exit, out } = await run(["--install", "--dry-run", "--yes"]);
+    expect([exit, out]).toEqual([0, expect.stringContaining("Nothing was written or started.")]);
+    expect(out).toContain(fileIn(at));
+    expect([existsSync(fileIn(at)), called()]).toEqual([false, []]);
+    await run(["--install", "--yes"]);
+    const before = called().length;
+    expect((await run(["--uninstall", "--dry-run", "--yes"])).out).toContain("Nothing was ended or removed.");
+    expect([existsSync(fileIn(at)), called().length]).toEqual([true, before]);
+  });
+
   it("writes nothing if the answer is no, or nobody can be asked", async () => {
     const { at, run, called } = withStarter();
     expect((await run(["--install"], { answer: "n" })).exit).toBe(5);
@@ -77,7 +89,7 @@ describe("bough sync --uninstall", () => {
     expect(await run(["--uninstall"])).toMatchObject({ exit: 0, out: expect.stringContaining("does not exist") });
   });
 
-  it.each([["--watch"], ["--dry-run"], ["--uninstall"], ["--json"]])("is no option together with %s", async (other) => {
+  it.each([["--watch"], ["--uninstall"], ["--json"]])("is no option together with %s", async (other) => {
     expect((await withStarter().run(["--install", other])).exit).toBe(2);
   });
 });
