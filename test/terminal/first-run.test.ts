@@ -15,15 +15,19 @@ describe("bough in an empty store", () => {
     const screen = await terminal.until(/To import them/);
     expect(screen).toContain("The store is empty. Sessions of other agents are on this machine:");
     expect(screen).toContain("Claude Code: 1 file in ~/.claude/projects");
-    expect(screen).toContain("To import them: `bough import` at your prompt, or /import FOLDER here");
+    expect(screen).toContain("To import them: /import here, or `bough import` at your prompt");
+    terminal.type("/import\r");
+    expect(await terminal.until(/1 session, /)).not.toContain("Import from where?");
   });
 
-  test("says nothing of it once the store has a session", async () => {
+  test("opens the list of all sessions where this directory has none", async () => {
     const here = home();
-    mkdirSync(join(here.folder, ".claude/projects/-a"), { recursive: true });
-    copyFileSync(SAMPLE, join(here.folder, ".claude/projects/-a/one.jsonl"));
     here.bough("import", SAMPLE);
     const terminal = await here.terminal("");
-    expect(await terminal.until(/›/)).not.toContain("The store is empty");
+    const list = await terminal.until(/Sessions · all directories/);
+    expect(list).toContain("Tabs in the lexer");
+    expect(list).not.toContain("The store is empty");
+    terminal.type("\r");
+    await terminal.until(/›/);
   });
 });

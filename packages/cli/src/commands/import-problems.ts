@@ -1,30 +1,75 @@
 import type { ImportProblem, ImportReport } from "@bough/session-core";
 import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
-import { counted } from "../format/numbers.js";
+import { count, counted } from "../format/numbers.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 
 /** What was imported, and what was not. */
 type Imported = Pick<ImportReport, "sessions" | "failed">;
 
-/** Maximum problems without `--verbose`. */
-const SHOWN_PROBLEMS = 20;
+/** Maximum lines without `--verbose`. */
+const SHOWN_LINES = 20;
 
-/** Prints the files that failed, and the problems of the others. */
+/**
+ * Prints the files that failed, and the problems of the others: without `verbose` one line for each file and kind of problem, so that
+ * a file with a thousand odd records is one line.
+ */
 export function printProblems(out: Printer, { sessions, failed }: Imported, verbose: boolean): void {
   // Most messages contain the path.
   for (const { path, error } of failed)
     out.line(styled("error", "failed  "), error.message.includes(path) ? error.message : `${path}: ${error.message}`);
+  if (verbose) printEach(out, sessions);
+  else printGroups(out, groupProblems(sessions));
+}
+
+function printEach(out: Printer, sessions: Imported["sessions"]): void {
   const problems = sessions.flatMap((session) => session.problems);
-  for (const problem of verbose ? problems : problems.slice(0, SHOWN_PROBLEMS)) out.line(...renderProblem(problem));
-  const total = sessions.reduce((sum, { problemCount }) => sum + problemCount, 0);
-  const unlisted = total - (verbose ? problems.length : Math.min(problems.length, SHOWN_PROBLEMS));
-  if (unlisted > 0)
-    out.line(styled("dim", `and ${counted(unlisted, "more problem", "more problems")}${verbose ? "" : "; --verbose lists them"}`));
+  for (const problem of problems) out.line(...renderProblem(problem));
+  const unlisted = sessions.reduce((sum, { problemCount }) => sum + problemCount, 0) - problems.length;
+  if (unlisted > 0) out.line(styled("dim", `and ${counted(unlisted, "more problem", "more problems")}`));
 }
 
 function renderProblem({ path, line, code, message }: ImportProblem): Line {
   return [styled("error", code), `  ${line === null ? path : `${path}:${line}`}: ${message}`];
+}
+
+/** The problems of one kind in one file. */
+interface ProblemGroup {
+  readonly first: ImportProblem;
+  count: number;
+}
+
+function groupProblems(sessions: Imported["sessions"]): readonly ProblemGroup[] {
+  const groups = new Map<string, ProblemGroup>();
+  for (const { problems, problemCounts } of sessions) {
+    const unlisted = new Map(Object.entries(problemCounts));
+    const ofSession = new Map<string, ProblemGroup>();
+    for (const problem of problems) {
+      const key = `${problem.code}\0${problem.path}`;
+      const group = groups.get(key) ?? { first: problem, count: 0 };
+      group.count += 1;
+      groups.set(key, group);
+      ofSession.set(problem.code, group);
+      unlisted.set(problem.code, (unlisted.get(problem.code) ?? 0) - 1);
+    }
+    // Of many problems of one kind only the first thousand are listed; the others are counted for the same file.
+    for (const [code, group] of ofSession) group.count += unlisted.get(code) ?? 0;
+  }
+  return [...groups.values()];
+}
+
+function printGroups(out: Printer, groups: readonly ProblemGroup[]): void {
+  for (const group of groups.slice(0, SHOWN_LINES)) out.line(...renderGroup(group));
+  const left = groups.slice(SHOWN_LINES).reduce((sum, group) => sum + group.count, 0);
+  if (left > 0) out.line(styled("dim", `and ${counted(left, "more problem", "more problems")}; --verbose lists them`));
+  else if (groups.some((group) => group.count > 1)) out.line(styled("dim", "--verbose lists each problem"));
+}
+
+function renderGroup({ first, count: times }: ProblemGroup): Line {
+  if (times === 1) return renderProblem(first);
+  const { code, path, line, message } = first;
+  const place = line === null ? "the first" : `the first at line ${line}`;
+  return [styled("error", code), `  ${path}: ${count(times)} times, ${place}: ${message}`];
 }
 
 /** Throws for the most severe kind of problem. A truncated last line is no problem: the agent had not finished writing it. */

@@ -158,13 +158,14 @@ interface ReportOptions {
   readonly isSync: boolean;
 }
 
-/** Prints the outcome per session, the problems, and commands to run next. */
+/** Prints the problems, the outcome per session, and commands to run next. */
 async function printReport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
   if (options.json === true) return out.json(reportToJson(report, options.place));
-  await printSessions(out, store, report.sessions, options);
+  // The result comes last, where it is read: there may be many problems.
+  printProblems(out, report, options.verbose === true);
   printNewIds(out, report.sessions);
   await printKeptLeaves(out, store, report.sessions);
-  printProblems(out, report, options.verbose === true);
+  await printSessions(out, store, report.sessions, options);
   printTotals(out, report, options);
 }
 

@@ -90,13 +90,19 @@ async function greetFirstUse({ store, io }: InteractiveRun, out: Printer): Promi
   if (agents.length === 0) return;
   await out.note("The store is empty. Sessions of other agents are on this machine:");
   for (const agent of agents) await out.note(`  ${describeAgent(agent, io.home)}`);
-  await out.note("To import them: `bough import` at your prompt, or /import FOLDER here");
+  await out.note("To import them: /import here, or `bough import` at your prompt");
 }
 
 async function chooseFirstRoute(run: InteractiveRun, out: Printer, { new: isNew, session, resume }: ShellOptions): Promise<Route> {
   const { store, io } = run;
   if (resume === true) return { kind: "picker", sessionId: null, draft: "" };
   if (session !== undefined) return { kind: "shell", sessionId: (await resolveSession(store, io, out, session)).id, draft: "" };
-  const newest = isNew === true ? undefined : await findNewestHere(store, io, true);
-  return { kind: "shell", sessionId: newest?.id ?? (await createSession(run, null)), draft: "" };
+  if (isNew === true) return { kind: "shell", sessionId: await createSession(run, null), draft: "" };
+  const newest = await findNewestHere(store, io);
+  if (newest !== undefined) return { kind: "shell", sessionId: newest.id, draft: "" };
+  // After an import the first start is usually in a directory without sessions: the list shows what there is.
+  if (io.terminal !== undefined && (await store.listSessions({ limit: 1 })).items.length > 0)
+    return { kind: "picker", sessionId: null, draft: "" };
+  const empty = await findNewestHere(store, io, true);
+  return { kind: "shell", sessionId: empty?.id ?? (await createSession(run, null)), draft: "" };
 }

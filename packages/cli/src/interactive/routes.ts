@@ -7,6 +7,7 @@ import type { NavigatorOpening } from "../navigator/navigator.js";
 import { runNavigator, type WithVisited } from "../navigator/visits.js";
 import { PICKER_KEYS } from "../picker/keys.js";
 import { pickerScreen } from "../picker/picker.js";
+import { findNewestHere } from "../session/choose-session.js";
 import { shellScreen } from "../shell/shell.js";
 import type { CommandOutput } from "../shell/world.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -174,8 +175,12 @@ async function showPicker(
   const { store, io, config } = run;
   const keys = rebindKeys(PICKER_KEYS, config.keys?.picker ?? {});
   const current = sessionId === null ? {} : { currentSessionId: sessionId };
+  const everywhere = (await findNewestHere(store, io)) === undefined;
   const before = describeSize(terminal);
-  const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, mouse: config.mouse, ...current }));
+  const result = await runScreen(
+    terminal,
+    pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, mouse: config.mouse, everywhere, ...current }),
+  );
   switch (result.kind) {
     case "open":
       if (result.hit !== undefined) return { kind: "tree", sessionId: result.sessionId, draft, at: result.hit };

@@ -22,7 +22,7 @@ export interface PickerOptions {
   readonly keys?: KeyTable<PickerAction> | undefined;
   /** The session that is open in the shell: it is marked, and cannot be deleted. */
   readonly currentSessionId?: SessionId | undefined;
-  /** Starts with the sessions of all directories. */
+  /** Starts with the sessions of all directories, for example because the current one has none. */
   readonly everywhere?: boolean | undefined;
   /** Default: true. */
   readonly mouse?: boolean | undefined;

@@ -56,7 +56,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     args: "[file]",
     help: "write this branch as .md, all branches as .html, .jsonl, or .pi.jsonl for pi; --force replaces a file",
   },
-  { name: "import", args: "<path>", help: "import sessions of other agents" },
+  { name: "import", args: "[path]", help: "import sessions of other agents; without a path those of every agent on this machine" },
   { name: "model", args: "[name]", help: "show the model; with a name: switch to it" },
   { name: "thinking", args: "[level]", help: "thinking level: off, minimal, low, medium, high", values: THINKING_LEVELS },
   { name: "stats", args: "", help: "entries, size, and token usage of the models" },

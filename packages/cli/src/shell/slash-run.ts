@@ -28,7 +28,8 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     }
     case "import": {
       const { isGiven, others } = extractFlag(rest, "--verbose");
-      return ["import", ...(isGiven ? ["--verbose"] : []), "--", expandHome(others, home)];
+      const path = others === "" ? ["--yes"] : ["--", expandHome(others, home)];
+      return ["import", ...(isGiven ? ["--verbose"] : []), ...path];
     }
     case "stats":
       return ["stats", sessionId];
@@ -77,13 +78,12 @@ const CONTEXT_BAR = 20;
 /** Errors of commands without their argument. */
 const MISSING_ARGUMENT: Readonly<Partial<Record<SlashName, string>>> = {
   search: "Search for what? /search WORDS",
-  import: "Import from where? /import PATH, such as ~/.claude/projects or ~/.pi/agent/sessions",
   name: "Which title? /name TITLE",
 };
 
 /** The error for a missing or unusable argument; undefined: none. */
 function missingArgument(name: SlashName, rest: string): string | undefined {
-  if (rest === "" || (name === "import" && rest === "--verbose")) return MISSING_ARGUMENT[name];
+  if (rest === "") return MISSING_ARGUMENT[name];
   // Without an extension the format is unknown, and a word such as `clipboard` was probably not meant as a file.
   const { file } = exportArguments(rest);
   const isUnclear = name === "export" && file !== "" && exportFormat(file) === undefined;

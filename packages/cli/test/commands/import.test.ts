@@ -132,12 +132,18 @@ describe("bough import", () => {
     expect(out).toContain("invalid-record");
   });
 
-  test("lists the first twenty problems, and all of them with --verbose", async () => {
+  test("prints one line for each file and kind of problem before the table, and every problem with --verbose", async () => {
     const here = world();
-    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...Array<string>(25).fill("{ not json"));
+    const orphan = message("cccc3333", "nowhere", "Three");
+    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...Array<string>(25).fill("{ not json"), orphan);
     const short = await here.run(["import", path]);
-    expect(short.out.match(/malformed-line/g)).toHaveLength(20);
-    expect(short.out).toContain("and 5 more problems; --verbose lists them");
+    const lines = short.out.split("\n");
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringMatching(/^malformed-line {2}.*one\.jsonl: 25 times, the first at line 3: /),
+      expect.stringMatching(/^missing-parent {2}.*one\.jsonl:28: /),
+      "--verbose lists each problem",
+    ]);
+    expect(lines[3]).toMatch(/^session +title/);
     expect((await here.run(["import", path, "--verbose"])).out.match(/malformed-line/g)).toHaveLength(25);
   });
 
@@ -145,12 +151,21 @@ describe("bough import", () => {
     const here = world();
     const lost = Array.from({ length: 1_100 }, (_, at) => message(`lost${at}`, "nowhere", "x"));
     const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...lost, ...Array<string>(50).fill("{ not json"));
-    const { exit, err } = await here.run(["import", path]);
+    const { exit, out: short, err } = await here.run(["import", path]);
     expect(exit).toBe(34);
     expect(err).toContain("50 lines could not be parsed");
+    expect(short).toMatch(/missing-parent {2}.*: 1,100 times, the first at line 3: /);
     const { out } = await here.run(["import", path, "--verbose"]);
     expect(out.match(/malformed-line/g)).toHaveLength(50);
     expect(out).toContain("and 100 more problems\n");
+  });
+
+  test("prints twenty lines of problems at most, and the number of those behind them", async () => {
+    const here = world();
+    const files = Array.from({ length: 23 }, (_, at) => piFile(here, `${at}.jsonl`, message("aaaa1111", null, `${at}`), "{ no", "{ no"));
+    const { out } = await here.run(["import", ...files]);
+    expect(out.match(/^malformed-line/gm)).toHaveLength(20);
+    expect(out).toContain("and 6 more problems; --verbose lists them");
   });
 
   test("ends with 4 where an agent of a session could not be read, and names its file", async () => {
