@@ -95,7 +95,12 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   { action: "redo", keys: ["r"], group: "Do", help: "redo the move" },
   { action: "label", keys: ["l", "L"], group: "Do", help: "set the label of this entry; empty removes it" },
   { action: "mark", keys: ["m"], group: "Do", help: "mark this entry (at most two)" },
-  { action: "compare", keys: ["d"], group: "Do", help: "compare the branches of two marked entries" },
+  {
+    action: "compare",
+    keys: ["d"],
+    group: "Do",
+    help: "compare two marked entries; the first entry of a branch means the whole branch",
+  },
   { action: "fork", keys: ["f"], group: "Do", help: "new session with the path to this entry (asks first)" },
   { action: "export", keys: ["x"], group: "Do", help: "export the path to this entry as Markdown (asks for the file)" },
   { action: "compact", keys: ["c"], group: "Do", help: "summarize the entries before this one" },

@@ -12,6 +12,7 @@ import type {
   SessionRecord,
   Store,
 } from "@bough/session-core";
+import type { ComparedMark } from "../preview/comparison.js";
 import type { MarkedPlace } from "../preview/marks.js";
 import type { GoesTo, Pane } from "../preview/pane.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -193,7 +194,7 @@ export type NavigatorEffect =
   | { readonly kind: "fork"; readonly entryId: EntryId; readonly opens: boolean }
   | { readonly kind: "export"; readonly entryId: EntryId; readonly path: string }
   | { readonly kind: "copy"; readonly entryId: EntryId }
-  | { readonly kind: "compare"; readonly entryIds: readonly [EntryId, EntryId]; readonly width: number }
+  | { readonly kind: "compare"; readonly marks: readonly [ComparedMark, ComparedMark]; readonly width: number }
   | { readonly kind: "remember"; readonly choice: number };
 
 /** What effects dispatch. */

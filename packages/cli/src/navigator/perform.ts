@@ -5,7 +5,7 @@ import { describeSecrets, previewOf } from "@bough/session-core/internals";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
-import { comparisonLines, loadComparison } from "../preview/comparison.js";
+import { type ComparedMark, comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
 import { listChildren } from "../session/paging.js";
 import { sessionTitle } from "../session/titles.js";
@@ -97,7 +97,7 @@ export class NavigatorPerformer {
       case "copy":
         return this.#copy(effect.entryId, host);
       case "compare":
-        return dispatch({ kind: "compared", lines: await this.#compare(effect.entryIds, effect.width) });
+        return dispatch({ kind: "compared", lines: await this.#compare(effect.marks, effect.width) });
       case "remember":
         return this.#world.rememberChoice(effect.choice);
     }
@@ -172,7 +172,7 @@ export class NavigatorPerformer {
     host.dispatch({ kind: "notice", text: message, isError: !isCopied });
   }
 
-  async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {
+  async #compare([a, b]: readonly [ComparedMark, ComparedMark], width: number): Promise<readonly Line[]> {
     return comparisonLines(await loadComparison(this.#world.session, a, b), width, glyphsFor(this.#world.io.env));
   }
 }

@@ -1,9 +1,11 @@
+import type { EntryId } from "@bough/session-core";
+import type { ComparedMark } from "../preview/comparison.js";
 import { toFileName } from "../session/write-file.js";
 import { returnsToPrompt } from "../tree/filter.js";
 import { pathDifference } from "../tree/tree-index.js";
 import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
-import type { NavigatorModel, NavigatorStep, Subagent } from "./model.js";
+import type { NavigatorModel, NavigatorStep, NavigatorTree, Subagent } from "./model.js";
 import { selectedId, showSelection } from "./selection.js";
 
 type EntryAction =
@@ -108,8 +110,32 @@ const compare = (model: NavigatorModel): NavigatorStep => {
   const [a, b = selectedId(model)] = model.marks;
   if (a === undefined) return showNotice(model, "Mark an entry first, then compare it with the selected or a second marked one.");
   if (b === undefined || a === b) return showNotice(model, "Mark or select another entry to compare with the marked one.");
-  return { model, effects: [{ kind: "compare", entryIds: [a, b], width: Math.max(model.size.columns - 4, 20) }] };
+  const marks = [comparedMark(model, a), comparedMark(model, b)] as const;
+  return { model, effects: [{ kind: "compare", marks, width: Math.max(model.size.columns - 4, 20) }] };
 };
+
+/** A mark on the first entry of a branch, which is the row that stays of a folded one, means the whole branch. Linear in the rows after it. */
+function comparedMark({ tree }: NavigatorModel, entryId: EntryId): ComparedMark {
+  const at = tree?.index.indexOf(entryId) ?? -1;
+  if (tree === undefined || at < 0) return { entryId, endId: entryId };
+  const parent = tree.index.parentOf(at);
+  const beginsBranch = parent >= 0 && tree.index.isBranchPoint(parent);
+  return { entryId, endId: beginsBranch ? tree.index.idOf(branchEnd(tree, at)) : entryId };
+}
+
+/** The leaf if it is at or below a row, else the newest row there. */
+function branchEnd({ index, leafId }: NavigatorTree, at: number): number {
+  const leaf = leafId === null ? -1 : index.indexOf(leafId);
+  const { parents } = index;
+  const isBelow = new Set([at]);
+  let end = at;
+  for (let row = at + 1; row < parents.length; row += 1) {
+    if (!isBelow.has(parents[row] ?? -1)) continue;
+    isBelow.add(row);
+    end = row;
+  }
+  return isBelow.has(leaf) ? leaf : end;
+}
 
 const compact = (model: NavigatorModel): NavigatorStep => {
   const { tree, selected } = model;

@@ -2,16 +2,30 @@ import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/s
 import { counted } from "../format/numbers.js";
 import { forceWidth, prefixLines, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
-import { type Line, styled } from "../terminal/line.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import { rowText } from "../tree/row-text.js";
 import { fileListLines, isMessage, readRowsAfter, seqOf } from "./branches.js";
 import { markdownLines } from "./markdown.js";
 import { TextBudget } from "./text-budget.js";
 
 const MAX_FIRST_TEXTS = 3;
 
-/** One side of a comparison: the path from below the common ancestor to the marked entry. */
+/** An entry to compare: a mark, and the entry up to which its branch is compared. */
+export interface ComparedMark {
+  readonly entryId: EntryId;
+  /** The marked entry itself, or the end of the branch that it begins or hides. */
+  readonly endId: EntryId;
+}
+
+/** One side of a comparison: the path from below the common ancestor to the end of the mark. */
 interface ComparedSide {
+  /** The end. */
   readonly id: EntryId;
+  /** The marked entry. */
+  readonly marked: OutlineRow | undefined;
+  readonly label: string | null;
+  /** The last entry that is compared, if it is not the marked one. */
+  readonly end: OutlineRow | undefined;
   readonly entries: number;
   /** User and assistant messages. */
   readonly messages: number;
@@ -25,8 +39,8 @@ interface ComparedSide {
 
 /** The difference between two branches. */
 interface Comparison {
-  /** null: they share no entry. If it is one of the two entries, that side is empty. */
-  readonly commonAncestorId: EntryId | null;
+  /** undefined: they share no entry. If it is the end of a side, that side is empty. */
+  readonly commonAncestor: OutlineRow | undefined;
   readonly left: ComparedSide;
   readonly right: ComparedSide;
   /** Files touched on both sides, and on one side only; sorted. */
@@ -36,22 +50,23 @@ interface Comparison {
 }
 
 /**
- * Compares the paths of two entries below their common ancestor. Reads the outline rows between the common ancestor and the
- * later entry, and one summary of each side.
+ * Compares the paths of two marks below their common ancestor. Reads the outline rows between the common ancestor and the
+ * later end, and one summary of each side.
  *
  * @throws {EntryNotFoundError} there is no such entry.
  */
-export async function loadComparison(session: Session, aId: EntryId, bId: EntryId): Promise<Comparison> {
-  const commonAncestorId = await session.tree.commonAncestor(aId, bId);
+export async function loadComparison(session: Session, markA: ComparedMark, markB: ComparedMark): Promise<Comparison> {
+  const commonAncestorId = await session.tree.commonAncestor(markA.endId, markB.endId);
   const from = await seqOf(session, commonAncestorId);
-  const [a, b] = [await seqOf(session, aId), await seqOf(session, bId)];
+  const [a, b] = [await seqOf(session, markA.endId), await seqOf(session, markB.endId)];
   const rows = new Map<number, OutlineRow>();
   if (Math.max(a, b) > from) for await (const row of readRowsAfter(session, from, Math.max(a, b))) rows.set(row.seq, row);
-  const left = await loadSide(session, aId, pathTo(rows, a));
-  const right = await loadSide(session, bId, pathTo(rows, b));
+  const labels = new Map((await session.labels.list()).map(({ entryId, label }) => [entryId, label]));
+  const left = await loadSide(session, markA, pathTo(rows, a), labels);
+  const right = await loadSide(session, markB, pathTo(rows, b), labels);
   const [ofLeft, ofRight] = [touchedFiles(left), touchedFiles(right)];
   return {
-    commonAncestorId,
+    commonAncestor: commonAncestorId === null ? undefined : await rowOf(session, commonAncestorId),
     left,
     right,
     filesInBoth: [...ofLeft].filter((path) => ofRight.has(path)).sort(),
@@ -67,12 +82,24 @@ function pathTo(rows: ReadonlyMap<number, OutlineRow>, seq: number): readonly Ou
   return path.reverse();
 }
 
-async function loadSide(session: Session, id: EntryId, path: readonly OutlineRow[]): Promise<ComparedSide> {
+async function rowOf(session: Session, id: EntryId): Promise<OutlineRow | undefined> {
+  return (await session.tree.path(id, 1))[0];
+}
+
+async function loadSide(
+  session: Session,
+  { entryId, endId: id }: ComparedMark,
+  path: readonly OutlineRow[],
+  labels: ReadonlyMap<EntryId, string>,
+): Promise<ComparedSide> {
   const first = path[0];
   const files = fileLists(first === undefined ? [] : await session.fileOperations({ fromId: first.id, toId: id }));
   const summary = path.findLast(({ type }) => type === "compaction" || type === "branch_summary");
   return {
     id,
+    marked: await rowOf(session, entryId),
+    label: labels.get(entryId) ?? labels.get(id) ?? null,
+    end: entryId === id ? undefined : await rowOf(session, id),
     entries: path.length,
     messages: path.filter(isMessage).length,
     filesRead: files.readFiles,
@@ -107,7 +134,7 @@ export function comparisonLines(comparison: Comparison, width: number, glyphs: G
   ];
   const lines = [
     ...wrapLine([styled("heading", "Comparison")], width),
-    ...wrapLine([styled("dim", commonAncestorText(comparison))], width),
+    ...commonAncestorLines(comparison, width, glyphs),
     [],
     ...sideLines("A", left, budget, glyphs),
     [],
@@ -118,12 +145,21 @@ export function comparisonLines(comparison: Comparison, width: number, glyphs: G
   return budget.truncate(lines, "bough show SESSION ENTRY").flatMap((line) => forceWidth(line, width));
 }
 
-function commonAncestorText({ commonAncestorId, left, right }: Comparison): string {
-  if (left.id === right.id) return "A and B are the same entry.";
-  if (commonAncestorId === null) return "They share no entry.";
-  if (commonAncestorId === left.id) return "A is above B on the same branch.";
-  if (commonAncestorId === right.id) return "B is above A on the same branch.";
-  return `Common ancestor: ${commonAncestorId}.`;
+function commonAncestorLines({ commonAncestor, left, right }: Comparison, width: number, { ellipsis }: Glyphs): readonly Line[] {
+  const said = (text: string) => wrapLine([styled("dim", text)], width);
+  if (left.id === right.id) return said("A and B end at the same entry.");
+  if (commonAncestor === undefined) return said("They share no entry.");
+  if (commonAncestor.id === left.id) return said("A is above B on the same branch.");
+  if (commonAncestor.id === right.id) return said("B is above A on the same branch.");
+  return [fitLine([styled("dim", "both after "), ...rowText(commonAncestor)], width, ellipsis)];
+}
+
+/** The label and the text of the mark, and how far the comparison goes. */
+function markLines(name: string, { marked, label, end }: ComparedSide, width: number, { ellipsis }: Glyphs): readonly Line[] {
+  const badge = label === null ? [] : [styled("label", ` [${label}]`)];
+  const heading = [styled("bold", name), ...badge, " ", ...(marked === undefined ? [] : rowText(marked))];
+  const extent: Line = end === undefined ? [styled("dim", "up to here")] : [styled("dim", "up to its end, "), ...rowText(end)];
+  return [fitLine(heading, width, ellipsis), fitLine(extent, width, ellipsis)];
 }
 
 function sideLines(name: string, side: ComparedSide, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
@@ -132,7 +168,7 @@ function sideLines(name: string, side: ComparedSide, budget: TextBudget, glyphs:
   const figures = `${counted(messages, "message")}, ${counted(entries, "entry", "entries")}; ${counted(filesModified.length, "file")} modified, ${filesRead.length} only read`;
   const text = summary === null ? [] : markdownLines(budget.take(summary.text), width - 2, glyphs);
   return [
-    ...wrapLine([styled("bold", name), styled("dim", `  ${side.id}`)], width),
+    ...markLines(name, side, width, glyphs),
     ...wrapLine([entries === 0 ? styled("dim", "no entries of its own") : figures], width),
     ...firstTexts.flatMap((first) => prefixLines(width, [styled("user", "user: ")], ["      "], (room) => wrapLine([first], room))),
     ...(summary === null ? [] : wrapLine([styled("summary", "summary"), styled("dim", `  ${summary.entryId}`)], width)),

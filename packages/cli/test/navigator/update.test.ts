@@ -5,6 +5,8 @@ import { Driven } from "./driven.js";
 
 beforeAll(loadExactWidths);
 
+const mark = (entryId: string, endId = entryId) => ({ entryId, endId });
+
 describe("Keys in the list", () => {
   // The branch of the leaf comes last: ask, asst, left, left2, right, right2.
   it.each<[keys: string, at: string]>([
@@ -87,9 +89,28 @@ describe("Keys in the list", () => {
   it("compares two marked entries, or a marked one with the selected one", () => {
     const marked = navigator().press("m", "k", "k");
     marked.wanted();
-    expect(marked.press("d").wanted()).toEqual([{ kind: "compare", entryIds: ["right2", "left2"], width: 76 }]);
+    expect(marked.press("d").wanted()).toEqual([{ kind: "compare", marks: [mark("right2"), mark("left2")], width: 76 }]);
     expect(navigator().press("d").text).toContain("Mark an entry first");
     expect(navigator().press("m", "d").text).toContain("Mark or select another entry");
+  });
+
+  it("compares whole branches if their first entries are marked, folded or not", () => {
+    const compared = (at: ReturnType<typeof navigator>) =>
+      at
+        .press("d")
+        .wanted()
+        .filter(({ kind }) => kind === "compare");
+    const branches = navigator().press("k", "m", "k", "k", "m");
+    expect(branches.model.marks).toEqual(["right", "left"]);
+    branches.wanted();
+    expect(compared(branches)).toMatchObject([{ marks: [mark("right", "right2"), mark("left", "left2")] }]);
+    const folded = navigator().press("k", "k", "k", "space", "m", "G", "m");
+    expect([folded.model.marks, folded.text.includes("left2")]).toEqual([["left", "right2"], false]);
+    folded.wanted();
+    expect(compared(folded)).toMatchObject([{ marks: [mark("left", "left2"), mark("right2")] }]);
+    const within = navigator().press("g", "m", "G", "m");
+    within.wanted();
+    expect(compared(within)).toMatchObject([{ marks: [mark("ask"), mark("right2")] }]);
   });
 
   it("requests effects for the selected entry", () => {

@@ -67,27 +67,41 @@ describe("the branches of a branch point", () => {
   });
 });
 
+/** A mark on this entry itself, or one that means its branch up to another entry. */
+const upTo = (entryId: string, endId = entryId) => ({ entryId, endId });
+
 describe("a comparison of two branches", () => {
+  test("says by label and text what is compared, and how far", async () => {
+    const session = await grown(THREE);
+    await session.labels.set("u2", "two ways");
+    const lines = drawn(comparisonLines(await loadComparison(session, upTo("u2", "a2"), upTo("a3")), 80), 80);
+    expect(lines).toMatch(/A \[two ways\] user: said in u2 *\n *up to its end, assistant: replied in a2/);
+    expect(lines).toMatch(/B assistant: replied in a3 *\n *up to here/);
+    expect(lines).toContain("both after assistant: replied in a1");
+  });
+
   test("has the entries of each path below the common ancestor", async () => {
     const session = await grown(THREE);
     await session.append({ type: "branch_summary", summary: "**Tried** u2.", fromId: "a2", id: "summary" });
-    const comparison = await loadComparison(session, "a2", "summary");
-    expect(comparison).toMatchObject({ commonAncestorId: "a1", filesInBoth: [], onlyLeft: [], onlyRight: ["src/call1.ts"] });
+    const comparison = await loadComparison(session, upTo("a2"), upTo("summary"));
+    expect(comparison).toMatchObject({ commonAncestor: { id: "a1" }, filesInBoth: [], onlyLeft: [], onlyRight: ["src/call1.ts"] });
     expect(comparison.left).toMatchObject({ entries: 2, messages: 2, summary: null, firstTexts: ["said in u2"] });
     expect(comparison.right).toMatchObject({ entries: 5, messages: 3, summary: { entryId: "summary", text: "**Tried** u2." } });
   });
 
   test("of an entry and its ancestor has one empty side; of an entry with itself, two", async () => {
     const session = await grown(THREE);
-    const above = await loadComparison(session, "u1", "a3");
-    expect([above.commonAncestorId, above.left.entries, above.right.entries]).toEqual(["u1", 0, 5]);
+    const above = await loadComparison(session, upTo("u1"), upTo("a3"));
+    expect([above.commonAncestor?.id, above.left.entries, above.right.entries]).toEqual(["u1", 0, 5]);
     expect(drawn(comparisonLines(above, 60), 60)).toContain("A is above B on the same branch.");
-    expect(drawn(comparisonLines(await loadComparison(session, "a3", "a3"), 60), 60)).toContain("the same entry");
+    expect(drawn(comparisonLines(await loadComparison(session, upTo("a3"), upTo("a3")), 60), 60)).toContain(
+      "A and B end at the same entry.",
+    );
   });
 
   test.each([20, 40, 80, 120])("is drawn at %i columns", async (width) => {
     const session = await grown(`${THREE} call2 res2`);
     await session.append({ type: "branch_summary", summary: "**Tried** u2, and found that it drops tabs.", fromId: "a2", id: "summary" });
-    expect(drawn(comparisonLines(await loadComparison(session, "a5", "summary"), width), width)).toMatchSnapshot();
+    expect(drawn(comparisonLines(await loadComparison(session, upTo("a5"), upTo("summary")), width), width)).toMatchSnapshot();
   });
 });
