@@ -46,7 +46,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   AMBIGUOUS_NAME: {
     exit: 12,
     meaning: "Several sessions or entries have this name; the message lists them",
-    hint: "Type more of the name.",
+    hint: "Type more of the name, or the id that the list shows.",
   },
   LEAF_NOT_FOUND: { exit: 13, meaning: "The session has no leaf with this name", hint: "List leaves with `bough show SESSION`." },
   SESSION_EXISTS: { exit: 14, meaning: "A session with this id exists already" },

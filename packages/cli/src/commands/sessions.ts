@@ -161,7 +161,7 @@ interface SessionColumn extends Column {
 
 const COLUMNS: readonly SessionColumn[] = [
   { heading: "id", cell: ({ record }, { ids }) => [styled("label", ids.get(record.id) ?? record.id)] },
-  { heading: "title", shrinksTo: 12, cell: titleCell },
+  { heading: "title", cell: titleCell },
   {
     heading: "fork of",
     from: 60,
@@ -181,7 +181,8 @@ const COLUMNS: readonly SessionColumn[] = [
   },
   {
     heading: "directory",
-    shrinksTo: 8,
+    shrinksTo: 12,
+    isPath: true,
     optional: true,
     cell: ({ record }, { home }) => [styled("dim", shortDirectory(record.cwd ?? "", home))],
   },
@@ -212,7 +213,9 @@ const COLUMNS: readonly SessionColumn[] = [
 ];
 
 function columnsFor(width: number, sessions: readonly ListedSession[]): readonly SessionColumn[] {
-  return COLUMNS.filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
+  const shown = COLUMNS.filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
+  // Titles tell sessions apart: other columns are dropped before titles get less than two fifths of the width.
+  return shown.map((column) => (column.cell === titleCell ? { ...column, shrinksTo: Math.max(12, Math.floor(width * 0.4)) } : column));
 }
 
 /** The session that this one is a fork of, in a list of one. */

@@ -1,5 +1,19 @@
+import { safe } from "../terminal/safe.js";
+import { displayWidth, truncate } from "../terminal/width.js";
+
 /** A path with `~` for the home directory. */
 export function shortDirectory(path: string, home: string | undefined): string {
   if (home === undefined || home === "" || home === "/") return path;
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** The end of a path in `width` columns, cut between its parts: directories of one machine differ at their ends. */
+export function pathEnd(path: string, width: number, ellipsis: string): string {
+  const text = safe(path);
+  if (displayWidth(text) <= width) return text;
+  const parts = text.split("/");
+  const room = width - displayWidth(ellipsis);
+  let kept = "";
+  for (let at = parts.length - 1; at >= 0 && displayWidth(`/${parts[at]}${kept}`) <= room; at -= 1) kept = `/${parts[at]}${kept}`;
+  return kept === "" ? truncate(parts.at(-1) ?? "", width, ellipsis) : `${ellipsis}${kept}`;
 }

@@ -1,5 +1,6 @@
 import { fitLine, type Line, lineWidth, type Span, styled, textOfLine } from "../terminal/line.js";
 import { loadWidthsFor } from "../terminal/width.js";
+import { pathEnd } from "./directory.js";
 
 /** A column of a table. */
 export interface Column {
@@ -7,6 +8,8 @@ export interface Column {
   readonly align?: "left" | "right";
   /** Minimum width; a column with it shrinks if the table is too wide. */
   readonly shrinksTo?: number;
+  /** The cells are paths, in one piece each: one that does not fit is cut at its start. */
+  readonly isPath?: boolean;
   /** Dropped if shrinking is not enough; the last such column first. */
   readonly optional?: boolean;
 }
@@ -70,10 +73,16 @@ function widestShrinkable(columns: readonly Column[], widths: readonly number[])
   return widest;
 }
 
+function fitCell({ isPath }: Column, cell: Line, width: number, ellipsis: string): Line {
+  const [path] = cell;
+  if (isPath !== true || path === undefined || cell.length > 1 || lineWidth(cell) <= width) return fitLine(cell, width, ellipsis);
+  return typeof path === "string" ? [pathEnd(path, width, ellipsis)] : [{ ...path, text: pathEnd(path.text, width, ellipsis) }];
+}
+
 function rowLine(columns: readonly Column[], row: readonly Line[], widths: readonly number[], ellipsis: string): Line {
   const line: (string | Span)[] = [];
   for (const [at, column] of columns.entries()) {
-    const cell = fitLine(row[at] ?? [], widths[at] ?? 0, ellipsis);
+    const cell = fitCell(column, row[at] ?? [], widths[at] ?? 0, ellipsis);
     const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - lineWidth(cell)));
     const isLast = at === columns.length - 1;
     if (column.align === "right") line.push(space, ...cell);

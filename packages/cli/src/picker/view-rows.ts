@@ -1,5 +1,5 @@
 import type { SessionRecord } from "@bough/session-core";
-import { shortDirectory } from "../format/directory.js";
+import { pathEnd, shortDirectory } from "../format/directory.js";
 import { bytes, count } from "../format/numbers.js";
 import { age } from "../format/time.js";
 import { sessionTitle } from "../session/titles.js";
@@ -105,19 +105,8 @@ function cellContent(model: PickerModel, record: SessionRecord, name: ColumnName
     case "model":
       return [styled("dim", model.models.get(record.id) ?? "")];
     case "directory":
-      return [styled("dim", pathEnd(shortDirectory(record.cwd ?? "", model.settings.home), width, model))];
+      return [styled("dim", pathEnd(shortDirectory(record.cwd ?? "", model.settings.home), width, model.settings.glyphs.ellipsis))];
   }
-}
-
-/** The end of a path that is too long, cut between its parts. */
-function pathEnd(path: string, width: number, { settings: { glyphs } }: PickerModel): string {
-  const text = safe(path);
-  if (displayWidth(text) <= width) return text;
-  const parts = text.split("/");
-  const room = width - displayWidth(glyphs.ellipsis);
-  let kept = "";
-  for (let at = parts.length - 1; at >= 0 && displayWidth(`/${parts[at]}${kept}`) <= room; at -= 1) kept = `/${parts[at]}${kept}`;
-  return kept === "" ? truncate(parts.at(-1) ?? "", width, glyphs.ellipsis) : `${glyphs.ellipsis}${kept}`;
 }
 
 function snippetLine(model: PickerModel, layout: Layout, { hit, count: hits }: TextHit): Line {

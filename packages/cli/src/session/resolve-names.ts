@@ -39,9 +39,10 @@ const COLUMNS: readonly Column[] = [
   { heading: "", align: "right" },
   { heading: "id" },
   { heading: "title", shrinksTo: 16 },
+  { heading: "fork of", optional: true },
   { heading: "entries", align: "right", optional: true },
   { heading: "active", align: "right" },
-  { heading: "directory", shrinksTo: 8, optional: true },
+  { heading: "directory", shrinksTo: 8, isPath: true, optional: true },
 ];
 
 async function printSessions(store: Store, io: Io, out: Printer, found: readonly SessionRecord[], others: number): Promise<void> {
@@ -51,12 +52,15 @@ async function printSessions(store: Store, io: Io, out: Printer, found: readonly
       [styled("dim", String(at + 1))],
       [styled("label", await shortSessionId(store, record.id, out))],
       [sessionTitle(record)],
+      [record.parent === null ? "" : await shortSessionId(store, record.parent.sessionId, out)],
       [count(record.entryCount)],
       [age(record.activeAtMs, io.now())],
       [styled("dim", shortDirectory(record.cwd ?? "", io.home))],
     ]);
   }
-  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) await out.note(...line);
+  const isForked = found.some(({ parent }) => parent !== null);
+  const shown = <T>(cells: readonly T[]) => cells.filter((_, at) => isForked || COLUMNS[at]?.heading !== "fork of");
+  for (const line of await tableLines(shown(COLUMNS), rows.map(shown), out.width, out.glyphs.ellipsis)) await out.note(...line);
   if (others > 0) await out.note(styled("dim", `and ${count(others)} more`));
 }
 

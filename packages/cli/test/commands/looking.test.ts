@@ -141,6 +141,33 @@ describe("bough sessions", () => {
     expect((await here.run(["sessions", "--here"], { cwd: "/a" })).out).not.toContain("said in u1");
   });
 
+  test.each([80, 120])("gives titles two fifths of %i columns, and shows the end of a directory", async (columns) => {
+    const here = world();
+    const title = "A refactoring of the lexer that keeps the columns of tabs as they were before";
+    await here.withStore(async (store) => {
+      const first = await grow(store, "copilot_stage0_linux", "u1 a1", { title, cwd: "/workspaces/customers/north/pi-mono" });
+      await store.forkSession(first.id, { title });
+    });
+    const { out } = await here.run(["sessions"], { columns });
+    const [heading = "", ...rows] = out.trimEnd().split("\n");
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
+    for (const row of rows) {
+      expect(row).toContain(title.slice(0, Math.floor(columns * 0.4) - 1));
+      if (heading.includes("directory")) expect(row).toContain("pi-mono");
+    }
+    expect(heading).toContain("fork of");
+  });
+
+  test("names of several sessions are listed with ids and forks, and the message says to use the id", async () => {
+    const here = world();
+    await here.withStore(async (store) => {
+      for (const id of ["one-session", "two-session"]) await grow(store, id, "u1", { title: "List the files" });
+    });
+    const { exit, err } = await here.run(["tree", "List the files"]);
+    expect([exit, err]).toEqual([12, expect.stringContaining("or the id that the list shows")]);
+    for (const id of ["one-", "two-"]) expect(err).toContain(id);
+  });
+
   test("explains why a list is empty and what to do", async () => {
     const here = world();
     await here.withStore(async () => undefined);
