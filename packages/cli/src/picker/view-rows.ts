@@ -4,8 +4,7 @@ import { bytes, count } from "../format/numbers.js";
 import { age } from "../format/time.js";
 import { sessionTitle } from "../session/titles.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
-import { safe } from "../terminal/safe.js";
-import { displayWidth, padStart, truncate } from "../terminal/width.js";
+import { displayWidth, padStart } from "../terminal/width.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
 import {
   COLUMN_GAP,
