@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { decodeBytes } from "../entry/bytes.js";
 import type { EntryPayload } from "../entry/entry.js";
 import { searchableText } from "../entry/text.js";
-import { ACCENTS, foldText, isAscii, toIndexedText, WORD_CHARACTERS } from "../search/fold.js";
+import { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHARACTERS } from "../search/fold.js";
 
 // The words of a text as a tsvector. They are divided and folded here, as in the index of a store on SQLite, not by a text search
 // configuration of the server: both engines find the same.
@@ -49,6 +49,10 @@ export function toLexeme(word: string, tenant: string): string {
 
 /** Divides a text that was converted for the index into words, in order. */
 function splitIndexed(text: string): readonly string[] {
+  return [...piecesBetweenWords(text)].flatMap(splitPiece);
+}
+
+function splitPiece(text: string): readonly string[] {
   if (isAscii(text)) return text.toLowerCase().match(ASCII_WORD) ?? [];
   return foldText(text).replace(ACCENT, "").match(WORD) ?? [];
 }

@@ -19,8 +19,10 @@ const STARTS_UNSPACED = new RegExp(`^[${UNSPACED_CHARACTERS}]`, "u");
 const WORD_CHARACTER = new RegExp(`^[${WORD_CHARACTERS}]`, "u");
 const ACCENT = new RegExp(`^[${ACCENTS}]$`, "u");
 const ACCENTED_ASCII = /^([A-Za-z])\p{M}+$/u;
-/** Letters in the Unicode version of JavaScript, but separators in that of FTS5. */
-const SEPARATORS_IN_FTS = /[\u19b0-\u19c9\u1cf2\u1cf3]/;
+/** The only word in the index of a text that is not indexed. A private character, which separates words in any text, so that no text has it. */
+export const NOT_INDEXED = "\uf8fe";
+/** Letters in the Unicode version of JavaScript, but separators in that of FTS5; and `NOT_INDEXED`. */
+const SEPARATORS = /[\u19b0-\u19c9\u1cf2\u1cf3\uf8fe]/;
 
 const ANY_NON_ASCII = /[^\0-\x7f]/;
 const NON_ASCII = /[^\0-\x7f]/gu;
@@ -72,9 +74,27 @@ function toIndexed(character: string): string {
   return WORD_CHARACTER.test(character) ? foldCharacter(character) : " ";
 }
 
+/** In UTF-16 code units. */
+const PIECE = 65_536;
+const BETWEEN_WORDS = new RegExp(`[^${WORD_CHARACTERS}${ACCENTS}]`, "gu");
+
+/**
+ * Divides a text between its words, for patterns that match words: V8 keeps a stack of the characters of a match where a pattern has
+ * alternatives, which includes every class of characters with the flag `u`, and throws a `RangeError` in a word of some millions. Of a word of
+ * more than 65,536 code units, a part at its end may be left out.
+ */
+export function* piecesBetweenWords(text: string): Generator<string, void, void> {
+  for (let start = 0; start < text.length; ) {
+    BETWEEN_WORDS.lastIndex = start + PIECE;
+    const end = text.length - start <= PIECE ? text.length : (BETWEEN_WORDS.exec(text)?.index ?? text.length);
+    yield text.slice(start, Math.min(end, start + 2 * PIECE));
+    start = end;
+  }
+}
+
 function fold(character: string): string {
   if (!WORD_CHARACTER.test(character)) return character;
-  if (SEPARATORS_IN_FTS.test(character)) return " ";
+  if (SEPARATORS.test(character)) return " ";
   // FTS5 keeps the Turkish dotless i apart from i; its upper case is I.
   if (character === "\u0131") return character;
   // First to upper case: ſ, ς and ϐ have the same upper case as s, σ and β.

@@ -8,7 +8,7 @@ import { EntryScan, type ScanHit, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
-import { lastEntrySeq, lastIndexedSeq } from "./search-index.js";
+import { lastEntrySeq, lastIndexedSeq, listNotIndexed } from "./search-index.js";
 import { includesTitles, isIndexed, type Matching, parseRequest } from "./search-query.js";
 import { allowMistake } from "./spelling.js";
 import { type FittingRow, findFittingRows } from "./term-rows.js";
@@ -107,16 +107,14 @@ class Search {
 
   /** A scan of what the index does not have; if the index cannot tell which entries match, also of those that can. */
   #startScan(connection: Connection, tail: Tail): EntryScan {
-    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, this.#matching, this.#request);
     const rows = rowsToSearch(connection, this.#request, tail.from);
+    const notIndexed = listNotIndexed(connection, rows);
+    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, this.#matching, this.#request, notIndexed);
     const candidates = findFittingRows(connection, this.#matching, { table: "entry_text", ...rows });
-    if (candidates !== null)
-      return new EntryScan(
-        tail,
-        this.#matching,
-        this.#request,
-        candidates.map(({ seq }) => seq),
-      );
+    if (candidates !== null) {
+      const seqs = [...candidates.map(({ seq }) => seq), ...notIndexed].sort((a, b) => a - b);
+      return new EntryScan(tail, this.#matching, this.#request, seqs);
+    }
     const all = rowsToSearch(connection, this.#request, tail.to);
     return new EntryScan({ from: all.from - 1, to: all.to }, this.#matching, this.#request);
   }

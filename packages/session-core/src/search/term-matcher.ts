@@ -40,8 +40,24 @@ export class FoldedText {
   }
 }
 
-/** Creates the matcher of a term. It matches what the index finds, and tells how closely. */
+/**
+ * Creates the matcher of a term. It matches what the index finds, and tells how closely. In a text with a run of some millions of characters, the
+ * pattern of a phrase and an expression of a query can exceed the stack of V8: then the places after that are not found.
+ */
 export function createMatcher(term: SearchTerm): TermMatcher {
+  const { visit } = toMatcher(term);
+  return {
+    visit: (text, visitMatch) => {
+      try {
+        visit(text, visitMatch);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+      }
+    },
+  };
+}
+
+function toMatcher(term: SearchTerm): TermMatcher {
   if (term.kind === "expression") return matchExpression(term.words, term.ignoreCase);
   if (term.kind === "literal") return matchAnywhere(term, 2);
   if (term.misspelt !== undefined || term.reach === "whole") return matchWords(term);

@@ -1,4 +1,4 @@
-import { ACCENTS, foldText, isAscii, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
+import { ACCENTS, foldText, isAscii, piecesBetweenWords, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
 
 // Which words of a text are listed, so that parts of them are found. Numbers, very long words and base64 are nearly all different, and would
 // make the list as large as the text; the index finds them whole and by their beginning.
@@ -25,6 +25,10 @@ export class WordCollector {
 
   /** Adds the words of a text, as the index gets it. */
   add(indexedText: string): void {
+    for (const piece of piecesBetweenWords(indexedText)) this.#addPiece(piece);
+  }
+
+  #addPiece(indexedText: string): void {
     const found = splitWords(indexedText);
     // A text without long words has hardly any base64; looking for it in every text takes half as long as finding the words.
     const isData = found.some((word) => word.length > LONGEST);

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { foldText, toIndexedText } from "../../src/search/fold.js";
 import { ftsExpression, matchAll } from "../../src/search/search-query.js";
 import type { WordsTerm } from "../../src/search/search-terms.js";
+import { createMatcher, FoldedText } from "../../src/search/term-matcher.js";
 import { createPrefilter, termPattern } from "../../src/search/term-pattern.js";
 
 /** An index as the store has it, without a store. */
@@ -74,6 +75,12 @@ describe("the scan and the index", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+test("a phrase whose words are millions of symbols apart does not stop the scan of a text", () => {
+  const text = new FoldedText(`first ${"😀".repeat(4_700_000)} second`);
+  const phrase = createMatcher(word("first second"));
+  expect(() => phrase.visit(text, () => true)).not.toThrow();
 });
 
 describe("the prefilter", () => {
