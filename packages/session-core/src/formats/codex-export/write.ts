@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { compactionSummaryText } from "../../context/converters/templates.js";
 import { encodeBytes } from "../../entry/bytes.js";
 import type { CompactionPayload, Entry } from "../../entry/entry.js";
-import type { AssistantMessage, Message, Usage } from "../../entry/message.js";
+import type { Message, Usage } from "../../entry/message.js";
 import { joinTextBlocks } from "../../entry/text.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { SessionRecord } from "../../port/records.js";
@@ -183,7 +183,7 @@ class RolloutWriter {
     }
     yield* this.#writeItems(items);
     for (const event of events) yield toLine(this.#lastMs, "event_msg", event);
-    if (message.role === "assistant") yield* this.#writeUsage(message);
+    if (message.role === "assistant") yield* this.#writeUsage(message.usage);
   }
 
   *#writeItems(items: readonly JsonObject[]): Generator<string, void, void> {
@@ -192,7 +192,7 @@ class RolloutWriter {
     for (const item of items) yield toLine(this.#lastMs, "response_item", item);
   }
 
-  *#writeUsage({ usage }: AssistantMessage): Generator<string, void, void> {
+  *#writeUsage(usage: Usage | undefined): Generator<string, void, void> {
     if (usage === undefined) return;
     const last = toCounts(usage);
     this.#sum = Object.fromEntries(Object.entries(last).map(([name, count]) => [name, count + (this.#sum[name] ?? 0)]));
@@ -204,13 +204,17 @@ class RolloutWriter {
    * A compaction of Codex has its own list, or none in early versions, which rebuild it; for others it is the summary, and the items
    * that were kept.
    */
-  *#writeCompaction(id: EntryId, { summary, details }: CompactionPayload): Generator<string, void, void> {
+  *#writeCompaction(id: EntryId, { summary, details, usage }: CompactionPayload): Generator<string, void, void> {
     const kept = this.#kept.get(id) ?? [];
     this.#kept.delete(id);
-    const { opening, ...own } = isObject(details) ? details : {};
+    const { opening, reply, ...own } = isObject(details) ? details : {};
     const isOwn = Array.isArray(own["replacement_history"]) || (isOfCodex(this.#session) && opening !== undefined);
     const list = [inputItem("user", compactionSummaryText(summary)), ...kept];
     yield* this.#writeTurn();
+    if (Array.isArray(reply)) {
+      for (const item of reply.filter(isObject)) yield toLine(this.#lastMs, "response_item", item);
+      yield* this.#writeUsage(usage);
+    }
     yield toLine(this.#lastMs, "compacted", {
       message: typeof opening === "string" ? opening + summary : summary,
       ...(isOwn ? own : { replacement_history: list }),

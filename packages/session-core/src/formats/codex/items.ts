@@ -148,17 +148,26 @@ function isFailure(text: string): boolean {
 /** What Codex writes before a summary, for the model that reads it. */
 const SUMMARY_OPENING = /^Another language model started to solve this problem and produced a summary[^\n]*:\n/;
 
-/** The payload of a compaction. Codex keeps nothing by id: the list of items that replaced the history is in the details. */
-export function toCompaction(
-  message: string,
-  compacted: JsonObject,
-  tokensBefore: number | undefined,
-  usage: JsonObject | undefined,
-): JsonObject {
+/** The summary in the message of a compaction, and what Codex writes before it. */
+export function summaryIn(message: string): { readonly opening: string | undefined; readonly summary: string } {
   const [opening] = SUMMARY_OPENING.exec(message) ?? [];
-  const details = withoutUndefined({ opening, ...without(compacted, ["message"]) });
+  return { opening, summary: message.slice(opening?.length ?? 0) };
+}
+
+/** What a rollout has of a compaction outside its record. */
+interface CompactionFacts {
+  readonly tokensBefore: number | undefined;
+  readonly usage: JsonObject | undefined;
+  /** The items of the reply that is the summary. */
+  readonly reply: readonly JsonObject[] | undefined;
+}
+
+/** The payload of a compaction. The list of items that replaced the history is in the details, with the reply that is the summary. */
+export function toCompaction(message: string, compacted: JsonObject, { tokensBefore, usage, reply }: CompactionFacts): JsonObject {
+  const { opening, summary } = summaryIn(message);
+  const details = withoutUndefined({ opening, reply, ...without(compacted, ["message"]) });
   return {
-    ...{ type: "compaction", summary: message.slice(opening?.length ?? 0), firstKeptEntryId: null },
+    ...{ type: "compaction", summary, firstKeptEntryId: null },
     ...withoutUndefined({ tokensBefore, usage }),
     ...(Object.keys(details).length === 0 ? {} : { details }),
   };

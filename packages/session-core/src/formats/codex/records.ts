@@ -4,7 +4,7 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../source/json
 import type { ReadingPosition, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { eventKind, toItems } from "./events.js";
 import { type InputMessage, toInputMessage } from "./inputs.js";
-import { isOutput, toCompaction, toReplyBlocks, toResultMessage } from "./items.js";
+import { isOutput, summaryIn, toCompaction, toReplyBlocks, toResultMessage } from "./items.js";
 import { type ItemPlace, OpenRequest, type RequestEnd, type RolloutEntry } from "./request.js";
 import { type MessageSource, type RolloutLine, toForeign } from "./rollout-file.js";
 import { SettingsReader } from "./settings.js";
@@ -100,11 +100,11 @@ export class RolloutReader {
     const place = { line: line.line, part, createdAtMs: line.createdAtMs };
     if (isOutput(item)) return yield* this.#readOutput(line, place, item);
     const blocks = toReplyBlocks(item);
-    if (blocks !== undefined) return yield* this.#readReply(line, place, blocks);
+    if (blocks !== undefined) return yield* this.#readReply(line, place, item, blocks);
     yield* this.#input(line, toInputMessage(item), part);
   }
 
-  *#readReply(line: RolloutLine, place: ItemPlace, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
+  *#readReply(line: RolloutLine, place: ItemPlace, item: JsonObject, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
     if (this.#request?.open.isBefore(line.line, blocks) === true) yield* this.#flush("complete");
     if (this.#request === undefined) {
       const start = { offset: line.offset, line: line.line - 1, state: this.#changingState() };
@@ -112,7 +112,7 @@ export class RolloutReader {
       this.#pendingUsage = undefined;
     }
     this.#beforeContext = undefined;
-    this.#request.open.addBlocks(blocks);
+    this.#request.open.addBlocks(blocks, item);
     const [call] = blocks;
     if (call?.type === "toolCall" && typeof call.id === "string") this.#calls.set(call.id, stringAt(call, "name") ?? "");
   }
@@ -152,11 +152,24 @@ export class RolloutReader {
     const message = stringAt(line.payload, "message");
     if (message === undefined) return yield* this.#follow(line, toForeign(line));
     this.#beforeContext = undefined;
+    const reply = yield* this.#takeReply(summaryIn(message).summary);
     yield* this.#flush("complete");
     // The usage of a request without items is that of the summary.
-    const usage = this.#pendingUsage;
+    const usage = reply?.usage ?? this.#pendingUsage;
     this.#pendingUsage = undefined;
-    yield this.#add({ ...placeOf(line), payload: toCompaction(message, line.payload, this.#usage.contextTokens, usage) });
+    const payload = toCompaction(message, line.payload, { tokensBefore: this.#usage.contextTokens, usage, reply: reply?.items });
+    yield this.#add({ ...placeOf(line), payload });
+  }
+
+  /** The reply that is the summary of the compaction below it: the compaction has it, so it is no entry of its own. */
+  *#takeReply(summary: string): Generator<SourceRecord, ReturnType<OpenRequest["replyOf"]>, void> {
+    const open = this.#request?.open;
+    const reply = open?.replyOf(summary);
+    if (open === undefined || reply === undefined) return undefined;
+    this.#request = undefined;
+    yield { kind: "merged", line: open.line };
+    for (const entry of open.followers()) yield this.#add(entry);
+    return reply;
   }
 
   *#readEvent(line: RolloutLine, event: JsonObject): Generator<SourceRecord, void, void> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../source/json.js";
-import { objectAt, stringAt, without } from "../../source/json.js";
+import { objectAt, stringAt, tryStringify, without } from "../../source/json.js";
 import { toResultMessage } from "./items.js";
 import type { ModelFields } from "./settings.js";
 
@@ -29,9 +29,12 @@ export type RequestEnd = "complete" | "aborted" | undefined;
 export class OpenRequest {
   readonly #place: ItemPlace;
   readonly #model: ModelFields;
+  readonly #items: JsonObject[] = [];
   readonly #blocks: JsonObject[] = [];
   /** The ids of its calls and items. */
   readonly #ids = new Set<string>();
+  /** Its calls without an output, by the id that the file gives them. */
+  readonly #open = new Map<string, JsonObject[]>();
   readonly #followers: Follower[] = [];
   readonly #details = new Map<string, JsonObject>();
   #usage: JsonObject | undefined;
@@ -47,23 +50,38 @@ export class OpenRequest {
   }
 
   /**
-   * Whether the item at this line is of another request: the usage of this one was written, or a tool has answered. Early versions
-   * wrote the output of each call below it, so a call just below an output is still of this request.
+   * Whether the item at this line is of another request: the usage of this one was written after its items, or a tool has answered. Early
+   * versions wrote the usage before the items, and the output of each call below it: there a call just below an output is of this request.
    */
   isBefore(line: number, blocks: readonly JsonObject[]): boolean {
     if (this.#isCounted) return true;
-    return this.#outputLine !== undefined && !(line === this.#outputLine + 1 && blocks.some(({ type }) => type === "toolCall"));
+    if (this.#outputLine === undefined) return false;
+    return this.#usage === undefined || line !== this.#outputLine + 1 || blocks.every(({ type }) => type !== "toolCall");
   }
 
-  /** Adds the blocks of an item. A call that the reply has already is left out: providers reject it. */
-  addBlocks(blocks: readonly JsonObject[]): void {
+  /** Adds an item, which gives these blocks. A call that is repeated is left out; another call with the id of an earlier one gets an id of its own. */
+  addBlocks(blocks: readonly JsonObject[], item: JsonObject): void {
+    this.#items.push(item);
     for (const block of blocks) {
       const id = block.type === "toolCall" ? stringAt(block, "id") : undefined;
-      if (id !== undefined && this.#ids.has(id)) continue;
-      this.#blocks.push(block);
+      const added = id === undefined ? block : this.#addCall(id, block);
+      if (added === undefined) continue;
+      this.#blocks.push(added);
       const item = stringAt(objectAt(objectAt(block, "providerOptions") ?? {}, "openai") ?? objectAt(block, "raw") ?? {}, "itemId");
       for (const name of [id, item, stringAt(objectAt(block, "raw") ?? {}, "id")]) if (name !== undefined) this.#ids.add(name);
     }
+  }
+
+  /** The call under an id that no other one has; undefined: the reply has this call. */
+  #addCall(id: string, call: JsonObject): JsonObject | undefined {
+    const same = this.#open.get(id) ?? [];
+    if (same.some(({ name, arguments: args }) => name === call.name && tryStringify(args) === tryStringify(call.arguments)))
+      return undefined;
+    // An item that is known by its id, such as that of an image: providers reject a second one.
+    if (same.length === 0 && this.#ids.has(id)) return undefined;
+    const added = same.length === 0 ? call : { ...call, id: `${id}_${same.length + 1}` };
+    this.#open.set(id, [...same, added]);
+    return added;
   }
 
   /** Whether the entry of this line is held. */
@@ -77,7 +95,12 @@ export class OpenRequest {
   }
 
   addResult(place: ItemPlace, item: JsonObject, toolName: string | undefined): void {
-    this.#followers.push({ kind: "result", place, item, toolName });
+    const callId = stringAt(item, "call_id") ?? "";
+    // Calls that have one id are answered in their order.
+    const [call, ...others] = this.#open.get(callId) ?? [];
+    if (others.length > 0) this.#open.set(callId, others);
+    const answered = call === undefined ? { item, toolName } : { item: { ...item, call_id: call.id }, toolName: stringAt(call, "name") };
+    this.#followers.push({ kind: "result", place, ...answered });
     this.#outputLine = place.line;
   }
 
@@ -99,9 +122,31 @@ export class OpenRequest {
     return true;
   }
 
+  /** The line of its first item. */
+  get line(): number {
+    return this.#place.line;
+  }
+
+  /** The items of its reply if that is only this text, and thoughts before it. */
+  replyOf(text: string): { readonly items: readonly JsonObject[]; readonly usage: JsonObject | undefined } | undefined {
+    const others = this.#blocks.filter(({ type }) => type !== "thinking");
+    const isText =
+      others.every(({ type }) => type === "text") &&
+      others
+        .map((block) => stringAt(block, "text"))
+        .join("\n")
+        .trim() === text.trim();
+    return isText && text.trim() !== "" ? { items: this.#items, usage: this.#usage } : undefined;
+  }
+
   /** The entries in order: the reply, and what followed it. */
   *entries(end: RequestEnd): Generator<RolloutEntry, void, void> {
     yield { ...this.#place, payload: { type: "message", message: this.#toReply(end) } };
+    yield* this.followers();
+  }
+
+  /** The entries after the reply. */
+  *followers(): Generator<RolloutEntry, void, void> {
     for (const follower of this.#followers) {
       if (follower.kind === "entry") yield follower.entry;
       else yield { ...follower.place, payload: { type: "message", message: this.#toResult(follower.item, follower.toolName) } };

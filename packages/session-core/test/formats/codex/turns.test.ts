@@ -104,6 +104,18 @@ describe("the usage of a request", () => {
     expect(entry?.payload).toMatchObject({ type: "compaction", summary: "s", usage: { totalTokens: 105 } });
   });
 
+  test("whose reply is the summary belongs to the compaction below it, which has the reply", () => {
+    const opening = "Another language model started to solve this problem and produced a summary of it:\n";
+    const lines = [message("user", "u"), reply("a"), tokens(90, 5), reply("All done."), tokens(100, 5)];
+    const entries = entriesIn(recordsOf([meta(), ...lines, line("compacted", { message: `${opening}All done.` })]));
+    expect(entries.map(({ payload }) => payload.type)).toEqual(["message", "message", "message", "compaction"]);
+    expect(entries.at(-1)?.payload).toMatchObject({
+      summary: "All done.",
+      usage: { totalTokens: 105 },
+      details: { reply: [{ role: "assistant" }] },
+    });
+  });
+
   test("in a record of its own is not counted again by the event after it", () => {
     const usage = { input_tokens: 100, cached_input_tokens: 50, output_tokens: 5, total_tokens: 105 };
     expect(
@@ -161,7 +173,48 @@ describe("a file without messages as items", () => {
   });
 });
 
+describe("calls of a file without usage", () => {
+  const roles = (lines: readonly JsonObject[]) =>
+    messagesOf([meta(), message("user", "u"), ...lines]).map((sent) => {
+      const calls = sent.role === "assistant" ? JSON.stringify(sent.content).split('"toolCall"').length - 1 : 0;
+      return calls > 1 ? `${sent.role} with ${calls} calls` : sent.role;
+    });
+
+  test("are replies of their own if each is answered before the next one", () => {
+    const lines = ["c", "d", "e"].flatMap((id) => [call(id, "shell", { command: id }), output(id, "x")]);
+    expect(roles(lines).slice(2)).toEqual(["assistant", "toolResult", "assistant", "toolResult", "assistant", "toolResult"]);
+  });
+
+  test("are one reply if their outputs follow them together", () => {
+    const lines = [call("c", "shell", {}), call("d", "shell", {}), output("c", "x"), output("d", "y")];
+    expect(roles(lines).slice(2)).toEqual(["assistant with 2 calls", "toolResult", "toolResult"]);
+  });
+});
+
 describe("a call", () => {
+  test("with the id of another one in the same reply is kept under an id of its own, with its output", () => {
+    const lines = [
+      ...[meta(), message("user", "u"), call("c", "shell", { command: "ls" }), call("c", "apply_patch", { input: "patch" })],
+      ...[output("c", "files"), output("c", "patched")],
+    ];
+    const [, , replied, ...results] = messagesOf(lines);
+    expect(replied).toMatchObject({
+      content: [
+        { id: "c", name: "shell" },
+        { id: "c_2", name: "apply_patch" },
+      ],
+    });
+    expect(results).toMatchObject([
+      { toolCallId: "c", toolName: "shell", content: "files" },
+      { toolCallId: "c_2", toolName: "apply_patch", content: "patched" },
+    ]);
+  });
+
+  test("that is repeated counts once", () => {
+    const twice = [call("c", "shell", { command: "ls" }), call("c", "shell", { command: "ls" }), output("c", "files")];
+    expect(messagesOf([meta(), message("user", "u"), ...twice]).slice(2)).toMatchObject([{ content: [{ id: "c" }] }, { toolCallId: "c" }]);
+  });
+
   test("keeps arguments that are no JSON, and failed results say so", () => {
     const lines = [call("c", "shell", "{no"), output("c", { content: "x", success: false }), item("function_call", { name: "no id" })];
     expect(messagesOf([meta(), ...lines])).toMatchObject([
