@@ -45,7 +45,8 @@ export async function readSpan(session: Session, leafId: EntryId, meter: Context
     // The summary in force is not summarized again as a message; it is given to the summarizer as the previous summary.
     items.push(itemOf(entry, entry.type === "compaction" ? undefined : parts.get(entry.id)));
   }
-  return { leafId, context, measured, items, previousSummaryTokens: context.compaction === null ? 0 : (measured.perMessage[0] ?? 0) };
+  const previousSummaryTokens = context.compaction === null ? 0 : (parts.get(context.compaction.entryId)?.tokens ?? 0);
+  return { leafId, context, measured, items, previousSummaryTokens };
 }
 
 function itemOf({ id, type }: Entry, part: ContextPart | undefined): PathItem {

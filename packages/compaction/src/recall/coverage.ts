@@ -63,10 +63,10 @@ function computeRange(entry: CompactionEntry, positions: ReadonlyMap<EntryId, nu
   return { entry, previousId, ...range };
 }
 
-/** The position of the first entry that a compaction keeps; its own if it keeps none, or none above it. */
-function findKeptPosition({ id, firstKeptEntryId }: CompactionEntry, positions: ReadonlyMap<EntryId, number>): number {
+/** The position of the first entry that a compaction keeps; its own if it keeps none, none above it, or single entries of those above it. */
+function findKeptPosition({ id, firstKeptEntryId, keptEntryIds }: CompactionEntry, positions: ReadonlyMap<EntryId, number>): number {
   const own = positions.get(id) ?? 0;
-  const kept = firstKeptEntryId === null ? undefined : positions.get(firstKeptEntryId);
+  const kept = firstKeptEntryId === null || keptEntryIds !== undefined ? undefined : positions.get(firstKeptEntryId);
   return kept === undefined || kept > own ? own : kept;
 }
 

@@ -83,17 +83,38 @@ export function readSettings(path: ContextPath): Pick<SessionContext, "model" | 
 
 /**
  * The messages of entries with their latest edits: first the summary of the latest compaction, then the entries it kept, then
- * the entries after it. Linear.
+ * the entries after it; or what it kept in the order that it has. Linear.
  */
 function projectEntries(compaction: ProjectedEntry | undefined, entries: readonly ProjectedEntry[]): EntryMessage[] {
   const edits = latestEdits(entries);
   const placed: EntryMessage[] = [];
+  const order = compaction?.payload.type === "compaction" ? compaction.payload.keptEntryIds : undefined;
+  const after = compaction === undefined || order === undefined ? entries : entries.filter(({ seq }) => seq > compaction.seq);
   // The summary comes before the older entries that the compaction kept. Earlier compactions are part of the summary.
-  if (compaction !== undefined) pushProjected(placed, compaction, edits);
-  for (const entry of entries) {
-    if (entry.payload.type !== "compaction") pushProjected(placed, entry, edits);
+  const before = order === undefined ? [compaction] : listKept(compaction, entries, order);
+  for (const entry of before) if (entry !== undefined) pushProjected(placed, entry, edits);
+  const replaced = listReplaced(after, edits);
+  for (const entry of after) {
+    if (entry.payload.type !== "compaction" && !replaced.has(entry.id)) pushProjected(placed, entry, edits);
   }
   return placed;
+}
+
+/** The entries of a compaction that names those that it keeps, in their order. */
+function listKept(compaction: ProjectedEntry | undefined, entries: readonly ProjectedEntry[], order: readonly (EntryId | null)[]) {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  return order.map((id) => (id === null ? compaction : byId.get(id)));
+}
+
+/** The entries that earlier compactions replaced, if these name the ones that they keep: a later one may start before them. */
+function listReplaced(entries: readonly ProjectedEntry[], edits: ReadonlyMap<EntryId, Replacement>): ReadonlySet<EntryId> {
+  const replaced = new Set<EntryId>();
+  for (const [at, { id, payload }] of entries.entries()) {
+    if (payload.type !== "compaction" || payload.keptEntryIds === undefined || edits.get(id) === null) continue;
+    const kept = new Set(payload.keptEntryIds);
+    for (const before of entries.slice(0, at)) if (!kept.has(before.id)) replaced.add(before.id);
+  }
+  return replaced;
 }
 
 function pushProjected(placed: EntryMessage[], entry: ProjectedEntry, edits: ReadonlyMap<EntryId, Replacement>): void {

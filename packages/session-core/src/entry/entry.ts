@@ -15,11 +15,15 @@ const summaryFields = {
 /** One message of the conversation. */
 const messageEntrySchema = z.looseObject({ type: z.literal("message"), message: messageSchema });
 
-/** From here on the context starts with `summary`, followed by the entries from `firstKeptEntryId` on (null: nothing kept). */
+/**
+ * From here on the context starts with `summary`, followed by the entries from `firstKeptEntryId` on (null: nothing kept). With `keptEntryIds`,
+ * it starts with these of the entries from `firstKeptEntryId` up to the compaction, in their order here; null stands for the summary.
+ */
 const compactionEntrySchema = z.looseObject({
   type: z.literal("compaction"),
   ...summaryFields,
   firstKeptEntryId: z.string().nullable(),
+  keptEntryIds: z.array(z.string().nullable()).optional(),
   tokensBefore: tokens.optional(),
   tokensAfter: tokens.optional(),
   trigger: z.string().optional(),

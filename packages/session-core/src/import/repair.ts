@@ -30,7 +30,10 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
 export function mapReferences(payload: unknown, toId: (id: EntryId) => EntryId): unknown {
   if (!isObject(payload)) return payload;
   const keys = REFERENCES.filter((key) => typeof payload[key] === "string" && toId(payload[key]) !== payload[key]);
-  return keys.length === 0 ? payload : { ...payload, ...Object.fromEntries(keys.map((key) => [key, toId(String(payload[key]))])) };
+  const kept = payload["keptEntryIds"];
+  const lists = Array.isArray(kept) ? { keptEntryIds: kept.map((id: unknown) => (typeof id === "string" ? toId(id) : id)) } : {};
+  if (keys.length === 0 && !Array.isArray(kept)) return payload;
+  return { ...payload, ...lists, ...Object.fromEntries(keys.map((key) => [key, toId(String(payload[key]))])) };
 }
 
 const REFERENCES = ["firstKeptEntryId", "fromId", "targetId"];

@@ -124,7 +124,7 @@ class TranscriptWriter {
     const logicalParentUuid = this.#parent;
     const uuid = this.#uuidOf(entry.id);
     const anchorUuid = this.#uuidOf(`summary of ${entry.id}`, true);
-    const kept = this.#keptBy(entry.firstKeptEntryId);
+    const kept = this.#keptBy(entry);
     const compactMetadata = { ...metadataOf(entry), ...(kept.length === 0 ? {} : { preservedMessages: { anchorUuid, uuids: kept } }) };
     const boundary = { type: "system", subtype: "compact_boundary", content: "Conversation compacted", isMeta: false };
     this.#parent = anchorUuid;
@@ -146,9 +146,11 @@ class TranscriptWriter {
     ];
   }
 
-  #keptBy(firstKept: EntryId | null): readonly string[] {
-    const from = firstKept === null ? -1 : this.#written.findIndex(({ id }) => id === firstKept);
-    return from === -1 ? [] : [...new Set(this.#written.slice(from).flatMap(({ uuid }) => uuid ?? []))];
+  #keptBy({ firstKeptEntryId, keptEntryIds }: CompactionPayload): readonly string[] {
+    const from = firstKeptEntryId === null ? -1 : this.#written.findIndex(({ id }) => id === firstKeptEntryId);
+    const only = keptEntryIds === undefined ? undefined : new Set(keptEntryIds);
+    const kept = from === -1 ? [] : this.#written.slice(from).filter(({ id }) => only === undefined || only.has(id));
+    return [...new Set(kept.flatMap(({ uuid }) => uuid ?? []))];
   }
 
   #place(entry: Entry, members: JsonObject): JsonObject {

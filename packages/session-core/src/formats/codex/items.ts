@@ -1,5 +1,6 @@
 import { parseArguments, toDataBlock, withoutUndefined } from "../../context/converters/replies.js";
 import { toForeignBlock } from "../../entry/foreign-block.js";
+import type { EntryId } from "../../ids/ids.js";
 import { isObject, type JsonObject, objectAt, stringAt, tryStringify, without } from "../../source/json.js";
 
 /** The blocks of a reply that an item of the model gives; undefined: the item belongs to no reply, or has not the shape of its type. */
@@ -160,14 +161,21 @@ interface CompactionFacts {
   readonly usage: JsonObject | undefined;
   /** The items of the reply that is the summary. */
   readonly reply: readonly JsonObject[] | undefined;
+  readonly kept: KeptEntries;
+}
+
+/** The entries that a compaction keeps, as its payload names them. */
+export interface KeptEntries {
+  readonly firstKeptEntryId: EntryId | null;
+  readonly keptEntryIds?: readonly (EntryId | null)[];
 }
 
 /** The payload of a compaction. The list of items that replaced the history is in the details, with the reply that is the summary. */
-export function toCompaction(message: string, compacted: JsonObject, { tokensBefore, usage, reply }: CompactionFacts): JsonObject {
+export function toCompaction(message: string, compacted: JsonObject, { tokensBefore, usage, reply, kept }: CompactionFacts): JsonObject {
   const { opening, summary } = summaryIn(message);
   const details = withoutUndefined({ opening, reply, ...without(compacted, ["message"]) });
   return {
-    ...{ type: "compaction", summary, firstKeptEntryId: null },
+    ...{ type: "compaction", summary, ...kept },
     ...withoutUndefined({ tokensBefore, usage }),
     ...(Object.keys(details).length === 0 ? {} : { details }),
   };

@@ -3,12 +3,13 @@ import { EntryChain } from "../../source/entry-chain.js";
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../source/json.js";
 import type { ReadingPosition, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { eventKind, toItems } from "./events.js";
-import { type InputMessage, toInputMessage } from "./inputs.js";
-import { isOutput, summaryIn, toCompaction, toReplyBlocks, toResultMessage } from "./items.js";
+import { toInputMessage } from "./inputs.js";
+import { isOutput, type KeptEntries, summaryIn, toCompaction, toReplyBlocks, toResultMessage } from "./items.js";
 import { type ItemPlace, OpenRequest, type RequestEnd, type RolloutEntry } from "./request.js";
 import { type MessageSource, type RolloutLine, toForeign } from "./rollout-file.js";
 import { SettingsReader } from "./settings.js";
 import { UsageReader } from "./usage.js";
+import { Window } from "./window.js";
 
 /** Turns the lines of a rollout into the entries of a tree, in file order. Memory: one request, and an id for each turn. */
 export class RolloutReader {
@@ -25,7 +26,9 @@ export class RolloutReader {
   /** The entry before the texts that Codex wrote for the coming turn; undefined: there are none. */
   #beforeContext: EntryId | null | undefined;
   #pendingUsage: JsonObject | undefined;
-  #request: { readonly open: OpenRequest; readonly start: ReadingPosition } | undefined;
+  /** `windowItems`: the size of the window at its start. */
+  #request: { readonly open: OpenRequest; readonly start: ReadingPosition; readonly windowItems: number } | undefined;
+  readonly #window: Window;
   #isLeafMoved = false;
 
   constructor(sessionId: SessionId, startMs: number, source: MessageSource, state: JsonObject = {}) {
@@ -39,13 +42,15 @@ export class RolloutReader {
     this.#turns = idsIn(state.turns);
     this.#beforeContext = state.beforeContext === null ? null : stringAt(state, "beforeContext");
     this.#pendingUsage = objectAt(state, "pendingUsage");
+    this.#window = new Window(objectAt(state, "window"));
   }
 
   /** Where a later reading goes on, if this one ends at `end`: at the request that is still open, or else there. */
   position(end: { readonly offset: number; readonly line: number }): ReadingPosition {
     const { offset, line, state } = this.#request?.start ?? { ...end, state: this.#changingState() };
     const turns = { turns: [...this.#turns], beforeContext: this.#beforeContext };
-    return { offset, line, state: { ...state, settings: this.#settings.state, hasMeta: this.#hasMeta, ...turns } };
+    const window = this.#window.state(this.#request?.windowItems);
+    return { offset, line, state: { ...state, settings: this.#settings.state, hasMeta: this.#hasMeta, ...turns, window } };
   }
 
   /** What the lines of a request change. */
@@ -101,18 +106,20 @@ export class RolloutReader {
     if (isOutput(item)) return yield* this.#readOutput(line, place, item);
     const blocks = toReplyBlocks(item);
     if (blocks !== undefined) return yield* this.#readReply(line, place, item, blocks);
-    yield* this.#input(line, toInputMessage(item), part);
+    yield* this.#input(line, item, part);
   }
 
   *#readReply(line: RolloutLine, place: ItemPlace, item: JsonObject, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
     if (this.#request?.open.isBefore(line.line, blocks) === true) yield* this.#flush("complete");
     if (this.#request === undefined) {
       const start = { offset: line.offset, line: line.line - 1, state: this.#changingState() };
-      this.#request = { open: new OpenRequest(place, this.#settings.model, this.#pendingUsage), start };
+      const open = new OpenRequest(place, this.#settings.model, this.#pendingUsage);
+      this.#request = { open, start, windowItems: this.#window.length };
       this.#pendingUsage = undefined;
     }
     this.#beforeContext = undefined;
     this.#request.open.addBlocks(blocks, item);
+    this.#window.add(item, this.#chain.idOf(this.#request.open.place));
     const [call] = blocks;
     if (call?.type === "toolCall" && typeof call.id === "string") this.#calls.set(call.id, stringAt(call, "name") ?? "");
   }
@@ -120,6 +127,7 @@ export class RolloutReader {
   *#readOutput(line: RolloutLine, place: ItemPlace, item: JsonObject): Generator<SourceRecord, void, void> {
     const id = stringAt(item, "call_id");
     if (id === undefined) return yield* this.#follow(line, toForeign(line), place.part);
+    this.#window.add(item, this.#chain.idOf(place));
     const toolName = this.#calls.get(id);
     this.#calls.delete(id);
     if (this.#request !== undefined) return this.#request.open.addResult(place, item, toolName);
@@ -128,15 +136,18 @@ export class RolloutReader {
   }
 
   /** A message that starts a new request; undefined: the item has not the shape of its type. */
-  *#input(line: RolloutLine, input: InputMessage | undefined, part: number): Generator<SourceRecord, void, void> {
+  *#input(line: RolloutLine, item: JsonObject, part: number): Generator<SourceRecord, void, void> {
+    const input = toInputMessage(item);
     if (input === undefined) return yield* this.#follow(line, toForeign(line), part);
     yield* this.#flush("complete");
     if (input.isHuman) {
       this.#pendingUsage = undefined;
       // A rollback removes the texts for a turn with it, except those at the start of the session.
       this.#turns.push(this.#turns.length === 0 ? this.#chain.leafId : (this.#beforeContext ?? this.#chain.leafId));
+      this.#window.startTurn();
       this.#beforeContext = undefined;
     } else this.#beforeContext ??= this.#chain.leafId;
+    this.#window.add(item, this.#chain.idOf({ line: line.line, part }));
     yield this.#add({ ...placeOf(line), part, payload: { type: "message", message: input.message } });
   }
 
@@ -157,8 +168,28 @@ export class RolloutReader {
     // The usage of a request without items is that of the summary.
     const usage = reply?.usage ?? this.#pendingUsage;
     this.#pendingUsage = undefined;
-    const payload = toCompaction(message, line.payload, { tokensBefore: this.#usage.contextTokens, usage, reply: reply?.items });
+    const kept = yield* this.#readKept(line, message);
+    const payload = toCompaction(message, line.payload, { tokensBefore: this.#usage.contextTokens, usage, reply: reply?.items, kept });
     yield this.#add({ ...placeOf(line), payload });
+  }
+
+  /** What a compaction keeps, by the list that replaces the history. Items that no entry has become entries above the compaction. */
+  *#readKept(line: RolloutLine, message: string): Generator<SourceRecord, KeptEntries, void> {
+    const list = line.payload.replacement_history;
+    const listed = Array.isArray(list) ? this.#window.find(list, message) : [];
+    const kept: (EntryId | null)[] = [];
+    let part = 0;
+    for (const { item, entryId } of listed) {
+      const payload = entryId === undefined ? toPayload(item) : undefined;
+      if (entryId !== undefined) kept.push(entryId);
+      if (payload === undefined) continue;
+      part += 1;
+      const entry = this.#add({ ...placeOf(line), part, payload });
+      yield entry;
+      this.#window.add(item, entry.id);
+      kept.push(entry.id);
+    }
+    return this.#window.restart(kept.includes(null) ? kept : [...kept, null]);
   }
 
   /** The reply that is the summary of the compaction below it: the compaction has it, so it is no entry of its own. */
@@ -167,7 +198,7 @@ export class RolloutReader {
     const reply = open?.replyOf(summary);
     if (open === undefined || reply === undefined) return undefined;
     this.#request = undefined;
-    yield { kind: "merged", line: open.line };
+    yield { kind: "merged", line: open.place.line };
     for (const entry of open.followers()) yield this.#add(entry);
     return reply;
   }
@@ -221,6 +252,7 @@ export class RolloutReader {
     const target = this.#turns[first];
     if (target === undefined) return;
     this.#turns.length = first;
+    this.#window.rollBack(first);
     this.#chain.moveTo(target);
     this.#isLeafMoved = true;
     // The settings of the turns that are left are not on this path: they are written again.
@@ -262,6 +294,13 @@ export class RolloutReader {
   #isHeld({ line }: RolloutLine): boolean {
     return this.#request?.open.holds(line) === true;
   }
+}
+
+/** The payload of an item of a list; undefined: it has none. */
+function toPayload(item: JsonObject): JsonObject | undefined {
+  const content = toReplyBlocks(item);
+  const message = content === undefined ? (isOutput(item) ? toResultMessage(item, undefined) : toInputMessage(item)?.message) : { role: "assistant", content };
+  return message && { type: "message", message };
 }
 
 function placeOf({ line, createdAtMs }: RolloutLine): ItemPlace {

@@ -122,9 +122,9 @@ export class OpenRequest {
     return true;
   }
 
-  /** The line of its first item. */
-  get line(): number {
-    return this.#place.line;
+  /** The place of its first item. */
+  get place(): ItemPlace {
+    return this.#place;
   }
 
   /** The items of its reply if that is only this text, and thoughts before it. */
