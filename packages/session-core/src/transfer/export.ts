@@ -6,7 +6,7 @@ import type { SessionRecord } from "../port/records.js";
 import type { SecretCount } from "../secrets/secret.js";
 import { SessionMasker } from "../secrets/session-masker.js";
 import type { Session } from "../session/session.js";
-import type { TargetAgent } from "./calls-as-text.js";
+import type { ToolAgent } from "../tools/common-calls.js";
 
 // The writers of formats are loaded with the first export: they are a quarter of the code, and most processes export nothing.
 const SESSION = withMethods("a session", "record", "walk", "entries");
@@ -146,7 +146,7 @@ export async function* exportCodex(session: Session, options: BranchExportOption
 async function continuation(
   header: SessionRecord,
   entries: AsyncIterable<Entry>,
-  target: TargetAgent,
+  target: ToolAgent,
   continues: Continuation | undefined,
 ): Promise<{ readonly session: SessionRecord & { parentSessionId?: string | null }; readonly entries: AsyncIterable<Entry> }> {
   if (continues === undefined) return { session: header, entries };
@@ -154,8 +154,8 @@ async function continuation(
   const session = { ...header, id, cwd, parentSessionId: header.id };
   // A program knows all of its own tools, also those of extensions and MCP servers.
   if (header.source?.format === target) return { session, entries };
-  const { callsAsText } = await import("./calls-as-text.js");
-  return { session, entries: callsAsText(entries, target) };
+  const { callsForAgent } = await import("./calls-for-agent.js");
+  return { session, entries: callsForAgent(entries, target, header.cwd ?? cwd) };
 }
 
 /** The branch to export, and the parts of it. */

@@ -299,7 +299,12 @@ export class RolloutReader {
 /** The payload of an item of a list; undefined: it has none. */
 function toPayload(item: JsonObject): JsonObject | undefined {
   const content = toReplyBlocks(item);
-  const message = content === undefined ? (isOutput(item) ? toResultMessage(item, undefined) : toInputMessage(item)?.message) : { role: "assistant", content };
+  const message =
+    content === undefined
+      ? isOutput(item)
+        ? toResultMessage(item, undefined)
+        : toInputMessage(item)?.message
+      : { role: "assistant", content };
   return message && { type: "message", message };
 }
 

@@ -63,7 +63,9 @@ export class Window {
     });
     const found = countBy(listed.map(({ entryId }) => entryId));
     const all = countBy<EntryId | null | undefined>(this.#items.map(([, entryId]) => entryId));
-    return listed.map((one) => (one.entryId === null || found.get(one.entryId) === all.get(one.entryId) ? one : { ...one, entryId: undefined }));
+    return listed.map((one) =>
+      one.entryId === null || found.get(one.entryId) === all.get(one.entryId) ? one : { ...one, entryId: undefined },
+    );
   }
 
   /** Starts the window after a compaction that keeps these entries. */

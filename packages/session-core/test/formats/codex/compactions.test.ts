@@ -11,7 +11,9 @@ import { collected, findingsOf, openedStore } from "../../world/stores.js";
 import { event, line, message, meta, rollback } from "./rollout.js";
 
 /** A rollout of Codex 0.169 with two prompts, each followed by an automatic compaction, then two more compactions and a third prompt. */
-const RECORDED = readFileSync(join(import.meta.dirname, "../../fixtures/codex-compactions.jsonl"), "utf8").trimEnd().split("\n");
+const RECORDED = readFileSync(join(import.meta.dirname, "../../fixtures/codex-compactions.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n");
 
 async function importedFrom(lines: readonly (string | object)[], store?: Store): Promise<Session> {
   const target = store ?? (await openedStore());
@@ -39,9 +41,7 @@ const compacted = (summary: string, list: readonly object[]) =>
 describe("the context after a compaction of Codex", () => {
   test("is the one that Codex sends: what it kept in its order, then the summary", async () => {
     const session = await importedFrom(RECORDED);
-    expect(await contextOf(session)).toBe(
-      "ALPHA skills_instructions environment_context BETA compactionSummary GAMMA assistant",
-    );
+    expect(await contextOf(session)).toBe("ALPHA skills_instructions environment_context BETA compactionSummary GAMMA assistant");
     const entries = await collected(session.walk());
     const last = entries.findLast(({ type }) => type === "compaction");
     expect(last).toMatchObject({ keptEntryIds: [expect.any(String), expect.any(String), expect.any(String), expect.any(String), null] });
@@ -69,16 +69,32 @@ describe("the context after a compaction of Codex", () => {
 
   test("has items of the list that no entry has, as entries above the compaction", async () => {
     const lines = [meta(), message("user", "ALPHA"), message("assistant", "hm"), event("task_complete")];
-    const session = await importedFrom([...lines, compacted("s", [item("user", "ALPHA"), item("developer", "checking")]), message("user", "BETA")]);
+    const session = await importedFrom([
+      ...lines,
+      compacted("s", [item("user", "ALPHA"), item("developer", "checking")]),
+      message("user", "BETA"),
+    ]);
     expect(await contextOf(session)).toBe("ALPHA checking compactionSummary BETA");
   });
 
   test("keeps each of two equal prompts, and none of a turn that was taken back", async () => {
-    const turns = [message("user", "ALPHA"), message("assistant", "a"), message("user", "ALPHA"), message("assistant", "b"), event("task_complete")];
+    const turns = [
+      message("user", "ALPHA"),
+      message("assistant", "a"),
+      message("user", "ALPHA"),
+      message("assistant", "b"),
+      event("task_complete"),
+    ];
     const twice = await importedFrom([meta(), ...turns, compacted("s", [item("user", "ALPHA"), item("user", "ALPHA")])]);
     expect(await contextOf(twice)).toBe("ALPHA ALPHA compactionSummary");
     expect(new Set((await twice.context()).entries).size).toBe(3);
-    const back = await importedFrom([meta(), ...turns, rollback(1), message("user", "BETA"), compacted("s", [item("user", "ALPHA"), item("user", "BETA")])]);
+    const back = await importedFrom([
+      meta(),
+      ...turns,
+      rollback(1),
+      message("user", "BETA"),
+      compacted("s", [item("user", "ALPHA"), item("user", "BETA")]),
+    ]);
     expect(await contextOf(back)).toBe("ALPHA BETA compactionSummary");
   });
 
@@ -96,7 +112,8 @@ test("a compaction that kept the end of a conversation keeps it in a rollout and
   const third = (await collected(session.walk())).at(3);
   await session.append({ type: "compaction", summary: "we talked", firstKeptEntryId: third?.id ?? "" });
   const back = await importedFrom((await collected(exportCodex(session))).map((piece) => piece.trim()));
-  const said = async (one: Session) => (await one.context()).messages.map((sent) => [sent.role, "content" in sent ? JSON.stringify(sent.content).match(/[au]\d/)?.[0] : ""]);
+  const said = async (one: Session) =>
+    (await one.context()).messages.map((sent) => [sent.role, "content" in sent ? JSON.stringify(sent.content).match(/[au]\d/)?.[0] : ""]);
   expect(await said(back)).toEqual(await said(session));
   expect((await back.context()).compaction?.payload).toMatchObject({ firstKeptEntryId: expect.any(String) });
   expect((await back.context()).compaction?.payload.keptEntryIds).toBeUndefined();

@@ -137,11 +137,11 @@ describe("a rollout that is exported", () => {
     expect((await linesOf(session)).find(({ type }) => type === "compacted")?.["payload"]).toEqual({ message: `${opening}done` });
   });
 
-  test("applies edits, and has calls of tools that Codex lacks as texts if Codex goes on", async () => {
+  test("applies edits, and has calls of tools of Codex, or texts where it has none, if Codex goes on", async () => {
     const session = await grown([
       user("u"),
       { ...user("secret"), id: "s" },
-      reply([toolCall("c1"), toolCall("c2", "exec_command")]),
+      reply([toolCall("c1", "Skill"), toolCall("c2")]),
       result("c1", "out"),
       result("c2", "no"),
     ]);

@@ -108,7 +108,7 @@ describe("the usage of a request", () => {
     const opening = "Another language model started to solve this problem and produced a summary of it:\n";
     const lines = [message("user", "u"), reply("a"), tokens(90, 5), reply("All done."), tokens(100, 5)];
     const entries = entriesIn(recordsOf([meta(), ...lines, line("compacted", { message: `${opening}All done.` })]));
-    expect(entries.map(({ payload }) => payload.type)).toEqual(["message", "message", "message", "compaction"]);
+    expect(entries.map(({ payload }) => (payload as JsonObject)["type"])).toEqual(["message", "message", "message", "compaction"]);
     expect(entries.at(-1)?.payload).toMatchObject({
       summary: "All done.",
       usage: { totalTokens: 105 },
