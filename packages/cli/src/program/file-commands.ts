@@ -190,7 +190,7 @@ function defineResume(registry: CommandRegistry): void {
       summary: "Go on with a branch in an agent: write it as a new session there, and start the agent",
       more:
         "Without SESSION: the most recently active session of this directory, else of the store. The branch is that of the leaf, or ends at ENTRY. " +
-        "The agent is the one that the session was imported from, or that of --in: then calls of tools that it does not have become texts. The session " +
+        "The agent is the one that the session was imported from, or that of --in: then calls of common tools become calls of its own, others become texts. The session " +
         "is a new file in the agent's folder; no file is changed. The agent starts in the directory of the session. Nothing is written if the agent is not in " +
         "PATH, or if the output is no terminal: then the command is only printed, and --write writes the session. A session that was not named and is of " +
         "another project is resumed only after a question, like one whose directory is gone. Agents whose sessions cannot be written go on with their own session.",
