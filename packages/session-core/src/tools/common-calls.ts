@@ -12,7 +12,7 @@ import { classifyTool } from "./known-tools.js";
 import { parseTodos, type Todo } from "./todos.js";
 
 /** A replacement of a text in a file. `all`: of each of its occurrences. */
-export interface CommonEdit {
+interface CommonEdit {
   readonly before: string;
   readonly after: string;
   readonly all: boolean;
