@@ -65,8 +65,8 @@ describe("a branch that Bough writes for Claude Code", () => {
       "read both",
       [
         { type: "text", text: "Reading." },
-        { type: "tool_use", id: "t1", name: "Read", input: { file_path: `${FOLDER}/t1.ts` } },
-        { type: "tool_use", id: "t2", name: "Read", input: { file_path: `${FOLDER}/t2.ts` } },
+        { type: "tool_use", id: "t1", name: "Read", input: { file_path: "/elsewhere/t1.ts" } },
+        { type: "tool_use", id: "t2", name: "Read", input: { file_path: "/elsewhere/t2.ts" } },
       ],
       [{ type: "tool_result", tool_use_id: "t1", content: "content of t1" }],
       [{ type: "tool_result", tool_use_id: "t2", content: "content of t2" }],
