@@ -1,6 +1,7 @@
 import { checkArgument, TEXT } from "../arguments/rules.js";
 import { visibleText } from "../text/invisible.js";
-import { PLACE_RULES } from "./place-rules.js";
+import { findBrokenTokens } from "./broken-tokens.js";
+import { LINE_RULES, PLACE_RULES } from "./place-rules.js";
 import { findPrivateKeys } from "./private-keys.js";
 import type { FoundSecret, SecretRule } from "./secret.js";
 import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
@@ -16,40 +17,58 @@ import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
   checkArgument("text", text, TEXT);
+  return findVisible(text, PLACE_RULES);
+}
+
+/**
+ * The secrets in a title, a label, a preview or another text that was put on one line: beyond those of `findSecrets`, values of settings
+ * that stood on lines of their own.
+ */
+export function findSecretsInLine(text: string): readonly FoundSecret[] {
+  return findVisible(text, [...PLACE_RULES, ...LINE_RULES]);
+}
+
+function findVisible(text: string, rules: readonly SecretRule[]): readonly FoundSecret[] {
   // Color codes and invisible characters divide a secret where a program marked its start, and exports take them out.
   const visible = visibleText(text);
-  if (visible === undefined) return mergeOverlaps(findIn(text));
-  const found = findIn(visible.text).map(({ start, end, kind }) => ({
+  if (visible === undefined) return mergeOverlaps(findIn(text, rules));
+  const found = findIn(visible.text, rules).map(({ start, end, kind }) => ({
     start: visible.toOriginal(start),
     end: visible.toOriginal(end - 1) + 1,
     kind,
   }));
-  return mergeOverlaps([...findIn(text), ...found]);
+  return mergeOverlaps([...findIn(text, rules), ...found]);
 }
 
 /** The matches of all rules. They may overlap. */
-function findIn(text: string): readonly FoundSecret[] {
+function findIn(text: string, places: readonly SecretRule[]): readonly FoundSecret[] {
   const found = [...findPrivateKeys(text)];
   const add = (rules: readonly SecretRule[], isNone: (one: FoundSecret) => boolean): void => {
     for (const rule of rules) for (const one of matchesOf(rule, text)) if (!isNone(one)) found.push(one);
   };
-  if (TOKEN_HINT.test(text)) add(TOKEN_RULES, ({ start, end }) => isPlaceholder(text.slice(start, end)));
-  add(PLACE_RULES, (one) => isNoValue(text, one));
+  if (TOKEN_HINT.test(text)) {
+    add(TOKEN_RULES, ({ start, end }) => isPlaceholder(text.slice(start, end)));
+    found.push(...findBrokenTokens(text, found));
+  }
+  add(places, (one) => isNoValue(text, one));
   return found;
 }
 
-function matchesOf({ kind, hints, pattern }: SecretRule, text: string): readonly FoundSecret[] {
+function matchesOf({ kind, hints, pattern, accepts }: SecretRule, text: string): readonly FoundSecret[] {
   const isPossible = hints instanceof RegExp ? hints.test(text) : hints.some((hint) => text.includes(hint));
   if (!isPossible) return [];
-  return [...text.matchAll(pattern)].map(({ 0: whole, 1: before = "", index }) => ({
-    start: index + before.length,
-    end: index + whole.length,
-    kind: typeof kind === "string" ? kind : kind(before),
-  }));
+  const found: FoundSecret[] = [];
+  for (const { 0: whole, 1: before = "", index } of text.matchAll(pattern)) {
+    const [start, end] = [index + before.length, index + whole.length];
+    if (accepts?.(text.slice(start, end), text, start) === false) continue;
+    found.push({ start, end, kind: typeof kind === "string" ? kind : kind(before) });
+  }
+  return found;
 }
 
 // Real tokens have none of these but by a chance of 1 in 10,000.
-const PLACEHOLDER = /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|change[-_]me|redacted|dummy/i;
+const PLACEHOLDER =
+  /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|(?:change|choose)[-_](?:me|one|a)|redacted|dummy/i;
 
 /** Whether a token stands for one, as in documentation. */
 function isPlaceholder(token: string): boolean {

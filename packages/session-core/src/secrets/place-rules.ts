@@ -1,17 +1,6 @@
 import type { SecretRule } from "./secret.js";
-
-// The end of a name: everything before it may belong to the name as well (DB_PASSWORD, aws_secret_access_key).
-const PASSWORD = "(?:password|passwd|passphrase|passcode)";
-const KEY = "(?:api[_-]?key|(?:access|account|encryption|signing|master)[_-]?key|private[_-]?key)(?:[_-]?base)?";
-const SECRET = "secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?";
-const TOKEN = "(?:auth|access|refresh|bearer|session|id|api|bot|deploy|personal[_-]?access)[_-]?token";
-const NAMED = `(?:${PASSWORD}|${KEY}|${SECRET}|${TOKEN})`;
-
-/** A reference to a secret, or text that is masked already. */
-const NO_VALUE = String.raw`(?![$<{*(\[%]|process\.|os\.|env\.|import\.)`;
-const BARE = String.raw`[^\s"'${"`"}<>,;&()\\]`;
-/** Quotes, also as JSON inside JSON escapes them. */
-const ESCAPES = String.raw`\\{0,7}`;
+import { BARE, ESCAPES, kindByName, NAMED, NO_VALUE } from "./secret-names.js";
+import { SETTING_RULES } from "./setting-rules.js";
 
 const NAME_HINTS = /pass|key|secret|token/i;
 
@@ -35,6 +24,22 @@ function named(pattern: string, flags: string): SecretRule {
     pattern: new RegExp(pattern, flags),
   };
 }
+
+/**
+ * Values of settings in a text that was put on one line, where neither the start nor the end of a line says where a setting is: with a
+ * digit after any name; without one where the next setting follows, or where only a setting has such a name.
+ */
+export const LINE_RULES: readonly SecretRule[] = [
+  named(
+    String.raw`((?<![\w.-])[\w.-]{0,40}(?:${NAMED}|(?<![A-Za-z])pwd|_token)\s?[:=]\s?)${NO_VALUE}(?=[^\d\s]{0,100}\d)${BARE}{6,512}`,
+    "gi",
+  ),
+  named(
+    String.raw`((?<![\w.-])[\w.-]{0,40}(?:${NAMED}|(?<![A-Za-z])pwd)\s?[:=]\s)${NO_VALUE}${BARE}{6,512}(?=\s[\w.-]{1,40}\s?[:=]\s|\s?…$)`,
+    "gi",
+  ),
+  named(String.raw`((?<![\w.-])(?:[\w-]{1,40}[_.]${NAMED}\s?[:=]|[\w.-]{0,40}${NAMED}\s=)\s)${NO_VALUE}${BARE}{6,512}`, "gi"),
+];
 
 /** The password of a command's flag, in quotes or without a space. */
 function client(hints: readonly string[], command: string, flag: string): SecretRule {
@@ -92,6 +97,21 @@ export const PLACE_RULES: readonly SecretRule[] = [
   client(["mysql", "mariadb"], "(?:mysql(?:dump|admin|import|show)?|mariadb(?:-dump)?)", "-p"),
   client(["sshpass"], "sshpass", "-p ?"),
   client(["redis-cli"], "redis-cli", "-a[ =]"),
+  client(
+    ["docker", "podman", "nerdctl", "buildah", "helm"],
+    "(?:docker|podman|nerdctl|buildah|helm registry) login",
+    "(?:-p|--password)[ =]?",
+  ),
+  // echo PASSWORD | sudo -S, and programs that read a password or token from their input
+  {
+    kind: "password",
+    hints: ["echo", "printf"],
+    pattern: new RegExp(
+      String.raw`(\b(?:echo|printf)\s{1,4}(?:-n\s{1,4}|-e\s{1,4}){0,2}${ESCAPES}["']?)${NO_VALUE}(?!-)[^\s"'|\\]{4,200}(?=${ESCAPES}["']?\s{0,4}\|\s{0,4}(?:sudo\b[^\n|]{0,60}\s-S\b|[^\n|]{1,200}--(?:password-stdin|with-token)\b))`,
+      "g",
+    ),
+  },
+  { kind: "password", hints: ["sudo"], pattern: /(\bsudo\s[^\n|]{0,60}-S\b[^\n|]{0,200}<<<\s{0,3}["']?)(?![$<{*[-])[^\s"']{4,200}/g },
   // A file .netrc
   {
     kind: "password",
@@ -103,6 +123,7 @@ export const PLACE_RULES: readonly SecretRule[] = [
   { kind: "token", hints: ['auth\\":', 'auth":'], pattern: /("auth\\{0,3}"\s{0,3}:\s{0,3}\\{0,3}")[A-Za-z0-9+/]{16,}={0,2}(?=\\{0,3}")/g },
   { kind: "private key", hints: ["-key-data"], pattern: /(\b[a-z]{1,10}-key-data:\s{1,3})[A-Za-z0-9+/]{80,}={0,2}/g },
   ...NAMED_RULES,
+  ...SETTING_RULES,
   { kind: "token", hints: ["TOKEN="], pattern: new RegExp(`((?<![A-Za-z0-9_])[A-Z0-9_]{0,40}TOKEN=["']?)${NO_VALUE}${BARE}{8,}`, "g") },
   // DB_PASS=... and PASS=..., but not paths, as in OLD_PWD=/home
   {
@@ -117,23 +138,3 @@ export const PLACE_RULES: readonly SecretRule[] = [
     pattern: new RegExp(`(--(?:token|secret|api-key|auth-token|access-token)[= ])${NO_VALUE}(?!-)${BARE}{4,}`, "gi"),
   },
 ];
-
-const KINDS_BY_NAME = [
-  ["Authorization header", /^(?:proxy-)?authorization$/i],
-  ["cookie", /^(?:set-)?cookie$/i],
-  ["secret", new RegExp(`(?:${SECRET}|(?<![a-z])credentials?)$`, "i")],
-  ["password", new RegExp(`(?:${PASSWORD}|(?<![a-z])pwd)$`, "i")],
-  ["API key", new RegExp(`${KEY}$`, "i")],
-  ["token", new RegExp(`(?:${TOKEN}|_token|^token)$`, "i")],
-] as const;
-
-/**
- * The kind of secret that a member or variable of this name contains; undefined: its name does not say so.
- *
- * @example
- * kindByName("DB_PASSWORD"); // "password"
- */
-export function kindByName(name: string): string | undefined {
-  if (name === "") return undefined;
-  return KINDS_BY_NAME.find(([, shape]) => shape.test(name))?.[0];
-}

@@ -15,6 +15,8 @@ export interface SecretRule {
   readonly hints: readonly string[] | RegExp;
   /** Global, linear. A first group is the text before the secret; without one, the whole match is the secret. */
   readonly pattern: RegExp;
+  /** Whether a match is a secret, where a pattern cannot say it. `start`: where it is in the text. */
+  readonly accepts?: ((secret: string, text: string, start: number) => boolean) | undefined;
 }
 
 /** How many secrets of one kind there are. */

@@ -2,10 +2,10 @@ import type { Entry } from "../entry/entry.js";
 import { isPlainObject } from "../entry/json.js";
 import { pairStart } from "../text/cut.js";
 import { findEnvValues, showsEnvFile, usesEnvFile } from "./env-files.js";
-import { findSecrets, isStandIn, mergeOverlaps } from "./find-secrets.js";
+import { findSecrets, findSecretsInLine, isStandIn, mergeOverlaps } from "./find-secrets.js";
 import { replaceSecrets, SecretMasker } from "./mask-secrets.js";
-import { kindByName } from "./place-rules.js";
 import type { FoundSecret, SecretCount } from "./secret.js";
+import { kindByName } from "./secret-names.js";
 
 /** A place of a secret in a session. */
 export interface SecretPlace {
@@ -42,8 +42,8 @@ export class SessionMasker {
   readonly #seen = new Map<string, string>();
   /** All learned secrets on one line, as previews show them, with their kind. */
   readonly #lines = new Map<string, { readonly secret: string; readonly kind: string }>();
-  /** `seq` of the learned entries in which no rule found anything: only secrets learned elsewhere are looked for in them again. */
-  readonly #clean = new Set<number>();
+  /** The learned entries in which no rule found anything: only secrets learned elsewhere are looked for in them again. */
+  readonly #clean = new Set<string>();
 
   /** Remembers the secrets of an entry. */
   learn(entry: Entry): void {
@@ -56,12 +56,12 @@ export class SessionMasker {
       }
       return text;
     });
-    if (isClean) this.#clean.add(entry.seq);
+    if (isClean) this.#clean.add(cleanKey(entry));
   }
 
   /** The entry without its secrets; itself if it has none. `onPlace` gets each place of a secret. */
   maskEntry(entry: Entry, onPlace?: (place: SecretPlace) => void): Entry {
-    if (!this.#clean.has(entry.seq)) {
+    if (!this.#clean.has(cleanKey(entry))) {
       const isEnv = this.#showsEnvFile(entry);
       return mapTexts(entry, (text, name) => this.#mask(text, this.#find(text, name, isEnv), name, onPlace));
     }
@@ -69,9 +69,20 @@ export class SessionMasker {
     return mapTexts(entry, (text, name) => this.#mask(text, this.#findKnown(text), name, onPlace));
   }
 
-  /** A title, a label, a header or another JSON value without its secrets. */
+  /** A header, the labels or another JSON value without its secrets. Members named as titles and labels are masked by `maskLine`. */
   maskValue<T>(value: T, onPlace?: (place: SecretPlace) => void): T {
-    return mapTexts(value, (text, name) => this.#mask(text, this.#find(text, name, false), name, onPlace));
+    return mapTexts(value, (text, name) => {
+      const found = LINE_NAMES.has(name) ? this.#findInLine(text) : this.#find(text, name, false);
+      return this.#mask(text, found, name, onPlace);
+    });
+  }
+
+  /**
+   * A title, a label, a preview or another text on one line without its secrets: by rules that need no start of a line, and without each
+   * secret that the session has in a longer text.
+   */
+  maskLine(text: string): string {
+    return this.#mask(text, this.#findInLine(text), "");
   }
 
   /** Notes which masks a piece of the document shows: an export can leave out the texts that have the others. */
@@ -109,6 +120,18 @@ export class SessionMasker {
     const found = findSecrets(text);
     const others = [...(isEnv ? findEnvValues(text) : []), ...this.#findKnown(text)];
     return others.length === 0 ? found : mergeOverlaps([...found, ...others]);
+  }
+
+  #findInLine(text: string): readonly FoundSecret[] {
+    if (text.length < MIN_SECRET_CHARS) return [];
+    const found = [...findSecretsInLine(text), ...this.#findKnown(text)];
+    for (const [line, { kind }] of this.#lines) {
+      // Values of .env files are often words of every day, such as the name of the program.
+      if (line.length < MIN_SECRET_CHARS || (kind === ENV_KIND && !/\d/.test(line))) continue;
+      for (let start = text.indexOf(line); start >= 0; start = text.indexOf(line, start + line.length))
+        if (isWhole(text, start, start + line.length)) found.push({ start, end: start + line.length, kind });
+    }
+    return mergeOverlaps(found);
   }
 
   #findKnown(text: string): readonly FoundSecret[] {
@@ -159,6 +182,24 @@ export class SessionMasker {
     if (onPlace !== undefined) reportPlaces(masks, masked === masks[0]?.mask && name !== "" ? `${name}: ${masked}` : masked, onPlace);
     return masked;
   }
+}
+
+/** Ids can return with another entry, as after a restore, and so can numbers; hardly both at once. */
+function cleanKey({ seq, id }: Entry): string {
+  return `${seq} ${id}`;
+}
+
+/** Members that are put on one line when they are written. */
+const LINE_NAMES: ReadonlySet<string> = new Set(["title", "firstText", "label", "preview"]);
+const ENV_KIND = "value of an .env file";
+
+/** Whether a part of a text is no part of a longer word. */
+function isWhole(text: string, start: number, end: number): boolean {
+  return !(isWordAt(text, start - 1) && isWordAt(text, start)) && !(isWordAt(text, end - 1) && isWordAt(text, end));
+}
+
+function isWordAt(text: string, at: number): boolean {
+  return /[\p{L}\p{N}_]/u.test(text.charAt(at));
 }
 
 function countKinds(kinds: Iterable<string>): readonly SecretCount[] {
@@ -219,10 +260,12 @@ function mapped(value: unknown, map: (text: string, name: string) => string, nam
   if (!isPlainObject(value)) return value;
   let isChanged = false;
   const members = Object.entries(value);
+  // {"name": "DB_PASSWORD", "value": "..."}: the value has that name.
+  const named = members.find(([key, text]) => /^(?:name|key)$/i.test(key) && typeof text === "string" && kindByName(text) !== undefined);
   for (const member of members) {
     const [key, before] = member;
     member[0] = map(key, "");
-    member[1] = mapped(before, map, key);
+    member[1] = mapped(before, map, named !== undefined && /^value$/i.test(key) ? String(named[1]) : key);
     isChanged ||= member[0] !== key || member[1] !== before;
   }
   return isChanged ? Object.fromEntries(members) : value;

@@ -1,8 +1,9 @@
 import type { SecretRule } from "./secret.js";
 
-// What precedes a token: a character that is not part of a word, an escaped line break or character of JSON, an encoded character
-// of a URL, or a color code. A token cannot start in the middle of a run, so each run is read once.
-const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2})|(?<=\u001b\[[0-9;]{0,9}m))`;
+// What precedes a token: a character that is not part of a word, an underscore that starts a word (as Markdown marks it), an escaped
+// line break or character of JSON, an encoded character of a URL, or a color code. A token cannot start in the middle of a run, so each
+// run is read once.
+const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=(?<![A-Za-z0-9-])_)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2})|(?<=\u001b\[[0-9;]{0,9}m))`;
 
 /**
  * A rule for tokens with one of these prefixes, followed by `rest`. What precedes is checked after the prefix: checked before it,
@@ -120,6 +121,14 @@ export const TOKEN_RULES: readonly SecretRule[] = [
   token("Figma token", "figd_", "[A-Za-z0-9_-]{40,}"),
   // General
   token("age key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),
+  // As crypt(3), Apache, Django and LDAP write them.
+  {
+    kind: "password hash",
+    hints: ["$1$", "$5$", "$6$", "$apr1$", "$y$", "$gy$", "$7$", "$2$", "$2a$", "$2b$", "$2x$", "$2y$", "$argon2", "pbkdf2_sha"],
+    pattern:
+      /\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$(?:1|5|6|apr1)\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}|\$(?:y|gy|7)\$[./A-Za-z0-9]{1,20}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}|\$argon2(?:id|i|d)\$v=\d{1,3}\$m=\d{1,9},t=\d{1,5},p=\d{1,4}\$[A-Za-z0-9+/]{8,100}\$[A-Za-z0-9+/]{20,200}|\bpbkdf2_sha\d{1,3}\$\d{1,9}\$[^$\s]{1,64}\$[A-Za-z0-9+/]{27,90}={0,2}/g,
+  },
+  { kind: "password hash", hints: ["{SHA", "{SSHA"], pattern: /\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{27,120}={0,2}/g },
   // Two JSON objects and a signature.
   token("JSON web token", "eyJ", "[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*"),
 ];

@@ -149,8 +149,41 @@ describe("finding a secret by its place", () => {
     ["token", `CI_JOB_TOKEN=${word(20)}`, word(20)],
     ["token", `deploy --token ${word(20)}`, word(20)],
     ["private key", `    client-key-data: ${word(120)}==`, `${word(120)}==`],
+    ["API key", `curl -H "X-API-Key: ${word(32)}" https://a.example`, word(32)],
+    ["password", '{"name":"DB_PASSWORD","value":"hunter22"}', "hunter22"],
+    ["password", String.raw`{\"Name\": \"DB_PASSWORD\", \"Value\": \"hunter22\"}`, "hunter22"],
+    ["password", "- name: DB_PASSWORD\n  value: hunter22", "hunter22"],
+    ["API key", `<add key="ApiKey" value="${word(14)}"/>`, word(14)],
+    ["password", "<password>hunter22</password>", "hunter22"],
+    ["password", "docker login -u me -p hunter22 registry.example", "hunter22"],
+    ["password", "db.internal:5432:app:ada:hunter22", "hunter22"],
+    ["password", "Server=db;Uid=sa;Pwd=hunter22;Encrypt=true", "hunter22"],
+    ["token", `Config{Token: "${word(20)}"}`, word(20)],
+    ["token", 'token = "qzvkwxhtplmrbndf"', "qzvkwxhtplmrbndf"],
+    ["password", "[smtp]\npassword = swordfishes", "swordfishes"],
+    ["password", "db:\n  host: db.internal\n  password: swordfishes", "swordfishes"],
+    ["password", "password: qzvkwxhtplmr", "qzvkwxhtplmr"],
+    ["API key", `HOME=/root\nSTRIPE_KEY=${word(30)}\nPATH=/bin`, word(30)],
+    ["secret", `SENTRY_AUTH=${hex(40)}\nLANG=C`, hex(40)],
+    ["password hash", `admin:$apr1$${word(8)}$${word(22)}`, `$apr1$${word(8)}$${word(22)}`],
+    ["password hash", `root:$6$${word(8)}$${word(86)}:19000:0:99999:7:::`, `$6$${word(8)}$${word(86)}`],
+    ["password hash", `ada:$2b$12$${word(53)}`, `$2b$12$${word(53)}`],
+    ["password", "echo hunter22 | sudo -S apt update", "hunter22"],
+    ["password", "echo hunter22 | docker login -u me --password-stdin", "hunter22"],
+    ["Slack token", `_xoxp-1234567890-${hex(32)}_`, `xoxp-1234567890-${hex(32)}`],
   ])("%s in: %s", (kind, text, secret) => {
     expect(kindsIn(text)).toEqual([[kind, secret]]);
+  });
+
+  test.each([
+    ["a line break", "\n"],
+    ["a terminal's indented line break", "\r\n   "],
+    ["a backslash at the end of the line", "\\\n"],
+    ["two texts that code joins", '" +\n  "'],
+  ])("a token that is divided by %s", (_name, lineBreak) => {
+    const token = `${`ghp_${word(36)}`.slice(0, 20)}${lineBreak}${`ghp_${word(36)}`.slice(20)}`;
+    expect(kindsIn(`the key is\n"${token}"\nas given`)).toEqual([["GitHub token", token]]);
+    expect(kindsIn(`"ghp_${word(36)}"\nghp_later`)).toEqual([["GitHub token", `ghp_${word(36)}`]]);
   });
 
   test.each([
@@ -195,6 +228,14 @@ describe("what is no secret", () => {
     "docker run -u 1000:1000 node",
     "maxTokens: 4096, nextPageToken: page2",
     "the task-force risk-4-many",
+    "user = get_user\npassword = other",
+    'token = "identifierName"; Token: "StringLiteral"',
+    "<password>optional</password> <token>string</token>",
+    "src/a.c:10:5:error:unexpected",
+    "2001:4860:abcd:12:9",
+    "SORT_KEY=created_at\nCACHE_KEY=v1-npm-linux",
+    "echo hello | sudo tee /etc/motd",
+    "$1$ and $2$ and $6$",
     `data:image/png;base64,${word(190)}${word(190)}`,
   ])("%s", (text) => {
     expect(kindsIn(text)).toEqual([]);
