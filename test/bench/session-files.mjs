@@ -28,7 +28,7 @@ export async function writeBoughFiles(storePath, folder) {
   for (let cursor; ; ) {
     const page = await store.listSessions({ cursor });
     for (const { id } of page.items) {
-      await pipeline(exportBough(await store.openSession(id)), createWriteStream(join(folder, `${id}.jsonl`)));
+      await pipeline(exportBough(await store.openSession(id), { secrets: "keep" }), createWriteStream(join(folder, `${id}.jsonl`)));
     }
     if (page.next === null) break;
     cursor = page.next;

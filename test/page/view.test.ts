@@ -4,13 +4,14 @@ import { chmodSync, existsSync, readFileSync, watch, writeFileSync } from "node:
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
-import { userMessage } from "@bough/session-core";
+import { openStore, userMessage } from "@bough/session-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openPage, useBrowser } from "./browser.js";
 import { BOUGH, Home, SAMPLE } from "./home.js";
 
 const browser = useBrowser();
 const home = new Home();
+const secrets = new Home();
 
 beforeAll(() => {
   home.bough("import", SAMPLE);
@@ -52,6 +53,22 @@ async function ask(address: string, options: { method?: string; headers?: Record
 }
 
 describe("bough view", () => {
+  test("masks in the list and in the title of a page what it masks in the text", async () => {
+    const store = await openStore({ path: secrets.store });
+    const session = await store.createSession({ id: "untitled" });
+    await session.append(userMessage("my config:\n  db_password: hunter2Xyz9\n  host: x"));
+    const titled = await store.createSession({ id: "titled", title: "Log in with swordfish9" });
+    await titled.append(userMessage('{"password": "swordfish9"}'));
+    await store.close();
+    const { address } = await view(["--no-open", "--store", secrets.store]);
+    for (const path of ["", "untitled", "titled"]) {
+      const { status, body } = await ask(`${address}${path}`);
+      expect(status).toBe(200);
+      expect(body).not.toMatch(/hunter2Xyz9|swordfish9/);
+      expect(body).toContain("[password 1]");
+    }
+  });
+
   test("lists the sessions, shows one, and a reload shows what came meanwhile", async () => {
     const { address } = await view(["--no-open"]);
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/);

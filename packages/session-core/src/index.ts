@@ -188,6 +188,7 @@ export type { OnConflict, Write } from "./port/writes.js";
 export { findSecrets } from "./secrets/find-secrets.js";
 export { type MaskedText, maskSecrets } from "./secrets/mask-secrets.js";
 export type { FoundSecret, SecretCount } from "./secrets/secret.js";
+export type { SecretPlace, SessionMasker } from "./secrets/session-masker.js";
 export { buildSessionContext } from "./session/build-context.js";
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";
 export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";
@@ -229,6 +230,7 @@ export { importPath } from "./transfer/import-path.js";
 export type { FailedFile, ImportedFileSession, ImportPathOptions, ImportProgress, ImportReport } from "./transfer/import-run.js";
 export { findOrphanedSessions } from "./transfer/orphans.js";
 export type { SessionCopy } from "./transfer/session-copier.js";
+export { SessionMasks } from "./transfer/session-masks.js";
 export {
   type AgentFolder,
   findAgentFolders,

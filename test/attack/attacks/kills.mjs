@@ -58,7 +58,7 @@ async function prepare(path) {
   const source = await store.createSession({ id: "source" });
   await source.write(Array.from({ length: 300 }, (_, at) => ({ kind: "entry", entry: userMessage(`line ${at}`) })));
   let text = "";
-  for await (const piece of exportBough(source)) text += piece;
+  for await (const piece of exportBough(source, { secrets: "keep" })) text += piece;
   await store.deleteSession("source");
   writeFileSync(`${path}.source.jsonl`, text);
   await store.close();

@@ -149,7 +149,7 @@ function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, t
   const { sessionId, file } = created;
   const write = async () => {
     await createPrivateFolder(dirname(file));
-    await writeNewFile(io, file, exporter(session, { branch, continues: { sessionId, cwd } }), false, PRIVATE);
+    await writeNewFile(io, file, exporter(session, { branch, continues: { sessionId, cwd }, secrets: "keep" }), false, PRIVATE);
   };
   return { agent: agent.name, sessionId, file, isNew: true, ...place, command: [program, ...args(sessionId, file)], write };
 }

@@ -6,6 +6,7 @@ import { tableLines } from "../format/table.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
 import { resolveSession } from "../session/resolve-names.js";
+import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -90,7 +91,7 @@ async function searchSession(store: Store, record: SessionRecord): Promise<Sessi
   const { title, cwd, metadata } = record;
   masker.maskValue({ title, cwd, metadata, labels, values }, add(null));
   for await (const entry of session.entries()) masker.maskEntry(entry, add(entry.id));
-  const name = masker.maskValue(record.title ?? record.firstText ?? "(untitled)");
+  const name = masker.maskLine(sessionTitle(record));
   return { id: record.id, title: name, places: [...places.values()], rows: places.size === 0 ? [] : await readOutline(session) };
 }
 

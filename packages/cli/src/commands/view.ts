@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { platform } from "node:os";
-import { maskSecrets, type Session, type SessionRecord, type Store } from "@bough/session-core";
+import { type Session, SessionMasks, type SessionRecord, type Store } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { bareDocument } from "../page/document.js";
@@ -10,6 +10,7 @@ import { sessionPage } from "../page/page.js";
 import { PageServer } from "../page/server.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { sessionTitle } from "../session/titles.js";
 import { styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -27,7 +28,8 @@ interface ViewOptions extends CommonOptions {
 export const runView: Command<ViewOptions> = async ({ io, out, args, options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const only = args[0] === undefined ? undefined : (await chooseSession(store, io, out, args[0], "store")).session;
-    const page = (path: string) => findPage(store, only, path, options);
+    const masks = options.withSecrets === true ? undefined : new SessionMasks();
+    const page = (path: string) => findPage(store, only, path, options, masks);
     const server = await PageServer.start({ port: options.port, idleMs: options.idle * 60_000, page });
     const { signal, end } = io.cancelOnInterrupt();
     signal.addEventListener("abort", () => server.close());
@@ -45,13 +47,12 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
 };
 
 /** The page at a path: the list of sessions, or one of them. Undefined: there is none. @throws {SessionNotFoundError} */
-async function findPage(store: Store, only: Session | undefined, path: string, options: ViewOptions) {
-  const withSecrets = options.withSecrets === true;
-  if (path === "" && only === undefined) return sessionListPage(store, (text) => (withSecrets ? text : maskSecrets(text).text));
+async function findPage(store: Store, only: Session | undefined, path: string, options: ViewOptions, lists: SessionMasks | undefined) {
+  if (path === "" && only === undefined) return sessionListPage(store, lists);
   if (path !== "" && only !== undefined) return undefined;
   // A handle of its own, so that a reload shows what was appended meanwhile.
   const session = await store.openSession(only?.id ?? path);
-  const masks = await pageMasks(session, withSecrets);
+  const masks = await pageMasks(session, options.withSecrets === true);
   return sessionPage(session, { ...masks, thinking: options.thinking === true, private: options.private === true });
 }
 
@@ -74,8 +75,8 @@ async function openBrowser(address: string, env: Readonly<Record<string, string 
   return new Promise((resolve) => child.once("spawn", () => resolve(true)).once("error", () => resolve(false)));
 }
 
-/** A page with links to the sessions of a store, newest activity first. `mask` replaces secrets in their titles. */
-async function* sessionListPage(store: Store, mask: (text: string) => string): AsyncGenerator<string, void, void> {
+/** A page with links to the sessions of a store, newest activity first. `masks` replace secrets in their titles. */
+async function* sessionListPage(store: Store, masks: SessionMasks | undefined): AsyncGenerator<string, void, void> {
   const records: SessionRecord[] = [];
   let cursor: string | undefined;
   do {
@@ -83,13 +84,17 @@ async function* sessionListPage(store: Store, mask: (text: string) => string): A
     records.push(...page.items);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
-  const items = joinHtml(records.map((record) => sessionItem(record, mask)));
-  yield bareDocument("Sessions", html`<h1>Sessions</h1><p>${counted(records.length, "session")}</p><ul class="sessions">${items}</ul>`)
-    .text;
+  const mask = async (text: string, { id }: SessionRecord) => (await masks?.maskTitle(text, () => store.openSession(id))) ?? text;
+  const items: Html[] = [];
+  for (const record of records) items.push(await sessionItem(record, (text) => mask(text, record)));
+  yield bareDocument(
+    "Sessions",
+    html`<h1>Sessions</h1><p>${counted(records.length, "session")}</p><ul class="sessions">${joinHtml(items)}</ul>`,
+  ).text;
 }
 
-function sessionItem(record: SessionRecord, mask: (text: string) => string): Html {
-  const title = record.title ?? record.firstText ?? "(untitled)";
+async function sessionItem(record: SessionRecord, mask: (text: string) => Promise<string>): Promise<Html> {
+  const title = sessionTitle(record);
   const facts = [dateTime(record.activeAtMs), `${count(record.messageCount)} messages`, record.cwd ?? ""].filter((fact) => fact !== "");
-  return html`<li><a href="${encodeURIComponent(record.id)}">${mask(title)}</a><span>${mask(facts.join(" · "))}</span></li>\n`;
+  return html`<li><a href="${encodeURIComponent(record.id)}">${await mask(title)}</a><span>${await mask(facts.join(" · "))}</span></li>\n`;
 }

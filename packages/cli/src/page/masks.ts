@@ -10,11 +10,12 @@ export async function pageMasks(
   session: Session,
   withSecrets: boolean,
   onMasked: (counts: readonly SecretCount[]) => void = () => undefined,
-): Promise<Pick<PageOptions, "mask" | "maskEntry" | "closing">> {
+): Promise<Pick<PageOptions, "mask" | "maskLine" | "maskEntry" | "closing">> {
   if (withSecrets) return { closing: () => ["Secrets are not masked."] };
   const masker = await learnSecrets(session);
   return {
     mask: (text) => masker.maskValue(text),
+    maskLine: (text) => masker.maskLine(text),
     maskEntry: (entry) => masker.maskEntry(entry),
     closing: () => {
       const counts = masker.counts();

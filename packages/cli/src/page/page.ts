@@ -17,8 +17,10 @@ export interface PageOptions extends Partial<Pick<ShownParts, "thinking" | "tool
   readonly branchOnly?: boolean;
   /** Whether entries are shown that were kept out of the conversation. */
   readonly private?: boolean;
-  /** Replaces secrets in a text that is not part of an entry, such as a title. */
+  /** Replaces secrets in a text that is not part of an entry. */
   readonly mask?: (text: string) => string;
+  /** Replaces secrets in a title or a label, which are on one line. */
+  readonly maskLine?: (text: string) => string;
   /** Replaces secrets in an entry. Every entry goes through it before it is used. */
   readonly maskEntry?: (entry: Entry) => Entry;
   /** The last lines, such as what was masked. Called when all entries are written. */
@@ -95,7 +97,7 @@ class PageWriter {
 
   async *write(): AsyncGenerator<string, void, void> {
     const lines = this.#shape.lines();
-    yield documentStart(this.#mask(this.#title()), await this.#facts()).text;
+    yield documentStart(this.#maskLine(this.#title()), await this.#facts()).text;
     yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
       if (at === 1) yield '</div></div></main><template id="elsewhere">';
@@ -173,7 +175,7 @@ class PageWriter {
       up,
       ids: [...step.entryIds, ...this.#unshown.splice(0)],
       createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN,
-      label: label && this.#mask(label),
+      label: label && this.#maskLine(label),
     };
     for (const [, language = ""] of written.body.text.matchAll(/ data-language="([^"]+)"/g)) this.#languages.add(language);
     // Browsers skip what is not on screen chunk by chunk.
@@ -200,6 +202,10 @@ class PageWriter {
 
   #mask(text: string): string {
     return this.#shown.mask(text);
+  }
+
+  #maskLine(text: string): string {
+    return this.#options.maskLine?.(text) ?? text;
   }
 
   #masked(entry: Entry): Entry {

@@ -29,8 +29,8 @@ const MARKDOWN = record({
 export interface SecretOptions {
   /**
    * `mask` replaces what `findSecrets` finds, values of `.env` files and values that are named as secrets by `[GitHub token 1]` and
-   * the like. A secret has the same number in every export of the session, for which the session is read twice. Default: `mask` for
-   * Markdown; `keep` for JSONL, so that importing it gives the same session.
+   * the like. A secret has the same number in every export of the session, for which the session is read twice. `keep` writes
+   * everything, so that importing the file gives the same session. Default: `mask`, as the command `bough export` does.
    */
   readonly secrets?: "mask" | "keep" | undefined;
   /** Called after the last piece with the number of masked secrets of each kind. */
@@ -51,12 +51,12 @@ export async function learnSecrets(session: Session): Promise<SessionMasker> {
 
 /**
  * Exports a session in Bough's JSONL format, line by line with line breaks: all branches, labels, leaves and values. Importing
- * it gives the same tree, labels and contexts, unless its secrets are masked.
+ * it gives the same tree, labels and contexts; `secrets: "keep"` keeps the secrets in them too, as a backup needs it.
  */
 export async function* exportBough(session: Session, options: SecretOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   checkArgument("options", options, BOUGH);
-  const { value, entries, seen } = await masking(session, options, "keep");
+  const { value, entries, seen } = await masking(session, options);
   const [header, labels, leaves, values] = await Promise.all([
     session.record(),
     session.labels.list(),
@@ -90,7 +90,7 @@ export async function* exportPi(session: Session, options: BranchExportOptions =
   checkArgument("session", session, SESSION);
   checkArgument("options", options, BRANCH);
   const { continues } = options;
-  const { value, entries, seen } = await masking(session, options, "keep");
+  const { value, entries, seen } = await masking(session, options);
   const leafId = options.branch ?? (await readLeaf(session));
   const whole = options.branch === undefined && continues === undefined;
   const onPath = whole ? undefined : new Set(await pathIds(session, leafId));
@@ -115,7 +115,7 @@ export async function* exportClaude(session: Session, options: BranchExportOptio
   checkArgument("options", options, BRANCH);
   const { claudeLines } = await import("../formats/claude-export/write.js");
   const { effectiveEntries } = await import("./effective-entries.js");
-  const { value, entries, seen } = await masking(session, options, "keep");
+  const { value, entries, seen } = await masking(session, options);
   const leafId = options.branch ?? (await readLeaf(session));
   const effective = effectiveEntries(() => entries(session.walk({ leafId })));
   const exported = await continuation(value(await session.record()), effective, "claude", options.continues);
@@ -135,7 +135,7 @@ export async function* exportCodex(session: Session, options: BranchExportOption
   checkArgument("options", options, BRANCH);
   const { codexLines } = await import("../formats/codex-export/write.js");
   const { effectiveEntries } = await import("./effective-entries.js");
-  const { value, entries, seen } = await masking(session, options, "keep");
+  const { value, entries, seen } = await masking(session, options);
   const leafId = options.branch ?? (await readLeaf(session));
   const path = () => entries(session.walk({ leafId }));
   const exported = await continuation(value(await session.record()), effectiveEntries(path), "codex", options.continues);
@@ -173,7 +173,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   checkArgument("session", session, SESSION);
   checkArgument("options", options, MARKDOWN);
   const { branch, subagents = [], ...shown } = options;
-  const masked = await masking(session, options, "mask", subagents);
+  const masked = await masking(session, options, subagents);
   const leafId = branch ?? (await readLeaf(session));
   const [header, labels, { model }] = await Promise.all([session.record(), session.labels.list(), session.settings(leafId)]);
   const isFlat = branch === undefined && (await hasNoParents(session));
@@ -229,13 +229,8 @@ interface Masking {
   readonly counts: () => readonly SecretCount[];
 }
 
-async function masking(
-  session: Session,
-  { secrets, onMasked }: SecretOptions,
-  otherwise: "mask" | "keep",
-  others: readonly Session[] = [],
-): Promise<Masking> {
-  if ((secrets ?? otherwise) === "keep") return NO_MASKING;
+async function masking(session: Session, { secrets, onMasked }: SecretOptions, others: readonly Session[] = []): Promise<Masking> {
+  if (secrets === "keep") return NO_MASKING;
   const masker = await learnSecrets(session);
   for (const other of others) for await (const entry of other.entries()) masker.learn(entry);
   return {

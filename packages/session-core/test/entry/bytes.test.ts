@@ -140,7 +140,7 @@ async function held(session: Session) {
 
 async function imported(session: Session): Promise<Session> {
   const path = join(tempFolder(), "session.jsonl");
-  writeFileSync(path, (await collected(exportBough(session))).join(""));
+  writeFileSync(path, (await collected(exportBough(session, { secrets: "keep" }))).join(""));
   const store = await openedStore();
   await importPath(store, path);
   return store.openSession(session.id);

@@ -12,7 +12,7 @@ import { collected, findingsOf, openedStore, tempFolder } from "../world/stores.
 import { steps, TreeModel } from "../world/tree-model.js";
 
 async function roundTrip(session: Session, path: string): Promise<{ store: Store; again: Session }> {
-  writeFileSync(path, (await collected(exportBough(session))).join(""));
+  writeFileSync(path, (await collected(exportBough(session, { secrets: "keep" }))).join(""));
   const store = await openedStore();
   const { sessions } = await importPath(store, path);
   expect(sessions).toMatchObject([{ sessionId: session.id, problemCount: 0, foreignAdded: 0 }]);
@@ -84,7 +84,7 @@ describe("our own format", () => {
   test("imported into the store it was exported from adds nothing", async () => {
     const { store, session } = await grow("u1 a1 @u1 a2 c1:a2 x1:c1");
     const path = join(tempFolder(), "session.jsonl");
-    writeFileSync(path, (await collected(exportBough(session))).join(""));
+    writeFileSync(path, (await collected(exportBough(session, { secrets: "keep" }))).join(""));
     expect((await importPath(store, path)).sessions).toMatchObject([{ sessionId: session.id, outcome: "unchanged" }]);
   });
 
@@ -93,7 +93,7 @@ describe("our own format", () => {
     await session.write(
       Array.from({ length: 1_200 }, (_, at) => ({ kind: "entry", entry: { type: "custom", customType: "t", id: `d${at}` } }) as const),
     );
-    const lines = await collected(exportBough(session));
+    const lines = await collected(exportBough(session, { secrets: "keep" }));
     expect(lines).toHaveLength(1_202);
     expect(lines.every((line) => line.endsWith("\n") && line.indexOf("\n") === line.length - 1)).toBe(true);
   });

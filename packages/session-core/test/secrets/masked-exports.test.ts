@@ -8,6 +8,7 @@ import type { SecretCount } from "../../src/secrets/secret.js";
 import type { Session } from "../../src/session/session.js";
 import { exportBough, exportClaude, exportMarkdown, exportPi, learnSecrets, type SecretOptions } from "../../src/transfer/export.js";
 import { importPath } from "../../src/transfer/import-path.js";
+import { SessionMasks } from "../../src/transfer/session-masks.js";
 import { collected, openedStore, tempFolder } from "../world/stores.js";
 
 const word = (length: number) => "k7Qz2Vn9Rb4Xw8Lt5Hd3".repeat(10).slice(0, length);
@@ -168,6 +169,77 @@ test.each([[TOKEN], [KEY], ["hunter22x9"]])("masks the part of a secret in which
     expect(masker.maskValue(`Log in with ${shown}…`)).toMatch(/^Log in with \[.* 1\]…$/);
   }
   expect(masker.maskValue("Log in with it…")).toBe("Log in with it…");
+});
+
+/** Texts of several lines, with their secret. On one line no rule for lines finds it. */
+const ON_LINES: readonly (readonly [string, string])[] = [
+  ["hunter2Xyz9", "my config:\n  db_password: hunter2Xyz9\n  host: x"],
+  [`${word(20)}/${word(19)}`, `see\naws_secret_access_key = ${word(20)}/${word(19)}\nok`],
+  ["Zq8sd7f6s8d7f6sd8f7", "SECRET_KEY_BASE: Zq8sd7f6s8d7f6sd8f7\nwhat is this?"],
+  ["Zx81kkq9s7d", "machine h\n  login u\n  password Zx81kkq9s7d"],
+  ["swordfishes", "[smtp]\npassword = swordfishes\nhost = x"],
+];
+
+describe("a title or a label", () => {
+  test.each(ON_LINES)("on one line is masked in every export: %s", async (secret, text) => {
+    const store = await openedStore();
+    const untitled = await store.createSession({ id: "untitled" });
+    await untitled.append(userMessage(text));
+    const titled = await store.createSession({ id: "titled", title: text });
+    const { id } = await titled.append(userMessage("hi"));
+    await titled.labels.set(id, text.replaceAll("\n", " "));
+    for (const session of [untitled, titled])
+      for (const [, exported] of EXPORTS) {
+        const plain = (await collected(exported(session, {}))).join("").replaceAll("\\", "");
+        expect(plain).not.toContain(secret);
+      }
+  });
+
+  test("is masked where it repeats any secret of the session, also one that is a word; parts of other words stay", async () => {
+    const session = await sessionOf(userMessage('{"password": "swordfish"}'));
+    const masker = await learnSecrets(session);
+    expect(masker.maskLine("log in with swordfish, as the swordfishes do")).toBe("log in with [password 1], as the swordfishes do");
+  });
+
+  test("keeps the words of every day that an .env file has", async () => {
+    const session = await sessionOf(
+      message([call("c1", "Read", { file_path: "/p/.env" })]),
+      toolResult("c1", "APP_NAME=parser\nPIN=hunter22\n"),
+    );
+    const masker = await learnSecrets(session);
+    expect(masker.maskLine("the parser takes hunter22")).toBe("the parser takes [value of an .env file 2]");
+  });
+});
+
+describe("masks of several sessions", () => {
+  test("read a session once, and then what has arrived since", async () => {
+    const session = await sessionOf(userMessage('{"password": "swordfish"}'));
+    const masks = new SessionMasks();
+    expect((await masks.of(session)).maskLine("swordfish")).toBe("[password 1]");
+    await session.append(userMessage('{"password": "barracuda"}'));
+    expect((await masks.of(session)).maskLine("swordfish and barracuda")).toBe("[password 1] and [password 2]");
+    expect(await masks.of(session)).toBe(await masks.of(session));
+  });
+
+  test("open a session for its title only if a word of it can be a secret", async () => {
+    const session = await sessionOf(userMessage(`{"password": "hunter22"}`));
+    const masks = new SessionMasks();
+    expect(await masks.maskTitle("Tabs in the lexer", () => expect.unreachable())).toBe("Tabs in the lexer");
+    expect(await masks.maskTitle("Use hunter22 there", async () => session)).toBe("Use [password 1] there");
+  });
+});
+
+test("a member that a sibling names is masked: name and value, as Kubernetes and ECS write them", async () => {
+  const session = await sessionOf(message([call("c1", "deploy", { env: [{ name: "DB_PASSWORD", value: "it is long" }] })]));
+  expect((await collected(exportBough(session))).join("")).not.toContain("it is long");
+});
+
+describe.each(EXPORTS)("by default %s", (_name, exported) => {
+  test("is masked, and secrets: keep keeps all", async () => {
+    const session = await sessionOf(userMessage(`use ${TOKEN}`));
+    expect((await collected(exported(session, {}))).join("")).not.toContain(TOKEN);
+    expect((await collected(exported(session, { secrets: "keep" }))).join("")).toContain(TOKEN);
+  });
 });
 
 describe("a Markdown export", () => {

@@ -113,7 +113,7 @@ describe("closing a store", () => {
     const { session } = await grow("u1", { store });
     for (let at = 0; at < 30; at += 1) await session.append(userMessage(`word ${"x".repeat(100_000)}`));
     const file = join(tempFolder(), "session.jsonl");
-    writeFileSync(file, (await collected(exportBough(session))).join(""));
+    writeFileSync(file, (await collected(exportBough(session, { secrets: "keep" }))).join(""));
     const asked = Promise.all([store.search({ query: "word" }), importPath(store, file)]);
     await store.close();
     const [{ total }, { sessions }] = await asked;
