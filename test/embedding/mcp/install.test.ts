@@ -27,6 +27,10 @@ describe("bough mcp --install", () => {
     expect(status).toBe(0);
     expect(stdout).toContain('"bough": {');
     expect(stdout).toContain("--yes");
+    expect(stdout).toContain("Keys, tokens and passwords are masked in the answers of this server (--with-secrets keeps them).");
+    const unmasked = install("cursor", "--with-secrets").stdout;
+    expect(unmasked).toContain('"--with-secrets"');
+    expect(unmasked).toContain("can read the keys, tokens and passwords in all sessions of the store");
     expect(() => readFileSync(join(home, ".cursor/mcp.json"))).toThrow("ENOENT");
   });
 

@@ -11,6 +11,7 @@ interface McpOptions extends CommonOptions {
   readonly install?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  readonly withSecrets?: boolean;
 }
 
 /** `bough mcp`: serves the store to an MCP client over stdin and stdout; with `--install` it only configures the client. */
@@ -21,7 +22,11 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
   const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
   const location = await locateStore(io, options.store);
   const file = location.isServer ? undefined : location.address;
-  await serveMcp(new ServedStore(file, () => openStore({ ...openOptions(location), mode: "read-only" })), io.pipes);
+  await serveMcp(
+    new ServedStore(file, () => openStore({ ...openOptions(location), mode: "read-only" })),
+    io.pipes,
+    options.withSecrets === true,
+  );
 };
 
 async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {
@@ -31,12 +36,18 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
   const { prepareInstallation } = await import("../mcp/install.js");
   // A client does not start the server with the environment of this shell, so a store that BOUGH_STORE names is written as well.
   const location = await locateStore(io, options.store);
-  const args = location.isDefault ? ["mcp"] : ["mcp", "--store", location.name];
+  const withSecrets = options.withSecrets === true;
+  const args = ["mcp", ...(location.isDefault ? [] : ["--store", location.name]), ...(withSecrets ? ["--with-secrets"] : [])];
   const { file, text, found, write } = await prepareInstallation(io, client, args);
   if (found === "same") return out.line(`${client.title} has this server already, in ${file}.`);
   out.line(styled("bold", `${client.title}: ${file}`));
   for (const line of text.split("\n")) out.line(`  ${line}`);
   notePassword(out, location, client.title);
+  out.line(
+    withSecrets
+      ? `Models that ${client.title} uses can read the keys, tokens and passwords in all sessions of the store, of every agent.`
+      : "Keys, tokens and passwords are masked in the answers of this server (--with-secrets keeps them).",
+  );
   if (options.dryRun === true) return out.line("Nothing was written.");
   if (io.ask === undefined && options.yes !== true) return explainByHand(out, found);
   await out.flush();

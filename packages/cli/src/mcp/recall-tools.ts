@@ -1,5 +1,5 @@
 import { recallRead, recallReadInput, recallSearch, recallSearchInput } from "@bough/compaction";
-import type { EntryId, EntryType, Session } from "@bough/session-core";
+import type { EntryId, EntryType, Session, SessionMasks } from "@bough/session-core";
 import { z } from "zod";
 import { defineTool, INPUT, type McpTool, openNamed } from "./tool.js";
 
@@ -21,9 +21,9 @@ const searchSessions = defineTool(
       .describe("Only sessions of these agents: claude, pi, or bough for sessions made in the store itself."),
     max_chars: INPUT.maxChars,
   }),
-  async (store, { session, agents, max_chars, ...input }) => {
+  async ({ store, masks }, { session, agents, max_chars, ...input }) => {
     const target = session === undefined ? store : await openNamed(store, session);
-    return (await recallSearch(target, input, { maxChars: max_chars, filter: { agents } })).text;
+    return (await recallSearch(target, input, { maxChars: max_chars, filter: { agents }, masks })).text;
   },
 );
 
@@ -35,9 +35,9 @@ const readEntries = defineTool(
       "Read entries of a session word for word, tool calls and tool output included, by the ids that the other tools give: several at once, or a range of a path. lines and grep show parts of long ones with line numbers; around adds the entries before and after.",
   },
   z.strictObject({ ...recallReadInput.shape, session: INPUT.session, max_chars: INPUT.maxChars }),
-  async (store, { session: name, max_chars, ...input }) => {
+  async ({ store, masks }, { session: name, max_chars, ...input }) => {
     const session = await openNamed(store, name);
-    return (await recallRead(session, input, { maxChars: max_chars })).text;
+    return (await recallRead(session, input, { maxChars: max_chars, masks })).text;
   },
 );
 
@@ -53,9 +53,9 @@ const readPath = defineTool(
     entry: z.string().min(1).max(200).default("@leaf").describe("The end of the path: id, its beginning, a label, @leaf."),
     max_chars: INPUT.maxChars,
   }),
-  async (store, { session: name, entry, max_chars }) => {
+  async ({ store, masks }, { session: name, entry, max_chars }) => {
     const session = await openNamed(store, name);
-    return readNewest(session, await session.resolve(entry), max_chars);
+    return readNewest(session, await session.resolve(entry), max_chars, masks);
   },
 );
 
@@ -65,14 +65,14 @@ const PAGE = 50;
 const ENTRY_SHARE = 1 / 4;
 
 /** The newest entries of a path that fit, oldest first. */
-async function readNewest(session: Session, leafId: EntryId, maxChars: number): Promise<string> {
+async function readNewest(session: Session, leafId: EntryId, maxChars: number, masks: SessionMasks | undefined): Promise<string> {
   const entryChars = Math.max(200, Math.floor(maxChars * ENTRY_SHARE));
   const parts: string[] = [];
   let left = maxChars;
   for (let cursor: string | undefined; ; ) {
     const { items, next } = await session.scan({ leafId, order: "up", types: CONVERSATION, limit: PAGE, cursor });
     for (const { id } of items) {
-      const { text } = await recallRead(session, { entries: [id] }, { maxChars: entryChars });
+      const { text } = await recallRead(session, { entries: [id] }, { maxChars: entryChars, masks });
       left -= text.length + 2;
       if (left < 0 && parts.length > 0) return [`(More above: read_path with entry ${id}.)`, ...parts.reverse()].join("\n\n");
       parts.push(text);

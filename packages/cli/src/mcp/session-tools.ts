@@ -1,5 +1,5 @@
 import type { OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { cleanText, isPrivate } from "@bough/session-core/internals";
+import { cleanText, isPrivate, oneLine } from "@bough/session-core/internals";
 import { z } from "zod";
 import { counted } from "../format/numbers.js";
 import { readOutline } from "../session/paging.js";
@@ -7,7 +7,7 @@ import { sessionTitle } from "../session/titles.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { paintLine } from "../terminal/line.js";
 import { printTree } from "../tree/print-tree.js";
-import { cutLines, cutText, defineTool, INPUT, type McpTool, minute, openNamed } from "./tool.js";
+import { cutLines, defineTool, INPUT, type McpTool, minute, openNamed } from "./tool.js";
 
 // The tools that show what there is: the sessions of the store, the branches of one, the files that it touched.
 
@@ -25,7 +25,7 @@ const listSessions = defineTool(
     description: "Sessions of coding agents in the store, the most recently active first: id, time, number of messages, directory, title.",
   },
   listInput,
-  async (store, { cwd, include, limit, cursor }) => {
+  async ({ store, masks }, { cwd, include, limit, cursor }) => {
     const { items, next } = await store.listSessions({
       cwd,
       limit,
@@ -35,16 +35,21 @@ const listSessions = defineTool(
     });
     if (items.length === 0) return cwd === undefined ? "The store has no sessions." : `No session was recorded in ${cleanText(cwd)}.`;
     const more = next === null ? [] : [`More: list_sessions with cursor "${next}".`];
-    return [...items.map(sessionLine), ...more].join("\n");
+    const lines: string[] = [];
+    for (const record of items) {
+      const mask = async (text: string) => (await masks?.maskTitle(text, () => store.openSession(record.id))) ?? text;
+      lines.push(sessionLine(record, await mask(sessionTitle(record)), await mask(record.cwd ?? "no directory")));
+    }
+    return [...lines, ...more].join("\n");
   },
 );
 
-function sessionLine(record: SessionRecord): string {
+function sessionLine(record: SessionRecord, title: string, directory: string): string {
   const marks = [record.kind === "subagent" ? "subagent" : "", record.archivedAtMs === null ? "" : "archived"].filter(
     (mark) => mark !== "",
   );
-  const parts = [record.id, minute(record.activeAtMs), counted(record.messageCount, "message"), ...marks, record.cwd ?? "no directory"];
-  return cleanText(`${parts.join("  ")}\n  ${cutText(sessionTitle(record), 200)}`);
+  const parts = [record.id, minute(record.activeAtMs), counted(record.messageCount, "message"), ...marks, directory];
+  return cleanText(`${parts.join("  ")}\n  ${oneLine(title, 200)}`);
 }
 
 const treeInput = z.strictObject({
@@ -66,11 +71,13 @@ const getTree = defineTool(
       "The tree of a session, a line for each entry: id, role, beginning of its text. Bullets mark the path of the leaf, where the session stands. Long runs without a branch are shortened. Use it to find out which ways were tried; read entries with read_entries.",
   },
   treeInput,
-  async (store, { session: name, show, max_chars }) => {
+  async ({ store, masks }, { session: name, show, max_chars }) => {
     const session = await openNamed(store, name);
+    const masker = await masks?.of(session);
     const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
     if (rows.length === 0) return "The session has no entries.";
-    const tree = { rows: await withoutPrivate(session, rows), labels, leaves, leafName: session.leafName };
+    const shown = (await withoutPrivate(session, rows)).map((row) => ({ ...row, preview: masker?.maskLine(row.preview) ?? row.preview }));
+    const tree = { rows: shown, labels: masker?.maskValue(labels) ?? labels, leaves, leafName: session.leafName };
     const filter = show === "messages" ? "default" : show;
     const { lines } = printTree(tree, { width: TREE_WIDTH, filter, full: false, glyphs: glyphsFor({}) });
     const heading = `${session.id}: ${counted(rows.length, "entry", "entries")}, ${counted((await session.tree.tips()).length, "branch", "branches")}`;
@@ -104,9 +111,11 @@ const filesTouched = defineTool(
       "The files that the tool calls of a path read, wrote, edited, deleted or moved: how often, whether it failed, and the entry of the last time, for read_entries.",
   },
   filesInput,
-  async (store, { session: name, entry, path, max_chars }) => {
+  async ({ store, masks }, { session: name, entry, path, max_chars }) => {
     const session = await openNamed(store, name);
-    const files = await summarizeFiles(session, await session.resolve(entry), path);
+    const masker = await masks?.of(session);
+    const found = await summarizeFiles(session, await session.resolve(entry), path);
+    const files = masker?.maskValue(found) ?? found;
     if (files.length === 0)
       return path === undefined ? "No tool call of this path touched a file." : `No file ends with ${cleanText(path)}.`;
     return cleanText(cutLines(files, max_chars, "(N more files: ask with path, or a larger max_chars.)"));

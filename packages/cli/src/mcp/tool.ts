@@ -1,5 +1,5 @@
 import { removeNulls } from "@bough/compaction/internals";
-import type { Session, Store } from "@bough/session-core";
+import type { Session, SessionMasks, Store } from "@bough/session-core";
 import { findNearest, pairStart } from "@bough/session-core/internals";
 import { z } from "zod";
 
@@ -11,7 +11,14 @@ export interface McpTool {
   /** JSON schema of its input. */
   readonly inputSchema: Record<string, unknown>;
   /** Answers a call. `input` is validated here. @throws {InvalidInputError | BoughError} the reason, for the model. */
-  readonly answer: (store: Store, input: unknown) => Promise<string>;
+  readonly answer: (source: McpSource, input: unknown) => Promise<string>;
+}
+
+/** What the tools read. */
+export interface McpSource {
+  readonly store: Store;
+  /** Masks the secrets of answers. undefined: they are kept. */
+  readonly masks: SessionMasks | undefined;
 }
 
 /** The input of a call does not fit the schema of its tool. */
@@ -23,16 +30,16 @@ export class InvalidInputError extends Error {
 export function defineTool<T>(
   about: Pick<McpTool, "name" | "title" | "description">,
   schema: z.ZodType<T>,
-  answer: (store: Store, input: T) => Promise<string>,
+  answer: (source: McpSource, input: T) => Promise<string>,
 ): McpTool {
   const inputSchema = z.toJSONSchema(schema, { io: "input" });
   const members = Object.keys(inputSchema.properties ?? {});
   return {
     ...about,
     inputSchema,
-    answer: async (store, input) => {
+    answer: async (source, input) => {
       const parsed = schema.safeParse(removeNulls(input));
-      if (parsed.success) return answer(store, parsed.data);
+      if (parsed.success) return answer(source, parsed.data);
       throw new InvalidInputError(`${describeIssue(parsed.error, members)} Nothing was read.`);
     },
   };

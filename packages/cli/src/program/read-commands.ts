@@ -29,7 +29,8 @@ function defineMcp(registry: CommandRegistry): void {
       summary: "Serve the store to an agent over MCP, read-only; or add this server to a client",
       more:
         "Speaks the Model Context Protocol over stdin and stdout, for a client that starts it: search, read, tree, path, sessions and " +
-        "files touched. Entries that the user kept private are never sent. With --install it prints the entry for the config of a " +
+        "files touched. Entries that the user kept private are never sent; keys, tokens and passwords are masked, because a client may use " +
+        "another provider than the agent that saw them. With --install it prints the entry for the config of a " +
         `client and, after asking, writes it. Clients: ${MCP_CLIENTS.map(({ name }) => name).join(", ")}.`,
       examples: [
         ["bough mcp --install claude", "asks, then adds the server to Claude Code"],
@@ -40,6 +41,7 @@ function defineMcp(registry: CommandRegistry): void {
     async () => (await import("../commands/mcp.js")).runMcp,
   )
     .option("--install <client>", "add this server to the config of a client")
+    .option("--with-secrets", "do not mask keys, tokens and passwords; with --install: write this into the config")
     .option("--yes", "with --install: do not ask for confirmation")
     .option("--dry-run", "with --install: only print the entry and the file");
 }

@@ -15,6 +15,7 @@ export const RECALL = rules.options({
   includePrivate: optional(FLAG),
   seqs: optional(list(NUMBER)),
   placeOf: optional(CALLBACK),
+  masks: optional(withMethods("masks of sessions", "of", "maskTitle")),
 });
 /** A compactor. */
 export const COMPACTOR_HANDLE = withMethods("a compactor", "prepareRequest");

@@ -1,4 +1,12 @@
-import { type Entry, EntryNotFoundError, type SearchPage, type SearchRequest, type Session, type Store } from "@bough/session-core";
+import {
+  type Entry,
+  EntryNotFoundError,
+  type SearchPage,
+  type SearchRequest,
+  type Session,
+  type SessionMasks,
+  type Store,
+} from "@bough/session-core";
 import { isPrivate, previewOf } from "@bough/session-core/internals";
 import { formatSpeaker } from "./entry-text.js";
 
@@ -18,9 +26,12 @@ export class EntrySource {
   readonly #includePrivate: boolean;
   readonly #sessions = new Map<string, Promise<Session>>();
 
-  constructor(target: Session | Store, includePrivate: boolean) {
+  readonly #masks: SessionMasks | undefined;
+
+  constructor(target: Session | Store, includePrivate: boolean, masks: SessionMasks | undefined) {
     this.#target = target;
     this.#includePrivate = includePrivate;
+    this.#masks = masks;
   }
 
   get isStore(): boolean {
@@ -34,7 +45,8 @@ export class EntrySource {
   /** undefined: the entry or its session was deleted. */
   async find(sessionId: string, entryId: string): Promise<Entry | undefined> {
     try {
-      return await (await this.#open(sessionId)).entry(entryId);
+      const session = await this.#open(sessionId);
+      return (await this.#maskIn(session))(await session.entry(entryId));
     } catch (error) {
       if (error instanceof EntryNotFoundError) return undefined;
       throw error;
@@ -45,9 +57,20 @@ export class EntrySource {
   async neighbors(sessionId: string, entryId: string, count: number): Promise<readonly Neighbor[]> {
     const session = await this.#open(sessionId);
     const { items } = await session.scan({ leafId: entryId, order: "up", limit: count + 1 });
-    const before = items.slice(1).map((entry, at) => toNeighbor(entry, -at - 1));
-    const after = (await readFollowing(session, entryId, count)).map((entry, at) => toNeighbor(entry, at + 1));
+    const mask = await this.#maskIn(session);
+    const before = items.slice(1).map((entry, at) => toNeighbor(mask(entry), -at - 1));
+    const after = (await readFollowing(session, entryId, count)).map((entry, at) => toNeighbor(mask(entry), at + 1));
     return [...before.reverse(), ...after].filter((one) => this.#includePrivate || !one.isPrivate).map(({ isPrivate: _, ...one }) => one);
+  }
+
+  /** The title of a session, without its secrets if they are masked. */
+  async title(sessionId: string, title: string): Promise<string> {
+    return (await this.#masks?.maskTitle(title, () => this.#open(sessionId))) ?? title;
+  }
+
+  async #maskIn(session: Session): Promise<(entry: Entry) => Entry> {
+    const masker = await this.#masks?.of(session);
+    return (entry) => masker?.maskEntry(entry) ?? entry;
   }
 
   #open(sessionId: string): Promise<Session> {

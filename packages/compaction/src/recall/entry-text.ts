@@ -4,7 +4,7 @@ import { formatIsoTime } from "../checkpoints/checkpoint.js";
 import { formatCall } from "./call-text.js";
 
 /** A line in the text of an entry that looks like the heading of another one. */
-const HEAD = /^(?=\[[^\]\s]{1,128}\] (?:\d{4}-\d\d-\d\d \d\d:\d\d|time unknown) )/gm;
+const HEAD = /^(?=[^\S\n]{0,100}[[［][^\]］\n]{1,128}[\]］][^\S\n]{0,20}(?:\d{4}-\d\d-\d\d\b|time unknown))/gm;
 
 /** One line: id, time and who speaks. */
 export function formatHead(entry: Entry): string {

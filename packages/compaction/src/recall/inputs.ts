@@ -1,3 +1,4 @@
+import type { SessionMasks } from "@bough/session-core";
 import { MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
 import { z } from "zod";
 import { RecallInputError } from "../errors/compaction-errors.js";
@@ -85,6 +86,8 @@ export interface RecallOptions {
   readonly maxChars?: number | undefined;
   /** Also what the user kept out of the conversation, marked as private. Default false; never set it for a model. */
   readonly includePrivate?: boolean | undefined;
+  /** Masks the secrets of what is found and read, as exports do. Default: none is masked, because the agent has seen its own session. */
+  readonly masks?: SessionMasks | undefined;
 }
 
 export const MAX_CHARS = 12_000;

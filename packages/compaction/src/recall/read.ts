@@ -1,4 +1,4 @@
-import type { Entry, EntryId, EntryType, MessageRole, Session } from "@bough/session-core";
+import type { Entry, EntryId, EntryType, MessageRole, Session, SessionMasker } from "@bough/session-core";
 import { isPrivate, pairStart, rules } from "@bough/session-core/internals";
 import { RECALL, SESSION } from "../arguments/shapes.js";
 import { readFollowing } from "./entry-source.js";
@@ -45,7 +45,8 @@ export async function recallRead(
   rules.checkArgument("options", options, RECALL);
   const asked = parseInput(recallReadInput, input);
   const { maxChars = MAX_CHARS, includePrivate = false } = options;
-  const reading = new Reading(asked, includePrivate, asked.offset + maxChars);
+  const masker = await options.masks?.of(session);
+  const reading = new Reading(asked, includePrivate, asked.offset + maxChars, masker);
   const problem = await reading.readAll(session, asked);
   if (problem !== null) return { text: problem, data: { entries: [], next: null } };
   const piece = takePiece(reading.text, asked.offset, maxChars);
@@ -71,9 +72,11 @@ class Reading {
   readonly #includePrivate: boolean;
   /** Text after this offset need not be read. */
   readonly #endChar: number;
+  readonly #masker: SessionMasker | undefined;
   #text = "";
 
-  constructor(window: LineWindow, includePrivate: boolean, endChar: number) {
+  constructor(window: LineWindow, includePrivate: boolean, endChar: number, masker: SessionMasker | undefined) {
+    this.#masker = masker;
     this.#window = window;
     this.#includePrivate = includePrivate;
     this.#endChar = endChar;
@@ -118,8 +121,9 @@ class Reading {
   }
 
   #add(entries: readonly Entry[]): void {
-    for (const entry of entries) {
+    for (const stored of entries) {
       if (this.#isFull) return;
+      const entry = this.#masker?.maskEntry(stored) ?? stored;
       const body = formatBody(entry, this.#includePrivate);
       const lines = body === "" ? 0 : body.split("\n").length;
       const { id, type, createdAtMs } = entry;

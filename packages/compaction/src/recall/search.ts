@@ -78,7 +78,7 @@ export async function recallSearch(
   rules.checkArgument("target", target, SEARCHABLE);
   rules.checkArgument("options", options, RECALL);
   const asked = parseInput(recallSearchInput, input);
-  const source = new EntrySource(target, options.includePrivate === true);
+  const source = new EntrySource(target, options.includePrivate === true, options.masks);
   const skip = asked.next ?? 0;
   // One more, to know whether there are more.
   const found = await collectHits(source, buildRequest(asked, options), skip + asked.limit + 1);
@@ -103,7 +103,10 @@ async function findTitles(
   if (filter?.types !== undefined || !source.isStore || query.trim() === "" || [roles, places, tool, path].some((one) => one !== undefined))
     return [];
   const { hits } = await source.search({ ...filter, query, limit: TITLES, snippets: false });
-  return hits.flatMap(({ type, sessionId, sessionTitle }) => (type === "title" ? [{ sessionId, title: sessionTitle ?? "" }] : []));
+  const titles = hits.filter(({ type }) => type === "title");
+  return Promise.all(
+    titles.map(async ({ sessionId, sessionTitle }) => ({ sessionId, title: await source.title(sessionId, sessionTitle ?? "") })),
+  );
 }
 
 function buildRequest(asked: Asked, { seqs, filter, includePrivate }: RecallSearchOptions): SearchRequest {
@@ -172,7 +175,8 @@ async function describeHit(
   asked: Asked,
   { placeOf, includePrivate = false }: RecallSearchOptions,
 ): Promise<{ readonly hit: RecallHit | null; readonly text: string }> {
-  const { sessionId, sessionTitle, entryId, role, createdAtMs } = hit;
+  const { sessionId, entryId, role, createdAtMs } = hit;
+  const sessionTitle = hit.sessionTitle === null ? null : await source.title(sessionId, hit.sessionTitle);
   const where = source.isStore ? ` in session ${sessionId}${sessionTitle === null ? "" : ` "${shortLine(sessionTitle, 60)}"`}` : "";
   const entry = entryId === null ? undefined : await source.find(sessionId, entryId);
   // Deleted meanwhile.
@@ -191,7 +195,7 @@ async function describeHit(
     isPrivate(entry) ? "private" : null,
   ];
   const text = [
-    shortLine(head.filter((part) => part !== null).join(", "), 400),
+    cleanText(shortLine(head.filter((part) => part !== null).join(", "), 400)),
     ...around.filter(({ distance }) => distance < 0).map(formatNeighbor),
     ...passages.map(formatPassage),
     ...around.filter(({ distance }) => distance > 0).map(formatNeighbor),

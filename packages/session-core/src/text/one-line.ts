@@ -1,21 +1,23 @@
 import { shorten, shortenAtWord, takeStart } from "./cut.js";
+import { removeInvisible } from "./invisible.js";
 
 /** The default maximum length: one line of a wide terminal. */
 export const LINE_CHARS = 160;
 
 // Escape sequences of terminals (colors, cursor moves); each match stops before the next escape character: linear.
 const ESCAPE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
-// Other control characters, and marks that change the direction of the text after them, so that it is displayed as another text.
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A text without escape sequences of terminals. */
 export function withoutEscapes(text: string): string {
   return text.includes("\u001b") ? text.replace(ESCAPE, "") : text;
 }
 
-/** A text as a model or a screen may read it: line breaks as \n, no control characters but those and tabs, no lone surrogate. */
+/**
+ * A text as a model or a screen may read it: every line break as \n, no control characters but those and tabs, no lone surrogate, and
+ * nothing invisible, such as tag characters, in which a text can hide.
+ */
 export function cleanText(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(ESCAPE, "").replace(CONTROL, "").toWellFormed();
+  return removeInvisible(text.replace(ESCAPE, ""));
 }
 
 // Replaced by one space: white space other than single plain spaces, control and direction characters. Most
