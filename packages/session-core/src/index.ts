@@ -196,6 +196,7 @@ export { Session } from "./session/session.js";
 export type { SessionLabels, SessionTokenCounts } from "./session/session-groups.js";
 export type { SessionTree } from "./session/session-tree.js";
 export type { SessionValues, SetValueOptions } from "./session/session-values.js";
+export type { LeavingLink } from "./source/source-folders.js";
 export type { ImportProblem, SourceEnvironment } from "./source/source-session.js";
 export type { Durability } from "./storage/connection-options.js";
 // The store and its sessions

@@ -70,7 +70,7 @@ export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
 // Names of sessions
 export { withoutNamedForks } from "./sessions/fork-titles.js";
 // Files and folders of other programs
-export { isAtOrBelow } from "./source/agent-folders.js";
+export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
 export { isSystemError } from "./source/source-file.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text

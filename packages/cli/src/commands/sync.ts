@@ -123,6 +123,8 @@ async function printSync({ out, options }: Invocation<SyncCommandOptions>, { age
   // A dry run reads no file, so it knows no sessions.
   const shown = options.dryRun === true ? COLUMNS.length - 2 : COLUMNS.length;
   const rows = agents.map((agent) => agentRow(agent).slice(0, shown));
+  for (const { path, target } of agents.flatMap(({ links }) => links))
+    out.line(styled("dim", `link    ${path} leads out of the folder of the agent, to ${target}`));
   printProblems(out, merge({ agents }), options.verbose === true);
   for (const line of await tableLines(COLUMNS.slice(0, shown), rows, out.width, out.glyphs.ellipsis)) out.line(...line);
   const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);

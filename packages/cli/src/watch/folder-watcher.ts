@@ -1,6 +1,6 @@
-import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import { type FSWatcher, lstatSync, readdirSync, realpathSync, statSync, watch } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { isSystemError } from "@bough/session-core/internals";
+import { isAtOrBelow, isSystemError, MAX_LINKED, whyNotFollowed } from "@bough/session-core/internals";
 
 /** What a watcher reports. */
 export interface FolderWatcherEvents {
@@ -25,7 +25,8 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * Watches folders and all that is below them by events of the file system. A folder may be missing, be removed and come back.
  *
  * `isRecursive`: the system watches a whole tree at once (macOS, Windows). Elsewhere each folder has a watch of its own, which also
- * reports its files: Node's recursive watches of Linux take one for each file. Links to folders are followed, each folder once.
+ * reports its files: Node's recursive watches of Linux take one for each file. Links to folders are followed, each folder once, where a
+ * sync follows them; at most 10,000 folders that are not in the root itself are watched.
  * What is in a skipped folder is not reported: opencode has had a folder for each message.
  */
 export class FolderWatcher {
@@ -40,6 +41,8 @@ export class FolderWatcher {
   /** For each root the watch of the nearest folder above it that exists. */
   readonly #above = new Map<string, { readonly id: string; readonly watcher: FSWatcher }>();
   readonly #unwatched = new Set<string>();
+  /** Watched folders to which links lead out of their root. */
+  readonly #outside = new Set<string>();
 
   constructor(folders: readonly WatchedFolder[], isRecursive: boolean, events: FolderWatcherEvents) {
     this.#folders = folders;
@@ -88,13 +91,32 @@ export class FolderWatcher {
 
   #watchTree(folder: string, root: string): void {
     const id = folderId(folder);
-    if (id === undefined || this.#ids.has(id)) return;
+    if (id === undefined || this.#ids.has(id) || !this.#isReached(folder, root)) return;
     const watcher = this.#open(folder, this.#isRecursive, root, (name) => this.#onEvent(folder, name, root));
     if (watcher === undefined) return;
     this.#watches.set(folder, { watcher, id });
     this.#ids.add(id);
     if (this.#isRecursive) return;
     for (const below of foldersIn(folder)) if (!this.#isSkipped(below, true)) this.#watchTree(below, root);
+  }
+
+  /** Whether a sync comes to a folder: no link that is not followed leads to it. */
+  #isReached(folder: string, root: string): boolean {
+    if (folder === root) return true;
+    const isOutside = this.#outside.has(dirname(folder));
+    try {
+      if (lstatSync(folder).isSymbolicLink()) {
+        const [real, target] = [realpathSync(root), realpathSync(folder)];
+        if (whyNotFollowed(target, statSync(folder), { real, dev: statSync(root).dev }) !== undefined) return false;
+        if (isAtOrBelow(target, real)) return true;
+      } else if (!isOutside) return true;
+    } catch (error) {
+      if (isSystemError(error)) return false;
+      throw error;
+    }
+    if (this.#outside.size >= MAX_LINKED) return false;
+    this.#outside.add(folder);
+    return true;
   }
 
   /** Whether a path is in a skipped folder, or is one. Of folders within each other, all must skip it. */
@@ -125,6 +147,7 @@ export class FolderWatcher {
       if (folder !== path && !folder.startsWith(join(path, "/"))) continue;
       watcher.close();
       this.#watches.delete(folder);
+      this.#outside.delete(folder);
       this.#ids.delete(id);
     }
   }

@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { SourceEnvironment } from "./source-session.js";
 
 /**
@@ -17,12 +17,6 @@ export function foldersBelow(
   const chosen = (env[variable] ?? "").split(",").filter((folder) => isAbsolute(folder));
   if (chosen.length > 0) return chosen.map((folder) => join(folder, ...parts));
   return home === "" ? [] : usual.map((folder) => join(home, folder, ...parts));
-}
-
-/** Whether a path is the folder or in it. Both are absolute; links are not followed. */
-export function isAtOrBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** The folder in which programs with windows keep what belongs to a user: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */

@@ -2,6 +2,7 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
+import { isAtOrBelow, type LinkBase, MAX_LINKED, whyNotFollowed } from "./links.js";
 import { describeKind, type FolderEntry, isThere, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
 
 /**
@@ -103,11 +104,20 @@ interface Unreadable {
   readonly error: BoughError;
 }
 
+/** A link that leads out of the folder and was followed. */
+export interface LeavingLink {
+  readonly path: string;
+  /** The real path to which it leads. */
+  readonly target: string;
+}
+
 /** The files at a path to import. */
 export interface FoundFiles {
   readonly isFolder: boolean;
   readonly files: readonly FoundFile[];
   readonly unreadable: readonly Unreadable[];
+  /** The links to folders elsewhere that were followed. */
+  readonly links: readonly LeavingLink[];
   /** The number of pipes, sockets, devices and dangling links that are not named like a session file. */
   readonly others: number;
 }
@@ -118,7 +128,8 @@ const SKIPPED = new Set(["node_modules", ".git"]);
 /**
  * Finds the files to import: `path` itself, or every file below the folder in order of name. A file with several links is
  * returned once. Returned as unreadable: folders that cannot be listed, paths that the system rejects, names that are not
- * UTF-8, and names of session files that lead to no file.
+ * UTF-8, names of session files that lead to no file, and links that are not followed (`whyNotFollowed`); behind a link that leaves
+ * the folder of `root` at most 10,000 files and folders are looked at.
  *
  * @throws {SourceNotFoundError} there is no file and no folder at `path`.
  * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
@@ -135,19 +146,29 @@ export function findSourceFiles(
   const below = relative(root, path).replaceAll("\\", "/");
   if (stats.isFile()) {
     const isWanted = below === "" || wanted.names?.test(below) !== false;
-    return { isFolder: false, files: isWanted ? [toFoundFile(path, stats, folders, wanted.beside)] : [], unreadable: [], others: 0 };
+    return {
+      isFolder: false,
+      files: isWanted ? [toFoundFile(path, stats, folders, wanted.beside)] : [],
+      unreadable: [],
+      links: [],
+      others: 0,
+    };
   }
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
-  const walk = new Walk(folders, excluded, wanted);
+  const base = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true ? root : path;
+  const walk = new Walk(folders, excluded, wanted, { real: realPathOf(base), dev: statPath(base).dev });
   walk.folder(path, realPathOf(path), below === "" ? "" : `${below}/`);
-  return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
+  return { isFolder: true, files: walk.files, unreadable: walk.unreadable, links: walk.links, others: walk.others };
 }
 
 class Walk {
   readonly files: FoundFile[] = [];
   readonly unreadable: Unreadable[] = [];
+  readonly links: LeavingLink[] = [];
   others = 0;
+  /** What may still be looked at behind the link that is followed now; undefined: the walk is in the folder itself. */
+  #left: number | undefined;
   /** The real paths of the files and folders so far. */
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
@@ -155,8 +176,10 @@ class Walk {
   readonly #names: RegExp | undefined;
   readonly #skipped: RegExp | undefined;
   readonly #beside: FileFilter["beside"];
+  readonly #base: LinkBase;
 
-  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, { names, skipped, beside }: FileFilter) {
+  constructor(folders: SourceFolders, excluded: ReadonlySet<string>, { names, skipped, beside }: FileFilter, base: LinkBase) {
+    this.#base = base;
     this.#folders = folders;
     this.#excluded = excluded;
     this.#names = names;
@@ -169,6 +192,7 @@ class Walk {
     if (!this.#isNew(real)) return;
     const entries = this.#attempt(folder, () => this.#folders.list(folder));
     for (const entry of entries?.values() ?? []) {
+      if (this.#left !== undefined && this.#left-- <= 0) return;
       if (entry.kind === "file" && this.#names?.test(below + entry.name) === false) continue;
       const path = join(folder, entry.name);
       this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry, below + entry.name));
@@ -185,10 +209,39 @@ class Walk {
     if (stats === undefined) this.others += 1;
     else if (stats.isDirectory() && (SKIPPED.has(name) || this.#skipped?.test(below) === true)) return;
     else if (this.#excluded.has(fileIdOf(stats))) return;
-    else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real, `${below}/`);
+    else if (stats.isDirectory()) this.#below(path, kind === "link" ? undefined : real, stats, `${below}/`);
     else if (this.#names?.test(below) === false) return;
     else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real))
       this.files.push(toFoundFile(path, stats, this.#folders, this.#beside));
+  }
+
+  /** A folder in a folder. `real`: undefined for a link. */
+  #below(path: string, real: string | undefined, stats: Stats, below: string): void {
+    if (real === undefined) this.#linked(path, stats, below);
+    else if (this.#left === undefined || stats.dev === this.#base.dev) this.folder(path, real, below);
+    else throw new SourceUnreadableError(path, "it is on another file system than the folder, behind a link");
+  }
+
+  /** A link to a folder. */
+  #linked(path: string, stats: Stats, below: string): void {
+    const target = realPathOf(path);
+    if (this.#seen.has(target)) return;
+    const reason = whyNotFollowed(target, stats, this.#base);
+    if (reason !== undefined) throw new SourceUnreadableError(path, `${reason}; it is not followed`);
+    if (isAtOrBelow(target, this.#base.real) || this.#left !== undefined) {
+      this.folder(path, target, below);
+      return;
+    }
+    this.links.push({ path, target });
+    this.#left = MAX_LINKED;
+    this.folder(path, target, below);
+    const isCut = this.#left <= 0;
+    this.#left = undefined;
+    if (isCut)
+      throw new SourceUnreadableError(
+        path,
+        `more than ${MAX_LINKED} files and folders are behind the link to ${target}; not all were looked at`,
+      );
   }
 
   /**

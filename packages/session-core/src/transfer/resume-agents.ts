@@ -1,4 +1,4 @@
-import { isAtOrBelow } from "../source/agent-folders.js";
+import { isAtOrBelow } from "../source/links.js";
 import type { SourceAgent, SourceEnvironment, SourceResume } from "../source/source-session.js";
 
 /** A program that can go on with sessions of a format. */

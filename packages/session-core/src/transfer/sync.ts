@@ -18,8 +18,8 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
-import { isAtOrBelow } from "../source/agent-folders.js";
-import { type FileFilter, type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
+import { isAtOrBelow } from "../source/links.js";
+import { type FileFilter, type FoundFiles, findSourceFiles, type LeavingLink, SourceFolders } from "../source/source-folders.js";
 import type { SourceAgent, SourceEnvironment, SourceFormat } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
 import { type FailedFile, type ImportedFileSession, type ImportProgress, ImportRun } from "./import-run.js";
@@ -73,6 +73,8 @@ export interface SyncedAgent {
   readonly sessions: readonly ImportedFileSession[];
   /** Files and folders that could not be imported; nothing of them was written. The next sync reads them again. */
   readonly failed: readonly FailedFile[];
+  /** Links to folders elsewhere on the same file system that were followed. Links that are not followed are in `failed`. */
+  readonly links: readonly LeavingLink[];
 }
 
 /** The result of a sync. */
@@ -184,6 +186,7 @@ async function syncAgent(
     goneFiles: files.gone.length,
     sessions: run.report.sessions,
     failed: run.report.failed,
+    links: found.links,
   };
 }
 
@@ -211,19 +214,27 @@ function startsIn(folder: string, paths: readonly string[] = [folder]): readonly
   return [...new Set(inside)];
 }
 
+type FoundIn = Pick<FoundFiles, "files" | "unreadable" | "links">;
+
 /** The files that may be sessions. A folder that cannot be read is reported as such. */
-function findFiles(start: string, filter: FileFilter, listed: SourceFolders): Pick<FoundFiles, "files" | "unreadable"> {
+function findFiles(start: string, filter: FileFilter, listed: SourceFolders): FoundIn {
   try {
     return findSourceFiles(start, listed, filter);
   } catch (error) {
-    if (error instanceof SourceUnreadableError) return { files: [], unreadable: [{ path: start, error }] };
+    if (error instanceof SourceUnreadableError) return { files: [], unreadable: [{ path: start, error }], links: [] };
     // Removed since, or the store itself.
-    if (error instanceof SourceNotFoundError || error instanceof UnknownFormatError) return { files: [], unreadable: [] };
+    if (error instanceof SourceNotFoundError || error instanceof UnknownFormatError) return { files: [], unreadable: [], links: [] };
     throw error;
   }
 }
 
-function mergeFound(found: readonly Pick<FoundFiles, "files" | "unreadable">[]): FoundFiles {
+function mergeFound(found: readonly FoundIn[]): FoundFiles {
   const files = new Map(found.flatMap((some) => some.files).map((file) => [file.path, file]));
-  return { isFolder: true, files: [...files.values()], unreadable: found.flatMap(({ unreadable }) => unreadable), others: 0 };
+  return {
+    isFolder: true,
+    files: [...files.values()],
+    unreadable: found.flatMap(({ unreadable }) => unreadable),
+    links: found.flatMap(({ links }) => links),
+    others: 0,
+  };
 }

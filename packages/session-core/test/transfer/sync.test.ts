@@ -1,6 +1,18 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { MAX_LINKED } from "../../src/source/links.js";
 import type { Store } from "../../src/store/store.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import type { ImportProgress } from "../../src/transfer/import-run.js";
@@ -219,6 +231,35 @@ describe("bad input of a sync", () => {
     const failed = ["SOURCE_UNREADABLE", "UNKNOWN_FORMAT_VERSION"];
     expect(await home.syncOne(store)).toMatchObject({ sessions: ["s created 2 0"], failed });
     expect(await home.syncOne(store)).toMatchObject({ sessions: [], failed });
+  });
+
+  test("a link that would make the whole disk a folder of sessions is named and not followed", async () => {
+    const [home, store] = [new Home(), await openedStore()];
+    home.write("s.jsonl", piFile(HEADER, "u1 a1"));
+    symlinkSync("/", home.path("root"));
+    symlinkSync(dirname(home.path("")), home.path("above"));
+    symlinkSync(home.path(""), home.path("circle"));
+    const { agents } = await home.sync(store);
+    const [agent] = agents;
+    expect(agent?.sessions.map(({ sessionId }) => sessionId)).toEqual(["s"]);
+    expect(agent?.failed.map(({ error }) => error.message)).toEqual([
+      expect.stringContaining("which contains this folder; it is not followed"),
+      expect.stringContaining("which contains this folder; it is not followed"),
+    ]);
+    expect(agent?.links).toEqual([]);
+  });
+
+  test("a link to a folder elsewhere is followed and named, up to a number of files", async () => {
+    const [home, other, store] = [new Home(), realpathSync(tempFolder()), await openedStore()];
+    writeFileSync(join(other, "t.jsonl"), piFile({ ...HEADER, id: "t" }, "u1 a1"));
+    home.write("s.jsonl", piFile(HEADER, "u1 a1"));
+    symlinkSync(other, home.path("elsewhere"));
+    const { agents } = await home.sync(store);
+    expect(agents[0]?.sessions.map(({ sessionId }) => sessionId).sort()).toEqual(["s", "t"]);
+    expect(agents[0]?.links).toEqual([{ path: home.path("elsewhere"), target: other }]);
+    for (let at = 0; at <= MAX_LINKED; at += 1) writeFileSync(join(other, `a${at}.txt`), "");
+    const again = await home.sync(store);
+    expect(again.agents[0]?.failed.map(({ error }) => error.message)).toEqual([expect.stringContaining("not all were looked at")]);
   });
 
   test("files of no known format are looked at once", async () => {
