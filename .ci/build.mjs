@@ -61,10 +61,10 @@ function withoutMapsOfTables(outdir) {
   }
 }
 
-/** The source file of each subpath that the manifest exports: `./dist/ai-sdk/index.js` is built from `src/ai-sdk/index.ts`. */
+/** The source files of each subpath that the manifest exports: `./dist/ai-sdk/index.js` is built from `src/ai-sdk/index.ts`. */
 function entriesOf({ exports }) {
   return Object.values(exports)
-    .map((target) => target.default)
+    .flatMap((target) => [target.default, target.import])
     .filter((file) => file !== undefined)
     .map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts"));
 }

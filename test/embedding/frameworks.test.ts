@@ -85,6 +85,33 @@ describe("without its framework", () => {
   });
 });
 
+describe("a program of CommonJS", () => {
+  test.each(subpaths)("requires the adapter %s, and gets what import gives", (subpath) => {
+    const name = JSON.stringify(`@bough/adapters/${subpath.slice(2)}`);
+    const code = `const required = require(${name}); import(${name}).then((imported) => console.log(JSON.stringify([Object.keys(required), Object.keys(imported), Object.keys(required).every((key) => required[key] === imported[key])])))`;
+    const printed = execFileSync(process.execPath, ["--no-warnings", "-e", code], { cwd: join(root, "test"), encoding: "utf8" });
+    const [required, imported, areSame] = JSON.parse(printed) as readonly [string[], string[], boolean];
+    expect(required.filter((key) => key !== "__esModule" && key !== "module.exports").sort()).toEqual(imported.sort());
+    expect(areSame).toBe(true);
+  });
+
+  test.each(subpaths)("can be bundled with the adapter %s", async (subpath) => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `module.exports = require(${JSON.stringify(`@bough/adapters/${subpath.slice(2)}`)})`,
+        resolveDir: join(root, "test"),
+      },
+      bundle: true,
+      write: false,
+      platform: "node",
+      format: "cjs",
+      external: [...peers.flatMap((peer) => [peer, `${peer}/*`]), "better-sqlite3"],
+      logOverride: { "empty-import-meta": "silent" },
+    });
+    expect(outputFiles[0]?.text).toContain("module.exports");
+  });
+});
+
 describe("importing a package loads no framework", () => {
   test.each(["@bough/session-core", "@bough/compaction", ...subpaths.map((subpath) => `@bough/adapters/${subpath.slice(2)}`)])(
     "%s",

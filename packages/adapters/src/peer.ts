@@ -27,7 +27,7 @@ export class FrameworkVersionError extends BoughError {
   }
 }
 
-/** A framework that is loaded when the adapter is: its package, the versions that fit, and the names that the adapter uses. */
+/** A framework that an adapter needs: its package, the versions that fit, and the names that the adapter uses. */
 export interface Framework<M> {
   readonly name: string;
   readonly range: string;
@@ -35,12 +35,12 @@ export interface Framework<M> {
 }
 
 /**
- * Loads the module of a framework, which is an optional peer.
+ * Makes sure that the framework of an adapter, which is an optional peer, is installed in a version that fits.
  *
  * @throws {FrameworkMissingError} it is not installed.
  * @throws {FrameworkVersionError} it lacks a name that the adapter uses.
  */
-export async function loadFramework<M extends object>(framework: Framework<M>, load: () => Promise<M>): Promise<M> {
+export async function requireFramework<M extends object>(framework: Framework<M>, load: () => Promise<M>): Promise<void> {
   let module: M;
   try {
     module = await load();
@@ -50,7 +50,6 @@ export async function loadFramework<M extends object>(framework: Framework<M>, l
   }
   const missing = framework.uses.find((name) => !(name in module));
   if (missing !== undefined) throw new FrameworkVersionError(framework.name, framework.range, missing);
-  return module;
 }
 
 function isMissing(error: unknown, name: string): boolean {

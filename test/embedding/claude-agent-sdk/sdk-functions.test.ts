@@ -51,6 +51,32 @@ afterEach(async () => {
   expect(violations).toEqual([]);
 });
 
+describe("a conversation whose id is in two projects", () => {
+  const other = { ...key, projectKey: `${PROJECT}-2` };
+  const line = (text: string) => ({ type: "user", uuid: uuid(text.length), message: { role: "user", content: text } });
+
+  test("stays as it is when that of the other project is deleted, and goes on", async () => {
+    await bough.append(other, [line("first")]);
+    await bough.delete(key);
+    for (const opened of [bough, new BoughSessionStore(store)]) {
+      expect(await opened.load(key)).toBeNull();
+      expect(await opened.load(other)).toEqual([line("first")]);
+    }
+    await bough.append(other, [line("second one")]);
+    expect(await bough.load(other)).toEqual([line("first"), line("second one")]);
+    expect((await bough.listSessions(other.projectKey)).map(({ sessionId }) => sessionId)).toEqual([SESSION]);
+    await bough.append(key, [line("anew")]);
+    expect(await bough.load(key)).toEqual([line("anew")]);
+    expect(await bough.load(other)).toHaveLength(2);
+  });
+
+  test("a line that is no object is refused, and the transcript stays as it was", async () => {
+    for (const bad of ["null", '"text"', "[1]", "7"])
+      await expect(bough.append(key, [JSON.parse(bad)])).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(await bough.load(key)).toEqual(conversation());
+  });
+});
+
 describe("a local session that the SDK copies into the store", () => {
   test("is loaded as it is in the file", async () => {
     expect(await bough.load(key)).toEqual(conversation());

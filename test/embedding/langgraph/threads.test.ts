@@ -42,6 +42,45 @@ function chat(checkpointer: BoughSaver) {
 const thread = (thread_id: string) => ({ configurable: { thread_id } });
 const ask = (id: string) => ({ messages: [new HumanMessage({ id, content: `Question ${id}` })] });
 const texts = (messages: readonly BaseMessage[]) => messages.map((message) => message.text);
+const put = (saver: BoughSaver, config: Parameters<BoughSaver["put"]>[0], checkpoint: Checkpoint) =>
+  saver.put(config, checkpoint, { source: "input", step: 0, parents: {} } satisfies CheckpointMetadata);
+
+test("channels that have names of every object are channels like others", async () => {
+  const saver = new BoughSaver(await opened());
+  const checkpoint = {
+    ...emptyCheckpoint(),
+    channel_values: { constructor: 1, toString: 2 },
+    channel_versions: { constructor: 1, toString: 1 },
+  };
+  const config = await put(saver, thread("odd"), checkpoint);
+  await saver.putWrites(
+    config,
+    [
+      ["constructor", 3],
+      ["valueOf", 4],
+    ],
+    "task",
+  );
+  const tuple = await saver.getTuple(config);
+  expect({ ...tuple?.checkpoint.channel_values }).toEqual({ constructor: 1, toString: 2 });
+  expect(tuple?.pendingWrites).toEqual([
+    ["task", "constructor", 3],
+    ["task", "valueOf", 4],
+  ]);
+});
+
+test("a checkpoint that is put without the versions of its channels has all of them", async () => {
+  const saver = new BoughSaver(await opened());
+  const config = await put(saver, thread("all"), { ...emptyCheckpoint(), channel_values: { a: 1 }, channel_versions: { a: 1 } });
+  expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual({ a: 1 });
+});
+
+test("a thread whose id has half of a character is refused: two of them would be one", async () => {
+  const saver = new BoughSaver(await opened());
+  for (const id of ["\ud800", "\ud801"])
+    await expect(put(saver, thread(id), emptyCheckpoint())).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+});
+
 /** Each checkpoint lies below its parent with no other one between, and the newest one is the one that is read. */
 async function expectSoundTree(store: Store): Promise<void> {
   const session = await store.openSession("t");

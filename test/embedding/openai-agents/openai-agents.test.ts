@@ -212,6 +212,38 @@ const usage = new Usage({ requests: 1, inputTokens: 10, outputTokens: 5, totalTo
 const callsTool = (id: string) => modelResponse({ output: [functionCall("lookup", { q: id }, { callId: id })], usage });
 const says = (text: string) => modelResponse({ output: [assistantMessage(text)], usage });
 
+// The cases of the framework's own tests of its sessions, "replaces an exact history suffix idempotently" among them.
+test("a transaction that is repeated is applied once, whatever it is", async () => {
+  for (const session of [new MemorySession(), new BoughSession(store)]) {
+    await session.addItems([user("one"), user("two")]);
+    const replace = {
+      operationId: "replace",
+      transaction: { type: "replace_suffix" as const, expectedSuffix: [user("two")], replacement: [user("TWO")] },
+    };
+    const append = { operationId: "append", transaction: { type: "append_items" as const, items: [user("three")] } };
+    for (const operation of [replace, replace, append, append, replace]) await session.applyHistoryTransaction(operation);
+    expect(await session.getItems()).toEqual([user("one"), user("TWO"), user("three")]);
+    const other = { ...replace, transaction: { ...replace.transaction, expectedSuffix: [user("three")] } };
+    await expect(session.applyHistoryTransaction(other)).rejects.toThrow("already applied with a different transaction");
+  }
+});
+
+test("thirty items that six handles take at once are thirty different ones", async () => {
+  const items = Array.from({ length: 40 }, (_, at) => user(`item ${at}`));
+  await new BoughSession(store, { id: "popped" }).addItems(items);
+  const handles = Array.from({ length: 6 }, () => new BoughSession(store, { id: "popped" }));
+  const popped = await Promise.all(handles.flatMap((handle) => Array.from({ length: 5 }, () => handle.popItem())));
+  expect(new Set(popped.map((item) => JSON.stringify(item))).size).toBe(30);
+  expect(await handles[0]?.getItems()).toEqual(items.slice(0, 10));
+});
+
+test("an item that is nothing is refused and leaves the history as it was", async () => {
+  const session = new BoughSession(store);
+  await session.addItems([user("one")]);
+  await expect(session.addItems([JSON.parse("[]")[0]])).rejects.toMatchObject({ code: "INVALID_ENTRY" });
+  expect(await session.getItems()).toEqual([user("one")]);
+});
+
 describe("under a running agent", () => {
   test("turns with tools are typed entries with the usage of the model, and the next run continues them", async () => {
     const agent = new Agent({

@@ -19,10 +19,14 @@ export function agentOf({ subpath }: SessionKey): string | undefined {
   return subpath === undefined ? undefined : (subpath.split("/").at(-1) ?? "").replace(/^agent-/, "");
 }
 
-/** Whether a session of the store may be that of this transcript: it is, or no transcript is known of it, as after `bough import`. */
-export function belongsTo({ metadata }: Pick<SessionRecord, "metadata">, key: SessionKey): boolean {
+/** Whether no transcript is known of a session of the store, as after `bough import`: it may be that of any with its id. */
+export function mayBecome({ metadata }: Pick<SessionRecord, "metadata">): boolean {
+  return metadata["claudeProject"] === undefined;
+}
+
+/** Whether a session of the store is that of this transcript. */
+export function isOf({ metadata }: Pick<SessionRecord, "metadata">, key: SessionKey): boolean {
   const { claudeProject, claudeSession, claudeSubpath } = metadataOf(key);
-  if (metadata["claudeProject"] === undefined) return true;
   return (
     metadata["claudeProject"] === claudeProject &&
     metadata["claudeSession"] === claudeSession &&

@@ -7,11 +7,14 @@ import {
   type SessionRecord,
   type Store,
 } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { requireStore } from "../store-argument.js";
 import { isJson } from "./json.js";
-import { agentOf, belongsTo, conversationIdOf, metadataOf, otherIdOf } from "./names.js";
+import { agentOf, conversationIdOf, isOf, mayBecome, metadataOf, otherIdOf } from "./names.js";
 import { readTranscript, SUMMARY, withExtra } from "./stored-transcript.js";
 import { Transcript, TranscriptMovedError } from "./transcript.js";
+
+const LINES = rules.list(rules.OBJECT, "an array of the objects of a transcript");
 
 /** How many transcripts are kept in memory, each with about 400 bytes a line. */
 const MOST_OPEN = 32;
@@ -45,10 +48,11 @@ export class BoughSessionStore implements SessionStore {
   }
 
   /** Appends lines of a transcript. A line with the uuid and content of an earlier one is not appended again. */
-  append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
-    if (entries.length === 0) return Promise.resolve();
+  async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
+    rules.checkArgument("entries", entries, LINES);
+    if (entries.length === 0) return;
     this.#touched.set(nameOf(key), key);
-    return this.#inOrder(key, () => this.#write(key, entries, false));
+    await this.#inOrder(key, () => this.#write(key, entries, false));
   }
 
   /**
@@ -198,9 +202,13 @@ export class BoughSessionStore implements SessionStore {
 
   async #openIfOf(id: SessionId, key: SessionKey): Promise<{ readonly id: SessionId; readonly session?: Session | undefined }> {
     const session = await this.#openIfThere(id);
-    if (session === undefined || belongsTo(await session.record(), key)) return { id, session };
+    const record = await session?.record();
+    if (session !== undefined && record !== undefined && isOf(record, key)) return { id, session };
+    // The session that had the plain id may have been deleted, or imported, after this one got the other id.
     const other = otherIdOf(id, key);
-    return { id: other, session: await this.#openIfThere(other) };
+    const found = await this.#openIfThere(other);
+    if (found !== undefined) return { id: other, session: found };
+    return record === undefined || mayBecome(record) ? { id, session } : { id: other };
   }
 
   async #openIfThere(id: SessionId): Promise<Session | undefined> {

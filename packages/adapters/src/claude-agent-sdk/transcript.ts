@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { SessionKey, SessionStoreEntry, SessionSummaryEntry } from "@anthropic-ai/claude-agent-sdk";
+import { foldSessionSummary, type SessionKey, type SessionStoreEntry, type SessionSummaryEntry } from "@anthropic-ai/claude-agent-sdk";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import { type SourceAppend, type SourceRecord, type SourceSession, storageOf, TranscriptReader } from "@bough/session-core/internals";
-import { loadFramework } from "../peer.js";
 import { isJson, type Json } from "./json.js";
 import { LineDeltas } from "./line-delta.js";
 import { agentOf, metadataOf } from "./names.js";
@@ -19,11 +18,6 @@ import {
   type TranscriptState,
   WAITING,
 } from "./stored-transcript.js";
-
-const { foldSessionSummary } = await loadFramework(
-  { name: "@anthropic-ai/claude-agent-sdk", range: ">=0.3.300 <0.4", uses: ["foldSessionSummary"] },
-  () => import("@anthropic-ai/claude-agent-sdk"),
-);
 
 /** Another writer has appended to the transcript since it was read: read it again and repeat. */
 export class TranscriptMovedError extends Error {

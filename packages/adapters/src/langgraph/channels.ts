@@ -3,7 +3,14 @@ import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { applySplices, type Base, type Part, type Parts, planParts, type Splice, textOfPart, textOfParts } from "./parts.js";
 import { pack, packParts, unpack, unpackText } from "./serialized.js";
 import { restored } from "./shared.js";
-import { checkpointEntryId, checkpointOf, type StoredChange, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
+import {
+  checkpointEntryId,
+  checkpointOf,
+  memberOf,
+  type StoredChange,
+  type StoredCheckpoint,
+  type StoredValue,
+} from "./stored-checkpoint.js";
 
 /** A checkpoint with the id of its entry. */
 export interface FoundCheckpoint {
@@ -76,7 +83,7 @@ export class Channels {
     const cached = this.#cache.values.get(this.#key(at, channel));
     if (cached !== undefined) return unpackText(this.#serde, textOfParts(cached));
     const holder = at === entryId ? stored : await this.checkpoint(at);
-    const value = holder?.values[channel];
+    const value = holder && memberOf(holder.values, channel);
     if (value === undefined) throw new EntryNotFoundError(this.#session.id, at);
     if (!("kind" in value)) return unpack(this.#serde, value);
     return unpackText(this.#serde, textOfParts(await this.#apply(at, channel, this.#toChange(at, channel, value))));
@@ -95,7 +102,7 @@ export class Channels {
   ): Promise<PlannedValue> {
     const packed = await packParts(this.#serde, value);
     if (packed === undefined) return { value: await pack(this.#serde, value), entries: [] };
-    const at = above?.stored.at[channel];
+    const at = above && memberOf(above.stored.at, channel);
     const before = at === undefined ? undefined : await this.#parts(at, channel);
     const base: Base | undefined = before && at && above ? { at, value: before, isForeign: above.isForeign } : undefined;
     const plan = planParts(packed.kind, base, packed.texts, newId);
@@ -138,7 +145,8 @@ export class Channels {
   async #change(at: EntryId, channel: string): Promise<Change | undefined> {
     const cached = this.#cache.changes.get(this.#key(at, channel));
     if (cached !== undefined) return cached;
-    const value = (await this.checkpoint(at))?.values[channel];
+    const holder = await this.checkpoint(at);
+    const value = holder && memberOf(holder.values, channel);
     return value !== undefined && "kind" in value ? this.#toChange(at, channel, value) : undefined;
   }
 

@@ -12,7 +12,7 @@ import type { Channels, FoundCheckpoint } from "./channels.js";
 import { UNORDERED } from "./history.js";
 import type { Parts } from "./parts.js";
 import { pack } from "./serialized.js";
-import { checkpointEntryId, checkpointType, digest, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
+import { checkpointEntryId, checkpointType, digest, memberOf, type StoredCheckpoint, type StoredValue } from "./stored-checkpoint.js";
 
 /** A checkpoint that LangGraph puts. */
 export interface PutCheckpoint {
@@ -121,7 +121,11 @@ async function plan(
   // The same for a repeated put, so that it writes nothing twice.
   const newId = (): EntryId => `${digest(entryId)}.${(written++).toString(36)}`;
   for (const [channel, value] of Object.entries(channel_values)) {
-    const holder = channel in newVersions ? entryId : above?.isForeign === false ? above.stored.at[channel] : undefined;
+    const holder = Object.hasOwn(newVersions, channel)
+      ? entryId
+      : above?.isForeign === false
+        ? memberOf(above.stored.at, channel)
+        : undefined;
     if (holder !== undefined) at.push([channel, holder]);
     if (holder !== entryId) continue;
     const planned = await channels.plan(channel, value, above, newId);

@@ -2,7 +2,7 @@ import type { EntryId, Session } from "@bough/session-core";
 import type { CheckpointPendingWrite, PendingWrite, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { TASKS, WRITES_IDX_MAP } from "./framework.js";
 import { pack, unpack } from "./serialized.js";
-import { digest, type Packed } from "./stored-checkpoint.js";
+import { digest, memberOf, type Packed } from "./stored-checkpoint.js";
 
 // The writes of a task are a value of the session, because LangGraph writes them while their checkpoint is still being put,
 // and replaces some of them later.
@@ -27,7 +27,8 @@ export async function putWrites(
   task: { readonly task: string; readonly path: string },
 ): Promise<void> {
   const packed: StoredWrite[] = [];
-  for (const [at, [channel, value]] of writes.entries()) packed.push([WRITES_IDX_MAP[channel] ?? at, channel, await pack(serde, value)]);
+  for (const [at, [channel, value]] of writes.entries())
+    packed.push([memberOf(WRITES_IDX_MAP, channel) ?? at, channel, await pack(serde, value)]);
   const key = prefixOf(checkpoint) + digest(task.task);
   await session.values.update(key, (before) => ({ ...task, writes: merged(isTaskWrites(before) ? before.writes : [], packed) }));
 }

@@ -67,7 +67,7 @@ export class BoughSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
+    newVersions: ChannelVersions = checkpoint.channel_versions,
   ): Promise<RunnableConfig> {
     const { threadId, ns = "", checkpointId } = placeOf(config);
     if (threadId === undefined) throw new InvalidArgumentError("config.configurable.thread_id", "a text", "missing");

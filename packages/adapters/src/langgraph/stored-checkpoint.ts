@@ -92,3 +92,8 @@ export function checkpointEntryId(ns: string, id: string, version = 1): EntryId 
   const own = /^[\w-]{1,80}$/.test(id) ? id : digest(id);
   return [own, ...(ns === "" ? [] : [digest(ns)]), ...(version === 1 ? [] : [`v${version}`])].join(".");
 }
+
+/** The own member of an object. A channel may be named `constructor`, which every object inherits. */
+export function memberOf<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}

@@ -1,4 +1,11 @@
-import { type Session, type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
+import {
+  InvalidArgumentError,
+  type Session,
+  type SessionId,
+  SessionNotFoundError,
+  type SessionRecord,
+  type Store,
+} from "@bough/session-core";
 import { digest } from "./stored-checkpoint.js";
 
 /** Threads whose sessions stay open. */
@@ -77,8 +84,13 @@ export class Threads {
 /** The member `adapter` of the metadata of every thread's session. */
 const ADAPTER = "langgraph";
 
-/** The id of a thread is the id of its session; a text that is no id of a session is replaced by its digest. */
+/**
+ * The id of a thread is the id of its session; a text that is no id of a session is replaced by its digest.
+ *
+ * @throws {InvalidArgumentError} it has half of a character: no encoding keeps it, so all such ids would be one thread.
+ */
 function sessionIdOf(threadId: string): SessionId {
+  if (!threadId.isWellFormed()) throw new InvalidArgumentError("thread_id", "a text without a lone surrogate", JSON.stringify(threadId));
   return /^[\p{L}\p{N}\p{P}\p{S}]{1,128}$/u.test(threadId) ? threadId : `thread-${digest(threadId)}`;
 }
 

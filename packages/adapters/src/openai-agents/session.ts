@@ -1,29 +1,26 @@
 import { createHash } from "node:crypto";
 import { type EntryInput, LeafMovedError, type Session, type Store, type Write } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
-import type {
-  AgentInputItem,
-  CallModelInputFilter,
-  OpenAIResponsesCompactionArgs,
-  OpenAIResponsesCompactionAwareSession,
-  RunContext,
-  RunContextAwareSession,
-  SessionHistoryRewriteArgs,
-  SessionHistoryRewriteAwareSession,
-  SessionHistoryTransactionArgs,
-  SessionHistoryTransactionAwareSession,
+import {
+  type AgentInputItem,
+  applySessionHistoryMutations,
+  type CallModelInputFilter,
+  MemorySession,
+  type OpenAIResponsesCompactionArgs,
+  type OpenAIResponsesCompactionAwareSession,
+  type RunContext,
+  type RunContextAwareSession,
+  type SessionHistoryRewriteArgs,
+  type SessionHistoryRewriteAwareSession,
+  type SessionHistoryTransactionArgs,
+  type SessionHistoryTransactionAwareSession,
+  UserError,
 } from "@openai/agents-core";
-import { loadFramework } from "../peer.js";
 import { requireStore } from "../store-argument.js";
 import { readHistory, rewrite } from "./history.js";
 import { entryOf } from "./items.js";
 import { RunItems } from "./run-items.js";
 import { UsageReader } from "./usage.js";
-
-const { applySessionHistoryMutations, MemorySession, UserError } = await loadFramework(
-  { name: "@openai/agents-core", range: ">=0.20.0 <0.21", uses: ["MemorySession", "UserError", "applySessionHistoryMutations"] },
-  () => import("@openai/agents-core"),
-);
 
 /** What a session needs of a compactor; `createCompactor` of `@bough/compaction` makes one. */
 export interface TurnCompactor {
@@ -56,8 +53,8 @@ const OPTIONS = rules.options({
   sessionId: rules.ruleOf("given as id", (value) => value === undefined),
 });
 
-/** How often a change is tried again after another process moved the leaf. */
-const MAX_TRIES = 20;
+/** How often a change is tried again after another process moved the leaf: of so many changes at once, one is made in each round. */
+const MAX_TRIES = 500;
 
 /** Values with this prefix name the transactions that were applied. */
 const OPERATIONS = "openai-agents.operation.";
@@ -187,8 +184,12 @@ export class BoughSession
   }
 
   /** Appends items or replaces the end of the history, once for each operation id, in one transaction with the record of the id. */
-  async applyHistoryTransaction(args: SessionHistoryTransactionArgs, runContext?: RunContext): Promise<void> {
+  async applyHistoryTransaction(given: SessionHistoryTransactionArgs, runContext?: RunContext): Promise<void> {
+    // Read once: the caller may change it while another process makes this one try again.
+    const args = given && { ...given };
     await this.#change(async (session) => {
+      // A transaction that was applied has changed the history to which its precondition applies.
+      if (await isApplied(session, args)) return { writes: [], result: undefined };
       const expected = args?.transaction?.type === "replace_suffix" ? args.transaction.expectedSuffix?.length : 0;
       const history = await readHistory(session, expected === undefined || expected === 0 ? 1 : expected);
       const before = expected === 0 ? [] : history.items.map(({ item }) => item);
@@ -199,9 +200,8 @@ export class BoughSession
 
       const key = OPERATIONS + digest(args.operationId);
       const transaction = digest(canonicalText(args.transaction));
-      const applied = await session.values.get(key);
-      if (applied === transaction) return { writes: [], result: undefined };
-      if (applied !== undefined) throw new UserError("Session history operation was already applied with a different transaction.");
+      if ((await session.values.get(key)) !== undefined)
+        throw new UserError("Session history operation was already applied with a different transaction.");
       const changes = expected === 0 ? this.#entries(this.#run.takeAdded(after), runContext) : rewrite(history, after);
       return { writes: [...changes, { kind: "value", key, value: transaction }], result: undefined };
     });
@@ -245,6 +245,13 @@ export class BoughSession
       }
     }
   }
+}
+
+/** Whether this transaction was applied before. */
+async function isApplied(session: Session, args: SessionHistoryTransactionArgs): Promise<boolean> {
+  if (typeof args?.operationId !== "string") return false;
+  const applied = await session.values.get(OPERATIONS + digest(args.operationId));
+  return applied !== undefined && applied === digest(canonicalText(args.transaction));
 }
 
 function digest(text: string): string {

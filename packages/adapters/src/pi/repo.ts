@@ -83,7 +83,7 @@ export class BoughSessionRepo implements SessionRepo<SessionMetadata, PiCreateOp
   }
 
   /** The sessions that pi created or opened, newest activity first. */
-  list(): Promise<SessionMetadata[]> {
+  list(_options?: undefined, _context?: Context): Promise<SessionMetadata[]> {
     return this.listSessions();
   }
 
