@@ -84,26 +84,32 @@ async function appendBelow(session: Session, shownId: string | undefined, entry:
   await session.append(entry);
 }
 
-/** The versions of a message: itself and its siblings, oldest first. */
+/** The versions of a message: its siblings and itself, oldest first. */
 export interface MessageVersions {
   readonly ids: readonly EntryId[];
-  /** Position of the message among `ids`, from 0: "2 / 3" is `index + 1` and `ids.length`. */
+  /** Position among `ids` of the version that is on the path of the leaf, from 0: "2 / 3" is `index + 1` and `ids.length`. */
   readonly index: number;
 }
 
 /**
- * The versions of each message that has more than one, by the id of the message, for a switcher "2 / 3" on a page. Costs one
- * indexed read for each message.
+ * The versions of each message that has more than one, by the given id of the message, for a switcher "2 / 3" on a page. The page keeps the
+ * id of a message that was edited, while the new version has another one: the index is that of the version on the path of the leaf. Left
+ * out are ids that the session does not know, such as that of an answer which was stopped before its first word. Costs one indexed read
+ * for each message, and the outline of the path if one of them has versions.
  *
- * @throws {EntryNotFoundError} an id names no entry of the session.
  * @example
  * const versions = await messageVersions(session, messages.map(({ id }) => id));
  */
 export async function messageVersions(session: Session, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, MessageVersions>> {
   const found = new Map<EntryId, MessageVersions>();
-  for (const id of ids) {
-    const siblings = (await session.tree.children((await session.entry(id)).parentId)).map((row) => row.id);
-    if (siblings.length > 1) found.set(id, { ids: siblings, index: siblings.indexOf(id) });
+  let path: ReadonlySet<EntryId> | undefined;
+  for (const [id, { parentId }] of await session.entriesById(ids)) {
+    const siblings = (await session.tree.children(parentId)).map((row) => row.id);
+    if (siblings.length < 2) continue;
+    path ??= new Set((await session.tree.path(session.leafId, Number.MAX_SAFE_INTEGER)).map((row) => row.id));
+    const onPath = path;
+    const shown = siblings.findIndex((sibling) => onPath.has(sibling));
+    found.set(id, { ids: siblings, index: shown < 0 ? siblings.indexOf(id) : shown });
   }
   return found;
 }

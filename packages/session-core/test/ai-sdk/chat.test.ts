@@ -74,7 +74,10 @@ test("submit, edit and regenerate over HTTP are branches, and a switcher goes be
   const session = await store.openSession("chat-1");
   const shown = (await page())[0]?.id ?? "";
   expect(await messageVersions(session, [shown])).toEqual(new Map([[shown, { ids: ["q1", shown], index: 1 }]]));
+  // The page keeps the id of a message that it edits, and has that of an answer that was stopped before its first word.
+  expect(await messageVersions(session, ["q1", "never-stored"])).toEqual(new Map([["q1", { ids: ["q1", shown], index: 1 }]]));
   await showVersion(session, "q1");
+  expect((await messageVersions(session, ["q1", shown])).get(shown)?.index).toBe(0);
   expect(texts(toUiMessages(await session.path()))).toEqual(["why tabs?", "answer 1", "and form feeds?", "answer 3"]);
   await showVersion(session, second.id);
   expect(texts(toUiMessages(await session.path())).at(-1)).toBe("answer 2");
