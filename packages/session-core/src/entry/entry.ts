@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { EntryId } from "../ids/ids.js";
 import { toForeignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";
-import { assistantBlockSchema, contentBlockSchema, messageSchema, usageSchema } from "./message.js";
+import { anyJsonSchema, assistantBlockSchema, contentBlockSchema, messageSchema, usageSchema } from "./message.js";
 
 const tokens = z.number().nonnegative();
 const summaryFields = {
@@ -94,7 +94,7 @@ const customEntrySchema = z.looseObject({
 const foreignEntrySchema = z.looseObject({
   type: z.literal("foreign"),
   originalType: z.string(),
-  raw: z.unknown(),
+  raw: anyJsonSchema,
 });
 
 /** The schema of every payload. */

@@ -58,11 +58,14 @@ const toolCallBlockSchema = z.looseObject({
   providerOptions,
 });
 
+/** Any value but undefined, which JSON leaves out: without it the record or block would not be valid when it is read again. */
+export const anyJsonSchema = z.unknown().refine((value): boolean => value !== undefined, "is required");
+
 /** A block of an unknown type: stored unchanged, shown by its type, sent only to the provider it came from. */
 const foreignBlockSchema = z.looseObject({
   type: z.literal("foreign"),
   originalType: z.string(),
-  raw: z.unknown(),
+  raw: anyJsonSchema,
   providerOptions,
 });
 

@@ -47,7 +47,7 @@ export function parsePayload(session: SessionId, row: PayloadRow): EntryPayload 
     return parseStoredPayload(toEntryKind(row.kind).type, row.payload);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new PayloadDamagedError("the store", session, [row.seq, row.seq], "it is no JSON", { cause: error });
+    throw new PayloadDamagedError("the store", session, [row.seq, row.seq], "it is no JSON of an entry", { cause: error });
   }
 }
 

@@ -40,7 +40,7 @@ export function parsePayload(connection: Connection, row: TypedPayloadRow, json 
     return parseStoredPayload(row.type, json);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw damagedPayload(connection, row, "it is no JSON", { cause: error });
+    throw damagedPayload(connection, row, "it is no JSON of an entry", { cause: error });
   }
 }
 

@@ -32,6 +32,34 @@ const DAMAGES: readonly (readonly [what: string, block: unknown])[] = [
   ["that is null", null],
 ];
 
+test("a foreign block or record without its raw value is refused: JSON would leave it out", async () => {
+  const session = await (await openedStore()).createSession();
+  for (const entry of [
+    { type: "foreign" as const, originalType: "x", raw: undefined },
+    core.userMessage([{ type: "foreign", originalType: "x", raw: undefined }]),
+  ])
+    await expect(session.append(entry)).rejects.toMatchObject({ code: "INVALID_ENTRY" });
+});
+
+test.each([
+  ["whose message is another value", "$.message", 5],
+  ["whose message has no content", "$.message.content", null],
+  ["whose message has no role", "$.message.role", null],
+])("a stored row %s is a damaged payload for each reader, and verify names it", async (_what, member, value) => {
+  const path = storePath();
+  const written = await core.openStore({ path, durability: "normal" });
+  const session = await written.createSession({ id: "s" });
+  await session.append({ ...core.userMessage("question"), id: "ask" });
+  await written.close();
+  raw(path, (file) => file.prepare("UPDATE payload SET json = json_set(json, ?, json(?))").run(member, JSON.stringify(value)));
+  const store = await openedStore({ path });
+  const damaged = await store.openSession("s");
+  await expect(damaged.context()).rejects.toMatchObject({ code: "PAYLOAD_DAMAGED" });
+  await expect(damaged.entry("ask")).rejects.toMatchObject({ code: "PAYLOAD_DAMAGED" });
+  expect((await store.search({ query: "question" })).hits).toEqual([]);
+  expect((await findingsOf(store)).length).toBeGreaterThan(0);
+});
+
 describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a block", (target) => {
   test.each(DAMAGES)("%s stops no search, context, tree or export, and verify names it", async (_what, block) => {
     const store = await storeWith(target, [block, { type: "text", text: "about apples, pears and plums" }]);
