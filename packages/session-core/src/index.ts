@@ -64,7 +64,7 @@ export {
 export type { ReplyOptions } from "./context/converters/replies.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 // Entries and messages
-export { assistantMessage, type MessageFields, systemMessage, toolResult, userMessage } from "./entry/builders.js";
+export { assistantMessage, type MessageFields, systemMessage, toolCallsOf, toolResult, userMessage } from "./entry/builders.js";
 export type {
   BranchSummaryPayload,
   CompactionPayload,

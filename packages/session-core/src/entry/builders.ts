@@ -1,5 +1,6 @@
+import { checkArgument, OBJECT } from "../arguments/rules.js";
 import type { EntryInput } from "./entry.js";
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "./message.js";
+import type { AssistantMessage, ToolCallBlock, ToolResultMessage, UserMessage } from "./message.js";
 import { toOwnUsage } from "./usage.js";
 
 /**
@@ -46,6 +47,19 @@ export function toolResult(
   fields: MessageFields<ToolResultMessage> = {},
 ): EntryInput {
   return { type: "message", message: { ...fields, role: "toolResult", toolCallId, content } };
+}
+
+/**
+ * The tool calls of a reply, in their order, with parsed arguments; none of any other entry.
+ *
+ * @example
+ * for (const { id, name, arguments: input } of toolCallsOf(reply)) await session.append(toolResult(id, await run(name, input), { toolName: name }));
+ */
+export function toolCallsOf(entry: EntryInput): readonly ToolCallBlock[] {
+  checkArgument("entry", entry, OBJECT);
+  if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+  const { content } = entry.message;
+  return Array.isArray(content) ? content.filter((block) => block.type === "toolCall") : [];
 }
 
 /**

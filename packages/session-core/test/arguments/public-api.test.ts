@@ -280,6 +280,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "learnSecrets session": (_, session) => internals.learnSecrets(session),
   "withoutSecrets text": (_, text) => internals.withoutSecrets(text, ["secret"]),
   "withoutSecrets secrets": (_, secrets) => internals.withoutSecrets("text", secrets),
+  toolCallsOf: (_, entry) => core.toolCallsOf(entry),
   userMessage: (_, content) => core.userMessage(content),
   "toOpenAiChat options": (_, options) => core.toOpenAiChat(CONTEXT, options),
   ...Object.fromEntries(
