@@ -1,4 +1,5 @@
-// Attacks stores: killed processes, power cuts, damaged files, many writers, mutated imports, random trees, hostile text, and
+// Attacks stores: killed processes, power cuts, damaged files, many writers, mutated imports, random trees, hostile text,
+// secrets in every place that can be read, links out of the folders of agents, and
 // the properties of the test suite with other seeds. The attacks share the time equally. Each prints its counts and the seed. The
 // exit code is 1 if any attack has a finding.
 //   node test/attack/main.mjs [--seed N] [--only kills,damage] [--minutes 10]
@@ -10,13 +11,15 @@ import { cuts } from "./attacks/cuts.mjs";
 import { damage } from "./attacks/damage.mjs";
 import { imports } from "./attacks/imports.mjs";
 import { kills } from "./attacks/kills.mjs";
+import { links } from "./attacks/links.mjs";
 import { properties } from "./attacks/properties.mjs";
+import { secrets } from "./attacks/secrets.mjs";
 import { text } from "./attacks/text.mjs";
 import { tree } from "./attacks/tree.mjs";
 import { writers } from "./attacks/writers.mjs";
 import { randomOf } from "./random.mjs";
 
-const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, properties };
+const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, secrets, links, properties };
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },
