@@ -70,9 +70,9 @@ export function maxCallLines(rows: number): number {
 }
 
 /** The answers of a question; dim until they are accepted. */
-function answersLine({ phase, isOutside }: AskedQuestion, isTyping: boolean): Line {
+function answersLine({ name, phase, isOutside }: AskedQuestion, isTyping: boolean): Line {
   if (isTyping) return [styled("match", "Tab"), " answer  ", styled("match", "Esc"), " stop  (the prompt is kept)"];
-  const always = isOutside ? [] : ([["a", "always here"]] as const);
+  const always = isOutside ? [] : ([["a", name === "bash" ? "always, every command" : "always here"]] as const);
   const answers = [["y", "once"] as const, ...always, ["n", "no"] as const, ["Esc", "stop"] as const];
   return answers.flatMap(([key, means], at) => {
     const text = ` ${means}${at < answers.length - 1 ? "  " : ""}`;
