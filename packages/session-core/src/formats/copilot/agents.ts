@@ -12,6 +12,8 @@ export function agentOf(event: JsonObject): string | undefined {
   return stringAt(event, "agentId") || stringAt(objectAt(event, "data") ?? {}, "parentToolCallId") || undefined;
 }
 
+const MESSAGES = new Set<unknown>(["user.message", "assistant.message"]);
+
 /** The place of an event in the file. */
 interface EventPlace {
   readonly line: number;
@@ -35,6 +37,10 @@ interface Agent {
   readonly places: EventPlace[];
   createdAtMs: number | undefined;
   about: JsonObject;
+  /** The call that started it: its own id in older versions, which write no other. */
+  callId: string;
+  /** Whether its events have its prompt; undefined: there is no message yet. */
+  hasPrompt: boolean | undefined;
 }
 
 /** Collects the agents of a session: the places of their events, and the calls that started them. Memory: three numbers an event. */
@@ -54,15 +60,25 @@ export class AgentIndex {
       const agent = this.#agentAt(key);
       agent.createdAtMs ??= parseTime(event.timestamp);
       agent.places.push({ line, offset, bytes });
+      if (MESSAGES.has(event.type)) agent.hasPrompt ??= event.type === "user.message";
     }
     const data = objectAt(event, "data") ?? {};
     if (event.type === "assistant.message") this.#addCalls(data, { line, caller: key, entryId: entryIdOf(event, data) });
-    const started = event.type === "subagent.started" ? (stringAt(data, "toolCallId") ?? stringAt(event, "agentId")) : undefined;
-    if (started !== undefined) this.#agentAt(started).about = scalarsIn(data);
+    if (event.type === "subagent.started") this.#addStart(event, data);
+  }
+
+  #addStart(event: JsonObject, data: JsonObject): void {
+    const callId = stringAt(data, "toolCallId");
+    // Up to 1.0.40, the id of an agent is that of its call; later it has one of its own.
+    const key = stringAt(event, "agentId") || callId;
+    if (key === undefined) return;
+    const agent = this.#agentAt(key);
+    agent.about = scalarsIn(data);
+    agent.callId = callId ?? key;
   }
 
   #agentAt(key: string): Agent {
-    const known = this.#agents.get(key) ?? { places: [], createdAtMs: undefined, about: {} };
+    const known = this.#agents.get(key) ?? { places: [], createdAtMs: undefined, about: {}, callId: key, hasPrompt: undefined };
     this.#agents.set(key, known);
     return known;
   }
@@ -87,8 +103,8 @@ export class AgentIndex {
   }
 
   header(key: string, cwd: string | undefined): SourceHeader {
-    const { createdAtMs, about } = this.#agentAt(key);
-    const call = this.#calls.get(key);
+    const { createdAtMs, about, callId } = this.#agentAt(key);
+    const call = this.#calls.get(callId);
     const caller = call?.caller === undefined || call.caller === key ? this.#sessionId : agentSessionId(this.#sessionId, call.caller);
     const title = call?.title || stringAt(about, "agentDisplayName") || undefined;
     return {
@@ -97,17 +113,17 @@ export class AgentIndex {
       createdAtMs,
       cwd,
       ...(title === undefined ? {} : { title }),
-      parent: { sessionId: caller, ...(call === undefined ? {} : { entryId: call.entryId, toolCallId: key }) },
+      parent: { sessionId: caller, ...(call === undefined ? {} : { entryId: call.entryId, toolCallId: callId }) },
       metadata: { ...(Object.keys(about).length === 0 ? {} : { agent: about }) },
     };
   }
 
-  /** The records of an agent. Its prompt is that of the call, because its events begin with the first reply. */
+  /** The records of an agent. Without a prompt among its events, as older versions write them, its prompt is that of the call. */
   *records(key: string, path: string): Generator<SourceRecord, void, void> {
-    const { places, createdAtMs } = this.#agentAt(key);
+    const { places, createdAtMs, callId, hasPrompt } = this.#agentAt(key);
     const sessionId = agentSessionId(this.#sessionId, key);
-    const call = this.#calls.get(key);
-    const conversation = new EventConversation(sessionId, createdAtMs ?? 0);
+    const call = hasPrompt === true ? undefined : this.#calls.get(callId);
+    const conversation = new EventConversation(sessionId, createdAtMs ?? 0, { isAgent: true });
     const file = new SourceFileReader(path);
     try {
       for (const [at, { line, offset, bytes }] of places.entries()) {
@@ -122,8 +138,7 @@ export class AgentIndex {
           yield { kind: "problem", problem: { code: "malformed-line", path, line, message } };
           continue;
         }
-        if (at === 0 && call !== undefined && event.type !== "user.message")
-          yield conversation.addPrompt(call.prompt, call.line, derivedId(sessionId, "prompt"));
+        if (at === 0 && call !== undefined) yield conversation.addPrompt(call.prompt, call.line, derivedId(sessionId, "prompt"));
         yield* conversation.read(event, line);
       }
       yield* conversation.flush();

@@ -3,7 +3,15 @@ import type { EntryId, SessionId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
 import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
-import { COPILOT_PROVIDER, toCompactionPayload, toReplyPayload, toResultPayload, toShellPayload, toUserPayload } from "./messages.js";
+import {
+  COPILOT_PROVIDER,
+  isTyped,
+  toCompactionPayload,
+  toReplyPayload,
+  toResultPayload,
+  toShellPayload,
+  toUserPayload,
+} from "./messages.js";
 
 /** An event with its data. */
 interface Part {
@@ -12,8 +20,15 @@ interface Part {
   readonly data: JsonObject;
 }
 
-/** Reads the summary in the file of a checkpoint; undefined if there is none. */
-type ReadSummary = (checkpoint: string) => string | undefined;
+/** Where a conversation goes on, and what is known of it beside its events. */
+interface ConversationOptions {
+  /** The state of an earlier reading of the same conversation. */
+  readonly state?: JsonObject | undefined;
+  /** Reads the summary in the file of a checkpoint; undefined if there is none. */
+  readonly readSummary?: (checkpoint: string) => string | undefined;
+  /** Whether it is that of an agent: what the calling agent wrote is its prompt. */
+  readonly isAgent?: boolean;
+}
 
 /** How many calls without a result, and compactions without an end, are remembered: those of a crash never end. */
 const MOST_OPEN = 200;
@@ -26,7 +41,7 @@ const MOST_OPEN = 200;
  */
 export class EventConversation {
   readonly #chain: EntryChain;
-  readonly #readSummary: ReadSummary;
+  readonly #options: ConversationOptions;
   /** The calls without a result: `id`, `name`, and `entryId` of the reply, or `args` of a tool that the user ran. */
   #calls: readonly JsonObject[];
   /** The compactions that have started: `attempt`, and `firstKept`, the first entry after the start. */
@@ -40,11 +55,13 @@ export class EventConversation {
   #chunks: readonly Part[] = [];
   /** Reasoning whose reply has not come. */
   #reasoning: Part | undefined;
+  /** The usage of a request whose reply has not come. */
+  #usage: Part | undefined;
 
-  /** `state`: that of an earlier reading of the same conversation. */
-  constructor(sessionId: SessionId, startMs: number, state: JsonObject = {}, readSummary: ReadSummary = () => undefined) {
+  constructor(sessionId: SessionId, startMs: number, options: ConversationOptions = {}) {
+    const { state = {} } = options;
     this.#chain = new EntryChain(sessionId, startMs, state);
-    this.#readSummary = readSummary;
+    this.#options = options;
     this.#calls = objectsIn(state.calls);
     this.#compactions = objectsIn(state.compactions);
     this.#model = stringAt(state, "model");
@@ -62,7 +79,7 @@ export class EventConversation {
 
   /** Whether the last events become one entry with later ones. */
   get isPending(): boolean {
-    return this.#chunks.length > 0 || this.#reasoning !== undefined;
+    return this.#chunks.length > 0 || this.#reasoning !== undefined || this.#usage !== undefined;
   }
 
   /** The prompt of an agent, which none of its events has. */
@@ -84,6 +101,8 @@ export class EventConversation {
       yield* this.#readReply(part);
     } else if (type === "assistant.reasoning") {
       yield* this.#readReasoning(part);
+    } else if (type === "session.usage_record" && isObject(data.usage)) {
+      yield* this.#readUsage(part);
     } else {
       yield* this.flush();
       const payloads = this.#toPayloads(type, part);
@@ -92,17 +111,26 @@ export class EventConversation {
     }
   }
 
-  /** Writes what is pending: a reply whose later chunks did not come, or reasoning without a reply. */
+  /** Writes what is pending: a reply whose later chunks did not come, reasoning or a usage without a reply. */
   *flush(): Generator<SourceRecord, void, void> {
-    const parts = [this.#reasoning, ...this.#chunks].filter((part) => part !== undefined);
+    const [reasoning, written, chunks] = [this.#reasoning, this.#usage, this.#chunks.map(({ data }) => data)];
+    const usage = written !== undefined && chunks.some((data) => isOfRequest(data, written)) ? written : undefined;
+    const parts = [reasoning, usage, ...this.#chunks].filter((part) => part !== undefined);
     const first = this.#chunks[0] ?? parts[0];
-    if (first === undefined) return;
-    const chunks = this.#chunks.map(({ data }) => data);
-    const thinking = this.#reasoning && stringAt(this.#reasoning.data, "content");
     this.#chunks = [];
     this.#reasoning = undefined;
-    for (const { line } of parts) if (line !== first.line) yield { kind: "merged", line };
-    const [entry] = this.#add(first, [toReplyPayload(chunks.length === 0 ? [{}] : chunks, thinking, this.#model)]);
+    this.#usage = undefined;
+    if (first !== undefined) {
+      for (const { line } of parts) if (line !== first.line) yield { kind: "merged", line };
+      const thinking = reasoning && stringAt(reasoning.data, "content");
+      yield* this.#addReply(first, chunks, { thinking, model: this.#model, usage: usage && objectAt(usage.data, "usage") });
+    }
+    // A request that failed: no reply has its usage.
+    if (written !== undefined && usage === undefined) yield* this.#add(written, [toForeign(written)]);
+  }
+
+  *#addReply(first: Part, chunks: readonly JsonObject[], about: Parameters<typeof toReplyPayload>[1]): Generator<SourceEntry, void, void> {
+    const [entry] = this.#add(first, [toReplyPayload(chunks.length === 0 ? [{}] : chunks, about)]);
     if (entry === undefined) return;
     const texts = chunks.map((data) => stringAt(data, "reasoningText") ?? "").join("");
     this.#thought = texts === "" ? undefined : digest(texts);
@@ -126,9 +154,17 @@ export class EventConversation {
       yield { kind: "merged", line: part.line };
       return;
     }
-    yield* this.flush();
+    // A usage alone waits for the same reply.
+    if (text === undefined || this.#reasoning !== undefined || this.#chunks.length > 0) yield* this.flush();
     if (text === undefined) yield* this.#add(part, [toForeign(part)]);
     else this.#reasoning = part;
+  }
+
+  /** The usage of a request is written before its reply; the id of the request is in both. */
+  *#readUsage(part: Part): Generator<SourceRecord, void, void> {
+    if (this.#usage !== undefined || (this.#chunks.length > 0 && !this.#chunks.some(({ data }) => isOfRequest(data, part))))
+      yield* this.flush();
+    this.#usage = part;
   }
 
   /** What becomes of an event; empty: nothing of its own. */
@@ -136,7 +172,7 @@ export class EventConversation {
     const { data } = part;
     switch (type) {
       case "user.message":
-        return [toUserPayload(data) ?? toForeign(part)];
+        return [toUserPayload(data, this.#isPrompt(data)) ?? toForeign(part)];
       case "tool.execution_complete":
         return [this.#toResult(data) ?? toForeign(part)];
       case "tool.user_requested":
@@ -161,6 +197,10 @@ export class EventConversation {
         return [toNotification(data) ?? toForeign(part)];
     }
     return [toForeign(part)];
+  }
+
+  #isPrompt(data: JsonObject): boolean {
+    return isTyped(data) || (this.#options.isAgent === true && stringAt(data, "source")?.startsWith("agent-") === true);
   }
 
   #toSettings(data: JsonObject, model: string | undefined): readonly JsonObject[] {
@@ -200,7 +240,7 @@ export class EventConversation {
     const start = this.#compactions.find((one) => one.attempt === attempt) ?? this.#compactions.at(-1);
     this.#compactions = this.#compactions.filter((one) => one !== start);
     if (data.success !== true) return undefined;
-    const summary = stringAt(data, "summaryContent") || this.#readSummary(stringAt(data, "checkpointPath") ?? "");
+    const summary = stringAt(data, "summaryContent") || this.#options.readSummary?.(stringAt(data, "checkpointPath") ?? "");
     return summary === undefined ? undefined : toCompactionPayload(data, summary, (start && stringAt(start, "firstKept")) ?? null);
   }
 
@@ -244,6 +284,12 @@ function isRepeated(type: string, data: JsonObject): boolean {
 
 /** Their input is the call and its result. */
 const HOOKS_OF_TOOLS = new Set<unknown>(["preToolUse", "postToolUse"]);
+
+/** Whether the usage record is that of the reply with this data. Without the id of a request, the record before the reply is. */
+function isOfRequest(reply: JsonObject, { data }: Part): boolean {
+  const [own, recorded] = [stringAt(reply, "apiCallId"), stringAt(objectAt(data, "usage") ?? {}, "apiCallId")];
+  return own === undefined || recorded === undefined || own === recorded;
+}
 
 function isSameReply(a: JsonObject, b: JsonObject): boolean {
   return ["apiCallId", "messageId"].some((name) => typeof a[name] === "string" && a[name] !== "" && a[name] === b[name]);

@@ -84,7 +84,11 @@ function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata
 
 /** Whether an event may become one entry with later ones. */
 function mayWait({ type, data }: JsonObject): boolean {
-  return type === "assistant.reasoning" || (type === "assistant.message" && isObject(data) && data.chunkCount !== undefined);
+  return (
+    type === "assistant.reasoning" ||
+    type === "session.usage_record" ||
+    (type === "assistant.message" && isObject(data) && data.chunkCount !== undefined)
+  );
 }
 
 /** The newest version of the events that is known. */
@@ -119,7 +123,7 @@ class EventReader {
 
   *records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
     const readSummary = (checkpoint: string) => readCheckpoint(this.#path, checkpoint);
-    const conversation = new EventConversation(this.#sessionId, this.startMs ?? 0, from?.state, readSummary);
+    const conversation = new EventConversation(this.#sessionId, this.startMs ?? 0, { state: from?.state, readSummary });
     const agents = new AgentIndex(this.#sessionId);
     const hadAgents = from?.state.hasAgents === true;
     const state = () => ({ ...conversation.state, hasAgents: hadAgents || !agents.isEmpty });

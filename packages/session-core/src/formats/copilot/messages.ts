@@ -1,5 +1,6 @@
 import { parseArguments } from "../../context/converters/replies.js";
 import { toForeignBlock } from "../../entry/foreign-block.js";
+import { toOwnUsage } from "../../entry/usage.js";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
 
 /** The provider of Copilot's models, as other programs name it. */
@@ -8,11 +9,16 @@ export const COPILOT_PROVIDER = "github-copilot";
 /** Sources of a `user.message` that a person typed: here, or in a remote control. Others were written by the program. */
 const TYPED = /^(?:|user|immediate-prompt|command-.*)$/;
 
+/** Whether a person typed a `user.message`. */
+export function isTyped(data: JsonObject): boolean {
+  return TYPED.test(stringAt(data, "source") ?? "") && data.isAutopilotContinuation !== true;
+}
+
 /**
  * The payload of a `user.message`; undefined if it has an unexpected shape. What the program wrote (the text of a skill, a result of a
  * background agent) becomes a custom message: in the context of the model, never a title.
  */
-export function toUserPayload(data: JsonObject): JsonObject | undefined {
+export function toUserPayload(data: JsonObject, isPrompt: boolean): JsonObject | undefined {
   const text = stringAt(data, "content");
   if (text === undefined) return undefined;
   const attachments: readonly unknown[] = Array.isArray(data.attachments) ? data.attachments : [];
@@ -23,8 +29,7 @@ export function toUserPayload(data: JsonObject): JsonObject | undefined {
     ...without(data, ["content", ...(Array.isArray(data.attachments) ? ["attachments"] : []), ...same(data, "transformedContent", text)]),
     ...(others.length === 0 ? {} : { attachments: others }),
   };
-  const isInjected = !TYPED.test(stringAt(data, "source") ?? "") || data.isAutopilotContinuation === true;
-  const message = isInjected ? { role: "custom", customType: "copilot.injected", display: false, content } : { role: "user", content };
+  const message = isPrompt ? { role: "user", content } : { role: "custom", customType: "copilot.injected", display: false, content };
   return withRest({ type: "message", message }, rest);
 }
 
@@ -47,25 +52,54 @@ function toImage(value: unknown): JsonObject | undefined {
 /** Members of an `assistant.message` that are in the reply itself, or say which event it is. */
 const IN_REPLY = ["content", "toolRequests", "reasoningText", "reasoningOpaque", "model", "outputTokens", "parentToolCallId"];
 
+/** What is known of a reply beside its events. */
+interface AboutReply {
+  /** The reasoning that was written before it. */
+  readonly thinking: string | undefined;
+  /** The model of the session. */
+  readonly model: string | undefined;
+  /** The `usage` of the record that was written for its request. */
+  readonly usage: JsonObject | undefined;
+}
+
 /**
- * The payload of a reply from the `data` of its events, in their order: a reply that was written in chunks has several. Usage and other
- * members are those of the last chunk that has them.
- *
- * @param model the model of the session; undefined: not known.
+ * The payload of a reply from the `data` of its events, in their order: a reply that was written in chunks has several. Members without
+ * a place of their own are those of the last chunk that has them.
  */
-export function toReplyPayload(chunks: readonly JsonObject[], thinking: string | undefined, model: string | undefined): JsonObject {
-  const content = chunks.flatMap((data, at) => toReplyBlocks(data, at === 0 ? thinking : undefined));
+export function toReplyPayload(chunks: readonly JsonObject[], about: AboutReply): JsonObject {
+  const content = chunks.flatMap((data, at) => toReplyBlocks(data, at === 0 ? about.thinking : undefined));
   const merged: JsonObject = Object.assign({}, ...chunks);
-  const named = stringAt(merged, "model") ?? model;
+  const recorded = about.usage ?? {};
+  const named = stringAt(merged, "model") ?? stringAt(recorded, "model") ?? about.model;
+  // Up to 1.0.40, the reply has its output tokens, and no record those of the prompt.
   const output = Math.max(0, ...chunks.map((data) => numberAt(data, "outputTokens") ?? 0));
+  const usage = readUsage(recorded) ?? (output > 0 ? { output } : undefined);
   const message = {
     role: "assistant",
     content,
     ...(named === undefined ? {} : { provider: COPILOT_PROVIDER, model: named }),
-    ...(output > 0 ? { usage: { output } } : {}),
+    ...(usage === undefined ? {} : { usage }),
     stopReason: content.some((block) => block.type === "toolCall") ? "toolUse" : "stop",
   };
-  return withRest({ type: "message", message }, without(merged, IN_REPLY));
+  const moreUsage = without(recorded, [...COUNTS, "model", "apiCallId"]);
+  const rest = { ...without(merged, IN_REPLY), ...(Object.keys(moreUsage).length === 0 ? {} : { usage: moreUsage }) };
+  return withRest({ type: "message", message }, rest);
+}
+
+const COUNTS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
+
+/** The counts of a request, in which the input tokens include those of the cache for every provider; undefined: there are none. */
+function readUsage(counts: JsonObject): JsonObject | undefined {
+  const usage = toOwnUsage(
+    {
+      inputTokens: counts.inputTokens,
+      outputTokens: counts.outputTokens,
+      inputTokenDetails: { cacheReadTokens: counts.cacheReadTokens, cacheWriteTokens: counts.cacheWriteTokens },
+      reasoningTokens: counts.reasoningTokens,
+    },
+    "usage",
+  );
+  return Object.keys(usage).length === 0 ? undefined : { ...usage };
 }
 
 function toReplyBlocks(data: JsonObject, earlier: string | undefined): readonly JsonObject[] {
@@ -150,13 +184,6 @@ export function toShellPayload(data: JsonObject, args: JsonObject): JsonObject |
   return withRest({ type: "message", message }, without(data, ["success"]));
 }
 
-const USAGE = [
-  ["input", "inputTokens"],
-  ["output", "outputTokens"],
-  ["cacheRead", "cacheReadTokens"],
-  ["cacheWrite", "cacheWriteTokens"],
-] as const;
-
 /** Members of a `session.compaction_complete` that have a place of their own in a compaction. */
 const IN_COMPACTION = ["success", "summaryContent", "preCompactionTokens", "postCompactionTokens", "trigger", "customInstructions"];
 
@@ -166,11 +193,7 @@ const IN_COMPACTION = ["success", "summaryContent", "preCompactionTokens", "post
  */
 export function toCompactionPayload(data: JsonObject, summary: string, firstKept: string | null): JsonObject {
   const title = /<checkpoint_title>\s*([^<]*?)\s*<\/checkpoint_title>/i.exec(summary)?.[1];
-  const used = objectAt(data, "compactionTokensUsed") ?? {};
-  const usage = USAGE.flatMap(([ours, theirs]) => {
-    const count = numberAt(used, theirs) ?? numberAt(used, ours);
-    return count === undefined || count < 0 ? [] : [[ours, count] as const];
-  });
+  const usage = readUsage(objectAt(data, "compactionTokensUsed") ?? {});
   const instructions = stringAt(data, "customInstructions");
   const trigger = stringAt(data, "trigger");
   return {
@@ -182,7 +205,7 @@ export function toCompactionPayload(data: JsonObject, summary: string, firstKept
     ...(trigger === undefined ? {} : { trigger }),
     ...(title === undefined || title === "" ? {} : { title }),
     ...(instructions === undefined || instructions === "" ? {} : { instructions }),
-    ...(usage.length === 0 ? {} : { usage: Object.fromEntries(usage) }),
+    ...(usage === undefined ? {} : { usage }),
     copilot: without(data, IN_COMPACTION),
   };
 }

@@ -113,6 +113,72 @@ describe("a reply of Copilot CLI", () => {
   });
 });
 
+describe("the usage of a request", () => {
+  const used = (inputTokens: number, rest = {}) =>
+    [
+      "session.usage_record",
+      { usage: { model: "gpt-5", inputTokens, outputTokens: 9, cacheReadTokens: 60, cacheWriteTokens: 10, ...rest } },
+    ] as const;
+  const usage = (input: number) => ({ input, output: 9, cacheRead: 60, cacheWrite: 10 });
+
+  test("is that of the reply after its record; the input tokens are without those of the cache", () => {
+    const payloads = payloadsOf(
+      start,
+      user("go"),
+      used(100, { apiCallId: "a1", reasoningTokens: 4, cost: 1, duration: 42 }),
+      reply("Running.", [call("c1", "bash", {})], { apiCallId: "a1", outputTokens: undefined }),
+      completed("c1", "ok"),
+      used(200),
+      reply("Done."),
+    );
+    expect(payloads).toMatchObject([
+      { message: { role: "user" } },
+      {
+        message: { content: [{ text: "Running." }, {}], usage: { ...usage(30), reasoning: 4 } },
+        copilot: { usage: { cost: 1, duration: 42 } },
+      },
+      { message: { role: "toolResult" } },
+      { message: { content: [{ text: "Done." }], usage: usage(130) } },
+    ]);
+  });
+
+  test("belongs to a reply in chunks and with reasoning before it, wherever its record stands among them", () => {
+    const thought = ["assistant.reasoning", { reasoningId: "r1", content: "Hm." }] as const;
+    const chunk = (content: string, chunkIndex: number) =>
+      reply(content, [], { apiCallId: "a1", chunkIndex, chunkCount: 2, messageId: content });
+    const record = used(100, { apiCallId: "a1" });
+    for (const events of [
+      [record, thought, chunk("One.", 0), chunk("Two.", 1)],
+      [thought, record, chunk("One.", 0), chunk("Two.", 1)],
+      [thought, chunk("One.", 0), record, chunk("Two.", 1)],
+    ])
+      expect(payloadsOf(start, ...events)).toMatchObject([
+        { message: { content: [{ thinking: "Hm." }, { text: "One." }, { text: "Two." }], usage: usage(30) } },
+      ]);
+  });
+
+  test("without a reply is kept, and given to no other request", () => {
+    const payloads = payloadsOf(
+      start,
+      used(100, { apiCallId: "a1" }),
+      used(200, { apiCallId: "a2" }),
+      reply("Done.", [], { apiCallId: "a2" }),
+      used(300, { apiCallId: "a3" }),
+      reply("More.", [], { apiCallId: "a4", outputTokens: undefined }),
+    );
+    const record = { type: "foreign", originalType: "session.usage_record" };
+    expect(payloads).toMatchObject([record, { message: { usage: usage(130) } }, { message: { content: [{ text: "More." }] } }, record]);
+    expect(payloads[2]).not.toHaveProperty("message.usage");
+  });
+
+  test("is missing where none was recorded", () => {
+    expect(payloadsOf(start, reply("Done.", [], { outputTokens: undefined }))[0]).not.toHaveProperty("message.usage");
+    expect(
+      payloadsOf(start, ["session.usage_record", { usage: { model: "gpt-5" } }], reply("Done.", [], { outputTokens: undefined }))[0],
+    ).not.toHaveProperty("message.usage");
+  });
+});
+
 describe("what a person did not type", () => {
   test("is in the context but no title: skills, results of background agents, notifications", () => {
     const payloads = payloadsOf(
@@ -164,7 +230,7 @@ describe("a compaction", () => {
     preCompactionTokens: 900,
     postCompactionTokens: 90,
     trigger: "manual",
-    compactionTokensUsed: { inputTokens: 5, outputTokens: 6 },
+    compactionTokensUsed: { inputTokens: 5, outputTokens: 6, cacheReadTokens: 2 },
   });
 
   test("keeps what came after its start, not after its end", () => {
@@ -179,7 +245,7 @@ describe("a compaction", () => {
       tokensBefore: 900,
       tokensAfter: 90,
       trigger: "manual",
-      usage: { input: 5, output: 6 },
+      usage: { input: 3, output: 6, cacheRead: 2 },
     });
   });
 
@@ -266,6 +332,35 @@ describe("agents", () => {
       { message: { role: "toolResult", toolName: "bash" } },
     ]);
     expect(entriesOf(sessions[0]).map(({ id }) => id)).toEqual(["e2", "e3", "e5", "e10", "e11"]);
+  });
+
+  test("of newer versions have an id that is not that of their call, and their prompt is among their events", () => {
+    const own = (type: string, data: object) => [type, data, { agentId: "a-1" }] as const;
+    const events = log(
+      start,
+      user("look around"),
+      reply("Asking.", [call("c1", "task", { description: "Look around", prompt: "What is here?" })]),
+      own("subagent.started", { toolCallId: "c1", agentName: "explore", agentDisplayName: "look-around" }),
+      own("session.model_change", { newModel: "gpt-5", source: "agent" }),
+      own("user.message", { content: "What is here?", source: `agent-${ID}`, parentToolCallId: "c1" }),
+      own("session.usage_record", { usage: { inputTokens: 5, outputTokens: 2, apiCallId: "a1" } }),
+      own("assistant.message", { content: "A file.", apiCallId: "a1", parentToolCallId: "c1" }),
+      completed("c1", "A file."),
+    );
+    const [conversation, agent, ...others] = sessionsOf(events);
+    expect(others).toEqual([]);
+    expect(agent?.header).toMatchObject({
+      sessionId: `${ID}.a-1`,
+      title: "Look around",
+      parent: { sessionId: ID, entryId: "e3", toolCallId: "c1" },
+      metadata: { agent: { agentName: "explore" } },
+    });
+    expect(entriesOf(agent).map(({ payload }) => payload)).toMatchObject([
+      { type: "model_change" },
+      { message: { role: "user", content: "What is here?" } },
+      { message: { role: "assistant", usage: { input: 5, output: 2 } } },
+    ]);
+    expect(entriesOf(conversation).map(({ id }) => id)).toEqual(["e2", "e3", "e4", "e9"]);
   });
 
   test("are the same, whether the conversation was read before or not, or read on", () => {
