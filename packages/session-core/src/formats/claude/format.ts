@@ -50,16 +50,22 @@ function* sessions(
   const agents = findAgentFiles(path, conversation, folders);
   const main = file.chains[0];
   if (main !== undefined && main.records > 0) {
-    yield toSession(file, 0, toConversationHeader(file, main, conversation), agents.problems);
+    yield toSession(file, 0, toConversationHeader(file, main, conversation), [...agents.problems, ...chainProblems(file)]);
     yield* readAgents(file, { conversation, starter: file, folders, problems: [] });
   } else {
     const starter = indexParent(path, conversation, folders);
-    const problems = [...agents.problems, ...starter.problems];
+    const problems = [...agents.problems, ...starter.problems, ...chainProblems(file)];
     yield* readAgents(file, { conversation, starter: starter.value ?? file, folders, problems });
   }
   for (const agentPath of agents.paths.filter(reads)) {
-    yield* readAgents(indexFile(agentPath, agentIdOfFile(agentPath)), { conversation, starter: file, folders, problems: [] });
+    const agentFile = indexFile(agentPath, agentIdOfFile(agentPath));
+    yield* readAgents(agentFile, { conversation, starter: file, folders, problems: chainProblems(agentFile) });
   }
+}
+
+function chainProblems({ path, isChain }: SessionFile): readonly ImportProblem[] {
+  const message = "the file has replies without a parent; each record without one was attached to the one before it";
+  return isChain ? [{ code: "missing-parent", path, line: null, message }] : [];
 }
 
 interface AgentSource {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, parseJsonObject, stringAt, tryStringify } from "../../source/json.js";
+import { type JsonObject, objectAt, parseJsonObject, parseTime, stringAt, tryStringify } from "../../source/json.js";
 import { readJsonLines, type SourceLine } from "../../source/json-lines.js";
 import type { ImportProblem } from "../../source/source-session.js";
 import { Chains, Titles } from "./chains.js";
@@ -13,6 +13,9 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
  * With the index, the second pass (records.ts) writes each reply before the results of its calls, although its lines are mixed
  * with them, and recognizes records without text that start a branch.
  *
+ * Claude Code writes the parent of each reply; other programs write none. A file with replies without a parent is indexed again, with
+ * each record that has none below the one before it.
+ *
  * @param agent the agent of records that do not contain one.
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
@@ -24,10 +27,54 @@ export function indexFile(path: string, agent?: string): SessionFile {
       if (item.kind === "object") indexer.add(item.line, item.object);
       else indexer.addProblem(item.problem);
     }
-    return indexer.file();
+    const file = indexer.file();
+    return isUnlinked(file) ? indexAsChain(file, agent, lines) : file;
   } finally {
     lines.close();
   }
+}
+
+/** Whether a reply has no parent, although it is not the first step of its session. */
+function isUnlinked({ records }: SessionFile): boolean {
+  const started = new Set<number>();
+  for (const { kind, chain, parent } of records) {
+    if (kind === "reply" && parent === ROOT && started.has(chain)) return true;
+    if (BRANCH_STARTS.includes(kind)) started.add(chain);
+  }
+  return false;
+}
+
+function indexAsChain(file: SessionFile, agent: string | undefined, lines: EarlierLines): SessionFile {
+  const indexer = new Indexer(file.path, agent, lines, true);
+  const reader = new LineReader(file.path);
+  try {
+    const isLinked = file.records.some(({ parent }) => parent !== ROOT);
+    for (const node of isLinked ? file.records.keys() : inOrderOfTime(file, reader)) {
+      const record = file.records[node];
+      const problem = file.problems.get(node);
+      const text = record === undefined ? "" : reader.textAt(record);
+      const object = parseJsonObject(text);
+      if (problem !== undefined) indexer.addProblem(problem);
+      else if (record !== undefined && object !== undefined)
+        indexer.add(
+          { number: record.line, text, offset: record.offset, bytes: record.bytes, isTooLong: false, hasLineBreak: true },
+          object,
+        );
+    }
+    return indexer.file();
+  } finally {
+    reader.close();
+  }
+}
+
+/** The records, oldest first. One without a time stays behind the one before it in the file. */
+function inOrderOfTime({ records }: SessionFile, reader: LineReader): readonly NodeIndex[] {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const times = records.map((record) => {
+    lastMs = parseTime(reader.takeObject(record)?.timestamp) ?? lastMs;
+    return lastMs;
+  });
+  return [...records.keys()].sort((a, b) => Math.sign((times[a] ?? 0) - (times[b] ?? 0)) || a - b);
 }
 
 /** The lines before the current one, to recognize a record that is written again. */
@@ -75,14 +122,19 @@ export class Indexer {
   readonly #titles = new Titles();
   readonly #boundaries = new Boundaries(this.#nodeOf);
   readonly #earlier: EarlierLines;
+  readonly #isChain: boolean;
+  /** Of a chain: the last record of the conversation and of each agent. */
+  readonly #lastOf = new Map<string, NodeIndex>();
   #keptBytes = 0;
   /** The object of the current line. */
   #object: JsonObject | undefined;
 
-  constructor(path: string, agent: string | undefined, earlier: EarlierLines) {
+  /** `isChain`: a record without a parent is below the one that was added before it. */
+  constructor(path: string, agent: string | undefined, earlier: EarlierLines, isChain = false) {
     this.#path = path;
     this.#agent = agent;
     this.#earlier = earlier;
+    this.#isChain = isChain;
   }
 
   addProblem(problem: ImportProblem): void {
@@ -119,7 +171,8 @@ export class Indexer {
   #parentOf(record: JsonObject): NodeIndex {
     const logical = record.subtype === "compact_boundary" ? stringAt(record, "logicalParentUuid") : undefined;
     const uuid = logical ?? stringAt(record, "parentUuid");
-    return uuid === undefined ? ROOT : (this.#nodeOf.get(uuid) ?? MISSING);
+    if (uuid !== undefined) return this.#nodeOf.get(uuid) ?? MISSING;
+    return (this.#isChain ? this.#lastOf.get(chainKeyOf(record)) : undefined) ?? ROOT;
   }
 
   // The parent of a sidechain may be the call that started it; the session's header already has this link.
@@ -137,6 +190,7 @@ export class Indexer {
     const reply = this.#replyOf(kind, record, node, parent);
     this.#push(isAbsorbed ? "absorbed" : kind, uuid, line, parent, chain, isAbsorbed ? owner : reply);
     this.#nodeOf.set(uuid, owner ?? node);
+    if (this.#isChain) this.#lastOf.set(chainKeyOf(record), owner ?? node);
     if (kind === "reply") this.#calls.addCalls(record, owner ?? node);
     if (kind === "boundary") this.#boundaries.add(record, node, parent === MISSING);
     if (!isAbsorbed && BRANCH_STARTS.includes(kind)) this.#markLeading(parent);
@@ -220,6 +274,7 @@ export class Indexer {
       calls: this.#calls.calls,
       repeatedResults: this.#calls.repeatedResults,
       renamed: this.#renamed,
+      isChain: this.#isChain,
       agentCalls: this.#calls.agentCalls,
       promptCalls: this.#calls.promptCalls,
       chains: this.#chains.facts,
@@ -228,6 +283,10 @@ export class Indexer {
       },
     };
   }
+}
+
+function chainKeyOf(record: JsonObject): string {
+  return record.isSidechain === true ? `agent ${stringAt(record, "agentId") ?? ""}` : "";
 }
 
 // The Agent SDK gives the titles and tags that it appends a uuid, but no place in the tree.

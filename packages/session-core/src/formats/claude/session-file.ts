@@ -85,6 +85,8 @@ export interface SessionFile {
   readonly repeatedResults: ReadonlyMap<NodeIndex, NodeIndex>;
   /** Records whose uuid belongs to another record; they get a derived id. */
   readonly renamed: ReadonlySet<NodeIndex>;
+  /** Whether replies have no parent: then each record without one is below the one before it. Without any parents, by their times. */
+  readonly isChain: boolean;
   /** The calls that started agents: by the agent's id, and by the digest of its prompt. */
   readonly agentCalls: ReadonlyMap<string, string>;
   readonly promptCalls: ReadonlyMap<string, string>;

@@ -46,9 +46,13 @@ interface Drawn {
   readonly back: number;
 }
 
-// Records of random kinds, each hanging on a random earlier one. A result answers the reply that it hangs on.
+// Records of random kinds, each hanging on a random earlier one. A result answers the reply that it hangs on. A reply has a parent
+// unless it is the first record: of files without parents, unlinked.test.ts.
 function linesOf(drawn: readonly Drawn[]): readonly Line[] {
-  return drawn.map(({ kind, back }, at) => lineOf(kind, `n${at}`, at > back ? `n${at - back - 1}` : null, back));
+  return drawn.map(({ kind, back }, at) => {
+    const first = kind === "reply" && at > 0 ? "n0" : null;
+    return lineOf(kind, `n${at}`, at > back ? `n${at - back - 1}` : first, back);
+  });
 }
 
 function lineOf(kind: Drawn["kind"], id: string, parent: string | null, back: number): Line {
