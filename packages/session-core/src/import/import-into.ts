@@ -63,7 +63,7 @@ function readingOf<S extends number>(
 }
 
 /** The session that a source creates. */
-export function newSession(id: SessionId, header: SourceHeader): NewSession {
+export function newSession(id: SessionId, header: SourceHeader, { writtenAtMs }: ImportOptions): NewSession {
   const { parent } = header;
   return {
     id,
@@ -71,7 +71,7 @@ export function newSession(id: SessionId, header: SourceHeader): NewSession {
     title: header.title,
     titleSource: header.title === undefined ? undefined : "auto",
     cwd: header.cwd,
-    createdAtMs: header.createdAtMs,
+    createdAtMs: header.createdAtMs ?? writtenAtMs,
     metadata: header.metadata,
     parent: parent && { sessionId: parent.sessionId, entryId: parent.entryId ?? null, toolCallId: parent.toolCallId ?? null },
   };

@@ -57,7 +57,8 @@ function importIntoFile(
   fileTools: FileTools,
 ) {
   const row = findSessionRow(connection, sessionId);
-  const { seq } = row ?? insertNewSession(connection, newSession(sessionId, source.header), { ...options, id: source.header.sessionId });
+  const { seq } =
+    row ?? insertNewSession(connection, newSession(sessionId, source.header, options), { ...options, id: source.header.sessionId });
   const existing = row && { kind: row.kind, cwd: row.cwd, entryCount: row.entry_count, callId: row.parent_call_id };
   return importInto(new StoredImport(connection, { id: sessionId, seq, fileTools }), existing, source, options, validate);
 }

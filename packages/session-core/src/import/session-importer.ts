@@ -37,10 +37,14 @@ export class SessionImporter<S extends number> {
   readonly #readIds: Set<EntryId> | undefined;
   /** The later states of records that an earlier import read, by the id of the record, and what follows them. */
   readonly #continuedTips = new Map<string, PathState<S>>();
+  /** The ids of stored entries to which an earlier version of the reader gave another id, by the id of today. */
+  readonly #formerIds = new Map<EntryId, EntryId>();
   #added = 0;
   #known = 0;
   #foreignAdded = 0;
   #merged = 0;
+  /** The time of entries whose source has none. */
+  #startMs = 0;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
   #last: PathState<S> = EMPTY_PATH;
   /** The payload that was written or found last. */
@@ -79,6 +83,7 @@ export class SessionImporter<S extends number> {
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
     this.#last = this.#startOf();
+    this.#startMs = source.header.createdAtMs ?? this.#options.writtenAtMs ?? Date.now();
     for (const record of source.records(this.#options.sync?.from)) {
       this.#importRecord(record);
       this.#records += 1;
@@ -110,9 +115,7 @@ export class SessionImporter<S extends number> {
   #importRecord(record: SourceRecord): void {
     switch (record.kind) {
       case "entry":
-        this.#last = this.#importEntry(record);
-        this.#keep(record);
-        this.#readIds?.add(record.id);
+        this.#addEntry(this.#withStoredId(record));
         return;
       case "problem":
         this.#problems.add(record.problem);
@@ -133,9 +136,26 @@ export class SessionImporter<S extends number> {
     }
   }
 
+  #addEntry(record: SourceEntry): void {
+    this.#last = this.#importEntry(record);
+    this.#keep(record);
+    this.#readIds?.add(record.id);
+  }
+
+  /** The record with the ids under which an import with an earlier version of the reader has stored it and its parent. */
+  #withStoredId(record: SourceEntry): SourceEntry {
+    const { id, formerId, parentId } = record;
+    const isFormer =
+      !this.#isNew && formerId !== undefined && this.#target.find(id) === undefined && this.#target.find(formerId) !== undefined;
+    if (isFormer) this.#formerIds.set(id, formerId);
+    const parent = parentId === null ? null : (this.#formerIds.get(parentId) ?? parentId);
+    return isFormer || parent !== parentId ? { ...record, id: isFormer ? formerId : id, parentId: parent } : record;
+  }
+
   /** The id of the entry for a record: that of its later state, if there is one. */
   #currentId(id: EntryId): EntryId {
-    return this.#continuedTips.get(id)?.entryId ?? id;
+    const stored = this.#formerIds.get(id) ?? id;
+    return this.#continuedTips.get(stored)?.entryId ?? stored;
   }
 
   #keep({ line, id }: SourceEntry): void {
@@ -172,9 +192,10 @@ export class SessionImporter<S extends number> {
   }
 
   #validateRecord(record: SourceEntry): ValidatedEntry {
-    const place = { id: record.id, createdAtMs: record.createdAtMs };
+    const place = { id: record.id, createdAtMs: record.createdAtMs || this.#startMs };
     try {
-      const given = this.hasUpdates ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
+      const given =
+        this.hasUpdates || this.#formerIds.size > 0 ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
       const { payload } = this.#validate(given);
       // A payload that was changed by the validation has another text.
       return { payload, ...place, payloadJson: payload === record.payload ? record.payloadJson : undefined };

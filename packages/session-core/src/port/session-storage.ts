@@ -186,6 +186,8 @@ export interface SessionStorage {
 export interface ImportOptions {
   readonly format: string;
   readonly path: string;
+  /** When the file was written last, in milliseconds since 1970: the time of a session whose source has none. */
+  readonly writtenAtMs?: number | undefined;
   /** Called after every few hundred records with the number of records read so far. */
   readonly onRecords?: ((records: number) => void) | undefined;
   /** The source is a part of a transcript that is still written. */

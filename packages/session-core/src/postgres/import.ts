@@ -74,7 +74,7 @@ async function importAs(database: PgDatabase, id: SessionId, run: ImportRun): Pr
 
 /** Plans the whole session before its transaction: nothing of it is on the server. */
 async function importNew(database: PgDatabase, id: SessionId, { source, options, rules }: ImportRun): Promise<Imported> {
-  const created = newSession(id, source.header);
+  const created = newSession(id, source.header, options);
   const from = { ...options, id: source.header.sessionId };
   const columns = sessionColumns(created, from);
   const empty = { id, seq: 0, lastSeq: 0, cwd: columns.cwd, firstText: null };

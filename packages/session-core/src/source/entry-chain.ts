@@ -8,6 +8,8 @@ interface ChainedEntry {
   readonly line: number;
   /** The record's own id. Without a valid one, the entry gets an id derived from the session, the line and `part`. */
   readonly id?: string | undefined;
+  /** The id that an earlier version gave it. */
+  readonly formerId?: EntryId | undefined;
   /** The number of the entry among those of its line, from 0. */
   readonly part?: number;
   /** Default: the time of the entry before it. */
@@ -41,19 +43,21 @@ export class EntryChain {
     return { leafId: this.#leafId, lastMs: this.#lastMs };
   }
 
-  /** The id that `add` gives to this entry. */
+  /** The id that `add` gives to this entry. The number comes first, so that a short prefix still names the first entry of the line. */
   idOf({ line, id, part = 0 }: Pick<ChainedEntry, "line" | "id" | "part">): EntryId {
-    const own = id === undefined || part === 0 ? id : `${id}:${part}`;
+    const own = id === undefined || part === 0 ? id : `${part + 1}:${id}`;
     return own !== undefined && isId(own) ? own : derivedId(this.#sessionId, id ?? "", line, part);
   }
 
   /** Attaches an entry to the leaf, and becomes the leaf. */
   add(entry: ChainedEntry): SourceEntry {
     const id = this.idOf(entry);
+    const formerId = entry.formerId ?? (entry.id !== undefined && (entry.part ?? 0) > 0 ? `${entry.id}:${entry.part}` : undefined);
     const parentId = this.#leafId;
     this.#lastMs = entry.createdAtMs ?? this.#lastMs;
     this.#leafId = id;
-    return { kind: "entry", line: entry.line, id, parentId, createdAtMs: this.#lastMs, payload: entry.payload };
+    const added = { kind: "entry", line: entry.line, id, parentId, createdAtMs: this.#lastMs, payload: entry.payload } as const;
+    return formerId === undefined || formerId === id ? added : { ...added, formerId };
   }
 
   /** Continues behind this entry; null: before the first one. */

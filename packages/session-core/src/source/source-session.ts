@@ -66,6 +66,9 @@ export interface SourceEntry {
   readonly id: EntryId;
   /** null: a first entry. An unknown id is reported and replaced by the id of the entry before this one. */
   readonly parentId: EntryId | null;
+  /** The id that an earlier version of the reader gave: an entry that the store has under it keeps it. */
+  readonly formerId?: EntryId | undefined;
+  /** 0: neither the record nor one before it has a time. It gets that of the session, or of the file. */
   readonly createdAtMs: number;
   readonly payload: unknown;
   /** The JSON text of `payload` without its type, if the reader has it: writing the text again would take a seventh of an import. */
@@ -106,7 +109,7 @@ export interface FileHead {
   readonly path: string;
   /** The first complete lines that are JSON objects: at most 50, in the first 1 MiB. */
   readonly records: readonly JsonObject[];
-  /** The first complete lines that are JSON values of any kind: at most 50, in the first 1 MiB. */
+  /** The first complete lines that are JSON objects or lists: at most 50, in the first 1 MiB. */
   readonly lines: readonly unknown[];
   /** The JSON value that is the whole file, if the file has at most 1 MiB; otherwise undefined. */
   readonly document: unknown;

@@ -3,7 +3,6 @@ import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, Unknown
 import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLargeError } from "../errors/session-errors.js";
 import type { ImportedSession } from "../port/session-storage.js";
 import type { SyncedImport } from "../port/source-files.js";
-import { readHead } from "../source/json-lines.js";
 import { closeDetected } from "../source/source-database.js";
 import type { FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
@@ -167,7 +166,8 @@ export class ImportRun {
     const sync = await this.#choices?.choose(session, path);
     if (this.#choices !== undefined && sync === undefined) return;
     const onRecords = (records: number) => this.#progress(file, records);
-    const imported = await this.#store.storage.importSession(session, { format: format.name, path, onRecords, sync });
+    const writtenAtMs = Math.trunc(file.writtenAtMs);
+    const imported = await this.#store.storage.importSession(session, { format: format.name, path, writtenAtMs, onRecords, sync });
     // A copy of a session, or an agent that was imported before its starter, is listed once.
     if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;
     this.#listedIds.add(imported.sessionId);
@@ -188,7 +188,7 @@ export class ImportRun {
 }
 
 function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {
-  const head = readHead(path);
+  const head = folders.head(path);
   return formats.find((format) => format.detects(head, folders));
 }
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { applicationFolder, foldersBelow } from "../../source/agent-folders.js";
 import { isObject, type JsonObject, objectAt } from "../../source/json.js";
-import { readHead } from "../../source/json-lines.js";
 import { tablesOf } from "../../source/source-database.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type { FileHead, SourceEnvironment, SourceFormat, SourceSession } from "../../source/source-session.js";
@@ -23,7 +22,7 @@ export const cursorFormat: SourceFormat = {
   ],
   detects: (head, folders) => isDatabase(tablesOf(head, folders)) || isTranscript(head),
   sessions: (path: string, folders = new SourceFolders(), reads = () => true): Iterable<SourceSession> =>
-    sessionsOf(readHead(path), folders, reads),
+    sessionsOf(folders.head(path), folders, reads),
 };
 
 function sessionsOf(head: FileHead, folders: SourceFolders, reads: (path: string) => boolean): Iterable<SourceSession> {

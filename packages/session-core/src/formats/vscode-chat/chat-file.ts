@@ -1,16 +1,19 @@
 import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
 import { EntryChain } from "../../source/entry-chain.js";
-import { type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
+import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
 import { readJsonDocument } from "../../source/json-document.js";
 import { readJsonLines } from "../../source/json-lines.js";
-import type { ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
+import type { FileHead, ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { MutationLog, type RequestNode } from "./mutation-log.js";
 import { isComplete, modelOf, toPrompt, toReplies } from "./request.js";
 import type { RequestEntry } from "./response.js";
 
 /** The newest version of a chat's state that is known. */
 const NEWEST_VERSION = 3;
+
+/** What VS Code writes before the UUID of a request. */
+const KEY_START = /^request_(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:#\d+)?$)/i;
 
 /** The lists of a document that are read by element. */
 export const LISTS = ["requests"];
@@ -36,9 +39,10 @@ export class ChatFile {
   readonly #lines: number[] = [];
 
   /** `sessionId`: the id of the session, from the one in the chat. */
-  constructor(path: string, isDocument: boolean, sessionId: (recorded: string | undefined) => SessionId) {
+  constructor({ path, document }: FileHead, isDocument: boolean, sessionId: (recorded: string | undefined) => SessionId) {
     this.#path = path;
-    if (isDocument) this.#readDocument();
+    if (isDocument && isObject(document)) this.#log.apply({ kind: 0, v: document }, 1);
+    else if (isDocument) this.#readDocument();
     else this.#readLog();
     this.sessionId = sessionId(stringAt(this.members, "sessionId"));
     const version = numberAt(this.members, "version");
@@ -51,6 +55,12 @@ export class ChatFile {
   /** The members of the chat. */
   get members(): JsonObject {
     return this.#log.members;
+  }
+
+  /** When the chat began: an export does not say it, but the first request may. undefined: not known. */
+  get startMs(): number | undefined {
+    const times = this.#log.requests.map(({ request }) => parseTime(request.timestamp)).filter((time) => time !== undefined);
+    return parseTime(this.members.creationDate) ?? (times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b)));
   }
 
   /** Whether the chat has no request: VS Code writes one for each window. */
@@ -85,7 +95,7 @@ export class ChatFile {
     for (const problem of this.#problems) yield { kind: "problem", problem };
     const last = this.#log.live.at(-1);
     const open = last === undefined || isComplete(last.request) ? undefined : last;
-    const writer = new RequestWriter(this.sessionId, parseTime(this.members.creationDate) ?? 0, open);
+    const writer = new RequestWriter(this.sessionId, this.startMs ?? 0, open);
     const lines = new Set<number>();
     for (const entry of writer.entries(this.#log.requests)) {
       lines.add(entry.line);
@@ -170,10 +180,14 @@ class RequestWriter {
 
   #add(node: RequestNode, { name, payload, createdAtMs, summarizes }: RequestEntry): SourceEntry {
     const kept = summarizes === undefined ? {} : { firstKeptEntryId: this.#nextOf.get(summarizes) ?? null };
-    const id = name === "" ? node.key : `${node.key}:${name}`;
+    // All keys begin with `request_`, and no short prefix would tell one entry from another.
+    const own = node.key.replace(KEY_START, "");
+    const id = name === "" ? own : `${name}:${own}`;
+    const former = name === "" ? node.key : `${node.key}:${name}`;
     return this.#chain.add({
       line: node.line,
-      id: isId(id) ? id : derivedId(this.#sessionId, id),
+      id: isId(id) ? id : derivedId(this.#sessionId, former),
+      formerId: isId(former) ? former : undefined,
       createdAtMs: createdAtMs ?? parseTime(node.request.timestamp),
       payload: { ...payload, ...kept },
     });

@@ -2,9 +2,8 @@ import { basename, dirname, join } from "node:path";
 import { isId, type SessionId } from "../../ids/ids.js";
 import { applicationFolder } from "../../source/agent-folders.js";
 import { derivedId } from "../../source/derived-id.js";
-import { objectAt, parseJsonObject, parseTime, stringAt } from "../../source/json.js";
+import { objectAt, parseJsonObject, stringAt } from "../../source/json.js";
 import { isDocument, readDocumentHead } from "../../source/json-document.js";
-import { readHead } from "../../source/json-lines.js";
 import { readStart } from "../../source/source-file.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import { type FileHead, type SourceEnvironment, type SourceFormat, type SourceHeader, tryRead } from "../../source/source-session.js";
@@ -27,14 +26,14 @@ export const vscodeChatFormat: SourceFormat = {
   detects: (head: FileHead) => isTranscript(head) || isLog(head) || isChatDocument(head),
   starterOf: findChat,
   *sessions(path, folders = new SourceFolders()) {
-    const head = readHead(path);
+    const head = folders.head(path);
     if (isTranscript(head)) {
       // The chat has all that its transcript has.
       if (findChat(path, folders) === undefined) yield* readEventFile(path, folders);
       return;
     }
     const sessionId = (recorded: string | undefined) => sessionIdOf(path, recorded);
-    const chat = new ChatFile(path, isChatDocument(head), sessionId);
+    const chat = new ChatFile(head, isChatDocument(head), sessionId);
     if (!chat.isEmpty) yield { header: toHeader(path, chat, folders), records: () => chat.records() };
   },
 };
@@ -85,7 +84,7 @@ function sessionIdOf(path: string, recorded: string | undefined): SessionId {
   return recorded !== undefined && isId(recorded) ? recorded : isId(name) ? name : derivedId(name);
 }
 
-function toHeader(path: string, { members, sessionId }: ChatFile, folders: SourceFolders): SourceHeader {
+function toHeader(path: string, { members, sessionId, startMs }: ChatFile, folders: SourceFolders): SourceHeader {
   const workspace = readWorkspace(path, folders) ?? "";
   const cwd = toLocalPath(workspace);
   const title = stringAt(members, "customTitle") || undefined;
@@ -96,7 +95,7 @@ function toHeader(path: string, { members, sessionId }: ChatFile, folders: Sourc
   return {
     sessionId,
     kind: "conversation",
-    createdAtMs: parseTime(members.creationDate),
+    createdAtMs: startMs,
     cwd,
     title,
     metadata: { ...Object.fromEntries(known), ...(workspace === "" || cwd !== undefined ? {} : { workspace }) },

@@ -38,7 +38,7 @@ test("the document of an older version, with a subagent's in the folder of its s
   const document = { ...header({ summary: "A talk" }), messages: [user("u", "go"), gemini("g", "", { toolCalls: [call("a", "A")] })] };
   const { sessions } = await importedFile("p/chats/session-1.json", JSON.stringify(document, null, 2));
   const [session] = sessions;
-  expect(session && (await collected(session.entries())).map(({ id }) => id)).toEqual(["u", "g", "g:1"]);
+  expect(session && (await collected(session.entries())).map(({ id }) => id)).toEqual(["u", "g", "2:g"]);
   expect((await session?.record())?.title).toBe("A talk");
   const agent = await importedFile("p/chats/parent-id/agent-id.jsonl", [
     header({ sessionId: "agent-id", kind: "subagent" }),

@@ -73,8 +73,8 @@ test("a session in files becomes prompts, replies and results in order, each wit
       "msg_3 message",
       "prt_msg_3_001 message",
       "msg_4 message",
-      "msg_4:1 message",
-      "msg_4:2 custom",
+      "2:msg_4 message",
+      "3:msg_4 custom",
       "msg_5 message",
     ]
   `);
@@ -254,7 +254,7 @@ test("a reply has its blocks, model, usage, cost and what has no place in a mess
           },
           "mode": "build",
         },
-        "parentId": "msg_4:2",
+        "parentId": "3:msg_4",
         "seq": 10,
         "type": "message",
       },
@@ -283,7 +283,7 @@ test("the steps of one old message are several replies, each before its results,
   const data = tempFolder();
   writeFiles(data, [{ info: sessionInfo("ses_1"), messages: [user("msg_1", 0, [text("go")]), reply("msg_2", 5, parts)] }]);
   const { entries } = await imported(data);
-  expect(entries.map(({ id }) => id)).toEqual(["msg_1", "msg_2", "prt_msg_2_002", "msg_2:1"]);
+  expect(entries.map(({ id }) => id)).toEqual(["msg_1", "msg_2", "prt_msg_2_002", "2:msg_2"]);
   expect(
     entries.flatMap((entry) => (entry.type === "message" && entry.message.role === "assistant" ? entry.message.usage?.output : [])),
   ).toEqual([5, 7]);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/entry/json.js";
@@ -8,7 +8,7 @@ import { importPath } from "../../../src/transfer/import-path.js";
 import { syncSessions } from "../../../src/transfer/sync.js";
 import { nothingIsLost } from "../../world/mutated-files.js";
 import { fileOf } from "../../world/sources.js";
-import { openedStore, tempFolder } from "../../world/stores.js";
+import { collected, openedStore, tempFolder } from "../../world/stores.js";
 import { headOf } from "../file-head.js";
 
 const ID = "11111111-2222-4333-8444-555555555555";
@@ -52,6 +52,37 @@ const payloadsOf = (...requests: readonly JsonObject[]) => entriesOf([whole(...r
 const treeOf = (lines: readonly object[]) => Object.fromEntries(entriesOf(lines).map(({ id, parentId }) => [id, parentId]));
 const leafOf = (lines: readonly object[]) => recordsOf(lines).find(({ kind }) => kind === "leaf");
 
+describe("an exported chat", () => {
+  const {
+    creationDate: _,
+    sessionId: __,
+    ...exported
+  } = state(request("a", { timestamp: Date.UTC(2025, 8, 12) }), request("b", { timestamp: Date.UTC(2025, 8, 13) }));
+
+  async function imported(chat: JsonObject) {
+    const store = await openedStore();
+    const path = join(tempFolder(), "chat.json");
+    writeFileSync(path, JSON.stringify(chat, null, 2));
+    utimesSync(path, new Date(Date.UTC(2026, 0, 1)), new Date(Date.UTC(2026, 0, 1)));
+    await importPath(store, path);
+    const [session] = (await store.listSessions()).items;
+    const entries = session === undefined ? [] : await collected((await store.openSession(session.id)).entries());
+    return { session, times: entries.map(({ createdAtMs }) => createdAtMs) };
+  }
+
+  test("was created at its first request and active at its last entry", async () => {
+    const { session } = await imported(exported);
+    expect(session).toMatchObject({ createdAtMs: Date.UTC(2025, 8, 12), activeAtMs: Date.UTC(2025, 8, 13) });
+  });
+
+  test("without any time has that of the file", async () => {
+    const requests = [request("a", { timestamp: undefined }), request("b", { timestamp: undefined })];
+    const { session, times } = await imported({ ...exported, requests });
+    expect(session).toMatchObject({ createdAtMs: Date.UTC(2026, 0, 1) });
+    expect(new Set(times)).toEqual(new Set([Date.UTC(2026, 0, 1)]));
+  });
+});
+
 describe("the log of a chat", () => {
   test("is replayed: values are set, lists grow, members go", () => {
     const log = [
@@ -78,29 +109,40 @@ describe("the log of a chat", () => {
       set(["requests", 1], request("e")),
     ];
     expect(treeOf(log)).toEqual({
-      "a:model": null,
-      a: "a:model",
-      "a:p0": "a",
-      b: "a:p0",
-      "b:p0": "b",
-      c: "b:p0",
-      "c:p0": "c",
-      d: "a:p0",
-      "d:p0": "d",
-      e: "a:p0",
-      "e:p0": "e",
+      "model:a": null,
+      a: "model:a",
+      "p0:a": "a",
+      b: "p0:a",
+      "p0:b": "b",
+      c: "p0:b",
+      "p0:c": "c",
+      d: "p0:a",
+      "p0:d": "d",
+      e: "p0:a",
+      "p0:e": "e",
     });
-    expect(leafOf(log)).toEqual({ kind: "leaf", name: "main", entryId: "e:p0" });
+    expect(leafOf(log)).toEqual({ kind: "leaf", name: "main", entryId: "p0:e" });
+  });
+
+  test("has entries with the UUID of their request, so that short ids differ at their start", () => {
+    const [a, b] = ["request_4e5049a2-1111-4111-8111-111111111111", "request_99a049a2-1111-4111-8111-111111111111"];
+    expect(entriesOf([whole(request(a), request(b))]).map(({ id, formerId }) => [id, formerId])).toEqual([
+      [`model:${a.slice(8)}`, `${a}:model`],
+      [a.slice(8), a],
+      [`p0:${a.slice(8)}`, `${a}:p0`],
+      [b.slice(8), b],
+      [`p0:${b.slice(8)}`, `${b}:p0`],
+    ]);
   });
 
   test("that was written anew keeps its requests, also those undone before", () => {
     const log = [whole(request("a"), request("b")), whole(request("a"), request("c")), whole()];
-    expect(treeOf(log)).toMatchObject({ b: "a:p0", c: "a:p0" });
+    expect(treeOf(log)).toMatchObject({ b: "p0:a", c: "p0:a" });
     expect(leafOf(log)).toEqual({ kind: "leaf", name: "main", entryId: null });
   });
 
   test("has its leaf before requests that will be removed when the next one is sent", () => {
-    expect(leafOf([whole(request("a"), request("b", { shouldBeRemovedOnSend: { requestId: "b" } }))])).toMatchObject({ entryId: "a:p0" });
+    expect(leafOf([whole(request("a"), request("b", { shouldBeRemovedOnSend: { requestId: "b" } }))])).toMatchObject({ entryId: "p0:a" });
   });
 
   test("never changes prototypes or leaves holes in lists; such a change is a foreign entry", () => {
@@ -115,10 +157,10 @@ describe("the log of a chat", () => {
     expect(
       entries.filter(({ payload }) => JSON.stringify(payload).includes("foreign")).map(({ line, parentId }) => [line, parentId]),
     ).toEqual([
-      [2, "a:p0"],
-      [3, "a:p0"],
-      [5, "a:p0"],
-      [6, "a:p0"],
+      [2, "p0:a"],
+      [3, "p0:a"],
+      [5, "p0:a"],
+      [6, "p0:a"],
     ]);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
@@ -198,7 +240,7 @@ describe("a request", () => {
     const entries = entriesOf([
       whole(request("a", metadata(rounds, { toolCallResults, summary: { toolCallRoundId: "r1", text: "sum" } }))),
     ]);
-    expect(entries.map(({ id }) => id)).toEqual(["a:model", "a", "a:r0", "a:r0:0", "a:s0", "a:r1"]);
+    expect(entries.map(({ id }) => id)).toEqual(["model:a", "a", "r0:a", "r0:0:a", "s0:a", "r1:a"]);
     expect(entries[4]?.payload).toMatchObject({ type: "compaction", summary: "sum", firstKeptEntryId: null });
   });
 
@@ -207,7 +249,7 @@ describe("a request", () => {
     const kept = (toolCallRoundId: string) =>
       payloadsOf(request("a", metadata(rounds)), later(toolCallRoundId)).find((payload) => JSON.stringify(payload).includes("compaction"));
     expect(kept("r2")).toMatchObject({ firstKeptEntryId: "b" });
-    expect(kept("r1")).toMatchObject({ firstKeptEntryId: "a:r1" });
+    expect(kept("r1")).toMatchObject({ firstKeptEntryId: "r1:a" });
     expect(kept("unknown")).toMatchObject({ firstKeptEntryId: null });
   });
 
@@ -222,7 +264,7 @@ describe("a request", () => {
       [[ID, 4]],
       [[ID, 1]],
     ]);
-    expect((await store.openSession(ID)).leafId).toBe("b:p0");
+    expect((await store.openSession(ID)).leafId).toBe("p0:b");
   });
 });
 
