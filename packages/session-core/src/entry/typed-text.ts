@@ -5,14 +5,14 @@ import { joinTextBlocks } from "./text.js";
 /**
  * What a person typed, of a message in which a program stored it in another form: a slash command of Claude Code (`/init`), a shell
  * command of it (`! npm test`), a prompt that waited while the model worked, a skill of pi (`/skill:review src`), a request to Codex below
- * the files that an editor has open. undefined: any other message, also the output of a command.
+ * the files that an editor has open, a prompt to Claude Code in an editor with reminders of the program in the same text. undefined: any other message, also the output of a command.
  *
  * @example
  * const content = "<command-name>/init</command-name>\n<command-args>fast</command-args>";
  * typedText({ role: "custom", customType: "claude.command", content }); // "/init fast"
  */
 export function typedText(message: Message): string | undefined {
-  if (message.role === "user") return typedSkill(message.content) ?? typedRequest(message.content);
+  if (message.role === "user") return typedSkill(message.content) ?? typedRequest(message.content) ?? typedBesideReminder(message.content);
   if (message.role !== "custom") return undefined;
   switch (message.customType) {
     case "claude.command":
@@ -66,6 +66,14 @@ function typedRequest(content: Parameters<typeof joinTextBlocks>[0]): string | u
   if (!first.startsWith("# Context from my IDE setup:") && !first.startsWith("# Files mentioned by the user:")) return undefined;
   const at = first.indexOf(REQUEST);
   return at === -1 ? undefined : first.slice(at + REQUEST.length).trim() || undefined;
+}
+
+const REMINDERS = /^\s*(?:<system-reminder>[^]*?<\/system-reminder>\s*)+/;
+
+/** Claude Code in an editor writes its reminders before what the person typed. */
+function typedBesideReminder(content: Parameters<typeof joinTextBlocks>[0]): string | undefined {
+  if (!firstText(content).trimStart().startsWith("<system-reminder>")) return undefined;
+  return joinTextBlocks(content).replace(REMINDERS, "").trim() || undefined;
 }
 
 /** A message of a program as a message of the user, if a person typed what it contains; any other message is returned unchanged. */

@@ -37,6 +37,13 @@ test("a request to Codex in an editor reads as what was typed below the open fil
   expect(typedText({ role: "user", content: "I wrote:\n## My request for Codex:\nx" })).toBe(undefined);
 });
 
+test("a prompt to Claude Code reads without the reminders before it in the same text", () => {
+  const reminder = "<system-reminder>\nmind <the> tests\n</system-reminder>";
+  expect(typedText({ role: "user", content: `${reminder}\n${reminder}\n\nhello session 2` })).toBe("hello session 2");
+  expect(typedText({ role: "user", content: reminder })).toBe(undefined);
+  expect(typedText({ role: "user", content: `why ${reminder}?` })).toBe(undefined);
+});
+
 test("a skill of pi reads as its name and what follows it", () => {
   const content = '<skill name="review" location="/s/review.md">\nRead all.\n</skill>\n\nsrc/lexer.ts please';
   expect(typedText({ role: "user", content })).toBe("/skill:review src/lexer.ts please");

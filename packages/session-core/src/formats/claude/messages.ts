@@ -3,11 +3,14 @@ import { stopReasonOf } from "../../entry/stop-reason.js";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
 import {
   classifyInjected,
+  findOutputs,
   findResultBlocks,
   type InjectedKind,
+  isOutput,
   isReminderBlock,
   isResultBlock,
   META,
+  OUTPUT,
   QUEUED,
   readQueuedPrompt,
   textWithoutReminders,
@@ -26,9 +29,11 @@ export function toUserMessages(record: JsonObject, toolNames: ToolNames): readon
   if (queued !== undefined) return [toQueuedMessage(record, queued)];
   const content = objectAt(record, "message")?.content;
   const results = toResultMessages(record, content, toolNames);
-  const rest = Array.isArray(content) ? content.filter((block) => !isResultBlock(block)) : content;
+  const outputs = findOutputs(content).map((block) => toCustomMessage(OUTPUT, toContent(block.content)));
+  const rest = Array.isArray(content) ? content.filter((block) => !isResultBlock(block) && !isOutput(block)) : content;
   const isEmpty = Array.isArray(rest) && rest.length === 0;
-  return results.length > 0 && isEmpty ? results : [...results, ...toTextMessages(record, rest)];
+  const found = [...results, ...outputs];
+  return found.length > 0 && isEmpty ? found : [...found, ...toTextMessages(record, rest)];
 }
 
 function toQueuedMessage(record: JsonObject, prompt: unknown): JsonObject {

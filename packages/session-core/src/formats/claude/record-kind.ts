@@ -38,6 +38,7 @@ function classifyUserRecord(record: JsonObject): "human" | "injected" | "result"
   if (message === undefined) return "noise";
   if (record.isCompactSummary === true) return "summary";
   if (findResultBlocks(message.content).length > 0) return "result";
+  if (findOutputs(message.content).length > 0) return "injected";
   // Shown in the terminal, never sent to a model: not part of the context.
   if (record.isVisibleInTranscriptOnly === true) return "noise";
   return classifySpeaker(record, message.content);
@@ -51,6 +52,16 @@ export function findResultBlocks(content: unknown): readonly JsonObject[] {
 /** Whether a block is a result of a tool call. */
 export function isResultBlock(block: unknown): block is JsonObject {
   return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id === "string";
+}
+
+/** The `tool_result` blocks of a content that name no call: their calls have no id either, as in redacted files. */
+export function findOutputs(content: unknown): readonly JsonObject[] {
+  return Array.isArray(content) ? content.filter(isOutput) : [];
+}
+
+/** Whether a block is a result that names no call. */
+export function isOutput(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id !== "string";
 }
 
 /** The queued prompt of an attachment; undefined for other attachments. */
@@ -84,6 +95,9 @@ export const META: InjectedKind = { customType: "claude.meta", display: false };
 
 /** A prompt that the user queued while the model was working, sent as an attachment. */
 export const QUEUED: InjectedKind = { customType: "claude.queued", display: true };
+
+/** The output of a tool whose call is not known. */
+export const OUTPUT: InjectedKind = { customType: "claude.output", display: true };
 
 const COMMAND: InjectedKind = { customType: "claude.command", display: true };
 const BASH: InjectedKind = { customType: "claude.bash", display: true };

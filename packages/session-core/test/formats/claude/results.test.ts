@@ -100,3 +100,15 @@ describe("a record with results", () => {
     expect(messageOf(importLines([asked, result("r1", "u1", "gone")]), "r1")).not.toHaveProperty("toolName");
   });
 });
+
+test("an output that names no call is visible, below the reply whose call has no id", () => {
+  const bare = { type: "tool_use", name: "Bash", input: { command: "ls" } };
+  const session = importLines([
+    user("u1", null, "go"),
+    reply("a1", "u1", "m1", [text("I look."), bare]),
+    user("r1", "a1", [{ type: "tool_result", content: "a.txt" }], { isMeta: true }),
+    reply("a2", "r1", "m2", [text("done")]),
+  ]);
+  expect(pathOf(session)).toEqual(["u1", "a1", "r1", "a2"]);
+  expect(messageOf(session, "r1")).toEqual({ role: "custom", customType: "claude.output", display: true, content: "a.txt" });
+});
