@@ -111,7 +111,26 @@ const setSession = pgQuery<Omit<ReadSession, "position"> & { key: string; positi
 export async function setSourceSession(transaction: Database, { position, ...session }: ReadSession): Promise<void> {
   const json = position === null ? null : JSON.stringify(position);
   await transaction.run(setSession, { ...session, key: keyOf(session.path), position: json });
+  await transaction.run(followFiles, { keys: [keyOf(session.path)], ids: [session.sourceId] });
 }
+
+// A file that was moved is a new file that a sync has read, and one that is gone.
+const followFiles = pgRepeatable<{ keys: readonly string[]; ids: readonly SessionId[] }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE session SET source_path = moved.path
+    FROM (
+      SELECT gone.session_id, gone.path AS gone_path, min(present.path) AS path
+      FROM unnest(${p.keys}::text[], ${p.ids}::text[]) AS given (path_key, source_id)
+      JOIN source_session AS named
+        ON named.tenant = ${p.tenant} AND named.path_key = given.path_key AND named.source_id = given.source_id
+      JOIN source_session AS gone
+        ON gone.tenant = ${p.tenant} AND gone.session_id = named.session_id AND gone.gone_at_ms IS NOT NULL
+      JOIN source_session AS present
+        ON present.tenant = ${p.tenant} AND present.session_id = named.session_id AND present.gone_at_ms IS NULL
+      GROUP BY gone.session_id, gone.path
+    ) AS moved
+    WHERE session.tenant = ${p.tenant} AND session.session_id = moved.session_id AND session.source_path = moved.gone_path`),
+);
 
 const setGone = pgRepeatable<{ keys: readonly string[]; ids: readonly SessionId[]; goneAtMs: number | null }>(({ sql, p }) =>
   pgRaw(sql`
@@ -120,14 +139,19 @@ const setGone = pgRepeatable<{ keys: readonly string[]; ids: readonly SessionId[
     WHERE source_session.tenant = ${p.tenant} AND source_session.path_key = given.path_key AND source_session.source_id = given.source_id`),
 );
 
-/** Records that programs have removed these sessions, or have them again (null). */
+/**
+ * Records that programs have removed these sessions, or have them again (null). A session whose file is gone and that has another file
+ * gets the path of that one.
+ */
 export async function setSourcesGone(
   database: Database,
   of: readonly Pick<SourceSessionRecord, "path" | "sourceId">[],
   goneAtMs: number | null,
 ): Promise<void> {
   if (of.length === 0) return;
-  await database.run(setGone, { keys: of.map(({ path }) => keyOf(path)), ids: of.map(({ sourceId }) => sourceId), goneAtMs });
+  const [keys, ids] = [of.map(({ path }) => keyOf(path)), of.map(({ sourceId }) => sourceId)];
+  await database.run(setGone, { keys, ids, goneAtMs });
+  await database.run(followFiles, { keys, ids });
 }
 
 const sourcesOfAll = pgQuery<Record<never, never>, SessionSourceRow>(({ sql, p }) =>

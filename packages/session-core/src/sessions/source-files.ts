@@ -107,20 +107,38 @@ const setSession = query<Omit<NewSourceSession, "position"> & { position: string
 /** Keeps how a session of a file was read. Call it inside `write`. */
 export function setSourceSession(connection: Connection, { position, ...session }: NewSourceSession): void {
   connection.run(setSession, { ...session, position: position === null ? null : JSON.stringify(position) });
+  connection.run(followFile, session);
 }
+
+// A file that was moved is a new file that a sync has read, and one that is gone.
+const followFile = query<{ path: string; sourceId: SessionId }>(({ sql, p }) =>
+  rawQuery(sql`
+    UPDATE session SET source_path =
+      (SELECT min(path) FROM source_session AS present WHERE present.session_seq = session.seq AND present.gone_at_ms IS NULL)
+    WHERE seq = (SELECT session_seq FROM source_session WHERE path = ${p.path} AND source_id = ${p.sourceId})
+      AND EXISTS (SELECT 1 FROM source_session AS gone
+        WHERE gone.session_seq = session.seq AND gone.path = session.source_path AND gone.gone_at_ms IS NOT NULL)
+      AND EXISTS (SELECT 1 FROM source_session AS present WHERE present.session_seq = session.seq AND present.gone_at_ms IS NULL)`),
+);
 
 const setGone = query<{ path: string; sourceId: SessionId; goneAtMs: number | null }>(({ db, p }) =>
   db.updateTable("source_session").set({ gone_at_ms: p.goneAtMs }).where("path", "=", p.path).where("source_id", "=", p.sourceId),
 );
 
-/** Records that programs have removed these sessions, or have them again (null). */
+/**
+ * Records that programs have removed these sessions, or have them again (null). A session whose file is gone and that has another file
+ * gets the path of that one.
+ */
 export function setSourcesGone(
   connection: Connection,
   sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[],
   goneAtMs: number | null,
 ): void {
   connection.write(() => {
-    for (const { path, sourceId } of sessions) connection.run(setGone, { path, sourceId, goneAtMs });
+    for (const { path, sourceId } of sessions) {
+      connection.run(setGone, { path, sourceId, goneAtMs });
+      connection.run(followFile, { path, sourceId });
+    }
   });
 }
 

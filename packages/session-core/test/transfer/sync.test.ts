@@ -219,6 +219,14 @@ describe("sources that go away", () => {
     mkdirSync(home.path("archived"));
     renameSync(path, home.path("archived/s.jsonl"));
     expect(await home.syncOne(store)).toMatchObject({ counts: "1 1 0 1", sessions: ["s unchanged 0 2"] });
+    const source = async () => (await (await store.openSession("s")).record()).source?.path;
+    expect(await source()).toBe(home.path("archived/s.jsonl"));
+    // The sync of a watch may see the new file after the old one is gone.
+    renameSync(home.path("archived"), home.path("kept"));
+    await home.sync(store, { paths: [home.path("archived")] });
+    expect(await source()).toBe(home.path("archived/s.jsonl"));
+    await home.sync(store, { paths: [home.path("kept")] });
+    expect(await source()).toBe(home.path("kept/s.jsonl"));
   });
 });
 
