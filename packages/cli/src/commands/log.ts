@@ -15,6 +15,7 @@ import { displayWidth, loadExactWidths, truncate } from "../terminal/width.js";
 import { filterBit, filterBits } from "../tree/filter.js";
 import { shortIds } from "../tree/print-tree.js";
 import { leafNames, rowText } from "../tree/row-text.js";
+import { TreeIndex } from "../tree/tree-index.js";
 import { type Command, type CommonOptions, timeOption } from "./command.js";
 
 interface LogOptions extends CommonOptions {
@@ -55,7 +56,10 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
         styled("dim", `  ${id}`),
       );
     }
-    const marks = new Marks(rows, outline, labels, leafNames(await session.leaves(), session.leafName));
+    const filter = options.full === true ? "all" : "default";
+    const labeled = new Set(labels.map(({ entryId }) => entryId));
+    const leaves = leafNames(TreeIndex.of(outline), await session.leaves(), session.leafName, { filter, labeled });
+    const marks = new Marks(rows, outline, labels, leaves);
     const print = options.oneline === true ? printRows : printEntries;
     await print(out, chosen, rows, marks);
   });

@@ -2,6 +2,7 @@ import type { EntryId } from "@bough/session-core";
 import type { ComparedMark } from "../preview/comparison.js";
 import { toFileName } from "../session/write-file.js";
 import { returnsToPrompt } from "../tree/filter.js";
+import { leafRow } from "../tree/shown-rows.js";
 import { pathDifference } from "../tree/tree-index.js";
 import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
@@ -38,7 +39,8 @@ const go =
     const { tree, selected, leaving } = model;
     const entryId = selectedId(model);
     if (tree === undefined || entryId === undefined) return withoutEffects(model);
-    if (entryId === tree.leafId) return showNotice(model, "This is the current position already.");
+    if (selected === leafRow(tree.index, tree.leafId, { filter: model.filter, labeled: tree.labels }))
+      return showNotice(model, "This is the current position already.");
     const left =
       tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetRow(model, selected)).onlyA.length;
     if (left === 0) return moveTo(model, entryId, false);

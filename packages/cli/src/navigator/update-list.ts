@@ -1,5 +1,6 @@
 import { scrollByHalf } from "../preview/pane.js";
 import { TREE_FILTERS, type TreeFilter } from "../tree/filter-names.js";
+import { leafRow } from "../tree/shown-rows.js";
 import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
@@ -79,7 +80,7 @@ const jumpToLeaf: Act = (model) => {
   if (tree === undefined) return withoutEffects(model);
   if (tree.leafId === null)
     return withoutEffects({ ...model, notice: { text: "The current position is before the first entry.", isError: false } });
-  return selectAndReveal(model, tree.index.indexOf(tree.leafId));
+  return selectAndReveal(model, leafRow(tree.index, tree.leafId, { filter: model.filter, labeled: tree.labels }));
 };
 
 const toggleFold: Act = (model) => {

@@ -1,4 +1,5 @@
 import type { EntryId } from "@bough/session-core";
+import { leafRow } from "../tree/shown-rows.js";
 import { actionOf } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree, Reading } from "./model.js";
@@ -13,7 +14,8 @@ type InputEvent = Extract<TerminalEvent, { kind: "key" | "paste" }>;
  */
 export function openTree(model: NavigatorModel, tree: NavigatorTree, reading: Reading | null): NavigatorStep {
   if (reading === null && model.opensAt !== null) return openAt({ ...model, tree, layouts: new Map() }, tree, model.opensAt);
-  const leaf = tree.leafId === null ? tree.index.size - 1 : tree.index.indexOf(tree.leafId);
+  const leaf =
+    tree.leafId === null ? tree.index.size - 1 : leafRow(tree.index, tree.leafId, { filter: model.filter, labeled: tree.labels });
   const before = selectedId(model);
   const selected = before === undefined ? leaf : tree.index.indexOf(before);
   const line = before === undefined ? undefined : selectedPosition(model) - model.top;

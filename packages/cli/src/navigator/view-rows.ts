@@ -38,7 +38,13 @@ interface RowContext {
 
 /** Rows of the tree as lines of the list. */
 export function viewRows(model: NavigatorModel, tree: NavigatorTree, rows: readonly VisibleRow[], columns: number): readonly FrameLine[] {
-  const context = { model, tree, columns, finder: hitFinder(model.search), leafNames: leafNames(tree.leaves, tree.leafName) };
+  const context = {
+    model,
+    tree,
+    columns,
+    finder: hitFinder(model.search),
+    leafNames: leafNames(tree.index, tree.leaves, tree.leafName, { filter: model.filter, labeled: tree.labels }),
+  };
   return rows.map((row) => viewRow(context, row));
 }
 

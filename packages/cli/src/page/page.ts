@@ -2,6 +2,8 @@ import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/
 import { groupSteps, isPrivate, previewOf, type Step } from "@bough/session-core/internals";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
+import { leafRow } from "../tree/shown-rows.js";
+import { NONE, TreeIndex } from "../tree/tree-index.js";
 import { type BranchLine, BranchShape, type Segment } from "./branches.js";
 import { entryLink, Omissions, type ShownParts } from "./content.js";
 import { documentEnd, documentStart } from "./document.js";
@@ -48,6 +50,8 @@ class PageWriter {
   readonly #record: SessionRecord;
   readonly #rows: readonly OutlineRow[];
   readonly #leaf: OutlineRow | null;
+  /** The entry that is marked as the leaf. */
+  readonly #leafAt: EntryId | null;
   readonly #labels: ReadonlyMap<EntryId, string>;
   readonly #shape: BranchShape;
   readonly #shown: ShownParts;
@@ -78,6 +82,7 @@ class PageWriter {
     this.#leaf = leaf;
     this.#labels = labels;
     this.#shape = new BranchShape(rows, leaf);
+    this.#leafAt = drawnLeaf(rows, leaf, labels);
     this.#shown = {
       thinking: options.thinking ?? false,
       toolOutput: options.toolOutput ?? "full",
@@ -182,7 +187,7 @@ class PageWriter {
     if (this.#chunk === CHUNK) yield '</div><div class="chunk">';
     this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
     yield articleHtml(written, place, this.#headings.next(written)).text;
-    const isLeaf = step.entryIds.some((one) => one === this.#leaf?.id);
+    const isLeaf = step.entryIds.some((one) => one === this.#leafAt);
     if (written.kind !== "setting")
       rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#record.cwd));
   }
@@ -211,6 +216,13 @@ class PageWriter {
   #masked(entry: Entry): Entry {
     return this.#options.maskEntry?.(entry) ?? entry;
   }
+}
+
+/** The entry at which the tree draws the leaf. */
+function drawnLeaf(rows: readonly OutlineRow[], leaf: OutlineRow | null, labeled: ReadonlyMap<EntryId, string>): EntryId | null {
+  const index = TreeIndex.of(rows);
+  const at = leafRow(index, leaf?.id ?? null, { filter: "default", labeled });
+  return at === NONE ? null : index.idOf(at);
 }
 
 async function readRows(session: Session, leafId: EntryId | null, { branchOnly }: PageOptions): Promise<readonly OutlineRow[]> {

@@ -67,7 +67,7 @@ export function printTree(tree: SessionTree, options: PrintOptions): PrintedTree
     showsAllMarks: true,
     foldsCalls: options.filter === "default" && !options.full,
   });
-  const leaves = leafNames(tree.leaves, tree.leafName);
+  const leaves = leafNames(index, tree.leaves, tree.leafName, { filter: options.filter, labeled: labels });
   const isLandmark = (at: number) => isLandmarkRow(tree.rows[at], labels, leaves);
   const rows = options.full ? layout.window(0, layout.visibleCount(Folds.none), Folds.none) : [...shortenRuns(layout, isLandmark)];
   const texts = shownTexts(tree, labels, rows);

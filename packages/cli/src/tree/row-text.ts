@@ -3,6 +3,8 @@ import { isTyped, shortenPreview } from "@bough/session-core/internals";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
+import { leafRow } from "./shown-rows.js";
+import { NONE, type TreeIndex } from "./tree-index.js";
 import type { DrawnGroup } from "./visible-row.js";
 
 /**
@@ -46,11 +48,20 @@ export function branchCount(branches: number, glyphs: Glyphs): Line {
   return [styled("summary", glyphs.isAscii ? ` (${branches} branches)` : ` ├ ${branches}`)];
 }
 
-/** By entry: the names of the leaves that point to it, as shown after its row: `leaf` for the current one, else `leaf NAME`. */
-export function leafNames(leaves: readonly LeafRecord[], current: string): ReadonlyMap<EntryId, readonly string[]> {
+/** By entry: the names of the leaves that are drawn at it (`leafRow`): `leaf` for the current one, else `leaf NAME`. */
+export function leafNames(
+  index: TreeIndex,
+  leaves: readonly LeafRecord[],
+  current: string,
+  shown: Parameters<typeof leafRow>[2],
+): ReadonlyMap<EntryId, readonly string[]> {
   const names = new Map<EntryId, readonly string[]>();
-  for (const { name, entryId } of leaves)
-    if (entryId !== null) names.set(entryId, [...(names.get(entryId) ?? []), name === current ? "leaf" : `leaf ${name}`]);
+  for (const { name, entryId } of leaves) {
+    const at = leafRow(index, entryId, shown);
+    if (at === NONE) continue;
+    const id = index.idOf(at);
+    names.set(id, [...(names.get(id) ?? []), name === current ? "leaf" : `leaf ${name}`]);
+  }
   return names;
 }
 

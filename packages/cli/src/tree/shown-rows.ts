@@ -10,7 +10,7 @@ export interface LayoutOptions {
   readonly leafId: EntryId | null;
   readonly leaves: readonly LeafRecord[];
   /** Entries with labels, as a set or as a map by entry. */
-  readonly labeled: { keys(): Iterable<EntryId> };
+  readonly labeled: { keys(): Iterable<EntryId>; has(id: EntryId): boolean };
   /**
    * Whether all leaves and labeled entries are shown under every filter. Printed trees do so; in the navigator it depends on the
    * filter (`keepsMarks`).
@@ -56,14 +56,27 @@ function onlyHits(shown: Uint8Array, related: Uint8Array, hits: readonly number[
   return both;
 }
 
+/**
+ * The row at which a leaf is drawn: the nearest one of the conversation or with a label, at the leaf or above it, because programs end
+ * their sessions with records that no filter but `all` shows. Without such a row its own; -1: it is before the first entry.
+ */
+export function leafRow(index: TreeIndex, leafId: EntryId | null, { filter, labeled }: Pick<LayoutOptions, "filter" | "labeled">): number {
+  const own = leafId === null ? NONE : index.indexOf(leafId);
+  if (filter === "all") return own;
+  for (let at = own; at !== NONE; at = index.parentOf(at)) {
+    if (((index.filterBits[at] ?? 0) & filterBit("default")) !== 0 || labeled.has(index.idOf(at))) return at;
+  }
+  return own;
+}
+
 /** The rows that are shown because the leaf, another leaf or a label points to them. */
 export function markedRows(index: TreeIndex, { filter, leafId, leaves, labeled, showsAllMarks }: LayoutOptions): Set<number> {
   const rows = new Set<number>();
   const add = (id: EntryId | null) => rows.add(id === null ? NONE : index.indexOf(id));
   const showsAll = showsAllMarks === true || keepsMarks(filter);
-  add(leafId);
+  rows.add(leafRow(index, leafId, { filter, labeled }));
   if (showsAll || filter === "labeled") for (const id of labeled.keys()) add(id);
-  if (showsAll) for (const { entryId } of leaves) add(entryId);
+  if (showsAll) for (const { entryId } of leaves) rows.add(leafRow(index, entryId, { filter, labeled }));
   rows.delete(NONE);
   return rows;
 }

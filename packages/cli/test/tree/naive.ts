@@ -110,23 +110,30 @@ export class NaiveTree {
     return this.#passes(at) && hits.some((hit) => this.upFrom(hit).includes(at));
   }
 
+  /** The row of the conversation or with a label at a leaf or above it, else its own. */
+  #drawnAt(leafId: string | null): number {
+    const own = this.rows.findIndex(({ id }) => id === leafId);
+    if (this.question.filter === "all" || own < 0) return own;
+    const isDrawn = (at: number) => isConversation(this.rows[at]) || this.question.labeled.has(this.rows[at]?.id ?? "");
+    return [own, ...this.upFrom(own)].find(isDrawn) ?? own;
+  }
+
   #passes(at: number): boolean {
     const { filter, leafId, leaves, labeled } = this.question;
     const row = this.rows[at];
-    if (row === undefined || row.id === leafId) return row !== undefined;
-    const hasLabel = [...labeled.keys()].includes(row.id);
-    const isLeaf = leaves.some(({ entryId }) => entryId === row.id);
-    const isMessage = row.type === "message" && row.role !== "toolResult";
+    if (row === undefined || at === this.#drawnAt(leafId)) return row !== undefined;
+    const hasLabel = labeled.has(row.id);
+    const isLeaf = leaves.some(({ entryId }) => at === this.#drawnAt(entryId));
     const isSummary = row.type === "compaction" || row.type === "branch_summary";
-    const isConversation = isMessage || isSummary || row.type === "custom_message";
+    const isTalk = isConversation(row);
     const isCall = row.role === "assistant" && !row.isError && /^\[[^\]\s][^\]]*\]/.test(row.preview);
     switch (filter) {
       case "all":
         return true;
       case "default":
-        return isConversation || hasLabel || isLeaf;
+        return isTalk || hasLabel || isLeaf;
       case "no-tools":
-        return (isConversation && !isCall) || hasLabel || isLeaf;
+        return (isTalk && !isCall) || hasLabel || isLeaf;
       case "user":
         return row.role === "user";
       case "labeled":
@@ -178,3 +185,9 @@ export const anyCase: fc.Arbitrary<Case> = anyOutline
         },
       }));
   });
+
+function isConversation(row: OutlineRow | undefined): boolean {
+  if (row === undefined) return false;
+  const isSummary = row.type === "compaction" || row.type === "branch_summary";
+  return (row.type === "message" && row.role !== "toolResult") || isSummary || row.type === "custom_message";
+}

@@ -80,7 +80,7 @@ describe("a printed tree", () => {
     expect(drawn).toEqual(["aaaa • user: aaaa", "bbbb • user: bbbb", "cccc • user: cccc ← leaf"]);
   });
 
-  test("always shows the leaf, and every entry with a label", () => {
+  test("shows every entry with a label, and the leaf at the last entry above it that it shows", () => {
     const labels = [{ entryId: "bbbb", label: "here", createdAtMs: 0 }];
     const drawn = lines(
       [
@@ -92,7 +92,7 @@ describe("a printed tree", () => {
       {},
       { labels },
     );
-    expect(drawn.slice(1)).toEqual(["bbbb • [here] [custom bbbb]", "cccc • [custom note] ← leaf"]);
+    expect(drawn.slice(1)).toEqual(["bbbb • [here] [custom bbbb] ← leaf"]);
   });
 
   test("names the other leaves", () => {

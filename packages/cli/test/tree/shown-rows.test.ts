@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { TreeFilter } from "../../src/tree/filter-names.js";
 import { Layout } from "../../src/tree/layout.js";
-import { type LayoutOptions, shownRows } from "../../src/tree/shown-rows.js";
+import { type LayoutOptions, leafRow, shownRows } from "../../src/tree/shown-rows.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";
 import { outline } from "../tree/outlines.js";
 
@@ -45,11 +45,12 @@ describe("a filter", () => {
   });
 
   test.each<[TreeFilter, readonly string[]]>([
-    ["default", [...conversation.slice(0, 4), "result", ...conversation.slice(4), "model", "edit", "foreign"]],
-    ["no-tools", ["system", "question", "failedCall", "result", ...conversation.slice(4), "model", "edit", "foreign"]],
-    ["user", ["question", "edit"]],
-    ["labeled", ["result", "model", "edit"]],
-    ["summaries", ["compaction", "summary", "edit"]],
+    ["default", [...conversation.slice(0, 4), "result", ...conversation.slice(4), "model"]],
+    ["no-tools", ["system", "question", "failedCall", "result", ...conversation.slice(4), "model"]],
+    ["user", ["question", "model"]],
+    ["labeled", ["result", "model"]],
+    ["summaries", ["compaction", "summary", "model"]],
+    ["all", rows.map(({ id }) => id)],
   ])("%s shows of leaves and labels what the person needs", (filter, ids) => {
     const leaves = [
       { name: "main", entryId: "edit" },
@@ -73,8 +74,19 @@ describe("a filter", () => {
   test("shows all leaves and labels under every filter if asked to", () => {
     const leaves = [{ name: "other", entryId: "foreign" }];
     const marks = { leafId: "edit", leaves, labeled: new Set(["model"]), showsAllMarks: true };
-    expect(shown({ filter: "user", ...marks })).toEqual(["question", "model", "edit", "foreign"]);
-    expect(shown({ filter: "summaries", ...marks })).toEqual(["compaction", "summary", "model", "edit", "foreign"]);
+    expect(shown({ filter: "user", ...marks })).toEqual(["question", "model"]);
+    expect(shown({ filter: "summaries", ...marks })).toEqual(["compaction", "summary", "model"]);
+  });
+
+  test("draws a leaf at the last row above it that it shows, or at its own if there is none", () => {
+    const marks = { filter: "default", leafId: "foreign", labeled: new Set<string>() } as const;
+    const index = TreeIndex.of(rows);
+    expect(index.idOf(leafRow(index, "foreign", marks))).toBe("note");
+    expect(index.idOf(leafRow(index, "foreign", { ...marks, labeled: new Set(["edit"]) }))).toBe("edit");
+    expect(index.idOf(leafRow(index, "foreign", { ...marks, filter: "all" }))).toBe("foreign");
+    expect(leafRow(index, null, marks)).toBe(-1);
+    const bare = TreeIndex.of(rows.slice(-1));
+    expect(leafRow(bare, rows.at(-1)?.id ?? null, marks)).toBe(0);
   });
 
   test("shows all hits of a search, and those of their ancestors that the filter shows", () => {

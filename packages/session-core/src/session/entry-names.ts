@@ -16,7 +16,7 @@ interface NamingPlace {
 /**
  * Resolves what a person typed to an entry: an id, a label, a unique id prefix, `@leaf`, `@root` (the first entry of the path),
  * or `@NAME` for a leaf. `~N` after any of them goes up by N entries that a tree shows (`ShownEntries`); alone it starts at the
- * leaf.
+ * leaf. From a leaf it counts as the tree draws it: `~0` is the last entry of the conversation, `@leaf` the leaf itself.
  *
  * @throws {AmbiguousNameError} with the candidates.
  * @throws {EntryNotFoundError} no entry matches.
@@ -25,8 +25,9 @@ export async function resolveEntry(place: NamingPlace, name: string): Promise<En
   const exact = await findExact(place, name);
   if (exact !== undefined) return exact;
   const [, base = "", up] = SHAPE.exec(name) ?? [];
-  const id = await resolveBase(place, base === "" ? "@leaf" : base, name);
-  return up === undefined ? id : climb(place, id, Number(up), name);
+  const from = base === "" ? "@leaf" : base;
+  const id = await resolveBase(place, from, name);
+  return up === undefined ? id : climb(place, id, Number(up), from.startsWith("@"), name);
 }
 
 /** An id may contain `~`: imports keep ids unchanged. */
@@ -62,8 +63,10 @@ function present(session: SessionRow, id: EntryId | null, typed: string): EntryI
   return id;
 }
 
-async function climb({ storage, session }: NamingPlace, id: EntryId, up: number, typed: string): Promise<EntryId> {
+/** From a leaf, the climb starts at the entry at which the tree draws it. */
+async function climb({ storage, session }: NamingPlace, id: EntryId, up: number, isLeaf: boolean, typed: string): Promise<EntryId> {
   if (!Number.isSafeInteger(up)) throw new EntryNotFoundError(session.id, typed);
-  const shown = up === 0 ? null : await ShownEntries.open(storage, session);
-  return shown === null ? id : present(session, await shown.above(id, up), typed);
+  if (up === 0 && !isLeaf) return id;
+  const shown = await ShownEntries.open(storage, session);
+  return present(session, await shown.above(isLeaf ? await shown.drawnAt(id) : id, up), typed);
 }

@@ -33,9 +33,11 @@ export function isOnlyCalls({ role, isError, preview }: Pick<OutlineRow, "role" 
 /** How many entries of a path are read first; later pages are four times as large. */
 const FIRST_PAGE = 64;
 const MAX_PAGE = 4096;
+/** How many entries above a leaf are read first, to find where it is drawn. */
+const DRAWN_PAGE = 8;
 
 /**
- * The entries above one as the tree shows them without options: the conversation, and what a leaf or label points to; replies in a
+ * The entries above one as the tree shows them without options: the conversation, labeled entries, and those where a leaf is drawn; replies in a
  * row that only call tools count once, unless they have a label or a leaf, begin a branch, or are a branch point. Reads the path
  * upwards as far as it is asked, and the children of branch points beside such replies.
  */
@@ -61,9 +63,21 @@ export class ShownEntries {
       storage.leaves(session),
       storage.branchPoints(session),
     ]);
-    for (const { entryId } of [...labels, ...leaves]) if (entryId !== null) shown.#marked.add(entryId);
+    for (const { entryId } of labels) shown.#marked.add(entryId);
+    const drawn = await Promise.all(leaves.map(({ entryId }) => (entryId === null ? null : shown.drawnAt(entryId))));
+    for (const id of drawn) if (id !== null) shown.#marked.add(id);
     for (const { id } of branchPoints) shown.#branchPoints.add(id);
     return shown;
+  }
+
+  /** The entry at which a leaf is drawn: the nearest one of the conversation or with a label, at the leaf or above it, else its own. */
+  async drawnAt(leafId: EntryId): Promise<EntryId> {
+    for (let [limit, seen] = [DRAWN_PAGE, 0]; ; [limit, seen] = [Math.min(limit * 4, MAX_PAGE + seen), limit]) {
+      const path = await this.#storage.outlinePath(this.#session, leafId, limit);
+      const row = path.slice(seen).find((above) => this.#isShown(above));
+      if (row !== undefined) return row.id;
+      if (path.length < limit) return leafId;
+    }
   }
 
   /**
