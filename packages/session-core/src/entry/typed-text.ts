@@ -68,7 +68,7 @@ function typedRequest(content: Parameters<typeof joinTextBlocks>[0]): string | u
   return at === -1 ? undefined : first.slice(at + REQUEST.length).trim() || undefined;
 }
 
-const REMINDERS = /^\s*(?:<system-reminder>[^]*?<\/system-reminder>\s*)+/;
+const REMINDERS = /^\s*(?:<system-reminder>[\s\S]*?<\/system-reminder>\s*)+/;
 
 /** Claude Code in an editor writes its reminders before what the person typed. */
 function typedBesideReminder(content: Parameters<typeof joinTextBlocks>[0]): string | undefined {

@@ -1,6 +1,7 @@
 import { constants } from "node:buffer";
 import { isObject, type JsonObject, parseJson } from "./json.js";
 import { SourceFileReader } from "./source-file.js";
+import type { SourceFolders } from "./source-folders.js";
 import type { FileHead, ImportProblem } from "./source-session.js";
 
 /** A line with a JSON value of any kind. */
@@ -203,6 +204,17 @@ export function readHead(path: string): FileHead {
   } finally {
     file.close();
   }
+}
+
+/** By import: the start of the file that was read last. */
+const heads = new WeakMap<SourceFolders, FileHead>();
+
+/** `readHead`, once for a file of an import: detection and the reader of its format both need it. */
+export function readHeadOnce(path: string, folders: SourceFolders): FileHead {
+  const known = heads.get(folders);
+  const head = known?.path === path ? known : readHead(path);
+  heads.set(folders, head);
+  return head;
 }
 
 function parseLines(text: string): readonly unknown[] {

@@ -2,10 +2,8 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
-import { readHead } from "./json-lines.js";
 import { isAtOrBelow, type LinkBase, MAX_LINKED, whyNotFollowed } from "./links.js";
 import { describeKind, type FolderEntry, isThere, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
-import type { FileHead } from "./source-session.js";
 
 /**
  * The folders of one import. Each folder is listed once and cached: otherwise a folder with thousands of sessions would be
@@ -14,13 +12,6 @@ import type { FileHead } from "./source-session.js";
 export class SourceFolders {
   readonly #listed = new Map<string, ReadonlyMap<string, FolderEntry>>();
   readonly #found = new Map<unknown, Map<string, unknown>>();
-  #head: FileHead | undefined;
-
-  /** The start of a file. That of the last file is kept: detection and the format's reader both need it. */
-  head(path: string): FileHead {
-    if (this.#head?.path !== path) this.#head = readHead(path);
-    return this.#head;
-  }
 
   /**
    * Lists `folder` by name, in order of name; empty if it does not exist or is not a folder.

@@ -3,6 +3,7 @@ import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, Unknown
 import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLargeError } from "../errors/session-errors.js";
 import type { ImportedSession } from "../port/session-storage.js";
 import type { SyncedImport } from "../port/source-files.js";
+import { readHeadOnce } from "../source/json-lines.js";
 import { closeDetected } from "../source/source-database.js";
 import type { FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
@@ -188,7 +189,7 @@ export class ImportRun {
 }
 
 function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {
-  const head = folders.head(path);
+  const head = readHeadOnce(path, folders);
   return formats.find((format) => format.detects(head, folders));
 }
 

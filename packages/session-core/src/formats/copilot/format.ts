@@ -1,6 +1,6 @@
 import { foldersBelow } from "../../source/agent-folders.js";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt, without } from "../../source/json.js";
-import { readJsonLines } from "../../source/json-lines.js";
+import { readHeadOnce, readJsonLines } from "../../source/json-lines.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type {
   FileHead,
@@ -35,7 +35,7 @@ export const copilotFormat: SourceFormat = {
   ],
   detects: (head: FileHead) => head.records.some(isEvent) || isHistory(head),
   sessions: (path, folders = new SourceFolders()) => {
-    const head = folders.head(path);
+    const head = readHeadOnce(path, folders);
     return isHistory(head) ? [readHistory(head)] : readEventFile(path, folders);
   },
 };
@@ -50,7 +50,7 @@ export function isEvent(record: JsonObject): boolean {
 
 /** The sessions of a file of events: the conversation, then its agents. */
 export function* readEventFile(path: string, folders = new SourceFolders()): Generator<SourceSession, void, void> {
-  const start = folders.head(path).records.find(({ type }) => type === "session.start") ?? {};
+  const start = readHeadOnce(path, folders).records.find(({ type }) => type === "session.start") ?? {};
   const data = objectAt(start, "data") ?? {};
   const sessionId = sessionIdOf(path, stringAt(data, "sessionId"));
   const workspace = readWorkspace(path, folders);

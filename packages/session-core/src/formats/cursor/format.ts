@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { applicationFolder, foldersBelow } from "../../source/agent-folders.js";
 import { isObject, type JsonObject, objectAt } from "../../source/json.js";
+import { readHeadOnce } from "../../source/json-lines.js";
 import { tablesOf } from "../../source/source-database.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import type { FileHead, SourceEnvironment, SourceFormat, SourceSession } from "../../source/source-session.js";
@@ -22,7 +23,7 @@ export const cursorFormat: SourceFormat = {
   ],
   detects: (head, folders) => isDatabase(tablesOf(head, folders)) || isTranscript(head),
   sessions: (path: string, folders = new SourceFolders(), reads = () => true): Iterable<SourceSession> =>
-    sessionsOf(folders.head(path), folders, reads),
+    sessionsOf(readHeadOnce(path, folders), folders, reads),
 };
 
 function sessionsOf(head: FileHead, folders: SourceFolders, reads: (path: string) => boolean): Iterable<SourceSession> {

@@ -4,6 +4,7 @@ import { applicationFolder } from "../../source/agent-folders.js";
 import { derivedId } from "../../source/derived-id.js";
 import { objectAt, parseJsonObject, stringAt } from "../../source/json.js";
 import { isDocument, readDocumentHead } from "../../source/json-document.js";
+import { readHeadOnce } from "../../source/json-lines.js";
 import { readStart } from "../../source/source-file.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import { type FileHead, type SourceEnvironment, type SourceFormat, type SourceHeader, tryRead } from "../../source/source-session.js";
@@ -26,7 +27,7 @@ export const vscodeChatFormat: SourceFormat = {
   detects: (head: FileHead) => isTranscript(head) || isLog(head) || isChatDocument(head),
   starterOf: findChat,
   *sessions(path, folders = new SourceFolders()) {
-    const head = folders.head(path);
+    const head = readHeadOnce(path, folders);
     if (isTranscript(head)) {
       // The chat has all that its transcript has.
       if (findChat(path, folders) === undefined) yield* readEventFile(path, folders);
