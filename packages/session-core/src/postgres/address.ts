@@ -18,6 +18,8 @@ export interface ServerAddress {
   readonly label: string;
   readonly schema: string | undefined;
   readonly tenant: string | undefined;
+  /** A role that is trusted as the owner of the tables, beside those of owners.ts. */
+  readonly owner: string | undefined;
   /** Whether statements are kept prepared; not possible behind a pooler that changes the connection after each transaction and does not know of them. */
   readonly prepare: boolean;
   readonly applicationName: string;
@@ -79,6 +81,7 @@ const PARAMETERS = [
     "dbname",
     "schema",
     "tenant",
+    "owner",
     "prepare",
     "application_name",
     "connect_timeout",
@@ -111,6 +114,7 @@ export function parseServerUrl(url: string, environment: NodeJS.ProcessEnv = pro
     label: labelOf(own),
     schema: parameters.get("schema"),
     tenant: parameters.get("tenant"),
+    owner: parameters.get("owner"),
     prepare: flag(parameters, "prepare") ?? true,
     applicationName: parameters.get("application_name") ?? environment["PGAPPNAME"] ?? "bough",
     connectTimeoutMs: seconds(parameters.get("connect_timeout") ?? environment["PGCONNECT_TIMEOUT"]),

@@ -22,7 +22,7 @@ import {
   usageAdded,
 } from "./save-changes.js";
 import { isServerError } from "./server-errors.js";
-import { keyParameters, ofSession } from "./session-key.js";
+import { isWritable, keyParameters, ofSession } from "./session-key.js";
 import { getWithWords } from "./word-list.js";
 import type { WriteRules } from "./write-rules.js";
 
@@ -58,7 +58,7 @@ function appendQuery(hasUsage: boolean) {
     return pgRaw(sql<{ base: number }>`
       WITH locked AS (
         SELECT tenant, session_id, last_seq AS base FROM session
-        WHERE ${ofSession(sql, p, "session")} AND seq = ${p.sessionSeq}::bigint AND cwd IS NOT DISTINCT FROM ${p.cwd}::text
+        WHERE ${isWritable(sql, p)} AND ${ofSession(sql, p, "session")} AND seq = ${p.sessionSeq}::bigint AND cwd IS NOT DISTINCT FROM ${p.cwd}::text
           AND (${p.firstText}::text IS NULL OR first_text IS NOT DISTINCT FROM ${p.seenText}::text)
         FOR NO KEY UPDATE),
       moved AS (

@@ -19,7 +19,7 @@ interface Orphan {
 export class Attempts {
   readonly place: Place;
   readonly #pool: PgPool;
-  readonly #checkSchema: (client: PgClient) => Promise<void>;
+  readonly checkSchema: (client: PgClient) => Promise<void>;
   /** The server's ends of connections that broke. */
   readonly #orphans = new Set<Orphan>();
 
@@ -27,7 +27,7 @@ export class Attempts {
   constructor(pool: PgPool, place: Place, checkSchema: (client: PgClient) => Promise<void> = async () => undefined) {
     this.#pool = pool;
     this.place = place;
-    this.#checkSchema = checkSchema;
+    this.checkSchema = checkSchema;
   }
 
   /**
@@ -86,7 +86,7 @@ export class Attempts {
   }
 
   async #explained(error: unknown, client: PgClient): Promise<unknown> {
-    if (isMisfit(error)) await this.#checkSchema(client);
+    if (isMisfit(error)) await this.checkSchema(client);
     return toServerError(error, this.place);
   }
 

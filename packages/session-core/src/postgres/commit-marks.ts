@@ -17,12 +17,14 @@ const REMOVED_AT_ONCE = 200;
 export class CommitMarks {
   readonly #attempts: Attempts;
   readonly #tenant: string;
+  readonly #table: string;
   /** Marks of transactions whose end is known. */
   #ended: string[] = [];
 
-  constructor(attempts: Attempts, tenant: string) {
+  constructor(attempts: Attempts, { tenant, schema }: { readonly tenant: string; readonly schema: string }) {
     this.#attempts = attempts;
     this.#tenant = toServer(tenant);
+    this.#table = `"${schema}".commit_mark`;
   }
 
   /** Commits the transaction of a connection. Returns "unknown" if the connection broke: `wasCommitted` finds out. */
@@ -30,7 +32,7 @@ export class CommitMarks {
     try {
       // One round trip, so without parameters.
       const [tenant, id] = [this.#tenant, mark].map((text) => client.escapeLiteral(text));
-      await client.query(`INSERT INTO commit_mark (tenant, mark, committed) VALUES (${tenant}, ${id}, true); COMMIT`);
+      await client.query(`INSERT INTO ${this.#table} (tenant, mark, committed) VALUES (${tenant}, ${id}, true); COMMIT`);
       this.#forget(mark);
       return "committed";
     } catch (error) {
@@ -45,8 +47,8 @@ export class CommitMarks {
     const key = [this.#tenant, mark];
     try {
       const committed = await this.#attempts.run(async (client) => {
-        await client.query("INSERT INTO commit_mark (tenant, mark, committed) VALUES ($1, $2, false) ON CONFLICT DO NOTHING", key);
-        const { rows } = await client.query("SELECT committed FROM commit_mark WHERE tenant = $1 AND mark = $2", key);
+        await client.query(`INSERT INTO ${this.#table} (tenant, mark, committed) VALUES ($1, $2, false) ON CONFLICT DO NOTHING`, key);
+        const { rows } = await client.query(`SELECT committed FROM ${this.#table} WHERE tenant = $1 AND mark = $2`, key);
         return rows[0]?.committed === true;
       });
       if (committed) this.#forget(mark);
@@ -68,7 +70,7 @@ export class CommitMarks {
     this.#ended = [];
     await this.#attempts
       .run((client) =>
-        client.query("DELETE FROM commit_mark WHERE tenant = $1 AND (mark = ANY ($2) OR made_at < now() - interval '1 day')", [
+        client.query(`DELETE FROM ${this.#table} WHERE tenant = $1 AND (mark = ANY ($2) OR made_at < now() - interval '1 day')`, [
           this.#tenant,
           ended,
         ]),

@@ -8,7 +8,7 @@ import { ChangeFeed } from "./changes.js";
 import { CommitMarks } from "./commit-marks.js";
 import type { PgClient } from "./driver.js";
 import { faultOf, toLostError } from "./server-errors.js";
-import { type Effect, effectOf, type Statement, toStatement } from "./statement.js";
+import { type Effect, effectOf, type Statement, type StatementContext, toStatement } from "./statement.js";
 import { fromColumn } from "./text.js";
 
 /** Runs queries: on any free connection, or on the one of a transaction. */
@@ -26,6 +26,8 @@ export interface Database {
    * the row that it would have returned. If there is none, the statement is sent again.
    */
   once<P extends object, R>(query: Query<P, R>, parameters: P, findDone: () => Promise<R | undefined>): Promise<R | undefined>;
+  /** Checks that this program may write to the schema of today. A statement with `isWritable` that did nothing asks why. @throws {NewerStoreError} */
+  requireWritable(): Promise<void>;
 }
 
 /** What the driver returns for a statement. */
@@ -34,13 +36,22 @@ interface Answer {
   readonly rowCount: number | null;
 }
 
-abstract class QueryRunner implements Database {
+/** What is the same for all queries of a store. */
+export interface Common extends StatementContext {
   readonly tenant: string;
-  readonly #prepare: boolean;
+  /** Of the schema that this program knows; bound to `p.version` of every query. */
+  readonly version: number;
+}
 
-  constructor(tenant: string, prepare: boolean) {
-    this.tenant = tenant;
-    this.#prepare = prepare;
+abstract class QueryRunner implements Database {
+  protected readonly common: Common;
+
+  constructor(common: Common) {
+    this.common = common;
+  }
+
+  get tenant(): string {
+    return this.common.tenant;
   }
 
   async get<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R | undefined> {
@@ -59,12 +70,16 @@ abstract class QueryRunner implements Database {
     return this.get(query, parameters);
   }
 
+  /** A transaction that writes has checked it before its first statement. */
+  async requireWritable(): Promise<void> {}
+
   #query(query: Query<never, unknown>, parameters: object): Promise<Answer> {
     return this.send(this.statement(query, parameters), effectOf(query, parameters));
   }
 
   protected statement(query: Query<never, unknown>, parameters: object): Statement {
-    return toStatement(query, { ...parameters, tenant: this.tenant }, this.#prepare);
+    const { tenant, schema, version } = this.common;
+    return toStatement(query, { ...parameters, tenant, schema, version }, this.common);
   }
 
   protected abstract send(statement: Statement, effect: Effect): Promise<Answer>;
@@ -84,8 +99,8 @@ class Transaction extends QueryRunner {
   /** The sessions that it writes to. */
   readonly sessions = new Set<SessionId>();
 
-  constructor(client: PgClient, tenant: string, prepare: boolean) {
-    super(tenant, prepare);
+  constructor(client: PgClient, common: Common) {
+    super(common);
     this.#client = client;
   }
 
@@ -101,15 +116,13 @@ export class PgDatabase extends QueryRunner {
   readonly changes: ChangeFeed;
   readonly #attempts: Attempts;
   readonly #marks: CommitMarks;
-  readonly #prepare: boolean;
   #isClosed = false;
 
-  constructor(attempts: Attempts, tenant: string, prepare: boolean) {
-    super(tenant, prepare);
+  constructor(attempts: Attempts, common: Common) {
+    super(common);
     this.#attempts = attempts;
-    this.#marks = new CommitMarks(attempts, tenant);
+    this.#marks = new CommitMarks(attempts, common);
     this.changes = new ChangeFeed(attempts, this);
-    this.#prepare = prepare;
   }
 
   /** The address of the server without its password. */
@@ -188,11 +201,22 @@ export class PgDatabase extends QueryRunner {
    * but the database. If the connection breaks while the transaction is committed, the server is asked what became of it.
    */
   async write<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
+    return this.#write(body, "BEGIN");
+  }
+
+  /** The same, and all queries of it use one snapshot. It is called again if another transaction has changed a row that it changes. */
+  async writeOnSnapshot<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
+    // The lock first: otherwise the snapshot could be older than a change of the schema that the transaction waits for.
+    const lock = `LOCK TABLE "${this.common.schema}".store_version IN ACCESS SHARE MODE`;
+    return this.#write(body, `BEGIN ISOLATION LEVEL REPEATABLE READ; ${lock}`);
+  }
+
+  async #write<T>(body: (transaction: Database) => Promise<T>, begin: string): Promise<T> {
     for (;;) {
       const mark = randomUUID();
       const attempt = await this.#run(async (client, held) => {
-        await client.query("BEGIN");
-        const transaction = new Transaction(client, this.tenant, this.#prepare);
+        await this.#begin(client, begin);
+        const transaction = new Transaction(client, this.common);
         const result = await rollbackAfter(client, () => body(transaction));
         const outcome = await this.#commit(client, transaction, mark);
         held.isBroken = outcome === "unknown";
@@ -202,6 +226,24 @@ export class PgDatabase extends QueryRunner {
       this.changes.written(attempt.sessions);
       return attempt.result;
     }
+  }
+
+  /**
+   * Begins a transaction that writes. Reading the version holds a lock until the end of the transaction, which a change of the schema waits for: so
+   * the schema stays as it is.
+   */
+  async #begin(client: PgClient, begin: string): Promise<void> {
+    const { schema, version } = this.common;
+    const question = `${begin}; SELECT ${version} >= min_writer AS ok FROM "${schema}".store_version`;
+    const answers: unknown = await rollbackAfter(client, () => client.query(question));
+    if (isWritableAnswer(answers)) return;
+    await client.query("ROLLBACK");
+    await this.#attempts.checkSchema(client);
+    await this.#begin(client, begin);
+  }
+
+  override async requireWritable(): Promise<void> {
+    await this.#run((client) => this.#attempts.checkSchema(client));
   }
 
   async #commit(client: PgClient, transaction: Transaction, mark: string): Promise<"committed" | "unknown"> {
@@ -214,7 +256,7 @@ export class PgDatabase extends QueryRunner {
   async read<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
     return this.#run(async (client) => {
       await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      const result = await rollbackAfter(client, () => body(new Transaction(client, this.tenant, this.#prepare)));
+      const result = await rollbackAfter(client, () => body(new Transaction(client, this.common)));
       await client.query("COMMIT");
       return result;
     });
@@ -231,6 +273,14 @@ export class PgDatabase extends QueryRunner {
     await Promise.all([this.#marks.clear(), this.changes.close()]);
     await this.#attempts.end();
   }
+}
+
+/** Statements that are sent together have an array of answers. */
+function isWritableAnswer(answers: unknown): boolean {
+  const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
+  const rows: unknown = typeof last === "object" && last !== null && "rows" in last ? last.rows : undefined;
+  const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
+  return typeof row === "object" && row !== null && "ok" in row && row.ok === true;
 }
 
 /** Finds out what became of a write whose connection broke. If the server does not come back, that is still not known: throws `lost`. */

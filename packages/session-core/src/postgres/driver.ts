@@ -11,8 +11,6 @@ export type PgConnection = pg.Client;
 /** How to connect. */
 export interface PoolOptions {
   readonly address: ServerAddress;
-  /** The schema with the tables. */
-  readonly schema: string;
   readonly tenant: string;
   /** At most this many connections. */
   readonly connections: number;
@@ -91,11 +89,17 @@ function configOf(options: PoolOptions): pg.ClientConfig {
   };
 }
 
+/**
+ * The schemas in which the server looks up names without one. PostgreSQL prefers a function or an operator whose argument types fit better,
+ * in whichever of them it is, so a schema in which somebody else may create things would run their code with the rights of this connection
+ * (CVE-2018-1058). The tables of the store are named with their schema (`withSchema` in statement.ts).
+ */
+export const SEARCH_PATH = "pg_catalog, pg_temp";
+
 /** The settings of each connection. */
-function settingsOf({ schema, tenant, waitMs, readOnly, durable }: PoolOptions): Readonly<Record<string, string>> {
+function settingsOf({ tenant, waitMs, readOnly, durable }: PoolOptions): Readonly<Record<string, string>> {
   return {
-    // Extensions are in `public` where the store did not create them.
-    search_path: `"${schema}", public, pg_temp`,
+    search_path: SEARCH_PATH,
     // The rules of the statements that take locks; a server or a role can have another default.
     default_transaction_isolation: "read committed",
     // Row-level security compares each row with it.

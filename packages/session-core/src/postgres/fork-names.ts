@@ -2,6 +2,7 @@ import type { SessionId } from "../ids/ids.js";
 import { forkTitle } from "../sessions/fork-titles.js";
 import type { Database } from "./database.js";
 import { pgQuery, pgRaw } from "./query.js";
+import { startsAndIs } from "./schema-steps.js";
 import { ofSession } from "./session-key.js";
 
 interface Origin {
@@ -28,7 +29,7 @@ const forkTitles = pgQuery<{ origin: SessionId }, { title: string | null }>(({ s
       SELECT session_id, title FROM session WHERE tenant = ${p.tenant} AND session_id = ${p.origin}
       UNION
       SELECT fork.session_id, fork.title FROM family JOIN session AS fork
-        ON fork.tenant = ${p.tenant} AND fork.parent_session_id = family.id AND fork.parent_call_id IS NULL)
+        ON fork.tenant = ${p.tenant} AND ${startsAndIs(sql`fork.parent_session_id`, sql`family.id`)} AND fork.parent_call_id IS NULL)
     SELECT title FROM family`),
 );
 

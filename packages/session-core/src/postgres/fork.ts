@@ -20,8 +20,6 @@ import { listFirst, writeFirst } from "./sessions.js";
 import type { PgEntry } from "./tables.js";
 import type { FirstWrites } from "./write-rules.js";
 
-const oneSnapshot = pgQuery(({ sql }) => pgRaw(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`));
-
 /**
  * Copies a path or the whole tree into a new session, in one transaction and of one moment, without holding up the writers of the source.
  * The rules are those of `forkSession` of a store on SQLite. Entries are copied on the server; of a path that is not the whole
@@ -36,8 +34,7 @@ export async function forkSession(
   first: FirstWrites,
 ): Promise<records.SessionRecord> {
   await listFirst(database, fork.into.title, first);
-  return database.write(async (transaction) => {
-    await transaction.run(oneSnapshot, {});
+  return database.writeOnSnapshot(async (transaction) => {
     const source = await findSessionRecord(transaction, id);
     if (source === undefined) throw new SessionNotFoundError(id);
     const end = await resolveEnd(transaction, id, fork.at);

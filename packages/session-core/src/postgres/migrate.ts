@@ -1,7 +1,9 @@
 import { ServerRightsError, ServerUnsuitableError } from "../errors/server-errors.js";
 import { ForeignFileError, NewerStoreError, StoreNotFoundError } from "../errors/store-errors.js";
 import type { PgClient } from "./driver.js";
-import { creation, type Layout } from "./schema.js";
+import { requireTrusted } from "./owners.js";
+import { creation, type Layout, VERSION_TABLE } from "./schema.js";
+import { secondStep } from "./schema-steps.js";
 import { isServerError, type Place } from "./server-errors.js";
 
 /**
@@ -17,7 +19,10 @@ export interface Migration {
 }
 
 /** Every step, in order. The version of a schema is the number of steps that it has taken. */
-export const MIGRATIONS: readonly Migration[] = [{ statements: creation, minReader: 1, minWriter: 1 }];
+export const MIGRATIONS: readonly Migration[] = [
+  { statements: creation, minReader: 1, minWriter: 1 },
+  { statements: secondStep, minReader: 1, minWriter: 2 },
+];
 
 /** How a store is opened. */
 export interface Wanted {
@@ -49,14 +54,26 @@ export async function migrate(client: PgClient, wanted: Wanted): Promise<void> {
       hint: "Open the store once for writing, which upgrades it.",
     });
   }
-  await client.query("BEGIN");
-  try {
-    await takeSteps(client, wanted);
-    await client.query("COMMIT");
-  } catch (error) {
-    await client.query("ROLLBACK").catch(() => undefined);
-    throw toMigrationError(error, wanted.place);
+  for (let tries = 1; ; tries++) {
+    await client.query("BEGIN");
+    try {
+      await takeSteps(client, wanted);
+      await client.query("COMMIT");
+      return;
+    } catch (error) {
+      await client.query("ROLLBACK").catch(() => undefined);
+      if (!(await isMadeByAnother(error, client, wanted.place)) || tries === MOST_TRIES) throw toMigrationError(error, wanted.place);
+    }
   }
+}
+
+const MOST_TRIES = 5;
+
+/** Whether the schema or its tables could not be created because another process has just done it. */
+async function isMadeByAnother(error: unknown, client: PgClient, { schema }: Place): Promise<boolean> {
+  if (isServerError(error, "42P06") || (isServerError(error, "23505") && /pg_namespace/.test(error.message))) return true;
+  const isTaken = isServerError(error, "42P07") || isServerError(error, "23505");
+  return isTaken && (await readVersion(client, schema)) !== undefined;
 }
 
 /** A server with the schema of a store. */
@@ -67,7 +84,7 @@ function storeName({ label, schema }: Place): string {
 /** Reads the version of the schema; undefined if there is none. */
 async function readVersion(client: Pick<PgClient, "query">, schema: string): Promise<Version | undefined> {
   try {
-    const { rows } = await client.query<Version>(`SELECT version, min_reader, min_writer FROM "${schema}".store_version`);
+    const { rows } = await client.query<Version>(`SELECT version, min_reader, min_writer FROM "${schema}".${VERSION_TABLE}`);
     return rows[0];
   } catch (error) {
     if (isServerError(error, "42P01") || isServerError(error, "3F000")) return undefined;
@@ -89,38 +106,54 @@ function requireUsable(found: Version, { place, mode, steps }: Wanted): void {
   throw new NewerStoreError(storeName(place), found.version, steps.length, { hint });
 }
 
+/** Creating a store waits for so long for another process that creates it, in milliseconds. */
+const CREATION_MS = 60_000;
+
 async function takeSteps(client: PgClient, wanted: Wanted): Promise<void> {
-  const { schema } = wanted.place;
-  // The other processes wait for as long as it takes.
-  await client.query("SET LOCAL lock_timeout = 0");
-  await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`bough schema ${schema}`]);
+  const { schema, waitMs } = wanted.place;
+  await client.query(`SET LOCAL lock_timeout = ${Math.max(waitMs, CREATION_MS)}`);
   const { rows } = await client.query("SELECT to_regnamespace($1) IS NOT NULL AS made", [`"${schema}"`]);
   if (rows[0]?.made !== true) await client.query(`CREATE SCHEMA "${schema}"`);
-  // A pooler can have dropped the setting of the connection; tables must not be created in `public`.
-  // The function of search-schema.ts keeps this path. Without pg_temp at its end, the caller's temporary tables would come first, and would be
-  // read with the rights of the owner.
-  await client.query(`SET LOCAL search_path = "${schema}", public, pg_temp`);
-  const made = await client.query("SELECT to_regclass($1) IS NOT NULL AS made", [`"${schema}".store_version`]);
-  const found = made.rows[0]?.made === true ? await readVersion(client, schema) : undefined;
-  if (found !== undefined && found.version >= wanted.steps.length) return requireUsable(found, wanted);
-  const layout = { partitions: wanted.partitions, lz4: await hasLz4(client) };
-  const statements = wanted.steps.slice(found?.version ?? 0).flatMap((step) => step.statements(layout));
-  await client.query([...(found === undefined ? VERSION_TABLE : []), ...statements, setVersion(wanted.steps)].join(";\n"));
+  await requireTrusted(client, wanted.place, true);
+  const found = await lockVersion(client, wanted);
+  if (found.version >= wanted.steps.length) return requireUsable(found, wanted);
+  // Tables are created in the first schema of the path. Only trusted roles can create anything there.
+  await client.query(`SET LOCAL search_path = "${schema}", pg_temp`);
+  const layout = { schema, partitions: wanted.partitions, lz4: await hasLz4(client) };
+  const statements = wanted.steps.slice(found.version).flatMap((step) => step.statements(layout));
+  await client.query([...statements, setVersion(wanted.steps)].join(";\n"));
 }
 
-const VERSION_TABLE = [
-  `CREATE TABLE store_version (
+/**
+ * Makes this the only process that changes the schema, until the end of the transaction, and waits for the writers: each transaction that writes reads
+ * the version first, which holds a lock on its table. Only the owner of the tables can keep other processes from the first lock, so that they wait for
+ * as long as a change takes.
+ */
+async function lockVersion(client: PgClient, { place: { schema, waitMs } }: Wanted): Promise<Version> {
+  const table = `"${schema}".${VERSION_TABLE}`;
+  const { rows } = await client.query("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
+  if (rows[0]?.made !== true) {
+    await client.query(versionTable(table));
+    return { version: 0, min_reader: 0, min_writer: 0 };
+  }
+  await client.query(`SET LOCAL lock_timeout = 0; LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
+  await client.query(`SET LOCAL lock_timeout = ${Math.max(waitMs, 1)}; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  return (await readVersion(client, schema)) ?? { version: 0, min_reader: 0, min_writer: 0 };
+}
+
+function versionTable(table: string): string {
+  return `CREATE TABLE ${table} (
     one        smallint PRIMARY KEY DEFAULT 1 CHECK (one = 1), -- there is one row
     version    integer NOT NULL,
     min_reader integer NOT NULL, -- the oldest version of the program that can read
     min_writer integer NOT NULL
-  )`,
-];
+  )`;
+}
 
 function setVersion(steps: readonly Migration[]): string {
   const last = steps.at(-1);
   const row = `${steps.length}, ${last?.minReader}, ${last?.minWriter}`;
-  return `INSERT INTO store_version (version, min_reader, min_writer) VALUES (${row})
+  return `INSERT INTO ${VERSION_TABLE} (version, min_reader, min_writer) VALUES (${row})
     ON CONFLICT (one) DO UPDATE SET version = excluded.version, min_reader = excluded.min_reader, min_writer = excluded.min_writer`;
 }
 

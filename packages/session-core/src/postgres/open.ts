@@ -6,8 +6,9 @@ import { parseServerUrl, type ServerAddress } from "./address.js";
 import { SCHEMA_NAME } from "./administration.js";
 import { Attempts, pause } from "./attempts.js";
 import { PgDatabase } from "./database.js";
-import { openPool, type PgClient, type PgPool, type PoolOptions } from "./driver.js";
+import { openPool, type PgClient, type PgPool, type PoolOptions, SEARCH_PATH } from "./driver.js";
 import { MIGRATIONS, type Migration, migrate, requireCurrent } from "./migrate.js";
+import { requireTrusted } from "./owners.js";
 import { PostgresStorage } from "./postgres-storage.js";
 import { connectFaultOf, type Place, READ_ONLY_HINT, toConnectError } from "./server-errors.js";
 import { toServer } from "./text.js";
@@ -29,29 +30,30 @@ export interface PostgresOptions {
 export async function openPostgres(options: PostgresOptions, steps: readonly Migration[] = MIGRATIONS): Promise<PostgresStorage> {
   const address = parseServerUrl(options.url);
   const pooled = poolOptionsOf(options, address);
-  const { schema, connections, waitMs, tenant } = pooled;
-  const place: Place = { label: address.label, database: address.database, schema, connections, waitMs };
+  const { connections, waitMs, tenant } = pooled;
+  const schema = options.schema ?? address.schema ?? "bough";
+  checkArgument("options.schema", schema, SCHEMA_NAME);
+  const { label, database, owner, prepare } = address;
+  const place: Place = { label, database, schema, owner, connections, waitMs };
   const pool = await reachPool(pooled, place);
   const wanted = { place, mode: options.mode, partitions: options.partitions ?? 0, steps };
   const attempts = new Attempts(pool, place, (client) => requireCurrent(client, wanted));
   try {
     await attempts.run(async (client) => {
       await requireSuitable(client, place, pooled);
+      await requireTrusted(client, place, false);
       await migrate(client, wanted);
     });
   } catch (error) {
     await pool.end();
     throw error;
   }
-  return new PostgresStorage(new PgDatabase(attempts, tenant, address.prepare), options.fileTools);
+  return new PostgresStorage(new PgDatabase(attempts, { tenant, schema, prepare, version: steps.length }), options.fileTools);
 }
 
 function poolOptionsOf(options: PostgresOptions, address: ServerAddress): PoolOptions {
-  const schema = options.schema ?? address.schema ?? "bough";
-  checkArgument("options.schema", schema, SCHEMA_NAME);
   return {
     address,
-    schema,
     tenant: options.tenant ?? address.tenant ?? "",
     connections: Math.max(1, options.connections ?? 10),
     waitMs: options.busyTimeoutMs,
@@ -77,9 +79,11 @@ async function reachPool(options: PoolOptions, place: Place): Promise<PgPool> {
 /** The oldest major version of PostgreSQL, as its number of a version. */
 const OLDEST = 140_000;
 
-const FACTS = `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
-  pg_is_in_recovery() AS "isReplica", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly",
-  coalesce(current_setting('bough.tenant', true), '') AS tenant`;
+// Every name has its schema: only the answer says what the search path is.
+const FACTS = `SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version,
+  pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.pg_is_in_recovery() AS "isReplica",
+  pg_catalog.current_setting('default_transaction_read_only') OPERATOR(pg_catalog.=) 'on'::pg_catalog.text AS "isReadOnly",
+  coalesce(pg_catalog.current_setting('bough.tenant', true), '') AS tenant, pg_catalog.current_setting('search_path') AS path`;
 
 interface Facts {
   readonly version: number;
@@ -87,11 +91,12 @@ interface Facts {
   readonly isReplica: boolean;
   readonly isReadOnly: boolean;
   readonly tenant: string;
+  readonly path: string;
 }
 
 async function requireSuitable(client: PgClient, { label }: Place, { readOnly, tenant }: PoolOptions): Promise<void> {
   const { rows } = await client.query<Facts>(FACTS);
-  for (const { version, encoding, isReplica, isReadOnly, tenant: set } of rows) {
+  for (const { version, encoding, isReplica, isReadOnly, tenant: set, path } of rows) {
     if (version < OLDEST)
       throw new ServerUnsuitableError(label, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 14 is the oldest that works`);
     if (encoding !== "UTF8") {
@@ -102,6 +107,11 @@ async function requireSuitable(client: PgClient, { label }: Place, { readOnly, t
     if (set !== toServer(tenant)) {
       throw new ServerUnsuitableError(label, "a pooler before it does not pass on settings of a connection", {
         hint: "Connect to the server itself, or see `Poolers` in docs/postgres.md.",
+      });
+    }
+    if (path !== SEARCH_PATH) {
+      throw new ServerUnsuitableError(label, `a pooler before it does not pass on the search_path of a connection, which is ${path}`, {
+        hint: `Set it for the role: ALTER ROLE name SET search_path = ${SEARCH_PATH}`,
       });
     }
     if (!readOnly && (isReplica || isReadOnly)) throw new StoreReadOnlyError(label, { hint: READ_ONLY_HINT });

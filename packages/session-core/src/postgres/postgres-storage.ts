@@ -124,11 +124,11 @@ export class PostgresStorage extends PostgresReads implements port.SessionStorag
   }
 
   async setSourceFiles(records: readonly SourceFileRecord[]): Promise<void> {
-    await files.setSourceFiles(this.database, records);
+    await this.database.write((transaction) => files.setSourceFiles(transaction, records));
   }
 
   async setSourcesGone(of: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void> {
-    await files.setSourcesGone(this.database, of, goneAtMs);
+    await this.database.write((transaction) => files.setSourcesGone(transaction, of, goneAtMs));
   }
 
   verify(id?: SessionId): AsyncIterable<port.Violation> {

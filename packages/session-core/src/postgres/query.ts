@@ -14,6 +14,10 @@ export const declared = queries.declared;
 export interface Always {
   /** The tenant that the store was opened for. */
   readonly tenant: string;
+  /** The schema with the tables. */
+  readonly schema: string;
+  /** The version of the schema that this program knows. */
+  readonly version: number;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Database } from "./database.js";
 import type { LockedSession } from "./facts.js";
 import type { Changes, NewEntryRow, NewRun, PlannedMove } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
+import { modelKey } from "./schema-steps.js";
 import { ofSession } from "./session-key.js";
 
 /** The columns of `NewEntryRow` with the types of their parameters. */
@@ -172,7 +173,7 @@ export function usageAdded(sql: Sql, p: AddedUsage, inherited: unknown, rows: Ra
   return sql`
     INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, ${names})
     SELECT tenant, session_id, ${inherited}::boolean, ${p.provider}::text, ${p.model}::text, ${values} FROM ${rows}
-    ON CONFLICT (tenant, session_id, inherited, provider, model) DO UPDATE SET ${sums}`;
+    ON CONFLICT (tenant, session_id, inherited, ${sql.raw(modelKey("provider", "model"))}) DO UPDATE SET ${sums}`;
 }
 
 const addUsage = pgQuery<AddedUsage & { session: SessionId; inherited: boolean }>(({ sql, p }) =>

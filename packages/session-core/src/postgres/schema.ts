@@ -11,6 +11,8 @@ import { secured } from "./tenants.js";
  * An entry's `seq` is its order of arrival in its session: 1, 2, 3, without gaps, from the counter `session.last_seq`.
  */
 export interface Layout {
+  /** The name of the schema. */
+  readonly schema: string;
   /** The number of hash partitions of each table; 0: tables are not partitioned. */
   readonly partitions: number;
   /** Whether the server compresses large texts with lz4. */
@@ -244,13 +246,24 @@ const INDEXES: readonly (readonly [name: string, on: string])[] = [
 /** The tables that have the column `session_id`. */
 export const SESSION_TABLES: readonly string[] = TABLES.map(([name]) => name);
 
-/** Each table with the column by which it is partitioned, or distributed over several servers. */
-export const TABLE_KEYS: readonly (readonly [name: string, key: string])[] = [
+type TableKey = readonly [name: string, key: string];
+
+/** The tables of version 1. */
+const FIRST_TABLE_KEYS: readonly TableKey[] = [
   ...TABLES.map(([name]) => [name, "session_id"] as const),
   ...FILE_TABLES.map(([name]) => [name, "path_key"] as const),
   ...MARK_TABLES.map(([name]) => [name, "mark"] as const),
   [WORD_TABLE, "word"],
 ];
+
+/** Which channel the writes of a tenant are announced on. Row-level security keeps its random name from other tenants. */
+export const CHANNEL_TABLE = "announcement_channel";
+
+/** Each table with the column by which it is partitioned, or distributed over several servers. */
+export const TABLE_KEYS: readonly TableKey[] = [...FIRST_TABLE_KEYS, [CHANNEL_TABLE, "tenant"]];
+
+/** The table with the version of the schema. */
+export const VERSION_TABLE = "store_version";
 
 /** The keys of tables that have no partitions. */
 const UNPARTITIONED: readonly string[] = ["mark", "word"];
@@ -263,7 +276,7 @@ export function creation({ partitions, lz4 }: Layout): readonly string[] {
     ...MARK_TABLES.flatMap(([name, body]) => created(name, body, "mark", 0)),
     ...INDEXES.map(([name, on]) => `CREATE INDEX ${name} ON ${on}`),
     ...SEARCH_CREATION,
-    ...TABLE_KEYS.flatMap(([name, key]) => secured(name, UNPARTITIONED.includes(key) ? 0 : partitions)),
+    ...FIRST_TABLE_KEYS.flatMap(([name, key]) => secured(name, UNPARTITIONED.includes(key) ? 0 : partitions)),
     // A partition does not take over what is set for its table later.
     ...(lz4 ? ["entry", ...partsOf("entry", partitions)].map(compressed) : []),
   ];

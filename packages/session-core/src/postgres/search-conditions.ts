@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { ENTRY_TYPES, MESSAGE_ROLES, toEntryKind } from "../entry/kinds.js";
 import type { SearchRequest } from "../port/search.js";
 import { possibleSeqs, wholeMs } from "./entry-list.js";
+import { startsAndIs } from "./schema-steps.js";
 import { allOf } from "./search-words.js";
 
 // The conditions of a search that are not on words, as SQL on the tables `entry` and `session`.
@@ -42,7 +43,7 @@ export function searchedSessions(request: SearchRequest, tenant: string): RawBui
 /** The format of an import is `bough` for a session that was made here. */
 function sessionConditions({ cwd, agents }: SearchRequest): readonly RawBuilder<boolean>[] {
   const conditions: RawBuilder<boolean>[] = [];
-  if (cwd !== undefined) conditions.push(sql`session.cwd = ${cwd}`);
+  if (cwd !== undefined) conditions.push(startsAndIs(sql`session.cwd`, cwd));
   if (agents !== undefined) conditions.push(sql`coalesce(session.source_format, 'bough') = ANY (${agents}::text[])`);
   return conditions;
 }

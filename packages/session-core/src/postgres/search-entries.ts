@@ -43,8 +43,8 @@ export async function findEntries(
   return scanned(await scan(database, matching, request, entries, condition));
 }
 
-const rowSecurity = pgQuery<Record<never, never>, { active: boolean }>(({ sql: text }) =>
-  pgRaw(text<{ active: boolean }>`SELECT row_security_active('entry') AS active`),
+const rowSecurity = pgQuery<Record<never, never>, { active: boolean }>(({ sql: text, p }) =>
+  pgRaw(text<{ active: boolean }>`SELECT row_security_active(format('%I.entry', ${p.schema}::text)) AS active`),
 );
 const secured = new WeakMap<Database, Promise<boolean>>();
 

@@ -22,8 +22,10 @@ const WORD_LIST: readonly string[] = [
   END $$`,
 ];
 
+export const WORDS_FUNCTION_NAME = "entries_with";
+
 /** The function `entries_with`, for grants. */
-export const WORDS_FUNCTION = "entries_with(tsquery[])";
+export const WORDS_FUNCTION = `${WORDS_FUNCTION_NAME}(tsquery[])`;
 
 /**
  * Under row-level security, the server does not use an index of words: the operator `@@` could tell of rows that the policy hides, in the messages of
@@ -38,6 +40,16 @@ const FUNCTIONS: readonly string[] = [
    END $$`,
   `REVOKE ALL ON FUNCTION ${WORDS_FUNCTION} FROM PUBLIC`,
 ];
+
+/** The statement that creates the function of today, which looks up every name in its schema whoever calls it. */
+export function wordsFunction(schema: string): string {
+  return `CREATE OR REPLACE FUNCTION ${WORDS_FUNCTION_NAME}(queries tsquery[]) RETURNS TABLE (session_id text, seq integer)
+   LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+   BEGIN
+     RETURN QUERY SELECT entry.session_id, entry.seq FROM "${schema}".entry
+       WHERE entry.tenant = pg_catalog.current_setting('bough.tenant', true) AND entry.words @@ ANY ((SELECT queries)::tsquery[]);
+   END $$`;
+}
 
 /** The statements that create these, after the tables. */
 export const SEARCH_CREATION: readonly string[] = [...WORD_LIST, ...FUNCTIONS];

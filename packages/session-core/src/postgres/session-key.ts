@@ -29,6 +29,14 @@ export function sessionExists(sql: Sql, p: Always & KeyParameters): RawBuilder<b
     SELECT 1 FROM session AS keyed WHERE ${ofSession(sql, p, "keyed")} AND keyed.seq = coalesce(${p.sessionSeq}::bigint, keyed.seq))`;
 }
 
+/**
+ * SQL of the condition that no newer program has made a schema that this one must not write to. It holds a lock that a change of the schema waits for.
+ * A statement that writes outside a transaction of `PgDatabase.write` has it, and does nothing if it is false.
+ */
+export function isWritable(sql: Sql, p: Always): RawBuilder<boolean> {
+  return sql<boolean>`(SELECT min_writer FROM store_version) <= ${p.version}::integer`;
+}
+
 const known = pgQuery<KeyParameters, { found: boolean }>(({ sql, p }) =>
   pgRaw(sql<{ found: boolean }>`SELECT ${sessionExists(sql, p)} AS found`),
 );

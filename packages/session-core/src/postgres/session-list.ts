@@ -17,6 +17,7 @@ import { rowLimit } from "../storage/query.js";
 import type { Database, PgDatabase } from "./database.js";
 import { wholeMs } from "./entry-list.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
+import { INDEXED_CHARACTERS, INDEXED_KEY, INDEXED_VALUE, startsAndIs } from "./schema-steps.js";
 import { RECORD_COLUMNS } from "./session-rows.js";
 
 type Condition = RawBuilder<unknown>;
@@ -99,17 +100,22 @@ function withMember(
   return sql<ListedRow>`
     SELECT ${COLUMNS} FROM session_metadata AS member
       JOIN session ON session.tenant = member.tenant AND session.session_id = member.session_id
-    WHERE member.tenant = ${tenant} AND member.key = ${key} AND member.value = ${value}
+    WHERE member.tenant = ${tenant} AND ${isMember(sql`member`, key, value)}
       AND ${sql.join([sql`listing IN (${sql.join(listings)})`, ...conditions], sql` AND `)}
     ${NEWEST_FIRST} LIMIT ${limit}`;
 }
 
 function placeConditions({ cwd, parentId }: SessionFilter): readonly Condition[] {
-  return [...(cwd === undefined ? [] : [sql`cwd = ${cwd}`]), ...(parentId === undefined ? [] : [sql`parent_session_id = ${parentId}`])];
+  return [
+    ...(cwd === undefined ? [] : [startsAndIs(sql`cwd`, cwd)]),
+    ...(parentId === undefined ? [] : [startsAndIs(sql`parent_session_id`, parentId)]),
+  ];
 }
 
 function placesOf({ itself, from, before }: DirectoryRange): readonly Condition[] {
-  return [sql`cwd = ${itself}`, sql`cwd >= ${from} AND cwd < ${before} AND cwd <> ${itself}`];
+  const start = (text: unknown) => sql`left(${text}, ${sql.lit(INDEXED_CHARACTERS)})`;
+  const range = sql`${start(sql`cwd`)} BETWEEN ${start(sql`${from}::text`)} AND ${start(sql`${before}::text`)}`;
+  return [startsAndIs(sql`cwd`, itself), sql`${range} AND cwd >= ${from} AND cwd < ${before} AND cwd <> ${itself}`];
 }
 
 function anyOf(places: readonly Condition[] | undefined): readonly Condition[] {
@@ -139,10 +145,14 @@ function hasMember(tenant: string, { key, value }: MetadataRow): Condition {
     AND other.session_id = session.session_id AND other.key = ${key} AND other.value = ${value})`;
 }
 
+function isMember(rows: RawBuilder<unknown>, key: unknown, value: unknown): Condition {
+  return sql`${startsAndIs(sql`${rows}.key`, key, INDEXED_KEY)} AND ${startsAndIs(sql`${rows}.value`, value, INDEXED_VALUE)}`;
+}
+
 const countMembers = pgQuery<{ keys: readonly string[]; members: readonly string[]; limit: number }, { count: number }>(({ sql, p }) =>
   pgRaw(sql<{ count: number }>`
     SELECT (SELECT count(*) FROM (SELECT 1 FROM session_metadata AS member
-      WHERE member.tenant = ${p.tenant} AND member.key = wanted.key AND member.value = wanted.value LIMIT ${p.limit}) AS found) AS count
+      WHERE member.tenant = ${p.tenant} AND ${isMember(sql`member`, sql`wanted.key`, sql`wanted.value`)} LIMIT ${p.limit}) AS found) AS count
     FROM unnest(${p.keys}::text[], ${p.members}::text[]) WITH ORDINALITY AS wanted (key, value, place) ORDER BY wanted.place`),
 );
 

@@ -12,7 +12,7 @@ import { metadataRows } from "../storage/metadata-rows.js";
 import type { Database } from "./database.js";
 import type { LockedSession } from "./facts.js";
 import { pgQuery, pgRaw } from "./query.js";
-import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
+import { isWritable, type KeyParameters, keyParameters, ofSession } from "./session-key.js";
 import { vectorOf } from "./words.js";
 
 /** The columns of a `SessionRecordRow`, for SQL on the table `session`. */
@@ -53,9 +53,10 @@ const insertSession = pgQuery<NewRow, { id: SessionId }>(({ sql, p }) =>
     WITH made AS (
       INSERT INTO session (tenant, session_id, seq, kind, title, title_source, cwd, created_at_ms, active_at_ms, parent_session_id,
         parent_entry_id, parent_call_id, source_format, source_path, source_id, metadata_json)
-      VALUES (${p.tenant}, ${p.session}, ${p.seq}, ${p.kind}, ${p.title}, ${p.title_source}, ${p.cwd}, ${p.created_at_ms}, ${p.active_at_ms},
-        ${p.parent_session_id}, ${p.parent_entry_id}, ${p.parent_call_id}, ${p.source_format}, ${p.source_path}, ${p.source_id},
-        ${p.metadata_json})
+      SELECT ${p.tenant}, ${p.session}, ${p.seq}::bigint, ${p.kind}, ${p.title}, ${p.title_source}, ${p.cwd}, ${p.created_at_ms}::bigint,
+        ${p.active_at_ms}::bigint, ${p.parent_session_id}, ${p.parent_entry_id}, ${p.parent_call_id}, ${p.source_format}, ${p.source_path},
+        ${p.source_id}, ${p.metadata_json}
+      WHERE ${isWritable(sql, p)}
       ON CONFLICT (tenant, session_id) DO NOTHING RETURNING tenant, session_id),
     leaves AS (INSERT INTO leaf (tenant, session_id, name, entry_seq) SELECT tenant, session_id, ${sql.lit(MAIN_LEAF)}, NULL FROM made),
     members AS (
@@ -90,7 +91,10 @@ export async function insertNewSession(database: Database, given: NewSession, so
     words: columns.title === null ? null : vectorOf(columns.title, database.tenant),
   };
   const row = await database.once(insertSession, parameters, () => database.get(sessionWithSeq, { session: id, seq }));
-  if (row === undefined) throw new SessionExistsError(id);
+  if (row === undefined) {
+    await database.requireWritable();
+    throw new SessionExistsError(id);
+  }
   return { id, seq, lastSeq: 0, cwd: columns.cwd, firstText: null };
 }
 

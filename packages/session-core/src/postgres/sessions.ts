@@ -13,7 +13,7 @@ import { findLeafState, PgLeafState } from "./leaf-state.js";
 import { openLockedLeaf } from "./leaves.js";
 import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
-import { ofSession } from "./session-key.js";
+import { isWritable, ofSession } from "./session-key.js";
 import { findSessionRecord, findSessionRow, insertNewSession, saveMetadata, saveTitle } from "./session-rows.js";
 import { listWords, textsOf } from "./word-list.js";
 import type { FirstWrites } from "./write-rules.js";
@@ -110,13 +110,15 @@ export async function renameSession(database: PgDatabase, id: SessionId, title: 
 }
 
 const setArchived = pgRepeatable<{ session: SessionId; at: number | null }>(({ sql, p }) =>
-  pgRaw(sql`UPDATE session SET archived_at_ms = ${p.at}::bigint WHERE ${ofSession(sql, p, "session")}`),
+  pgRaw(sql`UPDATE session SET archived_at_ms = ${p.at}::bigint WHERE ${isWritable(sql, p)} AND ${ofSession(sql, p, "session")}`),
 );
 
 /** Archives or unarchives a session. Lists omit archived sessions by default. */
 export async function archiveSession(database: PgDatabase, id: SessionId, archived: boolean): Promise<void> {
   const changed = await database.run(setArchived, { session: id, at: archived ? Date.now() : null });
-  if (changed === 0) throw new SessionNotFoundError(id);
+  if (changed > 0) return;
+  await database.requireWritable();
+  throw new SessionNotFoundError(id);
 }
 
 const lockForDeletion = pgQuery<{ session: SessionId }, { id: SessionId }>(({ sql, p }) =>

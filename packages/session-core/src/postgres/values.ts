@@ -7,7 +7,7 @@ import { rowLimit } from "../storage/query.js";
 import { assertTokenCounts } from "../tree/token-counts.js";
 import type { PgDatabase } from "./database.js";
 import { type Always, pgQuery, pgRaw, pgRepeatable } from "./query.js";
-import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
+import { isWritable, type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 
 const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
   pgRaw(sql<records.Label>`
@@ -158,7 +158,7 @@ const putCounts = pgRepeatable<CountKey & { ids: readonly EntryId[]; tokens: rea
   pgRaw(sql<{ known: boolean }>`
     WITH kept AS (
       SELECT session.tenant, session.session_id FROM session
-      WHERE ${ofSession(sql, p, "session")} AND seq = coalesce(${p.sessionSeq}::bigint, seq) FOR KEY SHARE),
+      WHERE ${isWritable(sql, p)} AND ${ofSession(sql, p, "session")} AND seq = coalesce(${p.sessionSeq}::bigint, seq) FOR KEY SHARE),
     put AS (
       INSERT INTO entry_token_count (tenant, session_id, counter, entry_seq, tokens)
       SELECT kept.tenant, kept.session_id, ${p.counter}, found.seq, given.tokens
@@ -183,5 +183,7 @@ export async function saveTokenCounts(
   assertTokenCounts(counter, counts);
   if (counts.size === 0) return requireSession(database, key);
   const parameters = { ...keyParameters(key), counter, ids: [...counts.keys()], tokens: [...counts.values()] };
-  if ((await database.get(putCounts, parameters))?.known !== true) await requireSession(database, key);
+  if ((await database.get(putCounts, parameters))?.known === true) return;
+  await database.requireWritable();
+  await requireSession(database, key);
 }

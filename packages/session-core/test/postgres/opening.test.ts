@@ -5,6 +5,7 @@ import { userMessage } from "../../src/index.js";
 import { parseServerUrl } from "../../src/postgres/address.js";
 import { Attempts } from "../../src/postgres/attempts.js";
 import { openPool } from "../../src/postgres/driver.js";
+import { MIGRATIONS } from "../../src/postgres/migrate.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import { openError, ownServer, withUrl } from "./server.js";
 
@@ -40,7 +41,7 @@ describe("a store on a server", () => {
     const url = await server.newDatabase();
     const stores = await Promise.all(Array.from({ length: 8 }, () => openStore({ url, connections: 1 })));
     await Promise.all(stores.map((store) => store.close()));
-    expect(await server.run("SELECT version FROM bough.store_version", url)).toEqual([{ version: 1 }]);
+    expect(await server.run("SELECT version FROM bough.store_version", url)).toEqual([{ version: MIGRATIONS.length }]);
   });
 
   test("is in the schema that the url or the option names, the option first", async () => {

@@ -7,6 +7,9 @@ import { ownServer } from "./server.js";
 
 const server = ownServer();
 
+/** The version of the schema of this program. */
+const NOW = MIGRATIONS.length;
+
 /** A program of a later version, with these steps beyond those of this one. */
 async function openedBy(steps: readonly Migration[], url: string, mode: PostgresOptions["mode"] = "create"): Promise<Store> {
   const options = { url, mode, durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
@@ -20,9 +23,9 @@ const column = (name: string, minReader: number, minWriter: number): Migration =
 });
 
 /** A step that older programs do not notice, one that they may not write after, and one that they cannot read after. */
-const ADDED = column("added", 1, 1);
-const WRITTEN = column("written", 1, 2);
-const CHANGED = column("changed", 2, 2);
+const ADDED = column("added", 1, NOW);
+const WRITTEN = column("written", 1, NOW + 1);
+const CHANGED = column("changed", NOW + 1, NOW + 1);
 
 async function versionOf(url: string): Promise<unknown> {
   return (await server.run("SELECT version FROM bough.store_version", url))[0]?.["version"];
@@ -34,7 +37,7 @@ describe("a rolling upgrade", () => {
     await (await openedBy([], url)).close();
     const stores = await Promise.all(Array.from({ length: 8 }, () => openedBy([ADDED], url)));
     await Promise.all(stores.map((store) => store.close()));
-    expect(await versionOf(url)).toBe(2);
+    expect(await versionOf(url)).toBe(NOW + 1);
   });
 
   test("an older program keeps reading and writing, before and after it is started again, if the newer schema allows it", async () => {
@@ -46,7 +49,7 @@ describe("a rolling upgrade", () => {
     expect((await (await newer.openSession(session.id)).context()).messages).toHaveLength(1);
     const again = await openedBy([], url);
     await (await again.openSession(session.id)).append(userMessage("started again"));
-    expect(await versionOf(url)).toBe(2);
+    expect(await versionOf(url)).toBe(NOW + 1);
     for (const store of [older, newer, again]) await store.close();
   });
 
@@ -55,8 +58,8 @@ describe("a rolling upgrade", () => {
     await (await openedBy([WRITTEN], url)).close();
     await expect(openedBy([], url)).rejects.toMatchObject({
       code: "NEWER_STORE",
-      version: 2,
-      supported: 1,
+      version: NOW + 1,
+      supported: NOW,
       hint: "Update Bough, or open the store with the mode read-only.",
     });
     const reader = await openedBy([], url, "read-only");
@@ -73,10 +76,72 @@ describe("a rolling upgrade", () => {
   test("a running older program says why it cannot go on when its statements fail after an upgrade", async () => {
     const url = await server.newDatabase();
     const older = await openedBy([], url);
-    const dropped: Migration = { statements: () => ["ALTER TABLE session DROP COLUMN seq CASCADE"], minReader: 2, minWriter: 2 };
+    const dropped: Migration = {
+      statements: () => ["ALTER TABLE session DROP COLUMN seq CASCADE"],
+      minReader: NOW + 1,
+      minWriter: NOW + 1,
+    };
     await (await openedBy([dropped], url)).close();
-    await expect(older.createSession()).rejects.toMatchObject({ code: "NEWER_STORE", version: 2 });
+    await expect(older.createSession()).rejects.toMatchObject({ code: "NEWER_STORE", version: NOW + 1 });
     await older.close();
+  });
+
+  test("a running older program stops before it writes anything, although its statements would fit the newer schema", async () => {
+    const url = await server.newDatabase();
+    const older = await openedBy([], url);
+    const session = await older.createSession({ id: "s" });
+    const { id } = await session.append(userMessage("before"));
+    const meaning: Migration = { statements: () => ["SELECT 1"], minReader: 1, minWriter: NOW + 1 };
+    await (await openedBy([meaning], url)).close();
+    const writes: readonly (() => Promise<unknown>)[] = [
+      () => session.append(userMessage("after")),
+      () => session.write([{ kind: "value", key: "k", value: 1 }]),
+      () => session.labels.set(id, "label"),
+      () => session.moveLeaf(null),
+      () => older.renameSession("s", "title"),
+      () => session.tokenCounts.save("words", new Map([[id, 1]])),
+      () => older.createSession({ id: "new" }),
+      () => older.forkSession("s", { id: "fork" }),
+      () => older.archiveSession("s"),
+      () => older.deleteSession("s"),
+      () => older.storage.setSourceFiles([{ path: "/home/ada/x", stamp: "1", format: null }]),
+    ];
+    for (const write of writes) await expect(write(), String(write)).rejects.toMatchObject({ code: "NEWER_STORE", version: NOW + 1 });
+    expect((await session.context()).messages).toHaveLength(1);
+    expect((await older.listSessions()).items).toHaveLength(1);
+    await older.close();
+  });
+
+  test("waits for the transactions that have begun to write, and lets none write while it runs", async () => {
+    const url = await server.newDatabase();
+    const older = await openedBy([], url);
+    const session = await older.createSession({ id: "s" });
+    const entries = Array.from({ length: 40 }, (_, at) => userMessage(`entry ${at}`));
+    const writing = Promise.allSettled(entries.map((entry) => session.append(entry)));
+    const counted: Migration = {
+      statements: () => ["CREATE TABLE counted AS SELECT count(*)::int AS entries FROM entry"],
+      minReader: 1,
+      minWriter: NOW + 1,
+    };
+    await (await openedBy([counted], url)).close();
+    await writing;
+    const [before] = await server.run("SELECT entries FROM bough.counted", url);
+    expect(await server.run("SELECT count(*)::int AS entries FROM bough.entry", url)).toEqual([before]);
+    await older.close();
+  });
+
+  test("a store of version 1 is upgraded with what it has, and its function no longer has the path of its creator", async () => {
+    const url = await server.newDatabase();
+    const options = { url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
+    await (await openPostgres(options, MIGRATIONS.slice(0, 1))).close();
+    await server.run("INSERT INTO bough.usage_total SELECT 1, 1, 1, 1, 0, 1, false, '', 's', 'p', 'm'", url);
+    const store = await openedBy([], url);
+    await (await store.createSession({ id: "s" })).append(userMessage("Hello"));
+    expect((await store.search({ query: "hello" })).total).toBe(1);
+    expect(await server.run("SELECT proconfig AS set FROM pg_proc WHERE proname = 'entries_with'", url)).toEqual([
+      { set: ["search_path=pg_catalog, pg_temp"] },
+    ]);
+    await store.close();
   });
 
   test("a step that fails leaves the schema as it was", async () => {
@@ -84,11 +149,11 @@ describe("a rolling upgrade", () => {
     await (await openedBy([], url)).close();
     const broken: Migration = {
       statements: () => ["ALTER TABLE session ADD COLUMN half text", "SELECT 1 / 0"],
-      minReader: 2,
-      minWriter: 2,
+      minReader: NOW + 1,
+      minWriter: NOW + 1,
     };
     await expect(openedBy([broken], url)).rejects.toThrow("division by zero");
-    expect(await versionOf(url)).toBe(1);
+    expect(await versionOf(url)).toBe(NOW);
     expect(await server.run("SELECT 1 FROM pg_attribute WHERE attname = 'half'", url)).toEqual([]);
   });
 
@@ -96,6 +161,6 @@ describe("a rolling upgrade", () => {
     const url = await server.newDatabase();
     await (await openedBy([], url)).close();
     await expect(openedBy([ADDED], url, "read-only")).rejects.toMatchObject({ code: "SERVER_UNSUITABLE" });
-    expect(await versionOf(url)).toBe(1);
+    expect(await versionOf(url)).toBe(NOW);
   });
 });
