@@ -218,6 +218,12 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   POOL_EXHAUSTED: { exit: 93, meaning: "All connections of the store were in use; nothing was written", hint: "Run the command again." },
   SERVER_UNSUITABLE: { exit: 94, meaning: "The PostgreSQL server is too old, or its database cannot hold a store" },
   CONNECTION_LOST: { exit: 95, meaning: "The connection to the PostgreSQL server was lost; the message says whether the write happened" },
+  SERVER_TIMEOUT: {
+    exit: 104,
+    meaning:
+      "The PostgreSQL server ended the operation, which took longer than its `statement_timeout` or was cancelled; nothing was written",
+  },
+  SERVER_REFUSED: { exit: 105, meaning: "The PostgreSQL server refused a value or an operation; nothing was written" },
   UNSUPPORTED_OPERATION: {
     exit: 97,
     meaning: "The command is not for a store on a server: the server does it itself, as the message says",

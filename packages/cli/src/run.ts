@@ -1,5 +1,5 @@
 import { BoughError, DriverUnusableError } from "@bough/session-core";
-import { isServerUrl, urlWithoutPassword } from "@bough/session-core/internals";
+import { isLikeServerAddress, isServerUrl, urlWithoutPassword } from "@bough/session-core/internals";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
@@ -65,7 +65,8 @@ function ownHint(error: unknown): string | undefined {
 /** A text in which arguments are quoted, without the passwords in them. */
 function withoutUrls(text: string, args: readonly string[]): string {
   const urls = args.map((arg) => arg.slice(Math.max(arg.search(/postgres(ql)?:/i), 0))).filter(isServerUrl);
-  return urls.reduce((shown, url) => shown.replaceAll(url, urlWithoutPassword(url)), text);
+  const shown = urls.reduce((before, url) => before.replaceAll(url, urlWithoutPassword(url)), text);
+  return args.filter(isLikeServerAddress).reduce((rest, address) => rest.replaceAll(address, "[address]"), shown);
 }
 
 /** `bough help` without a command exits with 0, so its text goes to stdout; commander writes it to stderr. */

@@ -56,7 +56,7 @@ export type { ImportOptions, SessionStorage } from "./port/session-storage.js";
 export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
 export type { Batch, BatchResult } from "./port/writes.js";
 // Addresses of stores on a server
-export { isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "./postgres/address.js";
+export { isLikeServerAddress, isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "./postgres/address.js";
 // Waiting
 export { raceAbort } from "./race-abort.js";
 // Places of the words of a query in a text

@@ -60,7 +60,20 @@ const planting = (schema) => `
   SELECT pg_temp.plant() AS made`;
 
 /** Views with the names of tables, which run a function when they are read. */
-const VIEWS = ["session", "entry", "run", "leaf", "label", "value", "word", "commit_mark", "store_version", "pg_roles", "pg_class", "pg_proc"];
+const VIEWS = [
+  "session",
+  "entry",
+  "run",
+  "leaf",
+  "label",
+  "value",
+  "word",
+  "commit_mark",
+  "store_version",
+  "pg_roles",
+  "pg_class",
+  "pg_proc",
+];
 
 const viewOf = (schema, name) => `CREATE VIEW ${schema}.${name} AS SELECT ${schema}.planted(1::bigint, 'x'::text) AS version`;
 
@@ -114,7 +127,10 @@ async function plant(evil, schema, attack) {
 /** What was planted is dangerous: a statement with the schema in its path runs it. */
 async function control(attack, url) {
   const dangerous = "SELECT ts_rank('{1,1,1,1}', to_tsvector('simple', 'x'), 'x'::tsquery, 1)";
-  const ran = await sql(url, `SET search_path = public; ${dangerous}`).then(() => false, (error) => PLANTED.test(error.message));
+  const ran = await sql(url, `SET search_path = public; ${dangerous}`).then(
+    () => false,
+    (error) => PLANTED.test(error.message),
+  );
   if (!ran) attack.finding("nothing that was planted runs in a statement that has it in its path: this attack tries nothing");
 }
 
@@ -135,8 +151,10 @@ async function use(attack, url, where, copyTo) {
     const session = await store.createSession({ id: "s", title: "The plan", cwd: "/home/ada", metadata: { app: "x", owner: "u" } });
     const steps = {
       append: () => session.append(userMessage("the launch code is 12345")),
-      reply: () => session.append(assistantMessage("done", { model: "m", provider: "p", usage: { input: 1, output: 2, cost: { total: 0.5 } } })),
-      again: () => session.append(assistantMessage("more", { model: "m", provider: "p", usage: { input: 1, output: 2, cost: { total: 0.5 } } })),
+      reply: () =>
+        session.append(assistantMessage("done", { model: "m", provider: "p", usage: { input: 1, output: 2, cost: { total: 0.5 } } })),
+      again: () =>
+        session.append(assistantMessage("more", { model: "m", provider: "p", usage: { input: 1, output: 2, cost: { total: 0.5 } } })),
       move: async () => session.moveLeaf((await session.path())[0].id),
       undo: () => session.undoMove(),
       label: () => session.labels.set(session.leafId, "here"),

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { InvalidArgumentError, type StoreOptions } from "@bough/session-core";
-import { isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/session-core/internals";
+import { isLikeServerAddress, isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/session-core/internals";
 import { resolveConfigPath } from "../config/config-path.js";
 import { NoHomeError, UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
@@ -43,7 +43,11 @@ export function openOptions({ isServer, address }: StoreLocation): Pick<StoreOpt
 }
 
 function locationOf(io: Place, named: string, from: string): StoreLocation {
-  if (!isUrl(named)) return fileAt(resolve(io.cwd, named));
+  if (isLikeServerAddress(named))
+    throw new UsageError(
+      `${from} must be the path of a file or postgres://USER@HOST/DATABASE; it is like an address, but begins or is written otherwise. Check for quotation marks, blanks and prefixes.`,
+    );
+  if (!isServerUrl(named)) return fileAt(resolve(io.cwd, named));
   checkUrl(named, from);
   return { isServer: true, address: named, name: urlWithoutPassword(named), isDefault: false, passwords: passwordsIn(named) };
 }
@@ -53,16 +57,7 @@ export function fileAt(path: string): StoreLocation {
   return { isServer: false, address: path, name: path, isDefault: false, passwords: [] };
 }
 
-/** A path that begins like a URL is a mistyped one. The letter of a Windows drive is no scheme. */
-function isUrl(named: string): boolean {
-  return /^([a-z][\w+.-]+:\/\/|postgres(ql)?:)/i.test(named);
-}
-
 function checkUrl(url: string, from: string): void {
-  if (!isServerUrl(url))
-    throw new UsageError(
-      `${from} must be the path of a file or postgres://USER@HOST/DATABASE; it is a URL that begins with ${url.split(":", 1)[0]}:.`,
-    );
   try {
     parseServerUrl(url);
   } catch (error) {

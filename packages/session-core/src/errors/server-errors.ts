@@ -117,6 +117,43 @@ export class ServerUnsuitableError extends BoughError {
 }
 
 /**
+ * The server ended a statement: it took longer than the `statement_timeout` of the role, the database or the server, or an administrator cancelled it.
+ * Nothing was written.
+ */
+export class ServerTimeoutError extends BoughError {
+  readonly code = "SERVER_TIMEOUT";
+  override readonly name = "ServerTimeoutError";
+  readonly server: string;
+  readonly reason: string;
+
+  constructor(server: string, reason: string, options: { cause?: unknown } = {}) {
+    super(`${server} ended the operation: ${reason}. Nothing was written.`, {
+      ...options,
+      hint: "Try again, or raise the statement_timeout of the role: ALTER ROLE name SET statement_timeout = '60s'",
+    });
+    this.server = server;
+    this.reason = reason;
+  }
+}
+
+/** The server refused a statement for a reason that has no error of its own: a value out of range, a limit, or a fault of its own. Nothing was written. */
+export class ServerRefusedError extends BoughError {
+  readonly code = "SERVER_REFUSED";
+  override readonly name = "ServerRefusedError";
+  readonly server: string;
+  readonly reason: string;
+  /** The SQLSTATE of the server, five characters. */
+  readonly state: string;
+
+  constructor(server: string, state: string, reason: string, options: { cause?: unknown } = {}) {
+    super(`${server} refused the operation: ${reason} (${state}). Nothing was written.`, options);
+    this.server = server;
+    this.state = state;
+    this.reason = reason;
+  }
+}
+
+/**
  * The connection broke in the middle of an operation, and the server did not come back within the busy timeout. `written` says what became
  * of a write: `nothing`, or `unknown` if its end was sent and the server could not be asked any more. Until then the operation was tried
  * again, so no other caller sees this error.

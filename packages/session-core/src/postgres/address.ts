@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { passwordFromFile } from "./password-file.js";
-import { type Tls, tlsOf } from "./tls.js";
+import { bindsChannel, type Tls, tlsOf } from "./tls.js";
 
 /** Where a store is: what its url says, completed by the environment variables of libpq (PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE …). */
 export interface ServerAddress {
@@ -31,6 +31,26 @@ export interface ServerAddress {
 /** Whether a text is the url of a store on a server, and not the path of a file. */
 export function isServerUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//i.test(text);
+}
+
+/** The words by which libpq names a server without a url: `host=db user=ada password=…`. */
+const WORD = /(?:^|[\s"'`;&?])(?:host|hostaddr|port|dbname|user|passfile|service|sslmode)\s*=/gi;
+
+/**
+ * Whether a text was meant as the address of a server but is no url of one: in quotation marks, after a blank, with the prefix of another driver,
+ * or as words of libpq. It can contain a password, so it must not become the name of a file, nor be shown.
+ */
+export function isLikeServerAddress(text: string): boolean {
+  if (isServerUrl(text)) return false;
+  // A scheme has two letters or more: one letter is the drive of a Windows path.
+  return (
+    /^[\s"'`]*(?:[a-z][\w+.-]+:)*[a-z][\w+.-]+:\/\//i.test(text) ||
+    /^[\s"'`]*(?:\w+:)*postgres[\w+]*:/i.test(text) ||
+    /postgres[\w+]*:\/\//i.test(text) ||
+    /(?:^|[\s"'`;&?])(?:password|pwd)\s*=/i.test(text) ||
+    [...text.matchAll(WORD)].length >= 2 ||
+    /^[\s"'`]*[^\s:@/\\]+:[^\s@]*@[\w.[\]:-]+\/\w*["'`\s]*$/.test(text)
+  );
 }
 
 /** A url without its password and parameters, for messages; also one that is not complete. A text that is none is returned as it is. */
@@ -118,7 +138,7 @@ export function parseServerUrl(url: string, environment: NodeJS.ProcessEnv = pro
     prepare: flag(parameters, "prepare") ?? true,
     applicationName: parameters.get("application_name") ?? environment["PGAPPNAME"] ?? "bough",
     connectTimeoutMs: seconds(parameters.get("connect_timeout") ?? environment["PGCONNECT_TIMEOUT"]),
-    channelBinding: parameters.get("channel_binding") === "require",
+    channelBinding: bindsChannel(parameters, environment),
   };
 }
 

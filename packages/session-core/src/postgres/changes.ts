@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionId } from "../ids/ids.js";
 import type { StoreChange } from "../port/session-storage.js";
@@ -6,6 +6,8 @@ import type { Query } from "../query/declare.js";
 import type { Attempts } from "./attempts.js";
 import type { PgConnection } from "./driver.js";
 import { pgQuery, pgRaw } from "./query.js";
+import { CHANNEL_TABLE } from "./schema.js";
+import { toServer } from "./text.js";
 
 /** What reads the sessions of a tenant. */
 interface Reader {
@@ -34,13 +36,13 @@ const recentSessions = pgQuery<{ since: number }, { id: SessionId; last_seq: num
  * Announces the writes of a store to others with `NOTIFY`, and tells its listeners of theirs.
  *
  * Announcements are transactions of their own after the writes: `NOTIFY` in a write would order the commits of all writers of the
- * database. They name the sessions, and are on a channel for each tenant. A listening store has one more connection; if it breaks, it is
+ * database. They name the sessions, and are on a channel for each tenant, whose name other tenants do not learn. A listening store has one more connection; if it breaks, it is
  * made again, and the listeners are told that anything may have changed.
  */
 export class ChangeFeed {
   readonly #attempts: Attempts;
   readonly #database: Reader;
-  readonly #channel: string;
+  #channel: Promise<string> | undefined;
   /** Tells own announcements from those of others. */
   readonly #origin = randomUUID();
   readonly #listeners = new Set<Listener>();
@@ -54,8 +56,6 @@ export class ChangeFeed {
   constructor(attempts: Attempts, database: Reader) {
     this.#attempts = attempts;
     this.#database = database;
-    const name = createHash("sha256").update(`${attempts.place.schema}\0${database.tenant}`).digest("hex");
-    this.#channel = `bough_${name.slice(0, 32)}`;
   }
 
   /** Calls `listener` after another store has written. Returns a function that ends the calls. */
@@ -97,12 +97,21 @@ export class ChangeFeed {
     const all = JSON.stringify([this.#origin, ids]);
     const text = Buffer.byteLength(all) <= MOST_BYTES ? all : JSON.stringify([this.#origin, null]);
     const done = this.#attempts.run(async (client) => {
-      const notify = `NOTIFY ${this.#channel}, ${client.escapeLiteral(text)}`;
+      const notify = `NOTIFY ${await this.#channelOn(client)}, ${client.escapeLiteral(text)}`;
       // Statements that are sent together are one transaction, which a failure ends.
       await client.query(`SELECT set_config('synchronous_commit', 'off', true); ${notify}`);
     });
     // What is not announced is found by the others' looks.
     this.#announcing = Promise.allSettled([this.#announcing, done]).then(() => undefined);
+  }
+
+  /** The channel of the tenant. Any role of the database can listen to any channel, so its name is random, in a table under row-level security. */
+  #channelOn(client: Pick<PgConnection, "query">): Promise<string> {
+    const known = this.#channel ?? readChannel(client, this.#attempts.place.schema, this.#database.tenant);
+    this.#channel = known;
+    // It is read again at the next announcement, or when the listener connects again.
+    known.catch(() => (this.#channel = undefined));
+    return known;
   }
 
   #listen(): void {
@@ -146,7 +155,7 @@ export class ChangeFeed {
     await connection.connect();
     // It keeps no process alive.
     if ("unref" in connection && typeof connection.unref === "function") connection.unref();
-    await connection.query(`LISTEN ${this.#channel}`);
+    await connection.query(`LISTEN ${await this.#channelOn(connection)}`);
     if (isAgain && !signal.aborted) this.#tell({ sessionIds: null });
     await broken;
   }
@@ -186,6 +195,23 @@ function parseAnnouncement(text: string): readonly [origin: unknown, ids: readon
   } catch {
     return [undefined, null];
   }
+}
+
+/** Reads the channel of a tenant, and chooses one if there is none. A role that only reads can listen once a writer has chosen it. */
+async function readChannel(client: Pick<PgConnection, "query">, schema: string, tenant: string): Promise<string> {
+  const table = `"${schema}".${CHANNEL_TABLE}`;
+  const key = toServer(tenant);
+  const read = async () =>
+    (await client.query<{ channel: string }>(`SELECT channel FROM ${table} WHERE tenant = $1`, [key])).rows[0]?.channel;
+  const found = await read();
+  if (found !== undefined) return quotedChannel(found);
+  const chosen = `bough_${randomBytes(16).toString("hex")}`;
+  await client.query(`INSERT INTO ${table} (tenant, channel) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [key, chosen]);
+  return quotedChannel((await read()) ?? chosen);
+}
+
+function quotedChannel(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 async function wait(ms: number, signal: AbortSignal): Promise<void> {

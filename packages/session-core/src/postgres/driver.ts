@@ -1,5 +1,6 @@
 // The only place that imports the driver `pg`.
 import pg from "pg";
+import { ServerLoginError } from "../errors/server-errors.js";
 import type { ServerAddress } from "./address.js";
 import { toServer } from "./text.js";
 
@@ -48,12 +49,15 @@ function withoutTls(address: ServerAddress): ServerAddress {
 }
 
 function createPool(options: PoolOptions): PgPool {
+  const Client = options.address.channelBinding ? boundClient(options.address) : pg.Client;
   const pool = new pg.Pool({
     ...configOf(options),
     max: options.connections,
+    Client,
     // A store that was not closed does not keep the process alive.
     allowExitOnIdle: true,
   });
+  clients.set(pool, Client);
   // A connection that breaks while it is idle is replaced at the next query.
   pool.on("error", () => undefined);
   // One that breaks while it is in use makes its query throw, and is an event as well.
@@ -61,10 +65,41 @@ function createPool(options: PoolOptions): PgPool {
   return pool;
 }
 
+/** The class of the connections of each pool. */
+const clients = new WeakMap<PgPool, typeof pg.Client>();
+
 /** Makes a connection that listens for announcements. `connect` it. */
 export function createConnection(pool: PgPool): PgConnection {
-  return new pg.Client(pool.options);
+  return new (clients.get(pool) ?? pg.Client)(pool.options);
 }
+
+/**
+ * Makes a class of connections that give no password, and are not used, unless the server proves that it knows the password and that the encrypted
+ * connection ends at it (SCRAM-SHA-256-PLUS). The driver would answer a server that asks for the password itself.
+ */
+function boundClient(address: ServerAddress): typeof pg.Client {
+  return class BoundClient extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      let isBound = false;
+      const refusal = () => new ServerLoginError(address.label, NOT_BOUND, { hint: "Or leave channel_binding out of the address." });
+      const password = async () => {
+        if (!isBound) throw refusal();
+        return (await address.password()) ?? "";
+      };
+      super(typeof config === "string" ? { connectionString: config, password } : { ...config, password });
+      this.connection.on("authenticationSASL", (offer: { readonly mechanisms: readonly string[] }) => {
+        isBound = offer.mechanisms.includes("SCRAM-SHA-256-PLUS");
+      });
+      // A server that asks for nothing proves nothing.
+      this.connection.on("authenticationOk", () => {
+        if (!isBound) this.connection.emit("error", refusal());
+      });
+    }
+  };
+}
+
+const NOT_BOUND =
+  "it does not take part in channel binding (SCRAM-SHA-256-PLUS over TLS), which the address requires; no password was sent";
 
 function configOf(options: PoolOptions): pg.ClientConfig {
   const { address, waitMs } = options;
@@ -108,6 +143,9 @@ function settingsOf({ tenant, waitMs, readOnly, durable }: PoolOptions): Readonl
     lock_timeout: String(Math.max(waitMs, 1)),
     // A client that stopped in the middle of a transaction does not hold the lock of a session for ever.
     idle_in_transaction_session_timeout: "60000",
+    // A server or a role can have numbers rounded in texts, and NULL in arrays taken for a text.
+    extra_float_digits: "1",
+    array_nulls: "on",
     // It compiles for longer than a short query takes.
     jit: "off",
     ...(readOnly ? { default_transaction_read_only: "on" } : {}),

@@ -6,7 +6,9 @@ import {
   PoolExhaustedError,
   ServerFullError,
   ServerLoginError,
+  ServerRefusedError,
   ServerRightsError,
+  ServerTimeoutError,
   ServerUnavailableError,
   ServerUnsuitableError,
 } from "../errors/server-errors.js";
@@ -51,9 +53,9 @@ export function isMisfit(error: unknown): boolean {
 export type Fault = "conflict" | "stale" | "starting" | "full" | "lost" | "failed";
 
 const CONFLICTS = ["40001", "40P01"];
-// Shutdown, crash, an idle connection that the server ended, and all of class 08; then what a socket says when its peer or the network is gone.
+// Shutdown, crash, a dropped database, a connection or transaction that the server ended because of its time, and all of class 08; then what a socket says when its peer or the network is gone.
 const LOST =
-  /^(57P0[125]|25P03|08\w{3}|ECONN(RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOST(UNREACH|DOWN)|ENET(UNREACH|DOWN|RESET)|ENOTCONN|EADDRNOTAVAIL|EPROTO|ERR_(SSL|STREAM)_\w+)$/;
+  /^(57P0[1245]|25P0[34]|08\w{3}|ECONN(RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOST(UNREACH|DOWN)|ENET(UNREACH|DOWN|RESET)|ENOTCONN|EADDRNOTAVAIL|EPROTO|ERR_(SSL|STREAM)_\w+)$/;
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|timeout expired$)/;
 const REFUSED = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|57P0[123]|08006)$/;
 
@@ -130,7 +132,11 @@ export function toServerError(error: unknown, place: Place): unknown {
     case "53100":
       return new StoreFullError(place.label, cause);
     case "54000":
-      return new TooLargeError("A text", MAX_JSON_LENGTH, cause);
+      return /\bindex row\b/.test(reason)
+        ? new ServerRefusedError(place.label, code, reason, cause)
+        : new TooLargeError("A text", MAX_JSON_LENGTH, cause);
+    case "57014":
+      return new ServerTimeoutError(place.label, reason, cause);
     case "3F000":
     case "42P01":
       return new ServerUnsuitableError(place.label, `the schema ${place.schema} is gone or incomplete (${reason})`, cause);
@@ -144,7 +150,8 @@ export function toServerError(error: unknown, place: Place): unknown {
     case "XX002":
       return new StoreDamagedError(place.label, cause);
     default:
-      return error;
+      // Who inserts a row that may be there handles 23505; what is not defined is a fault of this program.
+      return isServerError(error) && !/^(23505|42...)$/.test(code) ? new ServerRefusedError(place.label, code, reason, cause) : error;
   }
 }
 

@@ -17,14 +17,19 @@ const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-ful
 /**
  * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. Default: `prefer`, and `disable` for a server of this machine. `require` and
  * the modes before it do not verify the certificate of the server; `require` does if there is a root certificate, as in libpq.
+ * `channel_binding=require` implies TLS.
  */
 export function tlsOf(host: string, parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): Tls {
   const isLocal = host.startsWith("/") || host === "localhost" || host === "::1" || host.startsWith("127.");
   const root = parameters.get("sslrootcert") || environment["PGSSLROOTCERT"] || undefined;
-  const usual = root === "system" ? "verify-full" : isLocal ? "disable" : "prefer";
-  const mode = parameters.get("sslmode") || environment["PGSSLMODE"] || usual;
+  const isBound = bindsChannel(parameters, environment);
+  const usual = root === "system" ? "verify-full" : isBound ? "require" : isLocal ? "disable" : "prefer";
+  const given = parameters.get("sslmode") || environment["PGSSLMODE"] || usual;
+  const mode = isBound && (given === "allow" || given === "prefer") ? "require" : given;
   if (!MODES.includes(mode))
     throw new InvalidArgumentError("options.url", "a url with an sslmode of libpq", `one with another; known are ${MODES.join(", ")}`);
+  if (isBound && (mode === "disable" || host.startsWith("/")))
+    throw new InvalidArgumentError("options.url", "a url with TLS where channel_binding is require", "one without");
   if (mode === "disable" || host.startsWith("/")) return { options: undefined, optional: false };
   const certificate = parameters.get("sslcert") || environment["PGSSLCERT"];
   const key = parameters.get("sslkey") || environment["PGSSLKEY"];
@@ -36,6 +41,17 @@ export function tlsOf(host: string, parameters: ReadonlyMap<string, string>, env
     },
     optional: mode === "allow" || mode === "prefer",
   };
+}
+
+/** Whether connections must be bound to their encryption, so that nobody can be between them and the server. */
+export function bindsChannel(parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): boolean {
+  const given = parameters.get("channel_binding") || environment["PGCHANNELBINDING"] || "prefer";
+  if (["disable", "prefer", "require"].includes(given)) return given === "require";
+  throw new InvalidArgumentError(
+    "options.url",
+    "a url with a channel_binding of libpq",
+    "one with another; known are disable, prefer, require",
+  );
 }
 
 function verification(mode: string, root: string | undefined): ConnectionOptions {

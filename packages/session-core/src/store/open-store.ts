@@ -15,6 +15,7 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { PostgresDriverError } from "../errors/server-errors.js";
+import { isLikeServerAddress } from "../postgres/address.js";
 import type { Durability } from "../storage/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { SqliteStorage } from "./sqlite-storage.js";
@@ -107,8 +108,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return new Store(await openPostgres({ ...options, url, mode, durability, busyTimeoutMs, fileTools }));
   }
   if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
+  if (isLikeServerAddress(path)) throw new InvalidArgumentError("options.path", "the path of a file", LIKE_ADDRESS);
   return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, onUpgrade, fileTools }));
 }
+
+/** Never the text itself, which can contain a password. */
+const LIKE_ADDRESS =
+  "like the address of a server, which the option url takes: postgres://USER@HOST/DATABASE, without quotation marks or blanks";
 
 /** `pg` is an optional peer. Its absence is noticed when the code that uses it is loaded. */
 function explainMissingDriver(error: unknown): never {

@@ -1,9 +1,26 @@
 import { CALLBACK, checkArgument, FLAG, list, optional, options as optionsOf, SIGNAL, withMethods } from "../arguments/rules.js";
 import { ID } from "../arguments/shapes.js";
 import { BoughError } from "../errors/bough-error.js";
-import { CopyDiffersError, SessionChangedError } from "../errors/copy-errors.js";
-import { SessionExistsError, SessionNotFoundError, ValueTooLargeError } from "../errors/session-errors.js";
-import { PayloadDamagedError } from "../errors/store-errors.js";
+import {
+  ConnectionLostError,
+  DatabaseNotFoundError,
+  PoolExhaustedError,
+  ServerFullError,
+  ServerLoginError,
+  ServerRightsError,
+  ServerUnavailableError,
+  ServerUnsuitableError,
+} from "../errors/server-errors.js";
+import { SessionNotFoundError } from "../errors/session-errors.js";
+import {
+  NewerStoreError,
+  StoreClosedError,
+  StoreDamagedError,
+  StoreFullError,
+  StoreNotFoundError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+} from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { SessionFilter } from "../port/records.js";
 import type { Store } from "../store/store.js";
@@ -167,7 +184,7 @@ class CopyRun {
     try {
       return { ...(await copier.copy(id)), error: null };
     } catch (error) {
-      if (!(error instanceof BoughError) || !OF_SESSION.some((kind) => error instanceof kind)) throw error;
+      if (!(error instanceof BoughError) || OF_STORE.some((kind) => error instanceof kind)) throw error;
       return { outcome: "failed", entriesAdded: 0, digest: null, difference: null, error };
     }
   }
@@ -178,12 +195,21 @@ class CopyRun {
   }
 }
 
-/** Errors of one session, which do not end the copy of the others. */
-const OF_SESSION = [
-  SessionNotFoundError,
-  SessionExistsError,
-  SessionChangedError,
-  CopyDiffersError,
-  PayloadDamagedError,
-  ValueTooLargeError,
+/** Errors that the other sessions would meet as well: they end the copy. Any other is of one session, which is reported as failed. */
+const OF_STORE = [
+  StoreClosedError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+  StoreDamagedError,
+  StoreNotFoundError,
+  NewerStoreError,
+  ServerUnavailableError,
+  ServerLoginError,
+  ServerRightsError,
+  ServerFullError,
+  ServerUnsuitableError,
+  DatabaseNotFoundError,
+  ConnectionLostError,
+  PoolExhaustedError,
 ];

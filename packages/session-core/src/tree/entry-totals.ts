@@ -95,16 +95,19 @@ function addToUsage(sum: AddedUsage, added: AddedUsage): void {
   sum.cost_usd += added.cost_usd;
 }
 
+/** More of it is counted as so much: no sum of replies reaches the largest number, which a server refuses to exceed. */
+const MOST_OF_A_REPLY = 1e300;
+
 function addedUsage({ usage, provider, model, replies }: ReplyUsage): AddedUsage {
   return {
     provider,
     model,
     replies,
-    input_tokens: usage.input ?? 0,
-    output_tokens: usage.output ?? 0,
-    cache_read_tokens: usage.cacheRead ?? 0,
-    cache_write_tokens: usage.cacheWrite ?? 0,
-    cost_usd: usage.cost?.total ?? 0,
+    input_tokens: Math.min(usage.input ?? 0, MOST_OF_A_REPLY),
+    output_tokens: Math.min(usage.output ?? 0, MOST_OF_A_REPLY),
+    cache_read_tokens: Math.min(usage.cacheRead ?? 0, MOST_OF_A_REPLY),
+    cache_write_tokens: Math.min(usage.cacheWrite ?? 0, MOST_OF_A_REPLY),
+    cost_usd: Math.min(usage.cost?.total ?? 0, MOST_OF_A_REPLY),
   };
 }
 

@@ -1,7 +1,8 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseServerUrl, withoutPassword } from "../../src/postgres/address.js";
+import { isLikeServerAddress, parseServerUrl, withoutPassword } from "../../src/postgres/address.js";
+import { openStore } from "../../src/store/open-store.js";
 import { tempFolder } from "../world/stores.js";
 
 describe("the url of a store", () => {
@@ -113,4 +114,60 @@ test.each([
   ["sessions:of@me.db", "sessions:of@me.db"],
 ])("%s is shown as %s", (url, shown) => {
   expect(withoutPassword(url)).toBe(shown);
+});
+
+describe("a text that was meant for a server does not become the name of a file", () => {
+  test.each([
+    '"postgres://ada:S3cr3t@db/agents"',
+    "'postgresql://ada:S3cr3t@db/agents'",
+    " postgres://ada:S3cr3t@db/agents",
+    "\tpostgres://ada:S3cr3t@db/agents",
+    "jdbc:postgresql://db/agents?user=ada&password=S3cr3t",
+    "host=db port=5432 user=ada password=S3cr3t",
+    "password=S3cr3t host=db",
+    "host=db dbname=agents",
+    "postgres:/ada:S3cr3t@db/agents",
+    "postgresq://ada:S3cr3t@db/agents",
+    "postgres+ssl://ada:S3cr3t@db/agents",
+    "mysql://ada:S3cr3t@db/agents",
+    "BOUGH_STORE=postgres://ada:S3cr3t@db/agents",
+    "ada:S3cr3t@db.example.com:5432/agents",
+  ])("%s", async (path) => {
+    expect(isLikeServerAddress(path)).toBe(true);
+    const error = await openStore({ path }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.not.stringContaining("S3cr3t") });
+  });
+
+  test.each([
+    "sessions.db",
+    "/home/ada/sessions.db",
+    "C:\\Users\\ada\\sessions.db",
+    "C:/Users/ada/sessions.db",
+    "/backups/host=db/user=ada/sessions.db",
+    "postgres/sessions.db",
+    "/srv/postgres:13/sessions.db",
+    "passwords.db",
+    "a@b:c.db",
+    ":memory:",
+    "ada's sessions = all.db",
+  ])("%s is the path of a file", (path) => {
+    expect(isLikeServerAddress(path)).toBe(false);
+  });
+});
+
+describe("channel_binding=require", () => {
+  const tls = (url: string, environment = {}) => parseServerUrl(url, environment).tls;
+
+  test("implies TLS, also for a server of this machine and where it was only preferred", () => {
+    for (const url of ["postgres://localhost/db?", "postgres://db/x?", "postgres://db/x?sslmode=prefer&"]) {
+      expect(tls(`${url}channel_binding=require`)).toMatchObject({ optional: false, options: expect.anything() });
+    }
+    expect(tls("postgres://db/x", { PGCHANNELBINDING: "require" }).optional).toBe(false);
+  });
+
+  test("is refused where there is no TLS, and an unknown value is refused", () => {
+    expect(() => tls("postgres://db/x?sslmode=disable&channel_binding=require")).toThrow(/TLS where channel_binding is require/);
+    expect(() => tls("postgres:///x?host=/var/run/postgresql&channel_binding=require")).toThrow(/TLS where channel_binding is require/);
+    expect(() => tls("postgres://db/x?channel_binding=maybe")).toThrow(/known are disable, prefer, require/);
+  });
 });

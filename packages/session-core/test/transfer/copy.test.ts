@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { userMessage } from "../../src/entry/builders.js";
+import { assistantMessage, userMessage } from "../../src/entry/builders.js";
 import { SessionNotFoundError } from "../../src/errors/session-errors.js";
 import type { CopiedEntry, CopiedState } from "../../src/port/session-copy.js";
 import type { Store } from "../../src/store/store.js";
@@ -30,6 +30,23 @@ async function entriesOf(store: Store, id: string): Promise<readonly CopiedEntry
     if (part.length === 0) return all;
     all.push(...part);
   }
+}
+
+/** A text of random characters, which no server can make shorter for its index. */
+function incompressible(length: number): string {
+  const random = randomOf(4);
+  return Array.from({ length }, () => String.fromCodePoint(0x4e00 + Math.floor(random() * 20_000))).join("");
+}
+
+/** Numbers from 0 to 1, the same for each seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
 }
 
 const outcomes = async (from: Store, to: Store, options?: CopyOptions) =>
@@ -266,4 +283,25 @@ describe("a copy from or into a damaged or an old file", () => {
     const plain = async (store: Store) => (await contents(store)).map(({ row, entries }) => [row, entries.map(({ payload }) => payload)]);
     expect(await plain(to)).toEqual(await plain(upgraded));
   });
+});
+
+test("names of any length are taken by every engine, copied, and found", async () => {
+  const long = incompressible(3000);
+  const from = await openedStore();
+  const session = await from.createSession({ id: "a", cwd: `/${long}`, parent: { sessionId: long, entryId: null, toolCallId: null } });
+  await session.append(assistantMessage("x", { model: long, provider: long, usage: { input: 1, output: 1 } }));
+  await session.append(assistantMessage("y", { model: long, provider: long, usage: { input: 1, output: 1 } }));
+  const [key, value] = [incompressible(480), incompressible(480).split("").toReversed().join("")];
+  await (await from.createSession({ id: "b", metadata: { [key]: value } })).append(userMessage("z"));
+  const to = await openedStore();
+  expect(await outcomes(from, to)).toEqual({ a: "copied", b: "copied" });
+  const kinds = { kind: "all", empty: true } as const;
+  for (const store of [from, to]) {
+    expect((await store.listSessions({ ...kinds, cwd: `/${long}` })).items.map(({ id }) => id)).toEqual(["a"]);
+    expect((await store.listSessions({ ...kinds, cwd: `/${long}x` })).items).toEqual([]);
+    expect((await store.listSessions({ ...kinds, under: [`/${long.slice(0, 2000)}`] })).items).toEqual([]);
+    expect((await store.listSessions({ ...kinds, parentId: long })).items.map(({ id }) => id)).toEqual(["a"]);
+    expect((await store.listSessions({ ...kinds, metadata: { [key]: value } })).items.map(({ id }) => id)).toEqual(["b"]);
+    expect((await store.totalsOf(["a"])).get("a")?.usage).toMatchObject([{ model: long, replies: 2 }]);
+  }
 });
