@@ -40,10 +40,15 @@ export function lastingPlace(): Place {
   return serverPlace(ENGINE === "postgres-partitioned" ? 4 : 0);
 }
 
-/** A tenant of its own in a schema that all tests of a run share: to create one takes as long as many tests. */
+/**
+ * A tenant of its own in a schema that all tests of a run share: to create one takes as long as many tests. With BOUGH_TEST_POOLED=1 it is a schema
+ * of its own without tenants, for a pooler that does not pass on the settings of connections.
+ */
 export function serverPlace(partitions = 0): ServerPlace {
   const { BOUGH_TEST_POSTGRES: url, BOUGH_TEST_SCHEMA: schema } = process.env;
   if (url === undefined) throw new Error("Run this test on a server: BOUGH_TEST_ENGINE=postgres npx vitest run …");
+  if (process.env["BOUGH_TEST_POOLED"] === "1")
+    return { url, schema: `${schema}_${randomUUID().slice(0, 8)}`, tenant: "", connections: 4, partitions };
   return { url, schema: `${schema}${partitions === 0 ? "" : "_parts"}`, tenant: randomUUID(), connections: 4, partitions };
 }
 

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { listExitCodes } from "../../src/exit-codes.js";
 import { createProgram } from "../../src/program/program.js";
@@ -43,6 +44,29 @@ describe("help", () => {
       err: expect.stringMatching(/^bough: option '--store <store>' argument '' is invalid\. It is empty/),
     });
     expect((await here.run(["sessions"], { env: { BOUGH_STORE: "" } })).err).toContain(here.path(".local/share/bough/sessions.db"));
+  });
+
+  test.each([
+    '"postgres://ada:S3cr3t@db/agents"',
+    " postgres://ada:S3cr3t@db/agents",
+    "host=db user=ada password=S3cr3t",
+    "jdbc:postgresql://db/agents?password=S3cr3t",
+    "postgresq://ada:S3cr3t@db/agents",
+  ])("an address of a server that is written otherwise is refused, and neither shown nor made a file: %s", async (address) => {
+    const here = world();
+    for (const [args, env] of [
+      [["sessions", "--store", address], {}],
+      [["sessions", "--json"], { BOUGH_STORE: address }],
+      [["import", "x.jsonl"], { BOUGH_STORE: address }],
+      [["copy", "--from", address, "--to", "x.db"], {}],
+      [["sessions", address], {}],
+      [["serach", `--store=${address}`], {}],
+    ] as const) {
+      const { exit, out, err } = await here.run([...args], { env });
+      expect(exit).not.toBe(0);
+      expect(out + err).not.toContain("S3cr3t");
+    }
+    expect(readdirSync(here.path(".")).filter((name) => name.includes("S3cr3t"))).toEqual([]);
   });
 
   test("has topics, and refuses unknown ones", async () => {

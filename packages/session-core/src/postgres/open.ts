@@ -1,4 +1,4 @@
-import { checkArgument } from "../arguments/rules.js";
+import { checkArgument, ruleOf } from "../arguments/rules.js";
 import { ServerUnsuitableError } from "../errors/server-errors.js";
 import { StoreReadOnlyError } from "../errors/store-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
@@ -33,6 +33,7 @@ export async function openPostgres(options: PostgresOptions, steps: readonly Mig
   const { connections, waitMs, tenant } = pooled;
   const schema = options.schema ?? address.schema ?? "bough";
   checkArgument("options.schema", schema, SCHEMA_NAME);
+  checkArgument("options.tenant", pooled.tenant, TENANT_NAME);
   const { label, database, owner, prepare } = address;
   const place: Place = { label, database, schema, owner, connections, waitMs };
   const pool = await reachPool(pooled, place);
@@ -50,6 +51,12 @@ export async function openPostgres(options: PostgresOptions, steps: readonly Mig
   }
   return new PostgresStorage(new PgDatabase(attempts, { tenant, schema, prepare, version: steps.length }), options.fileTools);
 }
+
+/** It is in each key, and a setting of each connection; a row of an index has at most about 2,700 bytes. */
+const TENANT_NAME = ruleOf(
+  "a text of at most 128 bytes in UTF-8, without half of a surrogate pair",
+  (value) => typeof value === "string" && value.toWellFormed() === value && Buffer.byteLength(toServer(value)) <= 128,
+);
 
 function poolOptionsOf(options: PostgresOptions, address: ServerAddress): PoolOptions {
   return {

@@ -20,16 +20,8 @@ const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-ful
  * `channel_binding=require` implies TLS.
  */
 export function tlsOf(host: string, parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): Tls {
-  const isLocal = host.startsWith("/") || host === "localhost" || host === "::1" || host.startsWith("127.");
   const root = parameters.get("sslrootcert") || environment["PGSSLROOTCERT"] || undefined;
-  const isBound = bindsChannel(parameters, environment);
-  const usual = root === "system" ? "verify-full" : isBound ? "require" : isLocal ? "disable" : "prefer";
-  const given = parameters.get("sslmode") || environment["PGSSLMODE"] || usual;
-  const mode = isBound && (given === "allow" || given === "prefer") ? "require" : given;
-  if (!MODES.includes(mode))
-    throw new InvalidArgumentError("options.url", "a url with an sslmode of libpq", `one with another; known are ${MODES.join(", ")}`);
-  if (isBound && (mode === "disable" || host.startsWith("/")))
-    throw new InvalidArgumentError("options.url", "a url with TLS where channel_binding is require", "one without");
+  const mode = modeOf(host, root, parameters, environment);
   if (mode === "disable" || host.startsWith("/")) return { options: undefined, optional: false };
   const certificate = parameters.get("sslcert") || environment["PGSSLCERT"];
   const key = parameters.get("sslkey") || environment["PGSSLKEY"];
@@ -42,6 +34,23 @@ export function tlsOf(host: string, parameters: ReadonlyMap<string, string>, env
     optional: mode === "allow" || mode === "prefer",
   };
 }
+
+function modeOf(host: string, root: string | undefined, parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): string {
+  const isBound = bindsChannel(parameters, environment);
+  const isLocal = host.startsWith("/") || host === "localhost" || host === "::1" || host.startsWith("127.");
+  const usual = root === "system" ? "verify-full" : isLocal ? "disable" : "prefer";
+  const given = parameters.get("sslmode") || environment["PGSSLMODE"] || undefined;
+  const mode = given ?? usual;
+  if (!MODES.includes(mode))
+    throw new InvalidArgumentError("options.url", "a url with an sslmode of libpq", `one with another; known are ${MODES.join(", ")}`);
+  if (!isBound) return mode;
+  if (given === "disable" || host.startsWith("/"))
+    throw new InvalidArgumentError("options.url", "a url with TLS where channel_binding is require", "one without");
+  return OPTIONAL.includes(mode) ? "require" : mode;
+}
+
+/** The modes with which connections may not be encrypted. */
+const OPTIONAL = ["disable", "allow", "prefer"];
 
 /** Whether connections must be bound to their encryption, so that nobody can be between them and the server. */
 export function bindsChannel(parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): boolean {

@@ -9,7 +9,7 @@ import { ownServer, withUrl } from "./server.js";
 const server = ownServer();
 
 /** The end of a transaction; announcements of changes have none. */
-const COMMIT = (message: Buffer) => message.includes("INSERT INTO commit_mark");
+const COMMIT = (message: Buffer) => message.includes(`INSERT INTO "bough".commit_mark`);
 
 /** A store behind a proxy, and the same one beside it. */
 async function cutStore(options: { connections?: number; busyTimeoutMs?: number } = {}) {

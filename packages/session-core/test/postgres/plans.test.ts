@@ -128,10 +128,17 @@ async function statementsOf(url: string, call: (store: Store, session: Session) 
   const session = await store.openSession("s");
   const sent = vi.spyOn(pg.Client.prototype, "query");
   await call(store, session);
-  const statements = sent.mock.calls.flatMap(([statement]: readonly unknown[]) => (isStatement(statement) ? [statement] : []));
+  const statements = sent.mock.calls.flatMap(([statement]: readonly unknown[]) =>
+    isStatement(statement) ? [withoutSchema(statement)] : [],
+  );
   vi.restoreAllMocks();
   await store.close();
   return statements;
+}
+
+/** The text as it was declared: the schema is put before the names of the tables when it is sent. */
+function withoutSchema(statement: pg.QueryConfig): pg.QueryConfig {
+  return { ...statement, text: statement.text.replace(/"bough"\."(\w+)"/g, "$1") };
 }
 
 function isStatement(given: unknown): given is pg.QueryConfig {
