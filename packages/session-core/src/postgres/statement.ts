@@ -45,7 +45,7 @@ const OWN_NAMES = [...TABLE_KEYS.map(([name]) => name), VERSION_TABLE, WORDS_FUN
 const NAMED = new RegExp(String.raw`\b(FROM|JOIN|INTO|UPDATE)(\s+)"?(${OWN_NAMES})"?(?![\w".])`, "gi");
 
 /** SQL in which each table of the store has its schema. */
-export function withSchema(text: string, schema: string): string {
+function withSchema(text: string, schema: string): string {
   return text.replace(NAMED, `$1$2"${schema}"."$3"`);
 }
 
