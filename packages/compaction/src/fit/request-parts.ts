@@ -16,6 +16,20 @@ export interface CountedMessage {
   readonly tokens: number;
 }
 
+/** Messages that were cut, by the message and how it was cut. Valid for one counter. */
+export class CutMemo {
+  readonly #cut = new WeakMap<ContextMessage, Map<string, CountedMessage>>();
+
+  /** The cut form of a message; `cut` makes it the first time. */
+  get(message: ContextMessage, how: string, cut: () => CountedMessage): CountedMessage {
+    const known = this.#cut.get(message) ?? new Map<string, CountedMessage>();
+    this.#cut.set(message, known);
+    const made = known.get(how) ?? cut();
+    known.set(how, made);
+    return made;
+  }
+}
+
 /** The request after a step, and what the step changed. */
 export interface FitStep {
   readonly parts: RequestParts;

@@ -4,6 +4,7 @@ import { cutMarker, cutMessage } from "./cut-message.js";
 import {
   type CountedMessage,
   type CountMessage,
+  type CutMemo,
   countSavedTokens,
   type FitStep,
   keepParts,
@@ -19,15 +20,18 @@ const MIN_CHARS = 80;
  * Results of the newest reply stay whole, because the model has not read them yet. Tool name and call id stay; a result
  * in JSON is measured and cut as JSON text. 0 disables; a value below 80 counts as 80. Linear.
  */
-export function trimResults(parts: RequestParts, trimChars: number, count: CountMessage): FitStep {
+export function trimResults(parts: RequestParts, trimChars: number, count: CountMessage, cuts: CutMemo): FitStep {
   if (trimChars === 0) return keepParts(parts);
   const changed = new Map<number, CountedMessage>();
   const newestReply = parts.messages.findLastIndex(({ role }) => role === "assistant");
   for (const [at, message] of parts.messages.entries()) {
     if (at >= newestReply) break;
     if (message.role !== "toolResult") continue;
-    const trimmed = trimResult(message, Math.max(MIN_CHARS, trimChars));
-    if (trimmed !== message) changed.set(at, { message: trimmed, tokens: count(trimmed) });
+    const trimmed = cuts.get(message, `trim ${trimChars}`, () => {
+      const now = trimResult(message, Math.max(MIN_CHARS, trimChars));
+      return { message: now, tokens: now === message ? (parts.tokens[at] ?? 0) : count(now) };
+    });
+    if (trimmed.message !== message) changed.set(at, trimmed);
   }
   if (changed.size === 0) return keepParts(parts);
   const change = { kind: "trimmed", results: changed.size, tokens: countSavedTokens(parts, changed) } as const;
@@ -67,13 +71,15 @@ interface ResultCap {
  * Removes the middle of each tool result, and of each output of a command that the user ran, that is over the cap, also
  * in a request that fits. Linear.
  */
-export function capResults(parts: RequestParts, { capTokens, headShare }: ResultCap, count: CountMessage): FitStep {
+export function capResults(parts: RequestParts, { capTokens, headShare }: ResultCap, count: CountMessage, cuts: CutMemo): FitStep {
   if (capTokens <= 0) return keepParts(parts);
   const changed = new Map<number, CountedMessage>();
   for (const [at, message] of parts.messages.entries()) {
     const tokens = parts.tokens[at] ?? 0;
     if ((message.role !== "toolResult" && message.role !== "bashExecution") || tokens <= capTokens) continue;
-    const cut = cutMessage({ message, tokens }, { budgetTokens: capTokens, headShare, count });
+    const cut = cuts.get(message, `cap ${capTokens} ${headShare}`, () =>
+      cutMessage({ message, tokens }, { budgetTokens: capTokens, headShare, count }),
+    );
     if (cut.message !== message) changed.set(at, cut);
   }
   if (changed.size === 0) return keepParts(parts);
@@ -85,14 +91,20 @@ export function capResults(parts: RequestParts, { capTokens, headShare }: Result
  * Keeps the newest images up to `imageBytes` of base64 and replaces every older one by a line of text. 0 keeps all
  * images. Linear.
  */
-export function limitImages(parts: RequestParts, imageBytes: number, count: CountMessage): FitStep {
+export function limitImages(parts: RequestParts, imageBytes: number, count: CountMessage, cuts: CutMemo): FitStep {
   if (imageBytes === 0) return keepParts(parts);
   const dropped = findImagesOverBudget(parts.messages, imageBytes);
   if (dropped.size === 0) return keepParts(parts);
   const changed = new Map<number, CountedMessage>();
   for (const [at, message] of parts.messages.entries()) {
-    const lines = replaceImages(message, dropped);
-    if (lines !== message) changed.set(at, { message: lines, tokens: count(lines) });
+    const images = listBlocks(message).filter((block) => block.type === "image" && dropped.has(block)).length;
+    if (images === 0) continue;
+    // The dropped images of a message are its oldest ones, so their number says which.
+    const lines = cuts.get(message, `images ${images}`, () => {
+      const now = replaceImages(message, dropped);
+      return { message: now, tokens: count(now) };
+    });
+    changed.set(at, lines);
   }
   const bytes = [...dropped].reduce((total, { data }) => total + data.length, 0);
   const change = { kind: "images", images: dropped.size, bytes, tokens: countSavedTokens(parts, changed) } as const;
@@ -120,7 +132,6 @@ function listBlocks(message: ContextMessage): Blocks {
 }
 
 function replaceImages(message: ContextMessage, dropped: ReadonlySet<ImageBlock>): ContextMessage {
-  if (!listBlocks(message).some((block) => block.type === "image" && dropped.has(block))) return message;
   const asLine = <B extends ContentBlock | AssistantBlock>(block: B): B | TextBlock =>
     block.type === "image" && dropped.has(block) ? { type: "text", text: `[${block.mimeType} left out of this request]` } : block;
   switch (message.role) {

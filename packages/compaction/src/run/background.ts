@@ -27,7 +27,7 @@ export function startBackground(engine: Engine, state: ContextState): void {
 async function runBackground(engine: Engine, state: ContextState, leafId: string, attemptId: string, signal: AbortSignal): Promise<void> {
   const attempt = { attemptId, trigger: "threshold" } as const;
   try {
-    const span = await readSpan(engine.session, leafId, state.meter);
+    const span = await readSpan(engine.session, leafId, state.meter, state.shape);
     const written = await writeDraft(engine, { ...attempt, instructions: null, signal, state, span });
     if (signal.aborted) return;
     if (written.kind === "draft") return dispatch(engine, { type: "finished", attempt: attemptId, draft: written.draft });

@@ -34,7 +34,8 @@ export async function readAbandonedBranch(
   for await (const entry of session.walk({ leafId, stopAt: ancestorId ?? undefined })) entries.push(entry);
   const context = await session.context({ leafId });
   const typeOf = new Map(entries.map(({ id, type }) => [id, type]));
-  const parts = contextByEntry(context, await meter.measure(context, leafId));
+  const { perMessage } = await meter.measure(context, leafId);
+  const parts = contextByEntry(context, { entries: context.entries, tokens: perMessage });
   const items = [...parts].flatMap(([id, { messages, tokens }]): readonly PathItem[] => {
     const type = typeOf.get(id);
     return type === undefined ? [] : [{ id, type, messages, tokens }];

@@ -55,7 +55,7 @@ async function attemptCompaction(
   engine.emit({ type: "compactionStart", ...attempt, background: false, use: state.use });
   try {
     signal.throwIfAborted();
-    const span = await readSpan(engine.session, leafId, state.meter);
+    const span = await readSpan(engine.session, leafId, state.meter, state.shape);
     const written = await writeDraft(engine, { ...attempt, instructions, keepFrom, again, signal, state, span });
     // The extract is written without an await, so the event that aborts the signal may still be queued: let it run, then
     // check for the last time before the append.

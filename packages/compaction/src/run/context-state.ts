@@ -1,11 +1,14 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { applyBackOff, NO_BACK_OFF } from "../fit/back-off.js";
+import { type FitStep, type RequestParts, sumTokens } from "../fit/request-parts.js";
+import { type RequestShape, shapeRequest } from "../fit/shape-request.js";
 import { type ContextSnapshot, type TurnState, turnOf } from "../plan/decide.js";
 import { type Limits, limitsOf, type TokenUse } from "../plan/limits.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { calibrate, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
+import { messageTokens } from "../tokens/message-tokens.js";
 import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
 
@@ -14,8 +17,13 @@ export interface ContextState {
   readonly settings: CompactionSettings;
   readonly model: ModelSetting | null;
   readonly limits: Limits;
+  /** As the session has it. */
   readonly context: SessionContext;
   readonly measured: Measured;
+  /** The messages as a request of these settings has them, with the cuts that do not depend on its size. `use` counts these. */
+  readonly sent: FitStep;
+  /** Shapes other messages of this session as `sent` is. */
+  readonly shape: (context: SessionContext, measured: Measured) => FitStep;
   readonly meter: ContextMeter;
   readonly use: TokenUse;
   readonly turn: TurnState;
@@ -24,6 +32,7 @@ export interface ContextState {
 /**
  * Reads the context of the leaf, counts its tokens and derives the limits. Cost after an append: counting what is new.
  *
+ * `use` counts what will be sent: results are trimmed and capped, and images limited, before anything is decided.
  * `use.totalTokens` is the larger of our count and the count that the provider reported for the newest reply. A reported
  * count from before the latest compaction or edit is ignored, because it is about another context.
  *
@@ -42,22 +51,29 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   const fixed = { systemTokens, toolTokens, unseenTokens: calibration.unseenTokens };
   const learned = backOff === NO_BACK_OFF ? undefined : (limit: number) => applyBackOff(limit, backOff);
   const limits = limitsOf(settings, state.contextWindow, model, fixed, learned);
-  const counted = systemTokens + toolTokens + measured.total;
-  const reported = await reportedTokens(engine, context, measured, input.lastUsage);
-  if (reported !== null) updateCalibration(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
-  const total = reported === null || reported.promptTokens > limits.windowTokens ? 0 : reported.promptTokens + reported.laterTokens;
+  const shape = shaperOf(engine, settings, meter, model, limits);
+  const sent = shape(context, measured);
+  const sentTokens = sumTokens(sent.parts);
+  const counted = systemTokens + toolTokens + sentTokens;
+  const reported = await reportedTokens(engine, { context, measured, sent, shape }, input.lastUsage);
+  if (reported !== null)
+    updateCalibration(engine, reported.promptTokens, systemTokens + toolTokens + reported.messageTokens, limits.windowTokens);
+  const total =
+    reported === null || reported.promptTokens > limits.windowTokens ? 0 : reported.promptTokens + sentTokens - reported.messageTokens;
   return {
     settings,
     model,
     limits,
     context,
     measured,
+    sent,
+    shape,
     meter,
     turn: turnOf(context),
     use: {
       systemTokens,
       toolTokens,
-      messageTokens: measured.total,
+      messageTokens: sentTokens,
       totalTokens: Math.max(counted, total),
       limitTokens: limits.limitTokens,
       windowTokens: limits.windowTokens,
@@ -89,24 +105,46 @@ function checkedTokens(name: string, tokens: number): number {
   throw new InvalidSettingError(name, `must be a number of tokens from 0 up, not ${String(tokens)}`);
 }
 
+/** Makes the function that shapes messages of this session for requests. */
+function shaperOf(
+  engine: Engine,
+  settings: CompactionSettings,
+  meter: ContextMeter,
+  model: ModelSetting | null,
+  { windowTokens }: Limits,
+): ContextState["shape"] {
+  const count: RequestShape["count"] = (message) => messageTokens(meter.counter, message, model);
+  const shape = { settings: settings.request, windowTokens, model, family: meter.family, count, cuts: engine.cutsOf(meter) };
+  return (context, measured) => shapeRequest(partsOf(context, measured), { ...shape, largestTokens: measured.largest });
+}
+
+function partsOf({ messages, entries }: SessionContext, { perMessage }: Measured): RequestParts {
+  return { messages, entries, tokens: perMessage };
+}
+
 interface Reported {
   /** Prompt tokens that the provider reported for the newest reply that has a usage. */
   readonly promptTokens: number;
-  /** Our count of that reply and of everything after it. */
-  readonly laterTokens: number;
+  /** Our count of the messages of that request, as it was sent. */
+  readonly messageTokens: number;
 }
 
 async function reportedTokens(
   engine: Engine,
-  context: SessionContext,
-  measured: Measured,
+  state: Pick<ContextState, "context" | "measured" | "sent" | "shape">,
   given: Usage | undefined,
 ): Promise<Reported | null> {
-  const { at, promptTokens } = newestUsage(context, given);
-  if (promptTokens === undefined || !(await isCurrent(engine, context.entries[at]))) return null;
-  let laterTokens = 0;
-  for (let index = at; index < context.messages.length; index += 1) laterTokens += measured.perMessage[index] ?? 0;
-  return { promptTokens, laterTokens };
+  const { at, promptTokens } = newestUsage(state.context, given);
+  if (promptTokens === undefined || !(await isCurrent(engine, state.context.entries[at]))) return null;
+  return { promptTokens, messageTokens: tokensSentBefore(at, state) };
+}
+
+/** Tokens of the messages before `at` as the request with them had them: results that are trimmed now may have been whole then. */
+function tokensSentBefore(at: number, { context, measured, sent, shape }: Pick<ContextState, "context" | "measured" | "sent" | "shape">) {
+  const perMessage = measured.perMessage.slice(0, at);
+  if (sent.changes.length === 0) return sumTokens({ ...sent.parts, tokens: perMessage });
+  const before = { ...context, messages: context.messages.slice(0, at), entries: context.entries.slice(0, at) };
+  return sumTokens(shape(before, { ...measured, perMessage }).parts);
 }
 
 /** The newest reply with a usable usage; `given` takes the place of the usage of the newest reply. */

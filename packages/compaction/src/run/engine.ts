@@ -3,6 +3,7 @@ import type { EntryId, ModelSetting, Session, SessionContext } from "@bough/sess
 import { newEntryId, raceAbort } from "@bough/session-core/internals";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
+import { CutMemo } from "../fit/request-parts.js";
 import type { BackgroundState } from "../plan/background-transitions.js";
 import { type Breaker, type ContextSnapshot, INITIAL_BREAKER, type Stall } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
@@ -57,6 +58,8 @@ export class Engine {
   #settings: CompactionSettings | undefined;
   /** By tokenizer and image rule: models that share both share a meter and the counts it caches. */
   readonly #meters = new Map<string, Promise<ContextMeter>>();
+  /** Messages as they are cut for requests, by the meter that counted them. */
+  readonly #cuts = new WeakMap<ContextMeter, CutMemo>();
   #lastMeter: { readonly model: string; readonly meter: ContextMeter } | null = null;
 
   constructor(options: CompactorOptions) {
@@ -112,6 +115,13 @@ export class Engine {
     // After a failed load the next request tries again.
     loading.catch(() => this.#meters.delete(key));
     return loading;
+  }
+
+  /** The cut messages of earlier requests that this meter counted. */
+  cutsOf(meter: ContextMeter): CutMemo {
+    const cuts = this.#cuts.get(meter) ?? new CutMemo();
+    this.#cuts.set(meter, cuts);
+    return cuts;
   }
 
   /** Writes token counts that are not in the store yet. */

@@ -1,6 +1,6 @@
 import type { ContextMessage, EntryId, SessionContext } from "@bough/session-core";
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
-import { type FittedRequest, fitRequest } from "../fit/fit-request.js";
+import { type FittedRequest, fitShaped } from "../fit/fit-request.js";
 import type { Change } from "../fit/request-parts.js";
 import { type Decision, decide, isStalled, startsAgain } from "../plan/decide.js";
 import { messageBudget, type TokenUse } from "../plan/limits.js";
@@ -65,13 +65,9 @@ function requestLimit({ settings, limits }: ContextState): number {
 
 function fitContext(engine: Engine, state: ContextState): FittedRequest {
   const { calibration } = engine.state;
-  const { counter } = state.meter;
   const { compaction } = state.context;
-  return fitRequest({
-    messages: state.context.messages,
-    entries: state.context.entries,
-    tokens: state.measured.perMessage,
-    count: (message) => messageTokens(counter, message, state.model),
+  return fitShaped(state.sent, {
+    count: (message) => messageTokens(state.meter.counter, message, state.model),
     // In locally counted tokens: the provider reports `ratio` times as many, plus `unseenTokens`.
     limitTokens: messageBudget({
       windowTokens: state.limits.windowTokens,
@@ -81,17 +77,14 @@ function fitContext(engine: Engine, state: ContextState): FittedRequest {
     }),
     systemTokens: state.use.systemTokens,
     settings: state.settings.request,
-    windowTokens: state.limits.windowTokens,
     model: state.model,
-    family: state.meter.family,
-    known: { totalTokens: state.measured.total, largestTokens: state.measured.largest },
     summarizedThinking: compaction === null ? null : storedThinking(compaction.payload),
   });
 }
 
-/** The provider's count covers the unchanged messages; after a change the local count is used. */
-function totalOf({ use }: ContextState, { totalTokens, changes }: FittedRequest): Pick<TokenUse, "totalTokens" | "source"> {
-  if (changes.length === 0) return use;
+/** `use` is about the shaped messages; if more was changed to make them fit, the local count is used. */
+function totalOf({ use, sent }: ContextState, { totalTokens, changes }: FittedRequest): Pick<TokenUse, "totalTokens" | "source"> {
+  if (changes.length === sent.changes.length) return use;
   return { totalTokens: use.systemTokens + use.toolTokens + totalTokens, source: "counted" };
 }
 

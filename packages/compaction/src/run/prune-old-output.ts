@@ -12,7 +12,7 @@ import type { Engine } from "./engine.js";
 export async function pruneOldOutput(engine: Engine, state: ContextState): Promise<number> {
   const { leafId } = engine.session;
   if (!state.settings.prune.enabled || leafId === null) return 0;
-  const { items } = await readSpan(engine.session, leafId, state.meter);
+  const { items } = await readSpan(engine.session, leafId, state.meter, state.shape);
   const { edits, savedTokens } = planPrune({ items, settings: pruneSettingsFor(state), idle: await isCacheCold(engine, state) });
   if (edits.length === 0 || !(await writeEdits(engine, leafId, edits))) return 0;
   engine.emit({ type: "pruned", edits: edits.length, savedTokens });

@@ -19,6 +19,7 @@ import type { WrittenSummary } from "../summary/summary-job.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { callHook } from "./call-hook.js";
 import { commonDraft, commonPayload, composeDraft, type DraftRequest } from "./compose-draft.js";
+import type { ContextState } from "./context-state.js";
 import type { Draft, DraftPayload } from "./draft.js";
 import type { Engine } from "./engine.js";
 import type { Compacting, SuppliedCompaction } from "./options.js";
@@ -98,7 +99,7 @@ interface SummaryInput {
 
 async function writeSummary(
   engine: Engine,
-  { state, span, trigger, signal, instructions, attemptId }: DraftRequest,
+  { state, trigger, signal, instructions, attemptId }: DraftRequest,
   { plan, previousSummary, hook, askedModel, maxTokens }: SummaryInput,
 ): Promise<WrittenSummary> {
   return summarize(
@@ -116,7 +117,7 @@ async function writeSummary(
       reserveTokens: state.limits.reserveTokens,
       candidates: engine.candidates(trigger),
       full: {
-        context: currentRequest(engine.state.lastRequest, span.context),
+        context: currentRequest(engine.state.lastRequest, state),
         usedTokens: state.use.totalTokens,
         limitTokens: state.limits.limitTokens,
       },
@@ -133,10 +134,11 @@ async function writeSummary(
 }
 
 /** The request as it would be sent now: the last one, byte for byte, and the messages appended since. */
-function currentRequest(last: SessionContext | null, now: SessionContext): SessionContext {
-  const at = last === null ? -1 : now.entries.lastIndexOf(last.entries.at(-1) ?? "");
-  if (last === null || at === -1) return now;
-  return { ...now, messages: [...last.messages, ...now.messages.slice(at + 1)], entries: [...last.entries, ...now.entries.slice(at + 1)] };
+function currentRequest(last: SessionContext | null, { context, sent }: ContextState): SessionContext {
+  const { messages, entries } = sent.parts;
+  const at = last === null ? -1 : entries.lastIndexOf(last.entries.at(-1) ?? "");
+  if (last === null || at === -1) return { ...context, messages, entries };
+  return { ...context, messages: [...last.messages, ...messages.slice(at + 1)], entries: [...last.entries, ...entries.slice(at + 1)] };
 }
 
 /**

@@ -64,6 +64,11 @@ export function turns(from: number, to: number): string {
   return numbers.map((n) => `u${n} k${n} r${n}:k${n} a${n}`).join(" ");
 }
 
+/** Words for so many rounds of a tool call and its result. */
+export function rounds(from: number, to: number): string {
+  return Array.from({ length: to - from + 1 }, (_one, at) => `k${from + at} r${from + at}:k${from + at}`).join(" ");
+}
+
 /** An answer with the newest few names from what it is about, as a model's has: one that says nothing of its source is refused. */
 export function faithful(answer: string, { source }: SummaryRequest): string {
   const calls = (source?.messages ?? []).flatMap((message) => (message.role === "assistant" ? message.content : []));
