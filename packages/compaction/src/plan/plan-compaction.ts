@@ -121,8 +121,11 @@ export function coveredTokens(plan: Compactable): number {
 
 /** How the kept tail is measured. */
 export type KeepRule =
-  /** Up to `tokens`. The newest turn is kept whole if it has at most `wholeTurnTokens`; 0: it may be cut. */
-  | { readonly by: "tokens"; readonly tokens: number; readonly wholeTurnTokens: number }
+  /**
+   * Up to `tokens`. The newest turn is kept whole if it has at most `wholeTurnTokens`; 0: it may be cut. With `crossingTokens` also
+   * the message that crosses `tokens`, if the tail has at most so many with it.
+   */
+  | { readonly by: "tokens"; readonly tokens: number; readonly wholeTurnTokens: number; readonly crossingTokens?: number | undefined }
   /** Up to this many messages and at most `mostTokens`. */
   | { readonly by: "messages"; readonly messages: number; readonly mostTokens?: number | undefined }
   /** Up to this many rounds (a reply with the results of its calls) of the newest turn, and at most `mostTokens`. */
@@ -159,7 +162,12 @@ export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds)
     case "nothing":
       return { by: "nothing" };
     case "tokens":
-      return { by: "tokens", tokens: adapted(keep.recentTokens), wholeTurnTokens: 0 };
+      return {
+        by: "tokens",
+        tokens: adapted(keep.recentTokens),
+        wholeTurnTokens: 0,
+        ...(keep.crossing ? { crossingTokens: mostTokens } : {}),
+      };
     case "share":
       return { by: "tokens", tokens: adapted(Math.floor(keep.recentShare * limitTokens)), wholeTurnTokens: mostTokens };
     case "messages":
@@ -180,7 +188,7 @@ function keptGroups(groups: readonly MessageGroup[], rule: KeepRule, items: read
           groups,
           items.findIndex(({ id }) => id === rule.entryId),
         )
-      : keptByRule(groups, rule);
+      : keptByRule(groups, rule, items);
   return Math.max(unsent === null ? 0 : groupsFrom(groups, unsent), kept);
 }
 
@@ -194,12 +202,17 @@ function groupsFrom(groups: readonly MessageGroup[], item: number): number {
   return groups.length - groups.findLastIndex(({ start }) => start <= item);
 }
 
-function keptByRule(groups: readonly MessageGroup[], rule: Exclude<KeepRule, { by: "entry" }>): number {
+function keptByRule(groups: readonly MessageGroup[], rule: Exclude<KeepRule, { by: "entry" }>, items: readonly PathItem[]): number {
   switch (rule.by) {
     case "nothing":
       return 0;
     case "tokens":
-      return Math.max(countWithinTokens(groups, rule.tokens), newestTurnGroups(groups, rule.wholeTurnTokens));
+      return Math.max(
+        rule.crossingTokens === undefined
+          ? countWithinTokens(groups, rule.tokens)
+          : Math.min(countCrossing(groups, items, rule.tokens), countWithinTokens(groups, rule.crossingTokens)),
+        newestTurnGroups(groups, rule.wholeTurnTokens),
+      );
     case "messages":
       return Math.min(
         countWithin(groups, rule.messages, ({ messages }) => messages),
@@ -220,6 +233,22 @@ function countWithin(groups: readonly MessageGroup[], bound: number, size: (grou
   for (const [back, group] of groups.toReversed().entries()) {
     sum += size(group);
     if (sum > bound) return Math.max(1, back);
+  }
+  return groups.length;
+}
+
+/**
+ * The number of newest groups from the first cut point at or after the message with which the newest ones have at least `tokens`; at
+ * least one. The rule of pi 0.73 to 1.5 (`findCutPoint`): a message of the user or the model that crosses the size is kept, and a
+ * result that crosses it is not.
+ */
+function countCrossing(groups: readonly MessageGroup[], items: readonly PathItem[], tokens: number): number {
+  let sum = 0;
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    sum += items[at]?.tokens ?? 0;
+    if (sum < tokens || items[at]?.tokens === 0) continue;
+    const first = groups.findIndex(({ start }) => start >= at);
+    return first === -1 ? 1 : groups.length - first;
   }
   return groups.length;
 }

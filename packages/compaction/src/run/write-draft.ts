@@ -55,7 +55,12 @@ export async function writeDraft(engine: Engine, request: DraftRequest): Promise
   const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.state.breaker, state.settings.breaker);
   const written = await writeSummary(engine, request, { plan, previousSummary, hook, askedModel, maxTokens });
   signal.throwIfAborted();
-  const draft = await composeDraft(engine, request, plan, { written, askedModel, preserveData: hook.preserveData });
+  const draft = await composeDraft(engine, request, plan, {
+    written,
+    // A source that is too small for a summary is extracted without a call.
+    askedModel: askedModel && written.calls > 0,
+    preserveData: hook.preserveData,
+  });
   return { kind: "draft", draft };
 }
 

@@ -14,6 +14,12 @@ export const keepSettings = z.strictObject({
     .describe(
       "`tokens`: size of the kept tail. Every kind of tail is at most 40 % of the room (the threshold less system prompt and tools), except for the newest message with its results and an unanswered prompt.",
     ),
+  crossing: z
+    .boolean()
+    .default(false)
+    .describe(
+      "`tokens`: keep the message with which the tail reaches `recentTokens` too, if the tail is then at most 40 % of the room. false: the tail stays below.",
+    ),
   recentShare: share.default(0.1).describe("`share`: size of the kept tail as a share of the limit; at least one turn."),
   recentMessages: count.default(20).describe("`messages`: size of the kept tail in messages; at least 4."),
   recentRounds: count.default(1).describe("`rounds`: size of the kept tail in rounds (a reply and its results)."),

@@ -6,10 +6,20 @@ import type { SettingsInput } from "./settings.js";
 export const PRESETS = {
   /** The defaults of the schema. */
   balanced: {},
-  /** pi and oh-my-pi: a reserve of 16,384 tokens, 20,000 tokens kept, no background summaries. */
+  /** pi: a reserve of 16,384 tokens; keeps the message at which 20,000 tokens are reached; prunes nothing, no background summaries. */
   pi: {
     trigger: { reserveTokens: 16_384, reserveShare: 0, minMessages: 1, manualMinMessages: 1 },
     background: { start: null, leadShare: 0, minShareToApply: 0 },
+    keep: { by: "tokens", recentTokens: 20_000, crossing: true, adaptive: false },
+    prune: { enabled: false },
+    request: { fit: "off", toolResultShare: 0 },
+    summary: { prompt: "structured", mode: "simple", breadcrumb: false, redact: false, onFailure: "fail" },
+    breaker: { maxIneffective: 0, failures: 0 },
+  },
+  /** oh-my-pi: a reserve of 15 %, a background summary from an eighth before the threshold, at most 20,000 tokens kept, pruning. */
+  "oh-my-pi": {
+    trigger: { reserveTokens: 16_384, reserveShare: 0.15, minMessages: 1, manualMinMessages: 1 },
+    background: { start: null, leadShare: 0.125, apply: "threshold", minShareToApply: 0 },
     keep: { by: "tokens", recentTokens: 20_000 },
     prune: { duplicateChars: 0 },
     request: { fit: "off", toolResultShare: 0 },
@@ -23,7 +33,7 @@ export const PRESETS = {
     keep: { by: "nothing" },
     prune: { enabled: false },
     request: { fit: "dropOldest", targetShare: 0.95, toolResultShare: 0, protectedTools: ["report_intent", "report_progress"] },
-    summary: { prompt: "checkpoint", mode: "simple", breadcrumb: false, onFailure: "fail" },
+    summary: { prompt: "checkpoint", mode: "auto", breadcrumb: false, onFailure: "fail" },
     userMessages: { enabled: true },
     breaker: { maxIneffective: 0, failures: 0 },
   },

@@ -37,6 +37,8 @@ export interface WrittenPart {
   readonly body: string;
   readonly title: string | null;
   readonly method: SummaryMethod;
+  /** Writes the last piece again with the strict prompt, from the notes on the earlier pieces. undefined: it was not written in pieces. */
+  readonly repeat?: (() => Promise<WrittenPart>) | undefined;
 }
 
 /** The most that the summary so far may take of a call's input, so that old notes leave room for new messages. */
@@ -55,18 +57,21 @@ export async function writePart(client: SummarizerClient, part: SummaryPart): Pr
   const { job } = client;
   const messages = serializeMessages(part.messages, buildSerializeOptions(job));
   let method: SummaryMethod = "normal";
+  let last: (() => Promise<WrittenPart>) | undefined;
   const answer = await foldMessages({
     messages,
     previous: part.previous,
     counter: job.counter,
     budget: (previous) => computeChunkBudget(job, part, previous),
     write: async (chunk, previous) => {
-      const written = await writeChunk(client, { ...part, messages: selectSource(part, messages, chunk), previous }, chunk.text);
+      const piece = { ...part, messages: selectSource(part, messages, chunk), previous };
+      const written = await writeChunk(client, piece, chunk.text);
       method = lowerQuality(method, written.method);
+      last = () => writeChunk(client, { ...piece, from: "strict" }, chunk.text);
       return written;
     },
   });
-  return { body: answer.body, title: answer.title, method };
+  return { body: answer.body, title: answer.title, method, repeat: last };
 }
 
 /** Sends the normal prompt, then the strict one. */
@@ -99,7 +104,7 @@ export function assertSmaller({ counter }: Pick<SummaryJob, "counter">, text: st
 }
 
 /** The serialize options of the settings, with the cut of tool results that depends on the context window. */
-function buildSerializeOptions(job: SummaryJob): SerializeOptions {
+export function buildSerializeOptions(job: SummaryJob): SerializeOptions {
   const { summary } = job.settings;
   if (summary.toolResultShare === 0) return summary;
   const mostTokens = Math.floor(summary.toolResultShare * getSummaryWindow(job));

@@ -63,6 +63,19 @@ export function buildNormalTask(options: PromptOptions, about: PartKind, updatin
   return { text: `${updating ? form.update : form.first}\n\n${form.sections}`, needsTag: form.needsTag };
 }
 
+/** Tokens of the shortest useful text of a section: a line of about twelve words. */
+const SECTION_TOKENS = 16;
+/** The lines of a form that its answer has to repeat: headings and tags. */
+const FORM_LINES = /^(?:#+ .+|<\/?[\w-]+>|\d+\. .+:)$/gm;
+
+/** Tokens of the shortest useful summary in the form of a part: a line in each of its sections. 0: the host's own prompt has no known form. */
+export function countFormTokens(options: PromptOptions & Pick<SummaryJob, "counter">, about: PartKind): number {
+  if (about !== "turn-prefix" && selectCustomPrompt(options, about) !== null) return 0;
+  const lines = selectForm(options, about).sections.match(FORM_LINES) ?? [];
+  const sections = lines.filter((line) => !line.startsWith("</")).length;
+  return options.counter.count(lines.join("\n")) + SECTION_TOKENS * sections;
+}
+
 /** The task after an answer was rejected or too large. */
 export function buildStrictTask(about: PartKind, maxWords: number): PromptTask {
   return { text: [STRICT_ABOUT[about], buildStrictPrompt(maxWords)].filter((part) => part !== "").join(" "), needsTag: false };

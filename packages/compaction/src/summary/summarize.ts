@@ -6,8 +6,16 @@ import { type Fact, findFacts } from "../extract/find-facts.js";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { selectFullContext, writeFull } from "./full-mode.js";
-import { assertSmaller, buildSource, type FirstPrompt, type SummaryPart, type WrittenPart, writePart } from "./part.js";
-import { buildPrompt, type PartKind } from "./prompt.js";
+import {
+  assertSmaller,
+  buildSerializeOptions,
+  buildSource,
+  type FirstPrompt,
+  type SummaryPart,
+  type WrittenPart,
+  writePart,
+} from "./part.js";
+import { buildPrompt, countFormTokens, type PartKind, serializeMessages } from "./prompt.js";
 import { extractMarkers, formatMarker, MISSING_FACTS, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
 import { writeShortSummary } from "./short-summary.js";
 import { SummarizerClient } from "./summarizer-client.js";
@@ -39,7 +47,9 @@ export async function summarize(given: SummaryJob, dependencies: SummaryDependen
   const client = new SummarizerClient(job, dependencies);
   const written = await writeSummary(client);
   const facts = findFacts(collectSource(job));
-  const { part, fidelity } = await checkFidelity(client, await addMissingFacts(client, written, facts), facts);
+  const checked = await checkFidelity(client, await addMissingFacts(client, written, facts), facts);
+  const { fidelity } = checked;
+  const { repeat: _repeat, ...part } = checked.part;
   const short = await writeShortSummary(client, part.body);
   job.signal?.throwIfAborted();
   const { usage, requestId, calls, failures } = client;
@@ -54,17 +64,24 @@ async function checkFidelity(client: SummarizerClient, answer: ScoredPart, facts
   const { summary } = client.job.settings;
   if (!isUninformative(answer, summary)) return answer;
   client.recordFailure(new SummaryRejectedError("low-fidelity", answer.part.body));
-  const again = answer.part.method === "normal" ? await retryStrictly(client, facts) : null;
+  const again = answer.part.method === "normal" ? await retryStrictly(client, answer, facts) : null;
   if (again !== null && !isUninformative(again, summary)) return again;
   if (again !== null) client.recordFailure(new SummaryRejectedError("low-fidelity", again.part.body));
   const part = writeMaskedExtract(client);
   return { part, fidelity: scoreFidelity(facts, part.body) };
 }
 
-/** null: the call failed. */
-async function retryStrictly(client: SummarizerClient, facts: readonly Fact[]): Promise<ScoredPart | null> {
+/**
+ * Repeats with the strict prompt what wrote the answer: of a summary in pieces the last one, with the notes on the earlier ones;
+ * of one in full mode the whole, in simple mode. null: the call failed.
+ */
+async function retryStrictly(
+  client: SummarizerClient,
+  { part: { repeat } }: ScoredPart,
+  facts: readonly Fact[],
+): Promise<ScoredPart | null> {
   try {
-    const part = await writeSimple(client, "strict");
+    const part = await (repeat === undefined ? writeSimple(client, "strict") : repeat());
     return { part, fidelity: scoreFidelity(facts, part.body) };
   } catch (error) {
     client.recordFailure(error);
@@ -75,6 +92,8 @@ async function retryStrictly(client: SummarizerClient, facts: readonly Fact[]): 
 async function writeSummary(client: SummarizerClient): Promise<WrittenPart> {
   const { job } = client;
   if (job.skipModel || job.candidates.length === 0) return writeWithoutModel(client);
+  // Every answer in the form would be rejected as larger than its source, and its calls would be paid for.
+  if (isTooSmallForForm(job)) return writeMaskedExtract(client);
   try {
     return (await tryFull(client)) ?? (await writeSimple(client));
   } catch (error) {
@@ -85,6 +104,12 @@ async function writeSummary(client: SummarizerClient): Promise<WrittenPart> {
     if (job.settings.summary.onFailure === "fail" && reason !== "larger-than-source") throw error;
     return writeWithoutModel(client);
   }
+}
+
+/** Whether the sections of the summary alone are larger than what it replaces. A prompt of the host has no known form. */
+function isTooSmallForForm(job: SummaryJob): boolean {
+  const about = job.plan.summarize.length === 0 && job.previousSummary === null ? "turn-prefix" : "history";
+  return job.kind === "compaction" && job.maxTokens < countFormTokens(job, about);
 }
 
 function writeWithoutModel(client: SummarizerClient): WrittenPart {
@@ -114,9 +139,18 @@ async function writeSimple(client: SummarizerClient, from: FirstPrompt = "normal
   if (first === undefined) throw new RangeError("a summary was asked of no messages");
   if (second === undefined) return writePart(client, first);
   const [history, prefix] = await writeBoth(client, first, second);
+  const joined = joinParts(job, history, prefix);
+  return { ...joined, repeat: async () => joinParts(job, await repeatPart(history), await repeatPart(prefix)) };
+}
+
+function joinParts(job: SummaryJob, history: WrittenPart, prefix: WrittenPart): WrittenPart {
   const body = history.body + SPLIT_TURN_SEPARATOR + prefix.body;
   assertSmaller(job, body, job.maxTokens);
   return { body, title: history.title ?? prefix.title, method: lowerQuality(history.method, prefix.method) };
+}
+
+async function repeatPart(part: WrittenPart): Promise<WrittenPart> {
+  return part.repeat === undefined ? part : part.repeat();
 }
 
 /** The history and the start of a split turn, or one of them if the other is empty. Both together are within the bound. */
@@ -151,10 +185,23 @@ async function writeBoth(client: SummarizerClient, first: SummaryPart, second: S
   return [history.value, prefix.value];
 }
 
+/** The part of a branch that fits the summarizer's window. Items count as they are serialized, so a cut result counts as cut. */
 function limitBranch(job: SummaryJob): SummaryJob {
-  const { windowTokens, settings } = job;
-  const summarize = selectNewest(job.plan.summarize, settings.summary.windowTokens ?? windowTokens, settings.branch.reserveTokens);
-  return { ...job, plan: { summarize, prefix: job.plan.prefix } };
+  const { plan, settings, windowTokens } = job;
+  const counted = countSerialized(job, plan.summarize);
+  const newest = selectNewest(counted, settings.summary.windowTokens ?? windowTokens, settings.branch.reserveTokens);
+  return { ...job, plan: { summarize: plan.summarize.slice(plan.summarize.length - newest.length), prefix: plan.prefix } };
+}
+
+/** The items with the tokens of their serialized messages. */
+function countSerialized(job: SummaryJob, items: readonly PathItem[]): readonly PathItem[] {
+  const itemOfMessage = items.flatMap(({ messages }, at) => messages.map(() => at));
+  const tokens = items.map(() => 0);
+  for (const { at, text } of serializeMessages(collectMessages(items), buildSerializeOptions(job))) {
+    const item = itemOfMessage[at];
+    if (item !== undefined) tokens[item] = (tokens[item] ?? 0) + job.counter.count(text);
+  }
+  return items.map((item, at) => ({ ...item, tokens: tokens[at] ?? 0 }));
 }
 
 /** Largest extract, in characters; a longer one would be a copy of the source. */

@@ -73,7 +73,8 @@ describe.each(presets)("the limits of the preset %s", (preset) => {
           settings,
           () => 0.999_999,
         );
-        expect(decided).toBe(settings.background.start === null ? "nothing" : "start-background");
+        const { start, leadShare } = settings.background;
+        expect(decided).toBe(start === null && leadShare === 0 ? "nothing" : "start-background");
       }),
       { numRuns: 500 },
     );

@@ -43,6 +43,22 @@ describe("the cut by tokens", () => {
   });
 });
 
+describe("the cut by tokens with the message that crosses them", () => {
+  const crossing = (count: number, most = 1_000): KeepRule => ({ by: "tokens", tokens: count, wholeTurnTokens: 0, crossingTokens: most });
+
+  test.each<[string, string, KeepRule, string]>([
+    ["keeps a reply that crosses", "u1 a1 u2 a2=50 u3 a3", crossing(30), "u1 a1 | u2 | a2 u3 a3"],
+    ["keeps a prompt that crosses", "u1 a1 u2=50 a2", crossing(30), "u1 a1 |  | u2 a2"],
+    ["and one that reaches the size exactly", "u1 a1 u2 a2", crossing(20), "u1 a1 |  | u2 a2"],
+    ["not a result that crosses, whose reply is before it", "u1 a1 u2 k2 r2=50 a2", crossing(30), "u1 a1 | u2 k2 r2 | a2"],
+    ["the newest reply with results that alone are larger", "u1 a1 u2 k2 r2=50", crossing(30), "u1 a1 | u2 | k2 r2"],
+    ["not a message that makes the tail larger than the window allows", "u1 a1 u2=500 a2", crossing(30, 100), "u1 a1 | u2 | a2"],
+    ["everything where the size is not reached", "u1 a1 u2 a2", crossing(100), "all-is-kept"],
+  ])("%s", (_name, words, rule, expected) => {
+    expect(shown(planned(words, rule))).toBe(expected);
+  });
+});
+
 describe("other cuts", () => {
   test.each<[string, string, KeepRule, string]>([
     ["nothing is kept", "u1 a1 u2 a2", { by: "nothing" }, "u1 a1 u2 a2 |  | "],
@@ -115,6 +131,7 @@ describe("the keep rule of the settings", () => {
       {},
       { by: "tokens", tokens: 10_000, wholeTurnTokens: 34_000 },
     ],
+    ["the message that crosses, in what may be kept", { crossing: true }, {}, { ...tokens(20_000), crossingTokens: 34_000 }],
     ["messages, at least four", { by: "messages", recentMessages: 1 }, {}, { by: "messages", messages: 4, mostTokens: 34_000 }],
     ["rounds, in the tokens that may be kept", { by: "rounds" }, { ratio: 2 }, { by: "rounds", rounds: 1, mostTokens: 17_000 }],
     ["nothing by hand, where the setting says so", { manual: "nothing" }, { trigger: "manual" }, { by: "nothing" }],

@@ -8,17 +8,25 @@ const LONG_ANSWER = `<summary>\n## Goal\n${prose("answer", 370)}\n</summary>`;
 const SIZES = [1, 2, 4, 8, 12, 20, 30, 45, 60, 90, 150];
 
 describe.each(Object.keys(PRESETS) as PresetName[])("a short talk with the preset %s", (preset) => {
-  test.each(["u1 a1 u2 a2", "u1 k1 r1:k1 a1 u2 k2 r2:k2 a2"])("is compacted manually, or no model is called: %s", async (words) => {
-    for (const size of SIZES) {
-      const { store, session } = await grown(words, { user: size, reply: size, result: size });
-      const { summarizer, asked } = model(LONG_ANSWER);
-      const settings = { preset, keep: { manual: "nothing" } } as const;
-      const result = await createCompactor({ session, contextWindow: 100_000, settings, summarizer }).compact();
-      expect([size, result.kind]).toEqual([size, asked.length > 0 ? "compacted" : "nothing-to-compact"]);
-      if (result.kind === "compacted") expect(result.tokensAfter).toBeLessThan(result.tokensBefore);
-      expect(await findings(store)).toEqual([]);
-    }
-  });
+  test.each(["u1 a1 u2 a2", "u1 k1 r1:k1 a1 u2 k2 r2:k2 a2"])(
+    "is compacted manually, by the extract without a call if it is tiny, or not at all: %s",
+    async (words) => {
+      for (const size of SIZES) {
+        const { store, session } = await grown(words, { user: size, reply: size, result: size });
+        const { summarizer, asked } = model(LONG_ANSWER);
+        const settings = { preset, keep: { manual: "nothing" } } as const;
+        const result = await createCompactor({ session, contextWindow: 100_000, settings, summarizer }).compact();
+        if (asked.length > 0) expect([size, result.kind]).toEqual([size, "compacted"]);
+        else
+          expect([size, result.kind === "compacted" ? result.method : result.kind]).toEqual([
+            size,
+            expect.stringMatching(/extract|nothing/),
+          ]);
+        if (result.kind === "compacted") expect(result.tokensAfter).toBeLessThan(result.tokensBefore);
+        expect(await findings(store)).toEqual([]);
+      }
+    },
+  );
 
   test("gets a branch summary, written by the model if the window has space", async () => {
     for (const size of SIZES) {

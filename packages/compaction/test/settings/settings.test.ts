@@ -64,7 +64,10 @@ describe("a misspelled setting", () => {
     ],
     [{ colour: "red" }, expect.stringMatching(/^unknown setting 'colour': there are enabled, .*, perModel$/)],
     [{ keep: { zzzz: 1 } }, expect.stringMatching(/^unknown setting 'keep.zzzz': there are keep.by, keep.recentTokens, /)],
-    [{ preset: "copilot" }, "compaction setting 'preset': must be one of balanced, pi, copilot-cli, vscode, co-cli, python-agent"],
+    [
+      { preset: "copilot" },
+      "compaction setting 'preset': must be one of balanced, pi, oh-my-pi, copilot-cli, vscode, co-cli, python-agent",
+    ],
     [{ preset: "vs-code" }, expect.stringMatching(/did you mean 'vscode'\?$/)],
   ])("%j is answered with the nearest one", (given, message) => {
     expect(() => readSettings(given as SettingsSource)).toThrow(expect.objectContaining({ message }));
