@@ -78,7 +78,7 @@ const upward = (source, levels) =>
       comment: "A folder imports only from folders listed before it.",
       severity: "error",
       from: { path: `^${source}/(${folders.join("|")})/` },
-      to: { path: `^${source}/(${[...later, "index\\.ts$", "ai-sdk\\.ts$"].join("|")})` },
+      to: { path: `^${source}/(${[...later, "index\\.ts$", "ai-sdk\\.ts$", "settings\\.ts$"].join("|")})` },
     };
   });
 

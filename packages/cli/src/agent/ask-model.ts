@@ -5,6 +5,7 @@ import type { LanguageModel, streamText, ToolSet } from "ai";
 import type { ProviderKind } from "../config/schema.js";
 import type { ChatModel } from "./chat-model.js";
 import { type Reply, ReplyBuilder, type ReplyListener } from "./reply.js";
+import { buildRequestFrame, type FrameOptions } from "./request-frame.js";
 import type { Tool } from "./tools/tool.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
@@ -68,6 +69,21 @@ async function askOnce(request: ModelRequest, listener: ReplyListener): Promise<
   return builder.reply();
 }
 
+/**
+ * System prompt, tools and provider options of the request with this context, for a summary that repeats the request: with any
+ * other prefix the provider would not find it in its cache. `thinking`: the level for a session without one.
+ */
+export async function liveOptions(
+  { provider }: ChatModel,
+  frame: FrameOptions & { readonly thinking: string | undefined },
+  context: SessionContext,
+): Promise<Pick<StreamOptions, "tools" | "providerOptions"> & { readonly system: string | undefined }> {
+  const { jsonSchema } = await import("ai");
+  const { system, tools } = buildRequestFrame(frame, context);
+  const providerOptions = buildProviderOptions(provider, context.thinkingLevel ?? frame.thinking);
+  return { system, ...(tools.length === 0 ? {} : { tools: describeTools(tools, jsonSchema) }), providerOptions };
+}
+
 function buildOptions(
   { model, context, system, thinking, signal }: ModelRequest,
   languageModel: LanguageModel,
@@ -93,8 +109,7 @@ function buildOptions(
 /** The tools without `execute`, so that the SDK does not run them: `runCalls` checks permissions first. */
 function describeTools(tools: readonly Tool[], jsonSchema: typeof import("ai").jsonSchema): ToolSet {
   const described = tools.map(({ name, description, inputSchema }) => {
-    const { properties, required } = inputSchema;
-    const schema = jsonSchema({ type: "object", properties: { ...properties }, required: [...required], additionalProperties: false });
+    const schema = jsonSchema({ ...inputSchema, additionalProperties: false });
     return [name, { description, inputSchema: schema }] as const;
   });
   return Object.fromEntries(described);

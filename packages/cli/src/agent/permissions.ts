@@ -1,14 +1,14 @@
-import type { Permission } from "../config/schema.js";
+import type { Permission, RecallPermission } from "../config/schema.js";
 import { resolveTarget } from "./tools/checked-file.js";
-import type { Tool, ToolInput, ToolName } from "./tools/tool.js";
+import type { FileToolName, ToolInput } from "./tools/tool.js";
 
-/** The permission of each tool; a missing one is `off`. */
-export type Permissions = { readonly [K in ToolName]?: Permission | undefined };
+/** The permission of each tool, and of the recall tools together. A missing one is `off`; `offersRecall` about that of the recall tools. */
+export type Permissions = { readonly [K in FileToolName]?: Permission | undefined } & { readonly recall?: RecallPermission | undefined };
 
 /** A tool call that the user is asked to confirm. */
 export interface PermissionRequest {
   readonly id: string;
-  readonly name: ToolName;
+  readonly name: FileToolName;
   readonly input: ToolInput;
   /** Its `path` with symbolic links resolved; null: the call has no path. */
   readonly target: string | null;
@@ -27,7 +27,7 @@ interface CallPermission {
 
 /** Checks tool calls against the permissions. Remembers "always" for one turn. */
 export class PermissionChecker {
-  readonly #always = new Set<ToolName>();
+  readonly #always = new Set<FileToolName>();
 
   readonly #permissions: Permissions;
   readonly #cwd: string;
@@ -39,13 +39,8 @@ export class PermissionChecker {
     this.#ask = ask;
   }
 
-  /** The tools whose permission is not `off`. */
-  offeredTools(tools: readonly Tool[]): readonly Tool[] {
-    return tools.filter(({ name }) => (this.#permissions[name] ?? "off") !== "off");
-  }
-
   /** Checks a call; asks the user with permission `ask`, and for paths outside of the working directory. */
-  async check(id: string, name: ToolName, input: ToolInput): Promise<CallPermission> {
+  async check(id: string, name: FileToolName, input: ToolInput): Promise<CallPermission> {
     const permission = this.#permissions[name] ?? "off";
     if (permission === "off") return { isAllowed: false, target: null };
     const { target, isOutside } = (await resolveTarget(input, this.#cwd)) ?? { target: null, isOutside: false };

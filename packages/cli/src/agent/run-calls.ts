@@ -2,7 +2,7 @@ import type { EntryId, ToolCallBlock } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/internals";
 import type { PermissionChecker } from "./permissions.js";
 import type { UnparsableCalls } from "./reply.js";
-import type { Tool, ToolContext, ToolOutcome } from "./tools/tool.js";
+import { type FileToolName, isFileTool, type Tool, type ToolContext, type ToolOutcome } from "./tools/tool.js";
 import { resultEntry, type TurnBranch } from "./turn-branch.js";
 import type { TurnEvent } from "./turn-events.js";
 
@@ -51,7 +51,10 @@ async function runCall(runner: CallRunner, call: ToolCallBlock): Promise<ToolOut
   if (context.signal.aborted) return failedOutcome(STOPPED);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return failedOutcome(`There is no tool ${call.name}. ${listTools(tools)}`);
-  const permission = await checkUnlessStopped(runner, call, tool);
+  const { name } = tool;
+  // Recall tools only read the session and need no permission.
+  if (!isFileTool(name)) return tool.run(call.arguments, { ...context, target: null });
+  const permission = await checkUnlessStopped(runner, call, name);
   if (permission === undefined) return failedOutcome(STOPPED);
   return permission.isAllowed ? tool.run(call.arguments, { ...context, target: permission.target }) : failedOutcome(DENIED);
 }
@@ -65,9 +68,9 @@ function failedOutcome(text: string): ToolOutcome {
 }
 
 /** The permission of a call; undefined if the turn is stopped before the user answers. */
-async function checkUnlessStopped({ checker, context }: CallRunner, call: ToolCallBlock, tool: Tool) {
+async function checkUnlessStopped({ checker, context }: CallRunner, call: ToolCallBlock, name: FileToolName) {
   try {
-    const permission = await raceAbort(checker.check(call.id, tool.name, call.arguments), context.signal);
+    const permission = await raceAbort(checker.check(call.id, name, call.arguments), context.signal);
     return context.signal.aborted ? undefined : permission;
   } catch (error) {
     if (context.signal.aborted) return undefined;

@@ -8,10 +8,9 @@ import { withoutSecretVariables } from "./erase-secrets.js";
 import { failureLine, shortFailure } from "./failure-line.js";
 import { type PermissionAnswer, PermissionChecker, type PermissionRequest, type Permissions } from "./permissions.js";
 import type { Reply, Retry } from "./reply.js";
+import { buildRequestFrame, type RequestFrame } from "./request-frame.js";
 import { type CallRunner, notRun, runCalls } from "./run-calls.js";
-import { BASH } from "./tools/bash.js";
-import { EDIT, READ, WRITE } from "./tools/file-tools.js";
-import type { Tool, ToolName } from "./tools/tool.js";
+import type { Tool } from "./tools/tool.js";
 import { replyEntry, TurnBranch } from "./turn-branch.js";
 import type { TurnEvent, TurnResult } from "./turn-events.js";
 
@@ -75,9 +74,9 @@ function isAbort(error: unknown): boolean {
 class Turn {
   readonly #options: TurnOptions;
   readonly #branch: TurnBranch;
-  readonly #offeredTools: readonly Tool[];
-  readonly #runner: CallRunner;
-  readonly #toolTokens: number;
+  readonly #runner: Omit<CallRunner, "tools">;
+  /** The tools of the last request. */
+  #tools: readonly Tool[] = [];
   /** One retry after a context overflow; reset by each successful request. */
   #canRetryOverflow = true;
   /** Text of the current reply that is not stored yet. */
@@ -88,10 +87,8 @@ class Turn {
     const { session, permissions, cwd, ask, env, signal, onEvent, now } = options;
     const checker = new PermissionChecker(permissions, cwd, ask);
     this.#branch = new TurnBranch(session);
-    this.#offeredTools = checker.offeredTools(options.tools ?? TOOLS);
     const context = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
-    this.#runner = { branch: this.#branch, tools: this.#offeredTools, checker, context, onEvent, now, pending: { text: "" } };
-    this.#toolTokens = toolTokens(roughCounter, this.#offeredTools);
+    this.#runner = { branch: this.#branch, checker, context, onEvent, now, pending: { text: "" } };
   }
 
   async run(): Promise<TurnResult> {
@@ -103,7 +100,7 @@ class Turn {
       const turnResult = await this.#storeReply(reply, round);
       if (turnResult !== undefined) return turnResult;
       this.#canRetryOverflow = true;
-      await runCalls(this.#runner, reply.calls, reply.unparsableCalls, reply.stopReason === "length");
+      await runCalls({ ...this.#runner, tools: this.#tools }, reply.calls, reply.unparsableCalls, reply.stopReason === "length");
       if (signal.aborted) return this.stoppedResult();
       round += 1;
     }
@@ -120,16 +117,15 @@ class Turn {
   }
 
   async #request(round: number): Promise<Reply> {
-    const { compactor, model, signal, thinking, retries = RETRIES, onEvent, session, cwd } = this.#options;
+    const { compactor, model, signal, thinking, retries = RETRIES, onEvent, session } = this.#options;
     await this.#branch.ensureLeaf();
-    const names = this.#offeredTools.map(({ name }) => name);
-    const system = buildSystemPrompt((await session.settings()).system, cwd, names);
-    const prepared = await compactor.prepareRequest({ toolTokens: this.#toolTokens, signal, ...systemTokens(system) });
+    const before = buildRequestFrame(this.#options, await session.context());
+    const prepared = await compactor.prepareRequest({ signal, ...frameTokens(before) });
     onEvent({ kind: "request", round, use: prepared.use });
-    return askModel(
-      { model, context: requestContext(prepared), system, tools: this.#offeredTools, thinking, retries, signal },
-      this.#listener(),
-    );
+    // A compaction may have added the recall tools.
+    const { system, tools } = buildRequestFrame(this.#options, prepared.context);
+    this.#tools = tools;
+    return askModel({ model, context: requestContext(prepared), system, tools, thinking, retries, signal }, this.#listener());
   }
 
   #listener() {
@@ -182,8 +178,11 @@ class Turn {
   }
 }
 
-function systemTokens(system: string | undefined) {
-  return system === undefined ? {} : { systemTokens: roughCounter.count(system) };
+function frameTokens({ system, tools }: RequestFrame) {
+  return {
+    toolTokens: toolTokens(roughCounter, tools),
+    ...(system === undefined ? {} : { systemTokens: roughCounter.count(system) }),
+  };
 }
 
 /**
@@ -204,20 +203,3 @@ function requestContext({ context, continuePrompt }: PreparedRequest) {
   const prompt = continuePrompt ?? (last?.role === "assistant" ? "Continue where you left off." : null);
   return prompt === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: prompt }] };
 }
-
-/**
- * The system prompt of the session, followed by a description of the tools; undefined without tools. It is not stored,
- * because directory and tools may differ in the next turn.
- */
-function buildSystemPrompt(sessionPrompt: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
-  if (tools.length === 0) return undefined;
-  const toolInstructions = [
-    `You help a user in a terminal. The working directory is ${cwd}.`,
-    `You have these tools: ${tools.join(", ")}. Read before you edit, and change only what was asked for.`,
-    "The user may deny a call; then ask what they want instead. Answer briefly, in Markdown.",
-  ].join("\n");
-  return sessionPrompt === null || sessionPrompt.trim() === "" ? toolInstructions : `${sessionPrompt}\n\n${toolInstructions}`;
-}
-
-/** All tools, ordered from read-only to most powerful. */
-export const TOOLS: readonly Tool[] = [READ, WRITE, EDIT, BASH];

@@ -1,5 +1,6 @@
 import type { BeforeCompact, CompactionDone, CompactionResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
+import { loadConfig } from "../config/config-file.js";
 import {
   CancelledError,
   ImportedCompactionError,
@@ -18,6 +19,7 @@ import { resolveEntry } from "../session/resolve-names.js";
 import { extraField, isSummary } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
+import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation } from "./command.js";
@@ -65,13 +67,14 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
   const model = chooseSummaryModel(io.env, options);
   const keepFrom = await resolveKeepFrom(out, session, options);
   const window = await chooseWindow(session, options.window);
+  const settings = await readSettings(io, options, model);
   const done = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
     withCompactor(
       {
         session,
         contextWindow: window.tokens,
         summarizer: model?.summarizer ?? [],
-        settings: compactionSettings(options, model, options.keep),
+        settings,
         onEvent,
         now: io.now,
       },
@@ -82,6 +85,10 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
   await printWarnings(out, options, model, done);
   if (options.json === true) return out.json(reportToJson(report));
   for (const line of renderReport(report, out.glyphs)) out.line(...line);
+}
+
+async function readSettings(io: Io, { preset, keep }: CompactOptions, model: SummaryModel | null) {
+  return compactionSettings(await loadConfig(io), { preset, keep, model });
 }
 
 /** Resolves `--keep-from` to an entry on the path of the leaf. */
@@ -152,7 +159,7 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
     plans.push(event);
     return { cancel: true };
   };
-  const settings = compactionSettings(options, model, options.keep);
+  const settings = await readSettings(io, options, model);
   const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { beforeCompact } }, async (compactor) => {
     const result = await compactor.compact({ instructions: options.focus, keepFrom });
     if (result.kind === "compacted") throw new TypeError("a dry run compacted the session");
@@ -188,7 +195,8 @@ async function undo(invocation: Invocation<CompactOptions>, session: Session): P
   const importer = await findImporter(session);
   if (importer !== null) await confirmImported(invocation, importer);
   const window = await chooseWindow(session, undefined);
-  await withCompactor({ session, contextWindow: window.tokens }, async (compactor) => {
+  const settings = compactionSettings(await loadConfig(invocation.io));
+  await withCompactor({ session, contextWindow: window.tokens, settings }, async (compactor) => {
     const undone = await compactor.undoCompaction();
     if (undone.kind === "nothing-to-undo") throw new NothingToUndoError("There is no active compaction at the leaf.");
     const { totalTokens } = await compactor.usage();

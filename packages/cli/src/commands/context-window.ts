@@ -1,12 +1,14 @@
 import { type Change, loadCounter, type PreparedRequest } from "@bough/compaction";
 import { ContextMeter, tokenizerOf } from "@bough/compaction/internals";
 import type { EntryId, Session, SessionContext } from "@bough/session-core";
+import { loadConfig } from "../config/config-file.js";
 import type { PresetName } from "../config/presets.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
-import { withCompactor } from "../session/compactor.js";
+import { compactionSettings, withCompactor } from "../session/compactor.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
 import { barText } from "../terminal/glyphs.js";
+import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 
@@ -48,9 +50,9 @@ export interface WindowOptions {
 }
 
 /** Prepares a request with compaction disabled. It writes nothing but token counts. */
-export async function prepareForWindow(session: Session, options: WindowOptions): Promise<WindowedRequest> {
+export async function prepareForWindow(io: Io, session: Session, options: WindowOptions): Promise<WindowedRequest> {
   const window = await chooseWindow(session, options.window === "auto" ? undefined : options.window);
-  const settings = { preset: options.preset, enabled: false };
+  const settings = { ...compactionSettings(await loadConfig(io), { preset: options.preset }), enabled: false };
   const prepared = await withCompactor({ session, contextWindow: window.tokens, settings }, (compactor) =>
     compactor.prepareRequest({ toolTokens: options.toolTokens, tooLarge: "return" }),
   );

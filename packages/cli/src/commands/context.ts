@@ -7,6 +7,7 @@ import { roughMessageTokens, roughTokens } from "../format/rough-tokens.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
+import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
@@ -37,18 +38,18 @@ export const runContext: Command<ContextCommandOptions> = async ({ io, out, args
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, args[0], "store");
-    await print(out, chosen, await readContext(out, chosen, options), options);
+    await print(out, chosen, await readContext(io, out, chosen, options), options);
   });
 };
 
-async function readContext(out: Printer, { session }: ChosenSession, options: ContextCommandOptions): Promise<ContextView> {
+async function readContext(io: Io, out: Printer, { session }: ChosenSession, options: ContextCommandOptions): Promise<ContextView> {
   const leafId = options.at === undefined ? session.leafId : await resolveEntry(session, out, options.at);
   const context = await session.context({ leafId });
   if (options.window === undefined && options.exact !== true) return { context, tokens: estimateTokens(context), request: null };
   // Loading a tokenizer takes half a second, so it is loaded for exact counts only.
   const { countTokens, prepareForWindow } = await import("./context-window.js");
   const tokens = await countTokens(session, context);
-  return { context, tokens, request: options.window === undefined ? null : await prepareForWindow(session, options) };
+  return { context, tokens, request: options.window === undefined ? null : await prepareForWindow(io, session, options) };
 }
 
 async function print(out: Printer, { record }: ChosenSession, view: ContextView, options: ContextCommandOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
+import { loadConfig } from "../config/config-file.js";
 import { CancelledError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { describeLeaf } from "../session/choose-session.js";
@@ -30,14 +31,12 @@ export async function goWithSummary(
   const model = chooseSummaryModel(io.env, options);
   const previousLeafId = session.leafId;
   const { tokens: contextWindow } = await chooseWindow(session, options.window);
+  const settings = compactionSettings(await loadConfig(io), { preset: options.preset, model });
   const arrival = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
-    withCompactor(
-      { session, contextWindow, summarizer: model?.summarizer ?? [], settings: compactionSettings(options, model), onEvent, now: io.now },
-      async (compactor) => {
-        const { focus, label } = options;
-        return requireArrival(await compactor.navigate(target, { summarize: true, instructions: focus, label, signal }));
-      },
-    ),
+    withCompactor({ session, contextWindow, summarizer: model?.summarizer ?? [], settings, onEvent, now: io.now }, async (compactor) => {
+      const { focus, label } = options;
+      return requireArrival(await compactor.navigate(target, { summarize: true, instructions: focus, label, signal }));
+    }),
   );
   if (options.json === true) return out.json(arrivalToJson(session, previousLeafId, arrival, model));
   await printArrival(out, session, arrival, model);

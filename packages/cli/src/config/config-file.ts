@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { findNearestSetting } from "@bough/compaction/settings";
 import { findNearest } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
@@ -65,7 +66,8 @@ function mergeConfig(written: ConfigInput, change: ConfigChange): Readonly<Recor
   return { ...before, ...Object.fromEntries(changed) };
 }
 
-function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value is an object with members. */
+export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -147,6 +149,8 @@ function describeIssue(issue: z.core.$ZodIssue): string {
       return `${field} must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
     case "too_small":
       return issue.origin === "string" ? `${field} must not be empty` : `${field} must be at least ${String(issue.minimum)}`;
+    case "too_big":
+      return `${field} must be at most ${String(issue.maximum)}`;
     case "invalid_union":
       return `${field} must be a key or a list of keys, such as "ctrl+d"`;
     default:
@@ -165,8 +169,13 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 function describeUnknownSetting(group: readonly string[], name: string): string {
-  const nearest = findNearest(name, settingsIn(group));
   const path = [...group, name].join(".");
+  const [first, ...below] = group;
+  if (first === "compaction") {
+    const setting = findNearestSetting([...below, name]);
+    return `${path} is not a setting; ${setting === undefined ? "see docs/compaction.md for the settings" : `did you mean compaction.${setting}?`}`;
+  }
+  const nearest = findNearest(name, settingsIn(group));
   return `${path} is not a setting; ${nearest === undefined ? "see docs/config.md for the settings" : `did you mean ${[...group, nearest].join(".")}?`}`;
 }
 

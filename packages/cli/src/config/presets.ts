@@ -4,6 +4,7 @@ import type { PresetName } from "@bough/compaction";
 export const PRESETS: { readonly [Name in PresetName]: Name } = {
   balanced: "balanced",
   pi: "pi",
+  "oh-my-pi": "oh-my-pi",
   "copilot-cli": "copilot-cli",
   vscode: "vscode",
   "co-cli": "co-cli",

@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import { type SettingsInput, settingsJsonSchema, settingsSchema } from "@bough/compaction/settings";
 import { isServerUrl, passwordsIn } from "@bough/session-core/internals";
 import { z } from "zod";
 import { TREE_FILTERS } from "../tree/filter-names.js";
@@ -8,6 +9,9 @@ import { PRESETS } from "./presets.js";
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
 /** `off`: the tool is not offered to the model; `ask`: the user confirms each call; `allow`: calls run without confirmation. */
 const PERMISSIONS = ["off", "ask", "allow"] as const;
+
+/** The recall tools read only the session, so their calls need no confirmation. */
+const RECALL_PERMISSIONS = ["off", "allow"] as const;
 
 const permission = z.enum(PERMISSIONS);
 const key = z.string().min(1);
@@ -33,6 +37,14 @@ const store = z
     "must be an absolute path, a path that begins with ~/, or postgres://USER@HOST/DATABASE",
   )
   .refine((text) => passwordsIn(text).length === 0, "must not contain a password; put it into ~/.pgpass or PGPASSWORD");
+
+/** The settings of the library as they are written: a setting that is missing has the value of the preset, not the default. */
+const compaction = z
+  .custom<SettingsInput>((given) => typeof given === "object" && given !== null && !Array.isArray(given), "must be an object")
+  .check(({ value, issues }) => {
+    const { error } = settingsSchema.safeParse(value);
+    for (const issue of error?.issues ?? []) issues.push({ ...issue, input: undefined });
+  });
 
 /** The schema of the config file. The descriptions are the text of `docs/config.md`. */
 export const configSchema = z.strictObject({
@@ -69,13 +81,29 @@ export const configSchema = z.strictObject({
     .optional()
     .describe("The context window of the model, in tokens. Default: from the table of known models, else 200,000."),
   thinking: z.enum(THINKING_LEVELS).optional().describe("The thinking level of the model. Default: that of the server."),
-  preset: z.enum(PRESETS).optional().describe("The compaction preset, see docs/compaction.md. Default: `balanced`."),
+  preset: z
+    .enum(PRESETS)
+    .optional()
+    .describe(
+      "The compaction preset of the shell and of every command, see docs/compaction.md. `--preset` overrides it. Default: `balanced`.",
+    ),
+  compaction: compaction
+    .optional()
+    .describe(
+      'Single settings of compaction that differ from the preset, under the names of docs/compaction.md: `{ "enabled": false }` switches automatic compaction off, `{ "keep": { "recentTokens": 30000 } }` keeps more.',
+    ),
   tools: z
     .strictObject({
       read: permission.optional().describe("Read files."),
       write: permission.optional().describe("Write whole files."),
       edit: permission.optional().describe("Replace text in files."),
       bash: permission.optional().describe("Run commands."),
+      recall: z
+        .enum(RECALL_PERMISSIONS)
+        .optional()
+        .describe(
+          "Search and read what a summary of the session stands for; offered once there is one. Default: `allow` if another tool is offered, else `off`.",
+        ),
     })
     .optional()
     .describe(
@@ -125,10 +153,23 @@ export type Config = z.output<typeof configSchema>;
 export type ConfigInput = z.input<typeof configSchema>;
 /** The permission of one tool. */
 export type Permission = (typeof PERMISSIONS)[number];
+/** The permission of the recall tools. */
+export type RecallPermission = (typeof RECALL_PERMISSIONS)[number];
 /** The protocol of a model's API. */
 export type ProviderKind = NonNullable<Config["provider"]>;
 
 /** The schema as JSON Schema, for editors and for docs/config.md. */
 export function configJsonSchema(): Readonly<Record<string, unknown>> {
-  return z.toJSONSchema(configSchema, { io: "input" });
+  return z.toJSONSchema(configSchema, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === compaction) Object.assign(jsonSchema, omitSchemaAddress(settingsJsonSchema()));
+    },
+  });
+}
+
+/** Only the outermost schema names its version. */
+function omitSchemaAddress({ $schema: _address, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  return schema;
 }

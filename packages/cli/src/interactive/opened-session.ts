@@ -1,7 +1,9 @@
-import { type Compactor, type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
+import { type Compactor, type CompactorOptions, createCompactor, type SettingsSource, type Summarizer } from "@bough/compaction";
 import { aiSdkSummarizer } from "@bough/compaction/ai-sdk";
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
+import { liveOptions } from "../agent/ask-model.js";
 import { type ChatModel, type ChatOptions, chooseChatModel } from "../agent/chat-model.js";
+import { offersRecall } from "../agent/request-frame.js";
 import type { Config } from "../config/schema.js";
 import { compactionSettings } from "../session/compactor.js";
 import type { StoreLocation } from "../session/store-location.js";
@@ -41,8 +43,9 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
   const compactor = createCompactor({
     session,
     contextWindow: window,
-    summarizer: chooseSummarizers(run),
-    settings: compactionSettings({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
+    summarizer: chooseSummarizers(run, session),
+    settings: shellSettings(config),
+    recall: offersRecall(config.tools ?? {}),
     now: io.now,
     onEvent: (event) => {
       if (event.type === "compactionStart") listener(true);
@@ -63,20 +66,32 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
   }
 }
 
-/** Manual compactions use the model that replies. Automatic ones use `summaryModel` of the config first, if it is set. */
-function chooseSummarizers(run: InteractiveRun): NonNullable<CompactorOptions["summarizer"]> {
-  const { model, config } = run;
-  if (model === null) return [];
-  const summaryModel = config.summaryModel === undefined ? null : chooseNamedModel(run, config.summaryModel);
-  return {
-    manual: createSummarizer(model),
-    automatic: summaryModel === null ? createSummarizer(model) : [createSummarizer(summaryModel), createSummarizer(model)],
-  };
+/** Without recall tools a note of what a summary covers would name entries that the model cannot open. */
+function shellSettings(config: Config): SettingsSource {
+  const { breadcrumb, recordPath } = config.compaction?.summary ?? {};
+  if (offersRecall(config.tools ?? {}) || breadcrumb !== undefined || (recordPath ?? null) !== null) return compactionSettings(config);
+  const compaction = { ...config.compaction, summary: { ...config.compaction?.summary, breadcrumb: false } };
+  return compactionSettings({ ...config, compaction });
 }
 
-/** A summarizer with the AI SDK model, which is loaded at the first call. */
-function createSummarizer(model: ChatModel): Summarizer {
-  return async (request) => aiSdkSummarizer(await model.languageModel(), { secrets: model.secrets })(request);
+/** Manual compactions use the model that replies. Automatic ones use `summaryModel` of the config first, if it is set. */
+function chooseSummarizers(run: InteractiveRun, session: Session): NonNullable<CompactorOptions["summarizer"]> {
+  const { model, config } = run;
+  if (model === null) return [];
+  // /model may have chosen another one since.
+  const own = createSummarizer(run, session, () => run.model ?? model);
+  const summaryModel = config.summaryModel === undefined ? null : chooseNamedModel(run, config.summaryModel);
+  return { manual: own, automatic: summaryModel === null ? own : [createSummarizer(run, session, () => summaryModel), own] };
+}
+
+/** A summarizer with the AI SDK model, which is loaded at the first call. In full mode it repeats the live request of the shell. */
+function createSummarizer({ config, io }: InteractiveRun, session: Session, chosen: () => ChatModel): Summarizer {
+  return async (request) => {
+    const model = chosen();
+    const frame = { session, permissions: config.tools ?? {}, cwd: io.cwd, thinking: config.thinking };
+    const live = request.context === undefined ? {} : await liveOptions(model, frame, request.context);
+    return aiSdkSummarizer(await model.languageModel(), { secrets: model.secrets, ...live })(request);
+  };
 }
 
 /** Another model at the same URL. */

@@ -58,5 +58,7 @@ export function addSummaryOptions(command: Command): Command {
 
 /** The option `--preset`. */
 export function presetOption(): Option {
-  return new Option("--preset <name>", "compaction settings of this preset (default: balanced)").choices(PRESET_NAMES);
+  return new Option("--preset <name>", "compaction settings of this preset (default: that of the config file, else balanced)").choices(
+    PRESET_NAMES,
+  );
 }

@@ -89,6 +89,8 @@ unknown setting or an invalid value is an error that names the file and the sett
   "model": "qwen3-coder",
   "baseUrl": "http://127.0.0.1:11434/v1",
   "window": 262144,
+  "preset": "balanced",
+  "compaction": { "keep": { "recentTokens": 30000 } },
   "tools": { "read": "allow", "edit": "ask", "bash": "ask" },
   "navigator": { "filter": "no-tools", "leaving": "ask" },
   "keys": { "navigator": { "fold": ["h", "left"] } }
@@ -97,6 +99,9 @@ unknown setting or an invalid value is an error that names the file and the sett
 
 The file contains no API keys: \`apiKeyEnv\` names the environment variable with the key. A key belongs to one URL: the key
 for \`baseUrl\` is not sent to another URL given with \`--base-url\`.
+
+The group \`compaction\` has every setting of the library under its name ([what they do, and what the presets set](compaction.md)). A
+setting that is not written has the value of the preset. It applies in the shell and in every command; \`--preset\` and \`--keep\` override it.
 
 | setting | values | effect |
 |---|---|---|
@@ -116,25 +121,41 @@ export function configExample(): string {
 function settingRows(schema: unknown, above: readonly string[]): readonly string[] {
   return Object.entries(member(schema, "properties") ?? {}).flatMap(([name, about]) => {
     const path = [...above, name];
-    const description = member(about, "description");
-    return [
-      `| \`${path.join(".")}\` | ${describeValues(about)} | ${typeof description === "string" ? description : ""} |`,
-      ...settingRows(about, path),
-    ];
+    return [`| \`${path.join(".")}\` | ${describeValues(about)} | ${describeEffect(about)} |`, ...settingRows(about, path)];
   });
+}
+
+/** The settings of compaction have defaults, which presets change. */
+function describeEffect(about: unknown): string {
+  const [description, value] = [member(about, "description"), member(about, "default")];
+  const text = typeof description === "string" ? description : "";
+  return value === undefined || member(about, "properties") !== undefined ? text : `${text} In \`balanced\`: \`${JSON.stringify(value)}\`.`;
 }
 
 function describeValues(about: unknown): string {
   const choices = member(about, "enum");
   if (Array.isArray(choices)) return choices.map((choice) => `\`${String(choice)}\``).join(", ");
+  const either = member(about, "anyOf");
+  if (Array.isArray(either) && either.some((one) => member(one, "type") === "null")) return `${describeValues(either[0])}, \`null\``;
   if (member(about, "properties") !== undefined) return "a group";
-  if (member(about, "additionalProperties") !== undefined) return "actions and their keys";
+  const members = member(about, "additionalProperties");
+  if (members !== undefined) return member(members, "properties") === undefined ? "actions and their keys" : "an object for each model";
   const type = member(about, "type");
-  return type === "integer"
-    ? `an integer of at least ${String(member(about, "minimum"))}`
-    : type === "boolean"
-      ? "`true`, `false`"
-      : "a string";
+  if (Array.isArray(type)) return type.map((one) => (one === "null" ? "`null`" : `a ${String(one)}`)).join(", ");
+  switch (type) {
+    case "integer":
+      return `an integer of at least ${String(member(about, "minimum"))}`;
+    case "number":
+      return member(about, "maximum") === undefined
+        ? "a number"
+        : `a number from ${String(member(about, "minimum"))} to ${String(member(about, "maximum"))}`;
+    case "boolean":
+      return "`true`, `false`";
+    case "array":
+      return "a list of strings";
+    default:
+      return "a string";
+  }
 }
 
 function member(value: unknown, name: string): unknown {

@@ -1,5 +1,13 @@
-import { type CompactionEvent, type Compactor, type CompactorOptions, createCompactor, type SettingsSource } from "@bough/compaction";
+import {
+  type CompactionEvent,
+  type Compactor,
+  type CompactorOptions,
+  createCompactor,
+  type SettingsInput,
+  type SettingsSource,
+} from "@bough/compaction";
 import type { PresetName } from "../config/presets.js";
+import type { Config } from "../config/schema.js";
 import { count } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
@@ -17,15 +25,34 @@ export interface SummaryOptions extends SummaryModelOptions {
   readonly window?: number;
 }
 
-/** The compaction settings for command-line options. `keep`: tokens of the kept tail; 0: keep nothing. */
-export function compactionSettings({ preset }: Pick<SummaryOptions, "preset">, model: SummaryModel | null, keep?: number): SettingsSource {
+/** Where the settings of a compactor come from, besides the config file. */
+interface SettingsChoice {
+  /** `--preset`; undefined: that of the config file. */
+  readonly preset?: PresetName | undefined;
+  /** The summary model of a command. Without one the preset must not fail or write a placeholder: an extract is written. */
+  readonly model?: SummaryModel | null | undefined;
+  /** `--keep`: tokens of the kept tail; 0: keep nothing. */
+  readonly keep?: number | undefined;
+}
+
+/**
+ * The compaction settings of the shell and of every command: the preset, the group `compaction` of the config file over it,
+ * and the command-line options over both.
+ */
+export function compactionSettings(
+  { preset: configured, compaction = {} }: Pick<Config, "preset" | "compaction">,
+  { preset = configured, model = null, keep }: SettingsChoice = {},
+): Exclude<SettingsSource, string> {
+  const kept: SettingsInput["keep"] =
+    keep === undefined ? {} : { by: keep === 0 ? "nothing" : "tokens", recentTokens: keep, manual: "same" };
   return {
+    ...compaction,
     preset,
-    ...(keep === undefined ? {} : { keep: { by: keep === 0 ? "nothing" : "tokens", recentTokens: keep, manual: "same" } }),
+    keep: { ...compaction.keep, ...kept },
     summary: {
-      // Without a model some presets fail or write a placeholder; the command writes an extract.
       ...(model === null ? { onFailure: "extract" } : {}),
       ...(model?.windowTokens === undefined ? {} : { windowTokens: model.windowTokens }),
+      ...compaction.summary,
     },
   };
 }

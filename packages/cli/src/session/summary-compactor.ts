@@ -1,5 +1,6 @@
 import { type Compactor, createCompactor } from "@bough/compaction";
 import type { Session } from "@bough/session-core";
+import { loadConfig } from "../config/config-file.js";
 import type { Io } from "../terminal/io.js";
 import { compactionSettings } from "./compactor.js";
 import { chooseSummaryModel } from "./summary-model.js";
@@ -9,6 +10,6 @@ import { chooseWindow } from "./window-choice.js";
 export async function openSummaryCompactor(io: Io, session: Session): Promise<Compactor> {
   const model = chooseSummaryModel(io.env, {});
   const { tokens: contextWindow } = await chooseWindow(session, undefined);
-  const settings = compactionSettings({}, model);
+  const settings = compactionSettings(await loadConfig(io), { model });
   return createCompactor({ session, contextWindow, summarizer: model?.summarizer ?? [], settings, now: io.now });
 }

@@ -1,4 +1,7 @@
 import { CONFIG_FILE } from "../agent/chat-model.js";
+import { offersRecall } from "../agent/request-frame.js";
+import { isGroup } from "../config/config-file.js";
+import type { Config } from "../config/schema.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { chooseWindow, describeWindow } from "../session/window-choice.js";
@@ -21,20 +24,31 @@ export async function settingsLines(world: ShellWorld, allowed: ReadonlySet<stri
     ...(await modelRows(world)),
     await thinkingRow(world),
     ["compaction", config.preset ?? "balanced", from(config.preset)],
+    ...compactionRows(config.compaction ?? {}),
     ["summaries", world.model === null ? "without a model" : (config.summaryModel ?? world.model.name), from(config.summaryModel)],
     toolRow(config.tools ?? {}),
+    ["  recall", offersRecall(config.tools ?? {}) ? "allow, once there is a summary" : "off", from(config.tools?.recall)],
     ...[...allowed].map((name): Row => [`  ${name}`, "allow", "this shell: answered always"]),
     ["leaving a branch", config.navigator?.leaving ?? "ask", from(config.navigator?.leaving)],
   ];
   const width = io.terminal?.stdout.columns || 80;
   const shown = rows.flatMap(([name, value, origin]) => {
     const note = origin === "" ? [] : [styled("dim", `  (${safe(origin)})`)];
-    return wrapLine([padEnd(`  ${name}`, NAME_COLUMNS), styled("bold", safe(value)), ...note], width);
+    return wrapLine([padEnd(`  ${name} `, NAME_COLUMNS), styled("bold", safe(value)), ...note], width);
   });
   return [[styled("heading", "Settings"), styled("dim", `  config file: ${safe(configPath)}`)], ...shown, []];
 }
 
 const NAME_COLUMNS = 22;
+
+/** The settings that differ from the preset, by their path. */
+function compactionRows(group: Readonly<Record<string, unknown>>, above = ""): readonly Row[] {
+  return Object.entries(group).flatMap(([name, value]): readonly Row[] => {
+    const path = `${above}${name}`;
+    if (isGroup(value)) return compactionRows(value, `${path}.`);
+    return value === undefined ? [] : [[`  ${path}`, JSON.stringify(value), CONFIG_FILE]];
+  });
+}
 
 /** Model, address, key and window; without a model the window of the session. */
 async function modelRows({ model, session, config }: ShellWorld): Promise<readonly Row[]> {
@@ -62,7 +76,7 @@ async function thinkingRow({ session, config }: ShellWorld): Promise<Row> {
   return ["thinking", config.thinking ?? "that of the server", config.thinking === undefined ? "default" : CONFIG_FILE];
 }
 
-function toolRow(tools: Readonly<Record<string, string | undefined>>): Row {
+function toolRow({ recall: _recall, ...tools }: NonNullable<Config["tools"]>): Row {
   const on = Object.entries(tools).filter(([, permission]) => permission !== undefined && permission !== "off");
   const text = on.length === 0 ? "off" : on.map(([name, permission]) => `${name} ${permission}`).join(", ");
   return ["tools", text, Object.keys(tools).length === 0 ? "default" : CONFIG_FILE];

@@ -110,11 +110,10 @@ export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: 
   return true;
 }
 
-/** `bough context` with the window and the preset of the requests of this shell. */
+/** `bough context` with the window of the requests of this shell. */
 function contextLine({ session, model, config }: ShellWorld): readonly string[] {
   const window = model?.windowTokens ?? config.window ?? "auto";
-  const preset = config.preset === undefined ? [] : ["--preset", config.preset];
-  return ["context", session.id, "--brief", "--window", String(window), ...preset];
+  return ["context", session.id, "--brief", "--window", String(window)];
 }
 
 /** A bar that shows how full the context window is, and where its size comes from. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fail, gate, hang, slow, startModelServer } from "../../../compaction/test/model/model-server.js";
 import { type World, world } from "../world.js";
@@ -47,7 +47,7 @@ describe("bough compact without a model", () => {
     expect(result["entryId"]).toBe((await standOf(here)).leafId);
   });
 
-  test.each([["pi"], ["co-cli"], ["copilot-cli"], ["vscode"], ["python-agent"]])(
+  test.each([["pi"], ["oh-my-pi"], ["co-cli"], ["copilot-cli"], ["vscode"], ["python-agent"]])(
     "takes the extract also with the preset %s, which would fail or leave a fixed line",
     async (preset) => {
       const here = await withLongSession();
@@ -105,6 +105,43 @@ describe("bough compact --dry-run", () => {
   test("prints the same message as the compaction if there is nothing to do", async () => {
     const here = await withLongSession();
     expect((await here.run(["compact", "long", "--dry-run"])).exit).toBe(50);
+  });
+});
+
+describe("the config file", () => {
+  const configured = async (config: object) => {
+    const here = await withLongSession();
+    mkdirSync(here.path(".config/bough"), { recursive: true });
+    writeFileSync(here.path(".config/bough/config.json"), JSON.stringify(config));
+    return here;
+  };
+  const keptBy = async (here: World, ...options: readonly string[]) => {
+    const { plan } = (await here.json("compact", "long", "--dry-run", ...options)) as {
+      readonly plan: { readonly keep: { readonly messages: number } };
+    };
+    return plan.keep.messages;
+  };
+
+  test("sets the preset of bough compact, and --preset and --keep override it", async () => {
+    const here = await configured({ preset: "copilot-cli" });
+    expect(await keptBy(here)).toBe(0);
+    expect(await keptBy(here, "--preset", "vscode")).toBeGreaterThan(0);
+    expect(await keptBy(here, "--keep", "400")).toBeGreaterThan(0);
+  });
+
+  test("sets single settings of the preset for bough compact and bough context", async () => {
+    const here = await configured({ compaction: { keep: { recentTokens: 400 }, trigger: { threshold: 0.25 } } });
+    expect(await keptBy(here)).toBe(await keptBy(await withLongSession(), "--keep", "400"));
+    const { request } = (await here.json("context", "long", "--window", "100000")) as { readonly request: { readonly use: object } };
+    expect(request.use).toMatchObject({ thresholdTokens: 25_000 });
+  });
+
+  test("with an invalid setting stops the command before anything is written, in one line", async () => {
+    const here = await configured({ compaction: { keep: { recentTokens: "many" } } });
+    const { exit, err } = await here.run(["compact", "long"]);
+    expect(exit).toBe(61);
+    expect(err.trim().split("\n")).toHaveLength(1);
+    expect(err).toContain("compaction.keep.recentTokens must be a number");
   });
 });
 

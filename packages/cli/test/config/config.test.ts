@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { readSettings } from "@bough/compaction";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig, saveConfig } from "../../src/config/config-file.js";
 import { resolveConfigPath } from "../../src/config/config-path.js";
@@ -64,6 +65,13 @@ describe("reading the config", () => {
     });
   });
 
+  test("accepts every setting of the library in the group compaction, and adds no defaults to it", async () => {
+    const text = JSON.stringify({ compaction: readSettings("vscode") });
+    expect((await loadConfig(written(text))).compaction).toEqual(readSettings("vscode"));
+    const some = { enabled: false, keep: { recentTokens: 30_000 }, perModel: { "p/m": { threshold: 0.5 } } };
+    expect((await loadConfig(written(JSON.stringify({ compaction: some })))).compaction).toEqual(some);
+  });
+
   test("turns a single key into a list", async () => {
     expect((await loadConfig(written('\uFEFF{"keys":{"shell":{"quit":"ctrl+q"}}}'))).keys).toEqual({ shell: { quit: ["ctrl+q"] } });
   });
@@ -81,6 +89,20 @@ describe("reading the config", () => {
     ['{"navigator": {"preview": 1}}', "FILE: navigator.preview must be true or false."],
     ['{"keys": {"navigator": {"fold": 1}}}', 'FILE: keys.navigator.fold must be a key or a list of keys, such as "ctrl+d".'],
     ['{"baseUrl": "localhost:11434"}', "FILE: baseUrl must begin with http:// or https://."],
+    ['{"compaction": false}', "FILE: compaction must be an object."],
+    ['{"compaction": {"enabled": "no"}}', "FILE: compaction.enabled must be true or false."],
+    ['{"compaction": {"keep": {"recentTokens": -1}}}', "FILE: compaction.keep.recentTokens must be at least 0."],
+    ['{"compaction": {"trigger": {"headroomShare": 2}}}', "FILE: compaction.trigger.headroomShare must be at most 1."],
+    [
+      '{"compaction": {"trigger": {"threshold": 50}}}',
+      "FILE: compaction.trigger.threshold must be a share of the window (above 0, at most 1) or tokens (100 or more).",
+    ],
+    ['{"compaction": {"keep": {"by": "bytes"}}}', 'FILE: compaction.keep.by must be "tokens", "share", "messages", "rounds" or "nothing".'],
+    ['{"compaction": {"recentTokens": 1}}', "FILE: compaction.recentTokens is not a setting; did you mean compaction.keep.recentTokens?"],
+    [
+      '{"compaction": {"keep": {"recentTokns": 1}}}',
+      "FILE: compaction.keep.recentTokns is not a setting; did you mean compaction.keep.recentTokens?",
+    ],
     ['{"model": 1, "window": ""}', "FILE: model must be a string (and 1 more)."],
     ["[]", "FILE: the file must be an object."],
     ['{\n"model": "a"\n"window": 1}', "FILE is not valid JSON (line 3). Correct it, or delete the file."],

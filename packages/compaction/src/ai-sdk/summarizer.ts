@@ -16,6 +16,8 @@ type StreamOptions = Parameters<typeof streamText>[0];
 export interface AiSdkSummarizerOptions {
   /** The agent's tools as it sends them. Sent only in full mode, where they are part of the cached prefix. Never executed. */
   readonly tools?: ToolSet | undefined;
+  /** The agent's system prompt, if the session does not store it. Sent only in full mode, where it is part of the cached prefix. */
+  readonly system?: string | undefined;
   readonly temperature?: number | undefined;
   /**
    * Sent with each call, for example a header that distinguishes summaries from replies: `{ "x-interaction-type":
@@ -83,11 +85,12 @@ function buildCallOptions(model: LanguageModel, options: AiSdkSummarizerOptions,
   };
 }
 
-function buildPrompt({ tools }: AiSdkSummarizerOptions, { system, prompt, context }: SummaryRequest): Partial<StreamOptions> {
+function buildPrompt({ tools, system: own }: AiSdkSummarizerOptions, request: SummaryRequest): Partial<StreamOptions> {
+  const { system, prompt, context } = request;
   const task = { role: "user" as const, content: prompt };
   // Simple mode needs no tools, and a model without tools cannot call one.
   if (context === undefined) return { system, messages: [task] };
-  const live = toAiSdk(context);
+  const live = toAiSdk({ ...context, system: own ?? context.system });
   return { ...live, messages: [...live.messages, task], ...(tools === undefined ? {} : { tools, toolChoice: "none" as const }) };
 }
 

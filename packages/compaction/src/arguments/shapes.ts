@@ -123,7 +123,7 @@ export const ENDPOINT = record({
 });
 /** `OpenAiCompatibleOptions` without the URL, which is validated apart because it may contain a password. */
 export const OPENAI_COMPATIBLE = record(
-  { model: TEXT, temperature: optional(NUMBER), tools: optional(list(OBJECT)) },
+  { model: TEXT, temperature: optional(NUMBER), tools: optional(list(OBJECT)), system: optional(TEXT) },
   "an object such as { baseURL, model }",
 );
 /** A model of the AI SDK: its object, or its name at the default provider. */

@@ -42,7 +42,7 @@ function unknownSetting(path: readonly string[], own: Group): InvalidSettingErro
   const value = path.reduce<unknown>((under, key) => (isGroup(under) ? under[key] : undefined), own);
   const inner = isGroup(value) ? Object.keys(value)[0] : undefined;
   const unknown = (inner === undefined ? path : [...path, inner]).join(".");
-  const nearest = nearestSetting(unknown, path);
+  const nearest = findNearestSetting(unknown.split("."));
   const rest = nearest === undefined ? `: there are ${groupsOf(path)}` : `: did you mean '${nearest}'?`;
   return new InvalidSettingError(path.join("."), "there is no such setting", `unknown setting '${unknown}'${rest}`);
 }
@@ -54,8 +54,15 @@ function groupsOf([group, name]: readonly string[]): string {
   return (own.length > 0 ? own : [...new Set(known.map((setting) => setting.split(".", 1)[0] ?? ""))]).join(", ");
 }
 
-/** By the whole path, else the setting of that name in another group, else a similar name in any group. */
-function nearestSetting(unknown: string, path: readonly string[]): string | undefined {
+/**
+ * The setting that a misspelled or misplaced one probably means, as `group.name`: by the whole path, else the setting of that name
+ * in another group, else a similar name in any group. undefined: none is similar.
+ *
+ * @example
+ * findNearestSetting(["recentTokens"]); // "keep.recentTokens"
+ */
+export function findNearestSetting(path: readonly string[]): string | undefined {
+  const unknown = path.join(".");
   const known = settingPaths(settingsJsonSchema(), path[0] === "perModel" ? path[1] : undefined);
   const names = known.map(lastName);
   const name = lastName(unknown);

@@ -21,6 +21,8 @@ export interface OpenAiCompatibleOptions extends EndpointOptions {
   readonly temperature?: number | undefined;
   /** The agent's tools as it sends them. Sent only in full mode, where they are part of the cached prefix. */
   readonly tools?: readonly ChatTool[] | undefined;
+  /** The agent's system prompt, if the session does not store it. Sent only in full mode, where it is part of the cached prefix. */
+  readonly system?: string | undefined;
   /** Name of the output limit. Default: `max_completion_tokens` for OpenAI itself, else `max_tokens`. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
 }
@@ -42,7 +44,8 @@ export function openAiCompatibleSummarizer(options: OpenAiCompatibleOptions): Su
   const chat = { ...endpoint, url: buildChatAddress(endpoint.url) };
   const maxTokensField =
     options.maxTokensField ?? (new URL(chat.url).hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens");
-  const model = { model: options.model, temperature: options.temperature, tools: options.tools, maxTokensField };
+  const { model: name, temperature, tools, system } = options;
+  const model = { model: name, temperature, tools, system, maxTokensField };
   return (request) => raceAbort(() => requestSummary(chat, buildChatBody(model, request), request), request.signal);
 }
 
@@ -113,6 +116,7 @@ interface ChatModel {
   readonly model: string;
   readonly temperature?: number | undefined;
   readonly tools?: readonly ChatTool[] | undefined;
+  readonly system?: string | undefined;
   /** OpenAI's reasoning models reject `max_tokens`; most other servers accept nothing else. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
@@ -124,10 +128,12 @@ interface ChatModel {
  * sends them, so that the provider's prompt cache is used, then the task as one more user message. `tool_choice: "none"`
  * instead of no tools, because without them the cached prefix would change.
  */
-function buildChatBody({ model, temperature: own, tools, maxTokensField }: ChatModel, request: SummaryRequest): Record<string, unknown> {
+function buildChatBody(chat: ChatModel, request: SummaryRequest): Record<string, unknown> {
+  const { model, temperature: own, tools, system, maxTokensField } = chat;
   const temperature = own ?? request.temperature;
   const task = { role: "user", content: request.prompt };
-  const live = request.context === undefined ? undefined : toOpenAiChat(request.context);
+  const { context } = request;
+  const live = context === undefined ? undefined : toOpenAiChat({ ...context, system: system ?? context.system });
   return {
     model,
     messages: live === undefined ? [{ role: "system", content: request.system }, task] : [...live, task],

@@ -1,3 +1,5 @@
+import type { RecallTool } from "@bough/compaction";
+
 /** The outcome of a tool call. Failures are outcomes, too: the model reads their text. */
 export interface ToolOutcome {
   readonly text: string;
@@ -17,23 +19,24 @@ export interface ToolContext {
 /** The arguments of a call, as the model sent them. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
-/** The names of the tools. */
-export type ToolName = "read" | "write" | "edit" | "bash";
+const FILE_TOOLS = ["read", "write", "edit", "bash"] as const;
+/** The names of the tools that work on files and commands. The user confirms their calls. */
+export type FileToolName = (typeof FILE_TOOLS)[number];
+/** The names of all tools. */
+export type ToolName = FileToolName | RecallTool["name"];
+
+/** Whether a tool works on files or commands. */
+export function isFileTool(name: ToolName): name is FileToolName {
+  return FILE_TOOLS.some((one) => one === name);
+}
 
 /** A tool: its description for the model, and its implementation. */
 export interface Tool {
   readonly name: ToolName;
   readonly description: string;
   /** JSON Schema of its arguments. */
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly run: (input: ToolInput, place: ToolContext) => Promise<ToolOutcome>;
-}
-
-/** The subset of JSON Schema that the tools use. */
-interface JsonSchema {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, { readonly type: "string" | "integer"; readonly description: string }>>;
-  readonly required: readonly string[];
 }
 
 /** A failure that the model can correct; its message is the text of the outcome. */

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { TOOLS } from "../../../src/agent/request-frame.js";
 import { BoundedText, MAX_OUTPUT } from "../../../src/agent/tools/bounded-text.js";
 import { resolveTarget } from "../../../src/agent/tools/checked-file.js";
 import { replaceOnce } from "../../../src/agent/tools/file-tools.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
-import { TOOLS } from "../../../src/agent/turn.js";
 
 class Desk {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-tools-"));
@@ -243,7 +243,7 @@ describe("a path outside of the folder", () => {
 describe("the definitions", () => {
   test("name only arguments that they describe", () => {
     for (const { inputSchema } of TOOLS)
-      expect(Object.keys(inputSchema.properties)).toEqual(expect.arrayContaining([...inputSchema.required]));
+      expect(Object.keys(inputSchema["properties"] ?? {})).toEqual(expect.arrayContaining([inputSchema["required"]].flat()));
     expect(TOOLS.map(({ name }) => name)).toEqual(["read", "write", "edit", "bash"]);
   });
 });

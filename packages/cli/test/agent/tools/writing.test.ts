@@ -18,9 +18,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { TOOLS } from "../../../src/agent/request-frame.js";
 import { resolveTarget } from "../../../src/agent/tools/checked-file.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
-import { TOOLS } from "../../../src/agent/turn.js";
 
 /** Runs one tool as the agent does; `meanwhile` happens between the check of the path and the work. */
 async function run(cwd: string, name: string, input: ToolInput, meanwhile: () => void = () => undefined): Promise<ToolOutcome> {
