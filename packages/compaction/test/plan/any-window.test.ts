@@ -6,7 +6,7 @@ import { PRESETS, type PresetName } from "../../src/settings/presets.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 
 const presets = Object.keys(PRESETS) as PresetName[];
-const windows = fc.oneof(fc.integer({ min: 2_000, max: 1_000_000 }), fc.integer({ min: 2_000, max: 70_000 }));
+const windows = fc.oneof(fc.integer({ min: 2_000, max: 2_000_000 }), fc.integer({ min: 2_000, max: 70_000 }));
 const fixed: fc.Arbitrary<FixedTokens> = fc.record({
   systemTokens: fc.nat(4_000),
   toolTokens: fc.oneof(fc.constant(0), fc.nat(8_000)),

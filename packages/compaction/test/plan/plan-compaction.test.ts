@@ -131,7 +131,12 @@ describe("the keep rule of the settings", () => {
       {},
       { by: "tokens", tokens: 10_000, wholeTurnTokens: 34_000 },
     ],
-    ["the message that crosses, in what may be kept", { crossing: true }, {}, { ...tokens(20_000), crossingTokens: 34_000 }],
+    [
+      "the message that crosses, in what may be kept",
+      { crossing: true },
+      {},
+      { by: "tokens", tokens: 20_000, wholeTurnTokens: 0, crossingTokens: 34_000 },
+    ],
     ["messages, at least four", { by: "messages", recentMessages: 1 }, {}, { by: "messages", messages: 4, mostTokens: 34_000 }],
     ["rounds, in the tokens that may be kept", { by: "rounds" }, { ratio: 2 }, { by: "rounds", rounds: 1, mostTokens: 17_000 }],
     ["nothing by hand, where the setting says so", { manual: "nothing" }, { trigger: "manual" }, { by: "nothing" }],

@@ -61,7 +61,7 @@ async function lived(preset: PresetName, contextWindow: number, talk: Talk, roun
 const windows = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 2_000, max: 20_000 }) },
   { weight: 3, arbitrary: fc.integer({ min: 20_000, max: 70_000 }) },
-  { weight: 1, arbitrary: fc.integer({ min: 70_000, max: 1_000_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 70_000, max: 2_000_000 }) },
 );
 
 describe.each(presets)("a host that only calls prepareRequest, with the preset %s", (preset) => {

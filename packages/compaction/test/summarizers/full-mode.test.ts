@@ -64,6 +64,19 @@ describe("full mode repeats the agent's request byte for byte and adds one user 
     expect(summary.body["tool_choice"]).toBe("none");
   });
 
+  test("with the agent's system prompt where the session does not store it", async () => {
+    const server = await startModelServer();
+    const context = { ...(await liveContext()), system: null };
+    const system = "You help a user in a terminal.";
+    await generateText({ model: testModel(server.baseURL), system, messages: [...toAiSdk(context).messages] });
+    await aiSdkSummarizer(testModel(server.baseURL), { system })(summaryRequest({ context, prompt: TASK }));
+    await openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "test-model", system })(summaryRequest({ context, prompt: TASK }));
+    await aiSdkSummarizer(testModel(server.baseURL), { system })(summaryRequest());
+    const [agent, throughSdk, throughFetch, simple] = server.requests;
+    for (const summary of [throughSdk, throughFetch]) expect(summary?.body.messages?.slice(0, -1)).toEqual(agent?.body.messages);
+    expect(JSON.stringify(simple?.body.messages)).not.toContain(system);
+  });
+
   test("without tools where the agent has none", async () => {
     const server = await startModelServer();
     const context = await liveContext();
