@@ -50,7 +50,7 @@ export function offersRecall({ recall, ...others }: Permissions): boolean {
   return recall === undefined ? Object.values(others).some((one) => one !== undefined && one !== "off") : recall === "allow";
 }
 
-/** Until then the model sees everything that the tools could find. The first summary changes the cached prefix anyway. */
+/** Until then the tools could find only pruned output. The first summary changes the cached prefix anyway. */
 function hasSummary({ messages }: SessionContext): boolean {
   return messages.some(({ role }) => role === "compactionSummary" || role === "branchSummary");
 }
