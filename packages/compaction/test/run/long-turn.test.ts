@@ -68,7 +68,8 @@ describe.each(["balanced", "copilot-cli", "vscode"] as const)("300 rounds of one
 describe("a background run that failed", () => {
   test("is restarted in the same turn once the context has grown", async () => {
     const { session, server, compactor, events } = await scene("copilot-cli", 10_000);
-    server.reply(fail(400, "no"));
+    // The live request and the text of the conversation.
+    server.reply(fail(400, "no"), fail(400, "no"));
     for (let n = 1; n <= 80 && !outcomes(events).includes("compacted true"); n += 1) await round(session, compactor, n, 120);
     await compactor.close();
     expect(outcomes(events)).toEqual(["failed true", "compacted true"]);
@@ -109,7 +110,7 @@ describe("VS Code's start", () => {
 
 describe("old tool output of a running turn", () => {
   test("is pruned before any summary, except for its newest 40,000 tokens (pi)", async () => {
-    const { session, server, compactor, events } = await scene("pi", 128_000);
+    const { session, server, compactor, events } = await scene("oh-my-pi", 128_000);
     let request: PreparedRequest | undefined;
     for (let n = 1; request === undefined || request.done.pruned === 0; n += 1) request = await round(session, compactor, n, 1_500);
     const { context } = await compactor.prepareRequest();
@@ -124,9 +125,9 @@ describe("old tool output of a running turn", () => {
   });
 
   test("is unchanged in the store; the unanswered round is never pruned", async () => {
-    const { session } = await scene("pi", 10_000);
+    const { session } = await scene("oh-my-pi", 10_000);
     const prune = { protectTokens: 0, minSavingsTokens: 0 };
-    const compactor = createCompactor({ session, contextWindow: 2_000, settings: { preset: "pi", prune } });
+    const compactor = createCompactor({ session, contextWindow: 2_000, settings: { preset: "oh-my-pi", prune } });
     await plant(session, "k1 r1:k1 k2 r2:k2 k3 r3:k3", { result: 500 });
     const { context, done } = await compactor.prepareRequest();
     const [first, second, third] = results(context.messages);
@@ -149,7 +150,7 @@ describe("a provider that counts more than we do", () => {
   test("reduces the kept tail in proportion", async () => {
     const kept: number[] = [];
     for (const factor of [1, 2]) {
-      const { session, compactor } = await scene("pi", 100_000);
+      const { session, compactor } = await scene("oh-my-pi", 100_000);
       for (let n = 2; n <= 45; n += 1) await plant(session, `u${n} a${n}`, { user: 300, reply: 300 });
       const known = { systemTokens: 100, toolTokens: 0 };
       const { totalTokens } = await compactor.usage(known);
