@@ -27,6 +27,11 @@ export function usageOf(payload: EntryPayload): ReplyUsage | undefined {
   }
 }
 
+/** Whether a usage says anything: that of a reply without usage is empty, which is not the same as 0. */
+export function isRecorded({ input, output, cacheRead, cacheWrite, cost }: Usage): boolean {
+  return [input, output, cacheRead, cacheWrite, cost?.total].some((figure) => figure !== undefined);
+}
+
 /** The model name under which summaries without a model are counted. */
 const SUMMARIES = "(summaries)";
 

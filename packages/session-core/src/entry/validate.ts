@@ -13,6 +13,8 @@ export interface ValidatedEntry {
   readonly createdAtMs: number | undefined;
   /** The JSON text of the payload without its type, if it is known. */
   readonly payloadJson?: string | undefined;
+  /** The same for all copies of an entry: entry/origins.ts. undefined: it has no copies but those that Bough makes. */
+  readonly origin?: string | undefined;
 }
 
 /**

@@ -70,8 +70,8 @@ export interface ImportTarget<S extends number> {
   linkToCall(call: { readonly sessionId: SessionId; readonly entryId: EntryId | null; readonly toolCallId: string }): void;
   /** Keeps how the session was read, for the next sync. */
   keepReading(reading: NewReading): void;
-  /** Called after the last entry, before anything is decided from all of them. */
-  settle(): void;
+  /** Called after the last entry, before anything is decided from all of them. `references`: the sessions to whose entries new ones refer. */
+  settle(references: ReadonlySet<SessionId>): void;
 }
 
 /** `isKnown`: an equal entry of the same id existed, and nothing was written. */

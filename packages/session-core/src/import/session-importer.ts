@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
+import { contentKey } from "../entry/content-key.js";
 import type { EntryPayload } from "../entry/entry.js";
 import type { Validate } from "../entry/load-validation.js";
+import { originOf } from "../entry/origins.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
-import { type EntryId, quoted } from "../ids/ids.js";
+import { type EntryId, isId, quoted, type SessionId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../port/session-storage.js";
 import type { StoredSourceEntry } from "../port/source-append.js";
@@ -50,6 +52,8 @@ export class SessionImporter<S extends number> {
   /** The payload that was written or found last. */
   #lastPayload: EntryPayload | undefined;
   readonly #stored: StoredSourceEntry[] = [];
+  /** The sessions to which the origins of entries refer. */
+  readonly #references = new Set<SessionId>();
 
   constructor(target: ImportTarget<S>, options: ImportOptions, validate: Validate, isNew: boolean) {
     this.#target = target;
@@ -89,7 +93,7 @@ export class SessionImporter<S extends number> {
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
-    this.#target.settle();
+    this.#target.settle(this.#references);
     // A file that shares no entry with the session of its id is another conversation with the same id.
     if (!this.#isNew && this.#known === 0 && this.#added > 0 && !this.#continues) throw new DifferentSessionError(this.#firstId ?? "");
     this.#annotations.applyLabels();
@@ -197,13 +201,21 @@ export class SessionImporter<S extends number> {
       const given =
         this.hasUpdates || this.#formerIds.size > 0 ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
       const { payload } = this.#validate(given);
+      const origin = this.#originOf(record, payload);
       // A payload that was changed by the validation has another text.
-      return { payload, ...place, payloadJson: payload === record.payload ? record.payloadJson : undefined };
+      return { payload, ...place, origin, payloadJson: payload === record.payload ? record.payloadJson : undefined };
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
       this.#addProblem(record, "invalid-record", `${error.message} Imported as a foreign entry.`);
-      return { ...toForeignEntry(record.payload, this.#validate), ...place };
+      const foreign = toForeignEntry(record.payload, this.#validate);
+      return { ...foreign, ...place, origin: this.#originOf(record, foreign.payload) };
     }
+  }
+
+  #originOf({ id, createdAtMs, origin }: SourceEntry, payload: EntryPayload): string {
+    if (origin === undefined || !isId(origin.sessionId) || !isId(origin.entryId)) return contentKey(payload, createdAtMs, id);
+    this.#references.add(origin.sessionId);
+    return originOf(origin);
   }
 
   #append(parent: PathState<S>, validated: ValidatedEntry): PathState<S> {

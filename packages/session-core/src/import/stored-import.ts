@@ -1,6 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
 import type { ValidatedEntry } from "../entry/validate.js";
-import type { EntryId } from "../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Label } from "../port/records.js";
 import { findLabel } from "../sessions/labels.js";
 import { linkToCall, renameSession, requireSessionRow, setSessionOrigin } from "../sessions/session-rows.js";
@@ -8,6 +8,7 @@ import { setSourceSession } from "../sessions/source-files.js";
 import { findValue } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
+import { connectCopies } from "../tree/copies.js";
 import { findEntryRow, findEntrySeq, parsePayload } from "../tree/entry-rows.js";
 import type { WriteTarget } from "../tree/entry-writer.js";
 import { hasLeafMoves } from "../tree/leaves.js";
@@ -77,7 +78,9 @@ export class StoredImport extends StoredSession implements ImportTarget<EntrySeq
     setSourceSession(this.#connection, { ...reading, session: this.#session.seq });
   }
 
-  settle(): void {
+  settle(references: ReadonlySet<SessionId>): void {
     this.flushTotals();
+    const { firstWritten: from } = this.writer;
+    if (from !== undefined) connectCopies(this.#connection, this.#session, { from, references });
   }
 }

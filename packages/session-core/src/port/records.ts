@@ -274,6 +274,8 @@ export interface ModelUsage {
   readonly cacheWriteTokens: number;
   /** US dollars, as reported; 0 if nothing was. */
   readonly costUsd: number;
+  /** How many of the replies report tokens or a cost. 0: the figures above say nothing, because none was recorded. */
+  readonly recordedReplies: number;
 }
 
 /** What a list shows of a session besides its record. */
@@ -281,8 +283,10 @@ export interface SessionTotals {
   /** Entries without children; 0 if the session is empty. */
   readonly branches: number;
   readonly usage: readonly ModelUsage[];
-  /** The usage of entries that a fork copied, which already counts in the source session. */
+  /** The usage of entries that are copies of those of another session, where it counts. */
   readonly inheritedUsage: readonly ModelUsage[];
+  /** How many entries are copies of those of another session. */
+  readonly inheritedEntries: number;
 }
 
 /** Totals of one session or of a store. */
@@ -295,6 +299,6 @@ export interface Statistics {
   readonly byType: Readonly<Record<string, number>>;
   /** The usage of these sessions, most expensive first. */
   readonly usage: readonly ModelUsage[];
-  /** The usage of entries that forks copied, which already counts in the source sessions. */
+  /** The usage of entries that are copies of those of other sessions, where it counts: a request counts once in `usage` of a store. */
   readonly inheritedUsage: readonly ModelUsage[];
 }

@@ -64,6 +64,12 @@ export const SEARCH_PLACES = ["prose", "code", "tool"] as const satisfies readon
  */
 export type SearchPlace = "prose" | "code" | "tool";
 
+/** The same entry in another session. */
+export interface HitCopy {
+  readonly sessionId: SessionId;
+  readonly entryId: EntryId;
+}
+
 /** An entry or a session title that matches. */
 export interface SearchHit {
   readonly sessionId: SessionId;
@@ -76,6 +82,8 @@ export interface SearchHit {
   readonly createdAtMs: number;
   /** Whether a user kept the entry out of the conversation. True only with `includePrivate`. */
   readonly isPrivate: boolean;
+  /** The other sessions that have the entry: its forks, or of a copy the original. Empty for titles. */
+  readonly copies: readonly HitCopy[];
   /** The text around the first match, about 30 words on one line, without control characters. */
   readonly snippet: string;
   /** The matches in `snippet` as pairs of start and end, in UTF-16 code units. */
@@ -94,7 +102,8 @@ export type SearchMatch =
   | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] };
 
 /**
- * A page of hits: titles first, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
+ * A page of hits. An entry that several sessions have is one hit: the original, or, if only some sessions are searched, the first of its
+ * copies there. A search in one session finds the copies that the session has. Titles first, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
  * of another one, then those where it is another part of it; of equal ranks the newest first.
  */
 export interface SearchPage {

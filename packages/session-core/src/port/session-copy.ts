@@ -88,6 +88,8 @@ export interface CopiedEntry {
   readonly isError: boolean;
   readonly omits: boolean;
   readonly inherited: boolean;
+  /** The same for all copies of the entry: entry/origins.ts. */
+  readonly origin: string | null;
   readonly preview: string;
   /** The payload as the text that is stored. */
   readonly payload: string;

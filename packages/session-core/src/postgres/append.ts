@@ -176,6 +176,7 @@ const NO_USAGE: AddedUsage = {
   cache_read_tokens: 0,
   cache_write_tokens: 0,
   cost_usd: 0,
+  recorded_replies: 0,
 };
 
 /** The result of an append after which the newest entry before it is `base`. */

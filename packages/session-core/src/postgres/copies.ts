@@ -55,7 +55,7 @@ const valuesOf = pgQuery<Session, CopiedState["values"][number]>(({ sql, p }) =>
 const usageOf = pgQuery<Session, CopiedUsage>(({ sql, p }) =>
   pgRaw(sql<CopiedUsage>`
     SELECT provider, model, replies, input_tokens AS "inputTokens", output_tokens AS "outputTokens", cache_read_tokens AS "cacheReadTokens",
-      cache_write_tokens AS "cacheWriteTokens", cost_usd AS "costUsd", inherited
+      cache_write_tokens AS "cacheWriteTokens", cost_usd AS "costUsd", recorded_replies AS "recordedReplies", inherited
     FROM usage_total WHERE ${ofSession(sql, p, "usage_total")} ORDER BY inherited, provider, model`),
 );
 
@@ -82,7 +82,7 @@ const entriesAfter = pgQuery<KeyParameters & { after: number; upTo: number }, En
   pgRaw(sql<EntryRow>`
     SELECT seq AS place, id, parent_seq AS parent, kind, depth, created_at_ms AS "createdAtMs", compaction_seq AS compaction,
       target_seq AS target, model_seq AS model, thinking_seq AS thinking, system_seq AS system, call_id AS "callId", is_error AS "isError",
-      omits, inherited, preview, payload, file_operations
+      omits, inherited, origin, preview, payload, file_operations
     FROM (
       SELECT entry.*, sum(payload_bytes) OVER (ORDER BY seq) AS bytes FROM entry
       WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer

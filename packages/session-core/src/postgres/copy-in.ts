@@ -21,6 +21,7 @@ import { toStoredCustomType } from "../storage/custom-types.js";
 import type { StoredOperation } from "../tree/file-operations.js";
 import type { Database } from "./database.js";
 import { type LockedSession, lockSession } from "./facts.js";
+import { connectCopied } from "./origins.js";
 import type { NewEntryRow } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { insertEntries, kindArray, kindsAdded, saveLabels, saveLeaves, saveRuns } from "./save-changes.js";
@@ -91,6 +92,7 @@ function toRow(entry: CopiedEntry, payload: EntryPayload, tenant: string): NewEn
     is_error: entry.isError,
     omits: entry.omits,
     inherited: entry.inherited,
+    origin: entry.origin,
     is_private: isPrivate(payload),
     payload_bytes: Buffer.byteLength(entry.payload),
     preview: entry.preview,
@@ -174,6 +176,7 @@ async function finish(transaction: Database, session: SessionId, state: CopiedSt
   await saveLabels(transaction, session, new Map(state.labels.map(({ at, ...label }) => [at, label])));
   await saveValues(transaction, session, state.values);
   await saveUsage(transaction, session, state.usage);
+  await connectCopied(transaction, session, state.session.parent?.sessionId ?? null);
 }
 
 async function putMetadata(transaction: Database, session: SessionId, json: string): Promise<void> {
@@ -224,9 +227,9 @@ async function saveValues(transaction: Database, session: SessionId, values: Cop
 const insertUsage = pgQuery<CopiedUsage & { session: SessionId }>(({ sql, p }) =>
   pgRaw(sql`
     INSERT INTO usage_total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens,
-      cache_write_tokens, cost_usd)
+      cache_write_tokens, cost_usd, recorded_replies)
     VALUES (${p.tenant}, ${p.session}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.inputTokens}, ${p.outputTokens},
-      ${p.cacheReadTokens}, ${p.cacheWriteTokens}, ${p.costUsd})`),
+      ${p.cacheReadTokens}, ${p.cacheWriteTokens}, ${p.costUsd}, ${p.recordedReplies})`),
 );
 
 async function saveUsage(transaction: Database, session: SessionId, usage: readonly CopiedUsage[]): Promise<void> {

@@ -111,6 +111,11 @@ class Transaction extends QueryRunner {
   }
 }
 
+/** The queries of a transaction that was begun on this connection. */
+export function transactionOn(client: PgClient, tenant: string): Database {
+  return new Transaction(client, tenant, false);
+}
+
 /** A store's connections to its server. */
 export class PgDatabase extends QueryRunner {
   readonly changes: ChangeFeed;

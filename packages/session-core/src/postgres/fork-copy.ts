@@ -15,8 +15,8 @@ export interface Copy {
   readonly to: SessionId;
 }
 
-/** A column of a copy: as it is, a number of an entry of the session, or a constant. */
-type Column = "same" | "number" | "tenant" | "session" | "inherited";
+/** A column of a copy: as it is, a number of an entry of the session, a constant, or the origin of the entry. */
+type Column = "same" | "number" | "tenant" | "session" | "inherited" | "origin";
 
 /** A new column has to be added here, or it does not compile. */
 const ENTRY: Readonly<Record<keyof PgEntry, Column>> = {
@@ -44,6 +44,7 @@ const ENTRY: Readonly<Record<keyof PgEntry, Column>> = {
   file_operations: "same",
   words: "same",
   payload: "same",
+  origin: "origin",
 };
 
 type Columns<T extends keyof PgTables> = Readonly<Record<keyof PgTables[T], Column>>;
@@ -69,6 +70,11 @@ const VALUE: Columns<"value"> = {
 
 type Numbering = (column: RawBuilder<unknown>) => RawBuilder<unknown>;
 
+/** The origin of a copy is that of its entry, or refers to it: entry/origins.ts. */
+function originOfCopy(sql: Sql, p: Copy): RawBuilder<unknown> {
+  return sql`coalesce(entry.origin, ${p.session}::text || ' ' || entry.id)`;
+}
+
 /** SQL of an INSERT of the copies of the rows of a table; `numbered` is the number of a copy by that of its entry. */
 function copyInto(
   sql: Sql,
@@ -85,6 +91,7 @@ function copyInto(
       tenant: sql`${p.tenant}::text`,
       session: sql`${p.to}::text`,
       inherited: sql`TRUE`,
+      origin: originOfCopy(sql, p),
     };
     return copied[column];
   });
@@ -110,9 +117,9 @@ const wholeTree = [
 const copyUsage = pgQuery<Copy>(({ sql, p }) =>
   pgRaw(sql`
     INSERT INTO usage_total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens,
-      cache_write_tokens, cost_usd)
+      cache_write_tokens, cost_usd, recorded_replies)
     SELECT ${p.tenant}::text, ${p.to}::text, TRUE, provider, model, sum(replies), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
-      sum(cache_write_tokens), sum(cost_usd)
+      sum(cache_write_tokens), sum(cost_usd), sum(recorded_replies)
     FROM usage_total WHERE ${ofSession(sql, p, "usage_total")} GROUP BY provider, model`),
 );
 
@@ -162,6 +169,7 @@ const copyEntries = pgQuery<PathCopy>(({ sql, p }) => {
     if (column === "number") return sql.ref(`of_${name}.seq`);
     if (column === "tenant") return sql`${p.tenant}::text`;
     if (column === "session") return sql`${p.to}::text`;
+    if (column === "origin") return originOfCopy(sql, p);
     return column === "inherited" ? sql`TRUE` : sql.ref(`entry.${name}`);
   });
   return pgRaw(sql`

@@ -162,7 +162,7 @@ class CopiedPath {
     const bytes = Buffer.byteLength(copied.payloadJson);
     if (copied.payloadJson !== row.payload)
       await this.#transaction.run(putPayload, { session, seq: row.seq, json: copied.payloadJson, bytes, preview });
-    this.#totals.add({ ...copied, createdAtMs: row.created_at_ms, inherited: 1 }, preview, bytes, row.depth);
+    this.#totals.add({ ...copied, createdAtMs: row.created_at_ms, inherited: 1, origin: null }, preview, bytes, row.depth);
     return preview;
   }
 }

@@ -3,6 +3,7 @@ import { MAIN_LEAF } from "../port/records.js";
 import type { SessionRecordRow } from "../sessions/session-columns.js";
 import type { Database } from "./database.js";
 import { type LockedSession, readFacts } from "./facts.js";
+import { connectCopies } from "./origins.js";
 import type { Asked, ImportFacts, PlannedImport } from "./planned-import.js";
 import type { Changes } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
@@ -61,6 +62,8 @@ export async function saveImport(transaction: Database, session: LockedSession, 
   const { id } = session;
   const { title, origin, call, reading } = plan.changed;
   await saveChanges(transaction, session, changes);
+  const [first] = changes.entries;
+  if (first !== undefined) await connectCopies(transaction, id, { from: first.seq, references: plan.references });
   if (title !== undefined) await saveTitle(transaction, id, title);
   if (origin !== undefined) await transaction.run(setOrigin, { session: id, ...origin });
   if (call !== undefined) await transaction.run(setCall, { session: id, ...call });

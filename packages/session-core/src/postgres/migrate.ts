@@ -1,10 +1,13 @@
 import { ServerRightsError, ServerUnsuitableError } from "../errors/server-errors.js";
 import { ForeignFileError, NewerStoreError, StoreNotFoundError } from "../errors/store-errors.js";
+import { type Database, transactionOn } from "./database.js";
 import type { PgClient } from "./driver.js";
+import { addOrigins } from "./origins.js";
 import { requireTrusted } from "./owners.js";
-import { creation, type Layout, VERSION_TABLE } from "./schema.js";
+import { creation, type Layout, ORIGINS, VERSION_TABLE } from "./schema.js";
 import { secondStep } from "./schema-steps.js";
 import { isServerError, type Place } from "./server-errors.js";
+import { fromColumn } from "./text.js";
 
 /**
  * One step of the schema. Released steps are never edited; a later change is another step.
@@ -16,12 +19,15 @@ export interface Migration {
   readonly statements: (layout: Layout) => readonly string[];
   readonly minReader: number;
   readonly minWriter: number;
+  /** For what statements alone cannot do; called for each tenant of a store that is upgraded. */
+  readonly run?: (transaction: Database) => Promise<void>;
 }
 
 /** Every step, in order. The version of a schema is the number of steps that it has taken. */
 export const MIGRATIONS: readonly Migration[] = [
   { statements: creation, minReader: 1, minWriter: 1 },
   { statements: secondStep, minReader: 1, minWriter: 2 },
+  { statements: () => ORIGINS, run: addOrigins, minReader: 1, minWriter: 2 },
 ];
 
 /** How a store is opened. */
@@ -120,8 +126,12 @@ async function takeSteps(client: PgClient, wanted: Wanted): Promise<void> {
   // Tables are created in the first schema of the path. Only trusted roles can create anything there.
   await client.query(`SET LOCAL search_path = "${schema}", pg_temp`);
   const layout = { schema, partitions: wanted.partitions, lz4: await hasLz4(client) };
-  const statements = wanted.steps.slice(found.version).flatMap((step) => step.statements(layout));
+  const steps = wanted.steps.slice(found.version);
+  const statements = steps.flatMap((step) => step.statements(layout));
   await client.query([...statements, setVersion(wanted.steps)].join(";\n"));
+  if (found.version === 0) return;
+  const { rows: tenants } = await client.query<{ tenant: string }>(`SELECT DISTINCT tenant FROM "${schema}".session`);
+  for (const { tenant } of tenants) for (const { run } of steps) await run?.(transactionOn(client, String(fromColumn(tenant))));
 }
 
 /**

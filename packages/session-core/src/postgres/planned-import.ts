@@ -82,6 +82,7 @@ export class PlannedImport extends PlannedSession implements ImportTarget<number
   };
   /** The words of the new entries. */
   readonly words = new WordCollector();
+  #references: ReadonlySet<SessionId> = new Set();
   title: GivenTitle;
 
   constructor(tenant: string, session: LockedSession, facts: ImportFacts, fileTools: FileTools, asked?: Asked) {
@@ -101,8 +102,14 @@ export class PlannedImport extends PlannedSession implements ImportTarget<number
     return this.#asked !== undefined && this.#asked.size > this.#askedBefore;
   }
 
-  settle(): void {
+  settle(references: ReadonlySet<SessionId>): void {
     if (this.isShort) throw new NotReadError();
+    this.#references = references;
+  }
+
+  /** The sessions to which new entries refer. */
+  get references(): ReadonlySet<SessionId> {
+    return this.#references;
   }
 
   override find(id: EntryId): number | undefined {

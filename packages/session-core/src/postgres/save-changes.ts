@@ -33,6 +33,7 @@ const ENTRY_COLUMNS = [
   ["file_operations", "text"],
   ["words", "text"],
   ["payload", "text"],
+  ["origin", "text"],
 ] as const;
 
 /** The columns that have numbers of entries. */
@@ -111,6 +112,7 @@ export function toArrays(session: SessionId, rows: readonly NewEntryRow[]): Entr
     file_operations: column("file_operations"),
     words: column("words"),
     payload: column("payload"),
+    origin: column("origin"),
   };
 }
 
@@ -163,7 +165,15 @@ export function kindArray(kinds: AddedTotals["kinds"]): readonly number[] {
 
 const addCounts = pgQuery<SessionCounts>(({ sql, p }) => pgRaw(sql`${countsAdded(sql, p)} WHERE ${ofSession(sql, p, "session")}`));
 
-const USAGE_COLUMNS = ["replies", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost_usd"] as const;
+const USAGE_COLUMNS = [
+  "replies",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "cost_usd",
+  "recorded_replies",
+] as const;
 
 /** SQL that adds to the usage of a model, in the session of each row of `rows`. */
 export function usageAdded(sql: Sql, p: AddedUsage, inherited: unknown, rows: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -194,8 +204,18 @@ export async function saveTotals(
   if (counts.entries === 0) return session.firstText;
   const firstText = chooseFirstText(counts, () => session.firstText);
   await transaction.run(addCounts, { session: session.id, ...counts, firstText, kinds: kindArray(kinds) });
-  for (const added of usage) await transaction.run(addUsage, { session: session.id, inherited, ...added });
+  await addToUsage(transaction, session.id, inherited, usage);
   return firstText ?? session.firstText ?? counts.laterText;
+}
+
+/** Adds usage to that of a session. */
+export async function addToUsage(
+  transaction: Database,
+  session: SessionId,
+  inherited: boolean,
+  usage: readonly AddedUsage[],
+): Promise<void> {
+  for (const added of usage) await transaction.run(addUsage, { session, inherited, ...added });
 }
 
 const putLeaves = pgQuery<{ session: SessionId; names: readonly string[]; seqs: readonly (number | null)[] }>(({ sql, p }) =>

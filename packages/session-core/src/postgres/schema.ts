@@ -298,3 +298,15 @@ function created(name: string, body: string, key: string, partitions: number): r
   );
   return [`CREATE TABLE ${name} (${body}) PARTITION BY HASH (${key})`, ...parts];
 }
+
+/** Version 2: copies of an entry know what they are copies of, and usage says how many replies reported it. */
+export const ORIGINS: readonly string[] = [
+  // The same for all copies of an entry: the key of its content, or the ids of a session and of the entry of it that has none, with a space
+  // between. NULL: appended here, and perhaps the original of copies.
+  `ALTER TABLE entry ADD COLUMN origin text COLLATE "C"`,
+  "ALTER TABLE usage_total ADD COLUMN recorded_replies integer NOT NULL DEFAULT 0", // of the replies, those that report tokens or a cost
+  `UPDATE usage_total SET recorded_replies = replies
+    WHERE input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + cost_usd <> 0`,
+  "CREATE INDEX entry_by_origin ON entry (tenant, origin) WHERE origin IS NOT NULL",
+  "CREATE INDEX entry_inherited ON entry (tenant, session_id, seq) WHERE inherited",
+];

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { ENTRY_TYPES, MESSAGE_ROLES, toEntryKind } from "../entry/kinds.js";
 import type { SearchRequest } from "../port/search.js";
+import { showsCopies } from "../search/search-query.js";
 import { possibleSeqs, wholeMs } from "./entry-list.js";
 import { startsAndIs } from "./schema-steps.js";
 import { allOf } from "./search-words.js";
@@ -27,8 +28,23 @@ export function searchedEntries(request: SearchRequest, tenant: string, untilMs:
   if (request.untilMs !== undefined) conditions.push(sql`entry.created_at_ms < ${wholeMs(request.untilMs)}`);
   if (untilMs !== null) conditions.push(sql`entry.created_at_ms <= ${untilMs}`);
   if (includePrivate !== true) conditions.push(sql`NOT entry.is_private`);
+  if (!showsCopies(request)) conditions.push(isFirstCopy(request));
   if (path !== undefined) conditions.push(touches(path));
   return { from: ofSession.length === 0 ? sql`entry` : sql`entry ${JOIN_SESSION}`, where: allOf(conditions) };
+}
+
+/** The entry is no copy; or it is the first copy in the searched sessions, and the original is in none of them. */
+function isFirstCopy(request: SearchRequest): RawBuilder<boolean> {
+  const places = sessionConditions(request);
+  if (places.length === 0) return sql`NOT entry.inherited`;
+  return sql`(NOT entry.inherited OR NOT EXISTS (
+      SELECT 1 FROM entry AS other JOIN session ON session.tenant = other.tenant AND session.session_id = other.session_id
+      WHERE other.tenant = entry.tenant AND other.origin = entry.origin AND other.session_id <> entry.session_id
+        AND (NOT other.inherited OR other.session_id < entry.session_id) AND ${allOf(places)})
+    AND NOT EXISTS (
+      SELECT 1 FROM session JOIN entry AS other ON other.tenant = session.tenant AND other.session_id = session.session_id
+      WHERE session.tenant = entry.tenant AND session.session_id = split_part(entry.origin, ' ', 1)
+        AND other.id = split_part(entry.origin, ' ', 2) AND other.origin IS NULL AND ${allOf(places)}))`;
 }
 
 /** The sessions whose titles a request allows. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { toEntryKind } from "../entry/kinds.js";
-import type { SearchHit, SearchRequest } from "../port/search.js";
-import { NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "../search/hit-rows.js";
+import type { HitCopy, SearchHit, SearchRequest } from "../port/search.js";
+import { groupCopies, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "../search/hit-rows.js";
 import { textOfHit } from "../search/payload-text.js";
 import type { Matching } from "../search/search-query.js";
 import { createSnippetWriter } from "../search/snippet.js";
@@ -48,7 +48,7 @@ const hitRows = pgQuery<Keys & { snippets: boolean }, HitRow>(({ sql: text, p })
     JOIN session ON session.tenant = ${p.tenant} AND session.session_id = entry.session_id`),
 );
 
-/** Returns the hits of entries, in their order. An entry that was deleted is missing. One statement. */
+/** Returns the hits of entries, in their order. An entry that was deleted is missing. Two statements. */
 export async function readHits(
   database: Database,
   entries: readonly FoundEntry[],
@@ -57,14 +57,33 @@ export async function readHits(
 ): Promise<readonly SearchHit[]> {
   if (entries.length === 0) return [];
   const rows = new Map((await database.all(hitRows, { ...keysOf(entries), snippets })).map((row) => [keyOf(row), row]));
+  const copies = groupCopies(await database.all(copiesOf, keysOf(entries)), keyOf);
   const writeSnippet = createSnippetWriter(matching.terms);
   return entries.flatMap((entry) => {
     const row = rows.get(keyOf(entry));
     if (row === undefined) return [];
     const kind = toEntryKind(row.kind);
-    return [toEntryHit({ ...row, ...kind }, snippets ? writeSnippet(textOfHit(kind.type, row.payload, places)) : NO_SNIPPET)];
+    const snippet = snippets ? writeSnippet(textOfHit(kind.type, row.payload, places)) : NO_SNIPPET;
+    return [toEntryHit({ ...row, ...kind }, snippet, copies.get(keyOf(entry)) ?? [])];
   });
 }
+
+type CopyRow = Pick<FoundEntry, "session_id" | "seq"> & HitCopy;
+
+// Of an entry without an origin, the origin of its copies refers to it: entry/origins.ts.
+const copiesOf = pgQuery<Keys, CopyRow>(({ sql: text, p }) =>
+  pgRaw(text<CopyRow>`
+    WITH hit AS MATERIALIZED (
+      SELECT entry.session_id, entry.seq, coalesce(entry.origin, entry.session_id || ' ' || entry.id) AS origin
+      FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
+      JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq)
+    SELECT hit.session_id, hit.seq, other.session_id AS "sessionId", other.id AS "entryId" FROM hit
+      JOIN entry AS other ON other.tenant = ${p.tenant} AND other.origin = hit.origin AND other.session_id <> hit.session_id
+    UNION ALL
+    SELECT hit.session_id, hit.seq, other.session_id, other.id FROM hit
+      JOIN entry AS other ON other.tenant = ${p.tenant} AND other.session_id = split_part(hit.origin, ' ', 1) AND other.id = split_part(hit.origin, ' ', 2)
+      WHERE other.origin IS NULL AND other.session_id <> hit.session_id`),
+);
 
 function keyOf({ session_id, seq }: Pick<FoundEntry, "session_id" | "seq">): string {
   return `${seq} ${session_id}`;

@@ -11,6 +11,7 @@ import type { Database, PgDatabase } from "./database.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import { findLeafState, PgLeafState } from "./leaf-state.js";
 import { openLockedLeaf } from "./leaves.js";
+import { listOriginals, settleCopies } from "./origins.js";
 import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
 import { isWritable, ofSession } from "./session-key.js";
@@ -143,8 +144,11 @@ export async function deleteSession(database: PgDatabase, id: SessionId): Promis
   await database.write(async (transaction) => {
     // A writer that waits for the row finds no session afterwards.
     if ((await transaction.get(lockForDeletion, { session: id })) === undefined) throw new SessionNotFoundError(id);
+    const originals = await listOriginals(transaction, id);
     await transaction.run(forgetSources, { session: id });
     for (const deletion of deletions) await transaction.run(deletion, { session: id });
+    // Of entries that other sessions have copied, one of the copies becomes the original.
+    await settleCopies(transaction, originals);
   });
 }
 

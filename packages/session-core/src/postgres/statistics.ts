@@ -24,17 +24,40 @@ type UsageRow = ModelUsage & { readonly id: SessionId; readonly inherited: boole
 const usageRows = pgQuery<{ ids: readonly SessionId[] }, UsageRow>(({ sql, p }) =>
   pgRaw(sql<UsageRow>`
     SELECT session_id AS id, inherited, provider, model, replies, input_tokens AS "inputTokens", output_tokens AS "outputTokens",
-      cache_read_tokens AS "cacheReadTokens", cache_write_tokens AS "cacheWriteTokens", cost_usd AS "costUsd"
+      cache_read_tokens AS "cacheReadTokens", cache_write_tokens AS "cacheWriteTokens", cost_usd AS "costUsd",
+      recorded_replies AS "recordedReplies"
     FROM usage_total WHERE tenant = ${p.tenant} AND session_id = ANY(${p.ids}::text[]) ORDER BY provider, model`),
 );
 
-/** Reads the branches and the usage of sessions. Unknown ids have none. Cost: the runs and the models of each. */
+// An index has the copies only.
+const inheritedCounts = pgQuery<{ ids: readonly SessionId[] }, { id: SessionId; entries: number }>(({ sql, p }) =>
+  pgRaw(sql<{ id: SessionId; entries: number }>`
+    SELECT session_id AS id, count(*) AS entries FROM entry
+    WHERE tenant = ${p.tenant} AND session_id = ANY(${p.ids}::text[]) AND inherited GROUP BY session_id`),
+);
+
+/** Reads the branches and the usage of sessions. Unknown ids have none. Cost: the runs and the models of each, and its copied entries in an index. */
 export async function readTotalsOf(database: PgDatabase, ids: readonly SessionId[]): Promise<ReadonlyMap<SessionId, SessionTotals>> {
-  const [branches, usage] = await Promise.all([database.all(branchesOf, { ids }), database.all(usageRows, { ids })]);
+  const [branches, usage, copied] = await Promise.all([
+    database.all(branchesOf, { ids }),
+    database.all(usageRows, { ids }),
+    database.all(inheritedCounts, { ids }),
+  ]);
+  const copies = new Map(copied.map((row) => [row.id, row.entries]));
   const counts = new Map(branches.map((row) => [row.id, row.branches]));
   const usageFor = (id: SessionId, isInherited: boolean) =>
     usage.flatMap(({ id: of, inherited, ...used }) => (of === id && inherited === isInherited ? [used] : []));
-  return new Map(ids.map((id) => [id, { branches: counts.get(id) ?? 0, usage: usageFor(id, false), inheritedUsage: usageFor(id, true) }]));
+  return new Map(
+    ids.map((id) => [
+      id,
+      {
+        branches: counts.get(id) ?? 0,
+        usage: usageFor(id, false),
+        inheritedUsage: usageFor(id, true),
+        inheritedEntries: copies.get(id) ?? 0,
+      },
+    ]),
+  );
 }
 
 /** null: all sessions of the tenant. */
@@ -68,7 +91,8 @@ function statisticsOf(isOne: boolean) {
   const usage = pgQuery<Within, ModelUsage & { readonly inherited: boolean }>(({ sql, p }) =>
     pgRaw(sql<ModelUsage & { readonly inherited: boolean }>`
       SELECT inherited, provider, model, sum(replies)::bigint AS replies, sum(input_tokens) AS "inputTokens", sum(output_tokens) AS "outputTokens",
-        sum(cache_read_tokens) AS "cacheReadTokens", sum(cache_write_tokens) AS "cacheWriteTokens", sum(cost_usd) AS "costUsd"
+        sum(cache_read_tokens) AS "cacheReadTokens", sum(cache_write_tokens) AS "cacheWriteTokens", sum(cost_usd) AS "costUsd",
+        sum(recorded_replies)::bigint AS "recordedReplies"
       FROM usage_total WHERE ${within(sql, p, isOne, "usage_total")}
       GROUP BY inherited, provider, model ORDER BY "costUsd" DESC, "outputTokens" DESC, model`),
   );

@@ -59,6 +59,7 @@ export interface PgEntry extends Keyed {
   /** Written as the text of a tsvector; not read. */
   words: string;
   payload: string;
+  origin: string | null;
 }
 
 /** The tables of a store on a server, for Kysely. */
@@ -90,6 +91,7 @@ export interface PgTables {
     cache_read_tokens: number;
     cache_write_tokens: number;
     cost_usd: number;
+    recorded_replies: number;
   };
   word: { tenant: string; word: string };
   entry_token_count: Keyed & { counter: string; entry_seq: number; tokens: number };

@@ -1,6 +1,6 @@
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
-import type { SearchHit } from "../port/search.js";
+import type { HitCopy, SearchHit } from "../port/search.js";
 import type { Matching } from "./search-query.js";
 import { createSnippetWriter, type Snippet } from "./snippet.js";
 import { createCounter } from "./term-counter.js";
@@ -24,7 +24,7 @@ export interface EntryHitRow {
 export const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
 
 /** Returns the hit of an entry. */
-export function toEntryHit(row: EntryHitRow, snippet: Snippet): SearchHit {
+export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly HitCopy[]): SearchHit {
   return {
     sessionId: row.session_id,
     sessionTitle: row.session_title,
@@ -34,8 +34,21 @@ export function toEntryHit(row: EntryHitRow, snippet: Snippet): SearchHit {
     role: row.role,
     createdAtMs: row.created_at_ms,
     isPrivate: row.is_private,
+    copies,
     ...snippet,
   };
+}
+
+/** Copies of entries by the key of the entry; of each, one for each session. */
+export function groupCopies<K, R extends HitCopy>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly HitCopy[]> {
+  const groups = new Map<K, HitCopy[]>();
+  for (const row of rows) {
+    const { sessionId, entryId } = row;
+    const group = groups.get(keyOf(row)) ?? [];
+    if (!group.some((copy) => copy.sessionId === sessionId)) group.push({ sessionId, entryId });
+    groups.set(keyOf(row), group);
+  }
+  return groups;
 }
 
 /** A session with a title. */
@@ -71,6 +84,7 @@ function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {
     role: null,
     createdAtMs: row.created_at_ms,
     isPrivate: false,
+    copies: [],
     ...snippet,
   };
 }

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import type { SearchHit, SearchRequest } from "../port/search.js";
+import type { HitCopy, SearchHit, SearchRequest } from "../port/search.js";
 import type { Connection } from "../storage/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { EntryTable } from "../storage/schema.js";
-import { type EntryHitRow, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "./hit-rows.js";
+import { type EntryHitRow, groupCopies, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "./hit-rows.js";
 import { textOfHit } from "./payload-text.js";
 import { findPayloadText } from "./search-index.js";
 import { allOf, type Matching, sessionConditions } from "./search-query.js";
@@ -36,14 +36,44 @@ export function readHits(
 ): readonly SearchHit[] {
   if (entries.length === 0) return [];
   const rows = connection.all(rowsOfHits, { seqs: JSON.stringify(entries.map(({ seq }) => seq)) });
+  const copies = readCopies(connection, rows);
   const bySeq = new Map<number, HitRow>(rows.map((row) => [row.seq, row]));
   const writeSnippet = createSnippetWriter(matching.terms);
   return entries.flatMap(({ seq }) => {
     const row = bySeq.get(seq);
     return row === undefined
       ? []
-      : [toEntryHit({ ...row, is_private: row.is_private === 1 }, snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET)];
+      : [
+          toEntryHit(
+            { ...row, is_private: row.is_private === 1 },
+            snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET,
+            copies.get(seq) ?? [],
+          ),
+        ];
   });
+}
+
+interface CopyRow extends HitCopy {
+  readonly seq: number;
+}
+
+// Of an entry without an origin, the origin of its copies refers to it: entry/origins.ts.
+const copiesOf = query<{ seqs: string }, CopyRow>(({ sql: text, p }) =>
+  rawQuery(text<CopyRow>`
+    SELECT hit.seq, session.id AS "sessionId", other.id AS "entryId" FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
+      CROSS JOIN session AS place ON place.seq = hit.session_seq CROSS JOIN entry AS other ON other.origin = coalesce(hit.origin, place.id || ' ' || hit.id)
+      CROSS JOIN session ON session.seq = other.session_seq
+      WHERE other.session_seq <> hit.session_seq
+    UNION ALL
+    SELECT hit.seq, session.id, other.id FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
+      CROSS JOIN session ON session.id = substr(hit.origin, 1, instr(hit.origin, ' ') - 1)
+      CROSS JOIN entry AS other ON other.session_seq = session.seq AND other.id = substr(hit.origin, instr(hit.origin, ' ') + 1)
+      WHERE other.origin IS NULL AND other.session_seq <> hit.session_seq`),
+);
+
+/** The other sessions with each entry of a page, by the row number of the entry. Cost: a look-up for each entry, and its copies. */
+function readCopies(connection: Connection, rows: readonly { readonly seq: number }[]): ReadonlyMap<number, readonly HitCopy[]> {
+  return groupCopies(connection.all(copiesOf, { seqs: JSON.stringify(rows.map(({ seq }) => seq)) }), ({ seq }) => seq);
 }
 
 /** The text of a hit that was searched. */

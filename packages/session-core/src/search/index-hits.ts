@@ -106,13 +106,21 @@ export function findPartHits(connection: Connection, matching: Matching, request
 
 /** Returns a test for the other conditions of a search. */
 function createRowFilter(connection: Connection, rows: readonly FittingRow[], request: SearchRequest): (seq: number) => boolean {
-  if (entryConditions(request).length > 0 || request.seqs !== undefined) {
+  if (entryConditions(request).length > 0 || request.seqs !== undefined || hasCopies(connection)) {
     const meeting = new Set(filterRows(connection, rows, request));
     return (seq) => meeting.has(seq);
   }
   if (request.includePrivate === true) return () => true;
   const hidden = new Set(connection.all(privateEntries, {}).map(({ entry_seq }) => entry_seq));
   return (seq) => !hidden.has(seq);
+}
+
+const anyCopy = query<Record<never, never>, { seq: number }>(({ sql: text }) =>
+  rawQuery(text<{ seq: number }>`SELECT seq FROM entry WHERE inherited = 1 LIMIT 1`),
+);
+
+function hasCopies(connection: Connection): boolean {
+  return connection.get(anyCopy, {}) !== undefined;
 }
 
 const privateEntries = query<Record<never, never>, { entry_seq: number }>(({ sql: text }) =>

@@ -70,10 +70,17 @@ function quote(words: string): string {
 export function sessionConditions(request: SearchRequest, time: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
   const conditions: RawBuilder<boolean>[] = [];
   if (request.sessionId !== undefined) conditions.push(sql`session.id = ${request.sessionId}`);
-  if (request.cwd !== undefined) conditions.push(sql`session.cwd = ${request.cwd}`);
-  if (request.agents !== undefined) conditions.push(isMadeBy(request.agents));
+  conditions.push(...placeConditions(request));
   if (request.sinceMs !== undefined) conditions.push(sql`${time} >= ${request.sinceMs}`);
   if (request.untilMs !== undefined) conditions.push(sql`${time} < ${request.untilMs}`);
+  return conditions;
+}
+
+/** Returns the conditions by which sessions are searched, of all. */
+function placeConditions({ cwd, agents }: SearchRequest): readonly RawBuilder<boolean>[] {
+  const conditions: RawBuilder<boolean>[] = [];
+  if (cwd !== undefined) conditions.push(sql`session.cwd = ${cwd}`);
+  if (agents !== undefined) conditions.push(isMadeBy(agents));
   return conditions;
 }
 
@@ -95,11 +102,32 @@ export function entryConditions(request: SearchRequest): readonly RawBuilder<boo
  * Returns the conditions on the row number of an entry: it is one of those that the request names, and not private unless the request
  * includes these. `seq` is the column of row numbers.
  */
-export function numberConditions({ seqs, includePrivate }: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
+export function numberConditions(request: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
+  const { seqs, includePrivate } = request;
   const conditions: RawBuilder<boolean>[] = [];
   if (seqs !== undefined) conditions.push(isOneOf(seqs, seq));
   if (includePrivate !== true) conditions.push(sql`${seq} NOT IN (SELECT entry_seq FROM private_entry)`);
+  if (!showsCopies(request)) conditions.push(isFirstCopy(request, seq));
   return conditions;
+}
+
+/** Whether a search finds copies of entries: those of a session, or those that it names. */
+export function showsCopies({ sessionId, seqs }: SearchRequest): boolean {
+  return sessionId !== undefined || seqs !== undefined;
+}
+
+/** The entry is no copy; or it is the first copy in the searched sessions, and the original is in none of them. */
+function isFirstCopy(request: SearchRequest, seq: RawBuilder<unknown>): RawBuilder<boolean> {
+  const places = placeConditions(request);
+  const copy = sql`SELECT 1 FROM entry AS copy WHERE copy.seq = ${seq} AND copy.inherited = 1`;
+  if (places.length === 0) return sql`NOT EXISTS (${copy})`;
+  return sql`NOT EXISTS (${copy} AND (
+    EXISTS (
+      SELECT 1 FROM entry AS other CROSS JOIN session ON session.seq = other.session_seq
+      WHERE other.origin = copy.origin AND other.session_seq <> copy.session_seq AND (other.inherited = 0 OR other.seq < copy.seq) AND ${allOf(places)})
+    OR EXISTS (
+      SELECT 1 FROM session CROSS JOIN entry AS other ON other.session_seq = session.seq AND other.id = substr(copy.origin, instr(copy.origin, ' ') + 1)
+      WHERE session.id = substr(copy.origin, 1, instr(copy.origin, ' ') - 1) AND other.origin IS NULL AND ${allOf(places)})))`;
 }
 
 /** The entry calls a tool on this file, or on one whose path ends with it. */

@@ -11,12 +11,18 @@ const branchCount = query<{ id: SessionId }, { branches: number }>(({ sql, p }) 
 const usageOfSession = query<{ id: SessionId; inherited: number }, ModelUsage>(({ sql, p }) =>
   rawQuery(sql<ModelUsage>`
     SELECT provider, model, replies, input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
-      cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd
+      cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, recorded_replies AS recordedReplies
     FROM usage_total WHERE session_seq = (SELECT seq FROM session WHERE id = ${p.id}) AND inherited = ${p.inherited}
     ORDER BY provider, model`),
 );
 
-/** Reads the branches and the usage of sessions. Unknown ids have none. Cost: three look-ups for each. */
+// An index has the copies only.
+const inheritedCount = query<{ id: SessionId }, { entries: number }>(({ sql, p }) =>
+  rawQuery(sql<{ entries: number }>`
+    SELECT count(*) AS entries FROM entry WHERE session_seq = (SELECT seq FROM session WHERE id = ${p.id}) AND inherited = 1`),
+);
+
+/** Reads the branches and the usage of sessions. Unknown ids have none. Cost: four look-ups for each, and its copied entries in an index. */
 export function readTotalsOf(connection: Connection, ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionTotals> {
   return connection.read(
     () =>
@@ -27,6 +33,7 @@ export function readTotalsOf(connection: Connection, ids: readonly SessionId[]):
             branches: connection.get(branchCount, { id })?.branches ?? 0,
             usage: connection.all(usageOfSession, { id, inherited: 0 }),
             inheritedUsage: connection.all(usageOfSession, { id, inherited: 1 }),
+            inheritedEntries: connection.get(inheritedCount, { id })?.entries ?? 0,
           },
         ]),
       ),

@@ -1,3 +1,4 @@
+import type { EntryReference } from "../entry/origins.js";
 import { type EntryId, isId, type SessionId } from "../ids/ids.js";
 import { derivedId } from "./derived-id.js";
 import { type JsonObject, numberAt, stringAt } from "./json.js";
@@ -15,6 +16,8 @@ interface ChainedEntry {
   /** Default: the time of the entry before it. */
   readonly createdAtMs?: number | undefined;
   readonly payload: JsonObject;
+  /** The entry of which it is a copy, if its record says so. */
+  readonly origin?: EntryReference | undefined;
 }
 
 /**
@@ -56,7 +59,8 @@ export class EntryChain {
     const parentId = this.#leafId;
     this.#lastMs = entry.createdAtMs ?? this.#lastMs;
     this.#leafId = id;
-    const added = { kind: "entry", line: entry.line, id, parentId, createdAtMs: this.#lastMs, payload: entry.payload } as const;
+    const { line, payload, origin } = entry;
+    const added = { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload, origin } as const;
     return formerId === undefined || formerId === id ? added : { ...added, formerId };
   }
 

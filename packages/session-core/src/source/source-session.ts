@@ -1,3 +1,4 @@
+import type { EntryReference } from "../entry/origins.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { JsonObject } from "./json.js";
@@ -73,6 +74,8 @@ export interface SourceEntry {
   readonly payload: unknown;
   /** The JSON text of `payload` without its type, if the reader has it: writing the text again would take a seventh of an import. */
   readonly payloadJson?: string | undefined;
+  /** The entry of which this one is a copy, if the record says so. It need not be in the store. */
+  readonly origin?: EntryReference | undefined;
 }
 
 /** A session of a source file. */

@@ -11,6 +11,7 @@ import { readsByIndex } from "./migrations/0005-reads-by-index.js";
 import { tellingRows } from "./migrations/0006-telling-rows.js";
 import { partsOfWords } from "./migrations/0007-parts-of-words.js";
 import { sourceFiles } from "./migrations/0008-source-files.js";
+import { origins } from "./migrations/0009-origins.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   tellingRows,
   partsOfWords,
   sourceFiles,
+  origins,
 ];
 
 /** The format version that this program writes: the number of migrations. */

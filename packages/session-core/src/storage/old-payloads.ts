@@ -31,12 +31,18 @@ interface OldPayload {
  *
  * @param kinds The kinds of entries to read, for SQL.
  * @param onProgress Gets the row number of the last entry that was read, and that of the last entry of the file.
+ * @param condition Which of these entries to read, for SQL on `entry`.
  */
-export function* payloadsFrom(file: Database, kinds: string, onProgress?: OnProgress): Generator<OldPayload, void, void> {
+export function* payloadsFrom(
+  file: Database,
+  kinds: string,
+  onProgress?: OnProgress,
+  condition = "TRUE",
+): Generator<OldPayload, void, void> {
   const last = Number(file.prepare("SELECT coalesce(max(seq), 0) FROM main.entry").pluck().get());
   const page = file.prepare<[EntrySeq, number], OldRow>(
     `SELECT entry.seq, entry.session_seq, entry.kind, payload.json FROM main.entry LEFT JOIN main.payload ON entry_seq = entry.seq
-     WHERE entry.kind IN (${kinds}) AND entry.seq > ? ORDER BY entry.seq LIMIT ?`,
+     WHERE entry.kind IN (${kinds}) AND ${condition} AND entry.seq > ? ORDER BY entry.seq LIMIT ?`,
   );
   const blocks = new BlockReader(file);
   for (let after = toEntrySeq(0); ; ) {

@@ -12,12 +12,12 @@ const SESSION_BEFORE_4 = `SELECT *, entry_count AS row_count, payload_bytes AS r
 const customTypeIn = (json: string) =>
   `CASE WHEN json_valid(${json}) AND json_type(${json}, '$.customType') = 'text' THEN ${json} ->> '$.customType' END`;
 const ENTRY_BEFORE_4 = `SELECT *, CASE WHEN kind IN (${CUSTOM_KINDS}) THEN
-    (SELECT ${customTypeIn("payload_json")} FROM main.entry AS source WHERE source.seq = old.seq) END AS custom_type
+    (SELECT ${customTypeIn("payload_json")} FROM main.entry AS source WHERE source.seq = old.seq) END AS custom_type, NULL AS origin
   FROM (SELECT type, role, ${columnsFrom("main.entry")}) AS old`;
 // A payload that an older program has appended since is a row.
 const ENTRY_OF_4 = `SELECT *, CASE WHEN kind IN (${CUSTOM_KINDS}) THEN coalesce(
     (SELECT custom_type FROM temp.custom_type_of_entry WHERE entry_seq = entry.seq),
-    (SELECT ${customTypeIn("json")} FROM main.payload WHERE entry_seq = entry.seq)) END AS custom_type FROM main.entry`;
+    (SELECT ${customTypeIn("json")} FROM main.payload WHERE entry_seq = entry.seq)) END AS custom_type, NULL AS origin FROM main.entry`;
 
 /** Views for what a version lacks: those of the versions from `from` up to the one before `until`. */
 interface OldView {
@@ -56,6 +56,13 @@ const VIEWS: readonly OldView[] = [
   },
   { until: 5, view: "value", select: "SELECT *, NULL AS large_bytes FROM main.value" },
   { until: 5, view: "large_value", select: "SELECT 0 AS seq, 0 AS session_seq, '' AS key, '' AS json WHERE FALSE" },
+  { from: 5, until: 9, view: "entry", select: "SELECT *, NULL AS origin FROM main.entry" },
+  {
+    until: 9,
+    view: "usage_total",
+    select: `SELECT *, CASE WHEN input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + cost_usd <> 0 THEN replies ELSE 0 END
+      AS recorded_replies FROM main.usage_total`,
+  },
   { until: 8, view: "source_file", select: "SELECT '' AS path, '' AS stamp, '' AS format WHERE FALSE" },
   {
     until: 8,

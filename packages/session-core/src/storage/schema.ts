@@ -77,6 +77,7 @@ export interface EntryTable {
   payload_bytes: number;
   preview: string;
   custom_type: string | null;
+  origin: string | null;
 }
 
 /** The columns of the table `entry` that are stored. */
@@ -175,6 +176,7 @@ export interface UsageTotalTable {
   cache_read_tokens: number;
   cache_write_tokens: number;
   cost_usd: number;
+  recorded_replies: number;
 }
 
 interface TokenCounterTable {

@@ -24,6 +24,7 @@ import { rowLimit } from "../storage/query.js";
 import { retryWhileBusy } from "../storage/write-lock.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { commitBatch } from "../tree/commit.js";
+import { deleteSession } from "../tree/copies.js";
 import { writeCopiedPart } from "../tree/copy-in.js";
 import { readCopiedEntries, readCopiedState } from "../tree/copy-out.js";
 import { forkSession } from "../tree/fork.js";
@@ -114,7 +115,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
   }
 
   async deleteSession(id: SessionId): Promise<void> {
-    await this.queue.write((connection) => sessions.deleteSession(connection, id));
+    await this.queue.write((connection) => deleteSession(connection, id));
     // The deleted text is still in the WAL. It cannot be truncated while another process reads; `close` then tries again.
     const deadlineMs = performance.now() + TRUNCATE_TIMEOUT_MS;
     while (this.#connection.open && !this.#connection.truncateJournal() && performance.now() < deadlineMs) await delay(TRUNCATE_RETRY_MS);

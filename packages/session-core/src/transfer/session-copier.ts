@@ -110,13 +110,23 @@ export class SessionCopier {
   }
 }
 
-// Token counts are a cache, which may be filled meanwhile.
+// Token counts are a cache, which may be filled meanwhile. Which entries are copies depends on the other sessions of a store.
 function add(hash: Hash, entries: readonly CopiedEntry[]): void {
-  for (const { tokens: _cache, ...entry } of entries) hash.update(`${JSON.stringify(plain(entry))}\n`);
+  for (const { tokens: _cache, inherited: _copy, origin: _original, ...entry } of entries) hash.update(`${JSON.stringify(plain(entry))}\n`);
 }
 
 function withState(hash: Hash, { row: _own, ...state }: CopiedState): string {
-  return digestOf(hash.update(JSON.stringify(plain(state))));
+  return digestOf(hash.update(JSON.stringify(plain({ ...state, usage: usedBy(state) }))));
+}
+
+/** The number of replies of each model, whether they are originals or copies. Sums of costs depend on the order in which they are added. */
+function usedBy({ usage }: Pick<CopiedState, "usage">): unknown {
+  const replies = new Map<string, number>();
+  for (const { provider, model, replies: more } of usage) {
+    const name = JSON.stringify([provider, model]);
+    replies.set(name, (replies.get(name) ?? 0) + more);
+  }
+  return [...replies].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 function digestOf(hash: Hash): string {
@@ -145,7 +155,8 @@ function differencesOf(source: CopiedState, target: CopiedState): readonly strin
   const more = source.session.entryCount - target.session.entryCount;
   const entries =
     more === 0 ? [] : [`${Math.abs(more)} ${Math.abs(more) === 1 ? "entry" : "entries"} ${more > 0 ? "fewer" : "more"} there`];
-  const names = (["leaves", "moves", "labels", "values", "usage"] as const).filter((name) => !isEqual(source[name], target[name]));
+  const names: string[] = (["leaves", "moves", "labels", "values"] as const).filter((name) => !isEqual(source[name], target[name]));
+  if (!isEqual(usedBy(source), usedBy(target))) names.push("usage");
   const theirs = new Map<string, unknown>(Object.entries(target.session));
   const properties = Object.entries(source.session).filter(([name, value]) => !isEqual(value, theirs.get(name)));
   const others = [...names, ...properties.map(([name]) => name).filter((name) => !COUNTS.includes(name))];

@@ -14,6 +14,7 @@ import { toStoredCustomType } from "../storage/custom-types.js";
 import { query } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, type StoredEntry, toEntrySeq } from "../storage/schema.js";
 import { addWaypoint, SHORTEST_STRIDE } from "./ancestry.js";
+import { connectCopied } from "./copies.js";
 import { insertStored, nextEntrySeq } from "./entry-writer.js";
 import { insertOperation } from "./file-operations.js";
 import { setLeaf } from "./leaves.js";
@@ -108,6 +109,7 @@ class CopyWriter {
       is_error: entry.isError ? 1 : 0,
       omits: entry.omits ? 1 : 0,
       inherited: entry.inherited ? 1 : 0,
+      origin: entry.origin,
       payload_bytes: Buffer.byteLength(entry.payload),
       preview: entry.preview,
       custom_type: customTypeIn(entry),
@@ -197,6 +199,7 @@ function finish(connection: Connection, target: SessionRef, state: CopiedState, 
   }
   replaceValues(connection, session, state.values);
   replaceUsage(connection, session, state.usage);
+  connectCopied(connection, target, state.session.parent?.sessionId ?? null);
 }
 
 function putMetadata(connection: Connection, session: SessionSeq, json: string | null): void {

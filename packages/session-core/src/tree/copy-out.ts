@@ -41,7 +41,7 @@ const labelsOf = query<Session, { seq: EntrySeq; label: string; at: number }>(({
 const usageOf = query<Session, Omit<CopiedUsage, "inherited"> & { inherited: 0 | 1 }>(({ sql, p }) =>
   rawQuery(sql<Omit<CopiedUsage, "inherited"> & { inherited: 0 | 1 }>`
     SELECT provider, model, replies, input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
-      cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, inherited
+      cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, recorded_replies AS recordedReplies, inherited
     FROM usage_total WHERE session_seq = ${p.session} ORDER BY inherited, provider, model`),
 );
 
@@ -73,7 +73,7 @@ export function readCopiedState(connection: Connection, key: SessionKey): Copied
 type EntryRow = Omit<StoredEntry, "custom_type"> & PagedPayloadRow;
 
 const COLUMNS = `entry.id, entry.parent_seq, entry.kind, entry.depth, entry.created_at_ms, entry.compaction_seq, entry.target_seq,
-  entry.model_seq, entry.thinking_seq, entry.system_seq, entry.call_id, entry.is_error, entry.omits, entry.inherited, entry.preview`;
+  entry.model_seq, entry.thinking_seq, entry.system_seq, entry.call_id, entry.is_error, entry.omits, entry.inherited, entry.origin, entry.preview`;
 
 interface Range extends Session {
   readonly after: EntrySeq;
@@ -134,6 +134,7 @@ function columnsOf(row: EntryRow, places: Places): Omit<CopiedEntry, "payload" |
     isError: row.is_error === 1,
     omits: row.omits === 1,
     inherited: row.inherited === 1,
+    origin: row.origin,
     preview: row.preview,
   };
 }

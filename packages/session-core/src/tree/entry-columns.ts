@@ -17,13 +17,20 @@ export interface WritableEntry {
   /** The JSON text of the payload without its type, which has a column of its own. */
   readonly payloadJson: string;
   readonly createdAtMs: number;
-  /** 1 for a copy made by a fork. */
+  /** 1 for a copy: the original counts. */
   readonly inherited: 0 | 1;
+  /** See entry/origins.ts. */
+  readonly origin: string | null;
 }
 
 /** Serializes a validated entry; without a time it gets the present one. */
-export function toWritable({ payload, createdAtMs = Date.now(), payloadJson = toPayloadJson(payload) }: ValidatedEntry): WritableEntry {
-  return { payload, payloadJson, createdAtMs, inherited: 0 };
+export function toWritable({
+  payload,
+  createdAtMs = Date.now(),
+  payloadJson = toPayloadJson(payload),
+  origin,
+}: ValidatedEntry): WritableEntry {
+  return { payload, payloadJson, createdAtMs, inherited: 0, origin: origin ?? null };
 }
 
 /** Serializes a payload without its `type`, which has a column of its own. */
@@ -41,7 +48,7 @@ function firstMember(object: object): string | undefined {
 
 /** The columns of an entry that follow from its payload and its place in the tree. */
 export function entryColumns<S extends number = EntrySeq>(
-  { payload, payloadJson, createdAtMs }: WritableEntry,
+  { payload, payloadJson, createdAtMs, origin }: WritableEntry,
   { state, targetSeq }: DerivedState<S>,
   parentSeq: S | null,
 ) {
@@ -64,6 +71,7 @@ export function entryColumns<S extends number = EntrySeq>(
     isPrivate: isPrivate(payload),
     payload_bytes: Buffer.byteLength(payloadJson),
     custom_type: toStoredCustomType(customTypeOf(payload)),
+    origin,
   };
 }
 

@@ -1,5 +1,5 @@
 import { customTypeOf, toKindNumber } from "../entry/kinds.js";
-import { type ReplyUsage, usageOf } from "../entry/reply-usage.js";
+import { isRecorded, type ReplyUsage, usageOf } from "../entry/reply-usage.js";
 import { betterTitle, isTyped } from "../entry/typed-text.js";
 import type { WritableEntry } from "./entry-columns.js";
 
@@ -26,6 +26,7 @@ export interface AddedUsage {
   cache_read_tokens: number;
   cache_write_tokens: number;
   cost_usd: number;
+  recorded_replies: number;
 }
 
 /** What new entries add to the totals of their session. */
@@ -46,7 +47,7 @@ const NOTHING: AddedCounts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, f
 export class EntryTotals {
   #counts: { -readonly [K in keyof AddedCounts]: AddedCounts[K] } = { ...NOTHING };
   #kinds = new Map<number, number>();
-  #usage = new Map<string, AddedUsage>();
+  #usage = new UsageSums();
 
   /** `depth`: the number of entries above it. */
   add({ payload, createdAtMs }: WritableEntry, preview: string, bytes: number, depth: number): void {
@@ -66,23 +67,33 @@ export class EntryTotals {
       else counts.laterText ??= preview === "" ? null : preview;
     }
     const used = usageOf(payload);
-    if (used !== undefined) this.#addUsage(addedUsage(used));
-  }
-
-  #addUsage(added: AddedUsage): void {
-    const key = `${added.provider}\n${added.model}`;
-    const sum = this.#usage.get(key);
-    if (sum === undefined) this.#usage.set(key, added);
-    else addToUsage(sum, added);
+    if (used !== undefined) this.#usage.add(used);
   }
 
   /** Returns what was collected, and starts again from zero. */
   take(): AddedTotals {
-    const taken = { counts: this.#counts, kinds: this.#kinds, usage: [...this.#usage.values()] };
+    const taken = { counts: this.#counts, kinds: this.#kinds, usage: this.#usage.list() };
     this.#counts = { ...NOTHING };
     this.#kinds = new Map();
-    this.#usage = new Map();
+    this.#usage = new UsageSums();
     return taken;
+  }
+}
+
+/** Sums of usage, one for each model. */
+export class UsageSums {
+  readonly #sums = new Map<string, AddedUsage>();
+
+  add(used: ReplyUsage): void {
+    const added = addedUsage(used);
+    const key = `${added.provider}\n${added.model}`;
+    const sum = this.#sums.get(key);
+    if (sum === undefined) this.#sums.set(key, added);
+    else addToUsage(sum, added);
+  }
+
+  list(): readonly AddedUsage[] {
+    return [...this.#sums.values()];
   }
 }
 
@@ -93,6 +104,7 @@ function addToUsage(sum: AddedUsage, added: AddedUsage): void {
   sum.cache_read_tokens += added.cache_read_tokens;
   sum.cache_write_tokens += added.cache_write_tokens;
   sum.cost_usd += added.cost_usd;
+  sum.recorded_replies += added.recorded_replies;
 }
 
 /** More of it is counted as so much: no sum of replies reaches the largest number, which a server refuses to exceed. */
@@ -108,6 +120,7 @@ function addedUsage({ usage, provider, model, replies }: ReplyUsage): AddedUsage
     cache_read_tokens: Math.min(usage.cacheRead ?? 0, MOST_OF_A_REPLY),
     cache_write_tokens: Math.min(usage.cacheWrite ?? 0, MOST_OF_A_REPLY),
     cost_usd: Math.min(usage.cost?.total ?? 0, MOST_OF_A_REPLY),
+    recorded_replies: isRecorded(usage) ? replies : 0,
   };
 }
 

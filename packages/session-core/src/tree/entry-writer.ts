@@ -45,6 +45,7 @@ export class EntryWriter {
   readonly #ends: TreeEnds;
   #directory: string | null | undefined;
   #next: EntrySeq | undefined;
+  #firstWritten: EntrySeq | undefined;
   /** The entries written last, each the parent of the next; at most 16. */
   #line: EntrySeq[] = [];
 
@@ -118,6 +119,7 @@ export class EntryWriter {
   /** Inserts an entry with the row number that `reserveSeq` returned. */
   insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: DerivedState): void {
     const { seq, depth } = place.state;
+    this.#firstWritten ??= seq;
     const preview = this.#previewOf(entry.payload);
     const bytes = insertEntryRow(this.#connection, this.#target.seq, parentSeq, { ...entry, preview }, place);
     this.#next = toEntrySeq(seq + 1);
@@ -136,6 +138,11 @@ export class EntryWriter {
     if (payload.type !== "message" || payload.message.role !== "assistant") return previewOf(payload);
     this.#directory ??= this.#connection.get(directoryOf, { session: this.#target.seq })?.cwd ?? null;
     return previewOf(payload, this.#directory);
+  }
+
+  /** The first entry that this writer wrote. */
+  get firstWritten(): EntrySeq | undefined {
+    return this.#firstWritten;
   }
 
   /** Adds the counts and usage of the appended entries to those of the session, and their tips and branch points. */
@@ -185,6 +192,7 @@ const insertRow = query<StoredEntry>(({ db, p }) =>
     payload_bytes: p.payload_bytes,
     preview: p.preview,
     custom_type: p.custom_type,
+    origin: p.origin,
   }),
 );
 

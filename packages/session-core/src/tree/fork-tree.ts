@@ -1,4 +1,6 @@
 import type { RawBuilder, Sql } from "kysely";
+import { originsIn } from "../entry/origins.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { type Query, type QueryBuilder, query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, SessionSeq, Tables } from "../storage/schema.js";
@@ -12,10 +14,12 @@ interface Shift {
   readonly from: SessionSeq;
   readonly to: SessionSeq;
   readonly by: number;
+  /** What the origins of the copies begin with, if the entries have none. */
+  readonly origins: string;
 }
 
-/** A column of the copy: as it is, a row number of an entry, or a constant. */
-type Column = "same" | "shifted" | "session" | "inherited";
+/** A column of the copy: as it is, a row number of an entry, a constant, or the origin of the entry. */
+type Column = "same" | "shifted" | "session" | "inherited" | "origin";
 
 /** Tables that a fork does not copy row by row, or that are copied elsewhere. */
 type LeftOut =
@@ -70,6 +74,7 @@ const COPIED: CopiedColumns = {
     payload_bytes: "same",
     preview: "same",
     custom_type: "same",
+    origin: "origin",
   },
   payload: { entry_seq: "shifted", json: "same" },
   payload_block: {
@@ -115,6 +120,8 @@ function copiedValue(sql: Sql, p: QueryBuilder<Shift>["p"], name: string, column
       return sql`${p.to}`;
     case "inherited":
       return sql`1`;
+    case "origin":
+      return sql`coalesce(entry.origin, ${p.origins} || entry.id)`;
   }
 }
 
@@ -126,9 +133,9 @@ const copies: readonly Query<Shift, never>[] = Object.entries(COPIED).map(([tabl
 const copyUsage = query<Shift>(({ sql, p }) =>
   rawQuery(sql`
     INSERT INTO usage_total (session_seq, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens,
-      cache_write_tokens, cost_usd)
+      cache_write_tokens, cost_usd, recorded_replies)
     SELECT ${p.to}, 1, provider, model, sum(replies), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
-      sum(cache_write_tokens), sum(cost_usd)
+      sum(cache_write_tokens), sum(cost_usd), sum(recorded_replies)
     FROM usage_total WHERE session_seq = ${p.from} GROUP BY provider, model`),
 );
 
@@ -148,9 +155,10 @@ const firstSeq = query<{ session: SessionSeq }, { seq: EntrySeq | null }>(({ sql
  * Copies all entries of a session into an empty one, with leaves, labels, file operations and token counts; ids stay. Payloads are
  * neither parsed nor decompressed. Call it inside `write`.
  */
-export function copyTree(connection: Connection, from: SessionSeq, to: SessionSeq): void {
-  const first = connection.get(firstSeq, { session: from })?.seq ?? null;
-  const shift = { from, to, by: first === null ? 0 : nextEntrySeq(connection) - first };
+export function copyTree(connection: Connection, source: SessionRef, to: SessionSeq): void {
+  const first = connection.get(firstSeq, { session: source.seq })?.seq ?? null;
+  const by = first === null ? 0 : nextEntrySeq(connection) - first;
+  const shift = { from: source.seq, to, by, origins: originsIn(source.id) };
   for (const copy of copies) connection.run(copy, shift);
   connection.run(copyUsage, shift);
   connection.run(copyTotals, shift);

@@ -1,3 +1,4 @@
+import { originOf } from "../entry/origins.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { type Fork, MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
 import { nameFork } from "../sessions/fork-names.js";
@@ -54,7 +55,7 @@ export function forkSession(
     const entryId = end === null ? null : findEntryId(connection, end);
     const session = insertNewSession(connection, newFork(toSessionRecord(row), fork, entryId, name));
     if (fork.tree) forkTree(connection, source, session, fork.at);
-    else if (end !== null) forkPath(connection, end, { ...session, fileTools });
+    else if (end !== null) forkPath(connection, sourceId, end, { ...session, fileTools });
     if (fork.values) copyValues(connection, source.seq, session.seq);
     writeFirst(connection, session, first);
     return toSessionRecord(requireSessionRow(connection, session.id));
@@ -80,12 +81,12 @@ function resolveEnd(connection: Connection, source: SessionRef, at: EntryId | nu
 
 /** Copies all branches and leaves. `at`: where the leaf `main` of the copy is; undefined: where that of the source is. */
 function forkTree(connection: Connection, source: SessionRef, session: SessionRef, at: EntryId | null | undefined): void {
-  copyTree(connection, source.seq, session.seq);
+  copyTree(connection, source, session.seq);
   if (at !== undefined) setLeaf(connection, session.seq, MAIN_LEAF, at === null ? null : requireEntrySeq(connection, session, at));
 }
 
-function forkPath(connection: Connection, end: EntrySeq, target: WriteTarget): void {
-  const copier = new PathCopier(connection, target);
+function forkPath(connection: Connection, source: SessionId, end: EntrySeq, target: WriteTarget): void {
+  const copier = new PathCopier(connection, source, target);
   for (const seq of readPathSeqs(connection, end, null)) copier.copy(seq);
   copier.flush();
   setLeaf(connection, target.seq, MAIN_LEAF, copier.copyOf(end));
@@ -93,13 +94,15 @@ function forkPath(connection: Connection, end: EntrySeq, target: WriteTarget): v
 
 class PathCopier {
   readonly #connection: Connection;
+  readonly #source: SessionId;
   readonly #session: SessionSeq;
   readonly #writer: EntryWriter;
   /** Row numbers of the copies, by those of the source. */
   readonly #copies = new Map<EntrySeq, EntrySeq>();
 
-  constructor(connection: Connection, target: WriteTarget) {
+  constructor(connection: Connection, source: SessionId, target: WriteTarget) {
     this.#connection = connection;
+    this.#source = source;
     this.#session = target.seq;
     this.#writer = new EntryWriter(connection, target, 1);
   }
@@ -140,6 +143,7 @@ class PathCopier {
     return {
       createdAtMs: row.created_at_ms,
       inherited: 1,
+      origin: row.origin ?? originOf({ sessionId: this.#source, entryId: row.id }),
       ...withoutForeignBranch(parsePayload(this.#connection, row, json), json, isCopied),
     };
   }

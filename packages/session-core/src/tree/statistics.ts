@@ -6,7 +6,7 @@ import { requireSessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, StoredEntry, UsageTotalTable } from "../storage/schema.js";
-import { type AddedCounts, chooseFirstText, EntryTotals } from "./entry-totals.js";
+import { type AddedCounts, type AddedUsage, chooseFirstText, EntryTotals } from "./entry-totals.js";
 
 const addCounts = query<AddedCounts & { session: SessionSeq }>(({ db, sql, p }) =>
   db
@@ -30,14 +30,15 @@ const storedFirstText = query<{ session: SessionSeq }, { first_text: string | nu
 const addUsage = query<UsageTotalTable>(({ sql, p }) =>
   rawQuery(sql`
     INSERT INTO usage_total VALUES (${p.session_seq}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.input_tokens},
-      ${p.output_tokens}, ${p.cache_read_tokens}, ${p.cache_write_tokens}, ${p.cost_usd})
+      ${p.output_tokens}, ${p.cache_read_tokens}, ${p.cache_write_tokens}, ${p.cost_usd}, ${p.recorded_replies})
     ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
       replies = replies + excluded.replies,
       input_tokens = input_tokens + excluded.input_tokens,
       output_tokens = output_tokens + excluded.output_tokens,
       cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
       cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-      cost_usd = cost_usd + excluded.cost_usd`),
+      cost_usd = cost_usd + excluded.cost_usd,
+      recorded_replies = recorded_replies + excluded.recorded_replies`),
 );
 
 const addToKind = query<{ session: SessionSeq; kind: number; entries: number }>(({ sql, p }) =>
@@ -65,8 +66,13 @@ export class SessionTotals extends EntryTotals {
     const firstText = chooseFirstText(counts, () => connection.get(storedFirstText, { session })?.first_text ?? null);
     connection.run(addCounts, { session, ...counts, firstText });
     for (const [kind, entries] of kinds) connection.run(addToKind, { session, kind, entries });
-    for (const added of usage) connection.run(addUsage, { session_seq: session, inherited: this.#inherited, ...added });
+    insertUsage(connection, session, this.#inherited, usage);
   }
+}
+
+/** Adds usage to that of a session. Call it inside `write`. */
+export function insertUsage(connection: Connection, session: SessionSeq, inherited: 0 | 1, usage: readonly AddedUsage[]): void {
+  for (const added of usage) connection.run(addUsage, { session_seq: session, inherited, ...added });
 }
 
 const addCopied = query<{ session: SessionSeq; entries: number; messages: number; bytes: number }>(({ db, sql, p }) =>
@@ -113,6 +119,7 @@ export function replaceUsage(connection: Connection, session: SessionSeq, usage:
       cache_read_tokens: used.cacheReadTokens,
       cache_write_tokens: used.cacheWriteTokens,
       cost_usd: used.costUsd,
+      recorded_replies: used.recordedReplies,
     });
 }
 
@@ -164,7 +171,8 @@ function readUsage(connection: Connection, within: RawBuilder<boolean>, inherite
   return allRows(
     connection,
     sql<ModelUsage>`SELECT provider, model, sum(replies) AS replies, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
-        sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens, sum(cost_usd) AS costUsd
+        sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens, sum(cost_usd) AS costUsd,
+        sum(recorded_replies) AS recordedReplies
       FROM usage_total WHERE ${within} AND inherited = ${inherited}
       GROUP BY provider, model ORDER BY costUsd DESC, outputTokens DESC, model`,
   );

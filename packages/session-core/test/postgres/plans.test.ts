@@ -67,10 +67,10 @@ const TABLES =
   /^(session|session_metadata|session_title|entry|run|leaf|leaf_move|label|value|usage_total|entry_token_count|source_file|source_session|word)$/;
 
 /** The columns of an index that say which rows are read: the tenant alone is no such column. */
-const KEYS = /\b(session_id|path_key|listing|cwd|parent_session_id|key|words|word|path|mark)\b/;
+const KEYS = /\b(session_id|path_key|listing|cwd|parent_session_id|key|words|word|path|mark|origin)\b/;
 
 /** Of the tables with many rows of one session, the columns that say which of these are read. */
-const WITHIN = /\b(seq|start_seq|parent_seq|id|kind|custom_type|words|entry_seq|name|leaf_name)\b/;
+const WITHIN = /\b(seq|start_seq|parent_seq|id|kind|custom_type|words|entry_seq|name|leaf_name|origin)\b/;
 
 interface Plan {
   readonly "Node Type": string;
@@ -106,9 +106,9 @@ async function peopled(url: string): Promise<void> {
     `INSERT INTO run SELECT n * 100 + 1, n * 100 - 50, 50, '', 'made1' FROM generate_series(1, 199) AS n`,
     `INSERT INTO leaf SELECT 3, '', session_id, 'main' FROM session WHERE session_id <> 's'`,
     `INSERT INTO entry (created_at_ms, seq, parent_seq, depth, payload_bytes, kind, is_error, omits, inherited, is_private, tenant, session_id, id,
-        custom_type, preview, words, payload)
-      SELECT n, n, nullif(n - 1, 0), n, 50, CASE WHEN n % 1000 = 0 THEN 7 WHEN n % 500 = 0 THEN 13 ELSE 2 + n % 3 END, false, false, false, false, '',
-        of.session_id, 'e' || n, CASE WHEN n % 500 = 0 THEN 'note' END, 'text', to_tsvector('simple', 'word' || n), '{"message":{"role":"user","content":"text"}}'
+        custom_type, preview, words, payload, origin)
+      SELECT n, n, nullif(n - 1, 0), n, 50, CASE WHEN n % 1000 = 0 THEN 7 WHEN n % 500 = 0 THEN 13 ELSE 2 + n % 3 END, false, false, n % 50 = 0, false, '',
+        of.session_id, 'e' || n, CASE WHEN n % 500 = 0 THEN 'note' END, 'text', to_tsvector('simple', 'word' || n), '{"message":{"role":"user","content":"text"}}', 'key' || of.session_id || n
       FROM session AS of CROSS JOIN LATERAL generate_series(1, of.last_seq) AS n WHERE of.session_id <> 's'`,
     `UPDATE session SET parent_session_id = 'made1' WHERE kind = 'subagent' AND created_at_ms < 200`,
     `UPDATE session SET parent_session_id = session_id || 'x' WHERE parent_session_id IS NULL AND session_id <> 's'`,

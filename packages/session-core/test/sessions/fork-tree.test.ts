@@ -123,7 +123,10 @@ describe("a fork of a whole tree", () => {
     expect((await fork.search({ query: "a2" })).hits).toMatchObject([{ sessionId: fork.id, entryId: "a2" }]);
     expect(await store.catchUpSearch()).toBe(0);
     expect((await fork.search({ query: "a2" })).hits).toMatchObject([{ sessionId: fork.id, entryId: "a2" }]);
-    expect((await store.search({ query: "a2" })).total).toBe(2);
+    expect(await store.search({ query: "a2" })).toMatchObject({
+      total: 1,
+      hits: [{ sessionId: session.id, copies: [{ sessionId: fork.id, entryId: "a2" }] }],
+    });
   });
 
   test("keeps what a person kept out of the context out of searches", async () => {
@@ -189,7 +192,8 @@ describe("a fork of a whole tree", () => {
           .map((row) => withoutRowNumbers(row as Record<string, unknown>)),
       ),
     );
-    expect(other).toEqual(one);
+    // A copy refers to its original.
+    expect(other).toEqual(one?.map((row) => ({ ...row, origin: `${session.id} ${row["id"]}` })));
     expect(await findingsOf(store)).toEqual([]);
   });
 

@@ -85,9 +85,19 @@ describe("the totals of sessions", () => {
     const totals = await store.totalsOf(["s", "f", "none"]);
     const used = { provider: "p", model: "m", cacheReadTokens: 0, cacheWriteTokens: 0 };
     expect(Object.fromEntries(totals)).toEqual({
-      s: { branches: 2, usage: [{ ...used, replies: 2, inputTokens: 20, outputTokens: 4, costUsd: 1 }], inheritedUsage: [] },
-      f: { branches: 1, usage: [], inheritedUsage: [{ ...used, replies: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.5 }] },
-      none: { branches: 0, usage: [], inheritedUsage: [] },
+      s: {
+        branches: 2,
+        usage: [{ ...used, replies: 2, inputTokens: 20, outputTokens: 4, costUsd: 1, recordedReplies: 2 }],
+        inheritedUsage: [],
+        inheritedEntries: 0,
+      },
+      f: {
+        branches: 1,
+        usage: [],
+        inheritedUsage: [{ ...used, replies: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.5, recordedReplies: 1 }],
+        inheritedEntries: 2,
+      },
+      none: { branches: 0, usage: [], inheritedUsage: [], inheritedEntries: 0 },
     });
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import type { Statistics } from "../../src/port/records.js";
 import type { Session } from "../../src/session/session.js";
 import { MIGRATIONS, migrate } from "../../src/storage/migrate.js";
 import type { Store } from "../../src/store/store.js";
@@ -42,12 +43,14 @@ export function oldStore(version: 1 | 2 | 3 | 4): string {
   return path;
 }
 
+const ADDED_BY_9 = ["DROP INDEX entry_by_origin", "DROP INDEX entry_inherited", "ALTER TABLE entry DROP COLUMN origin"];
 const ADDED_SINCE_7 = ["word", "entry_text_word", "session_text_word", "source_file", "source_session"];
 const ADDED_BY_5 = ["tip", "branch_point", "kind_count", "session_metadata", "large_value", "private_entry"];
 
 /** Makes a closed store one of version 5, as release 0.1 wrote it. */
 export function takeBackTo5(path: string): void {
   raw(path, (file) => {
+    for (const statement of [...ADDED_BY_9, "ALTER TABLE usage_total DROP COLUMN recorded_replies"]) file.exec(statement);
     for (const table of ADDED_SINCE_7) file.exec(`DROP TABLE ${table}`);
     file.pragma("user_version = 5");
   });
@@ -65,6 +68,12 @@ export function takeBackTo4(path: string): void {
   });
 }
 
+/** The old release did not count the replies that report their usage. */
+function withoutRecorded({ usage, inheritedUsage, ...statistics }: Statistics) {
+  const asBefore = (used: Statistics["usage"]) => used.map(({ recordedReplies: _, ...before }) => before);
+  return { ...statistics, usage: asBefore(usage), inheritedUsage: asBefore(inheritedUsage) };
+}
+
 /** Everything that the fixture's JSON says about a session, read by this version. */
 export async function readAll(store: Store, session: Session) {
   const { title, entryCount, activeAtMs, payloadBytes } = await session.record();
@@ -78,6 +87,6 @@ export async function readAll(store: Store, session: Session) {
     // The old release had no custom type in its rows.
     outline: (await session.tree.outline()).map(({ customType: _, ...row }) => row),
     entries: await session.list(),
-    statistics: await store.storage.statistics(session.id),
+    statistics: withoutRecorded(await store.storage.statistics(session.id)),
   };
 }

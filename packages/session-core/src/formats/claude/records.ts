@@ -1,5 +1,6 @@
+import type { EntryReference } from "../../entry/origins.js";
 import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
-import { type JsonObject, parseTime, stringAt } from "../../source/json.js";
+import { type JsonObject, objectAt, parseTime, stringAt } from "../../source/json.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { readTitle } from "./chains.js";
 import { derivedId, isUsableId, partId } from "./ids.js";
@@ -126,7 +127,8 @@ export class RecordReader {
     const entries: SourceRecord[] = [];
     for (const payload of payloads) {
       const id = partId(first, entries.length + 1);
-      entries.push({ kind: "entry", line: record.line, id, parentId, createdAtMs, payload });
+      const origin = readOrigin(object, entries.length + 1);
+      entries.push({ kind: "entry", line: record.line, id, parentId, createdAtMs, payload, origin });
       parentId = id;
     }
     if (parentId !== null && parentId !== record.uuid) this.#lastIds.set(node, parentId);
@@ -151,4 +153,11 @@ export class RecordReader {
   #toProblem(code: ImportProblem["code"], record: IndexedRecord, message: string): SourceRecord {
     return { kind: "problem", problem: { code, path: this.#file.path, line: record.line, message } };
   }
+}
+
+/** The entry of which the `count`-th entry of a record is a copy: of the session that a fork was made from. */
+function readOrigin(record: JsonObject, count: number): EntryReference | undefined {
+  const forkedFrom = objectAt(record, "forkedFrom");
+  const [sessionId, entryId] = [stringAt(forkedFrom ?? {}, "sessionId"), stringAt(forkedFrom ?? {}, "messageUuid")];
+  return sessionId === undefined || entryId === undefined ? undefined : { sessionId, entryId: partId(entryId, count) };
 }

@@ -3,11 +3,12 @@ import { compactionSummaryText } from "../../context/converters/templates.js";
 import { encodeBytes } from "../../entry/bytes.js";
 import type { CompactionPayload, Entry } from "../../entry/entry.js";
 import type { Message, Usage } from "../../entry/message.js";
+import type { EntryReference } from "../../entry/origins.js";
 import { joinTextBlocks } from "../../entry/text.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { SessionRecord } from "../../port/records.js";
 import { isObject, type JsonObject, stringAt, toIsoTime } from "../../source/json.js";
-import { isRolloutRecord } from "../codex/rollout-file.js";
+import { isRolloutRecord, ORIGIN } from "../codex/rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./items.js";
 
 type RolloutSession = SessionRecord & { readonly parentSessionId?: string | null };
@@ -56,8 +57,9 @@ async function readPlan(path: AsyncIterable<Entry>): Promise<Plan> {
   return { kept: kept.sort((a, b) => a.fromSeq - b.fromSeq), system };
 }
 
-function toLine(createdAtMs: number, type: string, payload: JsonObject): string {
-  return JSON.stringify(encodeBytes({ timestamp: toIsoTime(createdAtMs), type, payload }, "entry"));
+function toLine(createdAtMs: number, type: string, payload: JsonObject, origin?: EntryReference): string {
+  const line = { timestamp: toIsoTime(createdAtMs), type, payload, ...(origin === undefined ? {} : { [ORIGIN]: { ...origin } }) };
+  return JSON.stringify(encodeBytes(line, "entry"));
 }
 
 /** Whether Codex recorded the session: then its settings, its tools and its system message are valid there. */
@@ -97,6 +99,8 @@ class RolloutWriter {
   #isTurnWritten = true;
   #sum: Record<string, number> = {};
   #lastMs: number;
+  /** The entry that is written; undefined: the rollout is no continuation of another session. */
+  #origin: EntryReference | undefined;
 
   constructor(session: RolloutSession, plan: Plan) {
     this.#session = session;
@@ -106,6 +110,8 @@ class RolloutWriter {
 
   *write(entry: Entry): Generator<string, void, void> {
     this.#lastMs = entry.createdAtMs;
+    const { parentSessionId } = this.#session;
+    this.#origin = typeof parentSessionId === "string" ? { sessionId: parentSessionId, entryId: entry.id } : undefined;
     for (
       let next = this.#plan.kept[this.#nextKept];
       next !== undefined && next.fromSeq <= entry.seq;
@@ -172,7 +178,7 @@ class RolloutWriter {
       summary: "auto",
     };
     const effort = typeof this.#effort === "string" ? { effort: this.#effort } : {};
-    yield toLine(this.#lastMs, "turn_context", { ...(this.#turn ?? required), model: this.#model, ...effort });
+    yield toLine(this.#lastMs, "turn_context", { ...(this.#turn ?? required), model: this.#model, ...effort }, this.#origin);
   }
 
   *#writeMessage(message: Message): Generator<string, void, void> {
@@ -189,7 +195,7 @@ class RolloutWriter {
   *#writeItems(items: readonly JsonObject[]): Generator<string, void, void> {
     yield* this.#writeTurn();
     for (const list of this.#kept.values()) list.push(...items);
-    for (const item of items) yield toLine(this.#lastMs, "response_item", item);
+    for (const item of items) yield toLine(this.#lastMs, "response_item", item, this.#origin);
   }
 
   *#writeUsage(usage: Usage | undefined): Generator<string, void, void> {
@@ -212,13 +218,11 @@ class RolloutWriter {
     const list = [inputItem("user", compactionSummaryText(summary)), ...kept];
     yield* this.#writeTurn();
     if (Array.isArray(reply)) {
-      for (const item of reply.filter(isObject)) yield toLine(this.#lastMs, "response_item", item);
+      for (const item of reply.filter(isObject)) yield toLine(this.#lastMs, "response_item", item, this.#origin);
       yield* this.#writeUsage(usage);
     }
-    yield toLine(this.#lastMs, "compacted", {
-      message: typeof opening === "string" ? opening + summary : summary,
-      ...(isOwn ? own : { replacement_history: list }),
-    });
+    const message = typeof opening === "string" ? opening + summary : summary;
+    yield toLine(this.#lastMs, "compacted", { message, ...(isOwn ? own : { replacement_history: list }) }, this.#origin);
     yield toLine(this.#lastMs, "event_msg", { type: "context_compacted" });
   }
 }

@@ -102,7 +102,7 @@ export class RolloutReader {
   }
 
   *#readItem(line: RolloutLine, item: JsonObject, part = 0): Generator<SourceRecord, void, void> {
-    const place = { line: line.line, part, createdAtMs: line.createdAtMs };
+    const place = { ...placeOf(line), part };
     if (isOutput(item)) return yield* this.#readOutput(line, place, item);
     const blocks = toReplyBlocks(item);
     if (blocks !== undefined) return yield* this.#readReply(line, place, item, blocks);
@@ -308,8 +308,8 @@ function toPayload(item: JsonObject): JsonObject | undefined {
   return message && { type: "message", message };
 }
 
-function placeOf({ line, createdAtMs }: RolloutLine): ItemPlace {
-  return { line, part: 0, createdAtMs };
+function placeOf({ line, createdAtMs, origin }: RolloutLine): ItemPlace {
+  return { line, part: 0, createdAtMs, origin };
 }
 
 function pairsIn(value: unknown): (readonly [string, string])[] {

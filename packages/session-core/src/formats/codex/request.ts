@@ -1,3 +1,4 @@
+import type { EntryReference } from "../../entry/origins.js";
 import type { JsonObject } from "../../source/json.js";
 import { objectAt, stringAt, tryStringify, without } from "../../source/json.js";
 import { toResultMessage } from "./items.js";
@@ -10,6 +11,8 @@ export interface RolloutEntry {
   readonly part: number;
   readonly createdAtMs: number | undefined;
   readonly payload: JsonObject;
+  /** The entry of which it is a copy, in a rollout that Bough wrote. */
+  readonly origin?: EntryReference | undefined;
 }
 
 /** Where an item is. */

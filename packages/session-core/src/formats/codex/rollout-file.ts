@@ -1,3 +1,4 @@
+import type { EntryReference } from "../../entry/origins.js";
 import { isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
 import { type JsonObject, objectAt, parseTime, stringAt, tryStringify } from "../../source/json.js";
@@ -15,6 +16,8 @@ export interface RolloutLine {
   readonly createdAtMs: number | undefined;
   /** The record as it is in the file. */
   readonly raw: JsonObject;
+  /** The entry of which the line is a copy, in a rollout that Bough wrote. */
+  readonly origin?: EntryReference | undefined;
 }
 
 const LINE_TYPES: ReadonlySet<unknown> = new Set([
@@ -34,7 +37,15 @@ const BARE_ITEMS: ReadonlySet<unknown> = new Set([
  */
 export function toRolloutLine(raw: JsonObject, { number: line, offset }: Pick<SourceLine, "number" | "offset">): RolloutLine {
   const [type, payload] = toEnvelope(raw);
-  return { line, offset, type, payload, createdAtMs: parseTime(raw.timestamp), raw };
+  return { line, offset, type, payload, createdAtMs: parseTime(raw.timestamp), raw, origin: readOrigin(objectAt(raw, ORIGIN)) };
+}
+
+/** The member of a line that says which entry it is a copy of: Codex ignores it. */
+export const ORIGIN = "bough_origin";
+
+function readOrigin(origin: JsonObject | undefined): EntryReference | undefined {
+  const [sessionId, entryId] = [stringAt(origin ?? {}, "sessionId"), stringAt(origin ?? {}, "entryId")];
+  return sessionId === undefined || entryId === undefined ? undefined : { sessionId, entryId };
 }
 
 function toEnvelope(raw: JsonObject): readonly [type: string, payload: JsonObject] {

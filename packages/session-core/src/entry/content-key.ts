@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import type { EntryId } from "../ids/ids.js";
+import type { EntryPayload } from "./entry.js";
+import type { Message } from "./message.js";
+
+/** The length of a key: 96 bits in base64url. */
+const KEY_LENGTH = 16;
+
+/**
+ * A key by which copies of an entry are recognized in other files of its program: programs that copy a session keep the times of its
+ * entries, and what they say, but some give them new ids. A reply is named by the id of its response, as ccusage does, because a program
+ * may write other members of it again. A record that is no entry is named by its own id.
+ */
+export function contentKey(payload: EntryPayload, createdAtMs: number, id: EntryId): string {
+  const said = JSON.stringify(payload.type === "message" ? saidIn(payload.message) : saidBy(payload, id));
+  return createHash("sha256").update(`${createdAtMs}\n${payload.type}\n`).update(said).digest("base64url").slice(0, KEY_LENGTH);
+}
+
+function saidIn(message: Message): readonly unknown[] {
+  switch (message.role) {
+    case "assistant": {
+      const { responseId, content, errorMessage } = message;
+      return typeof responseId === "string" && responseId !== "" ? ["response", responseId] : ["assistant", content, errorMessage];
+    }
+    case "toolResult":
+      return [message.role, message.toolCallId, message.content];
+    case "bashExecution":
+      return [message.role, message.command, message.output];
+    case "custom":
+      return [message.role, message.customType, message.content];
+    case "system":
+    case "user":
+      return [message.role, message.content];
+  }
+}
+
+function saidBy(payload: Exclude<EntryPayload, { type: "message" }>, id: EntryId): readonly unknown[] {
+  switch (payload.type) {
+    case "compaction":
+    case "branch_summary":
+      return [payload.summary];
+    case "model_change":
+      return [payload.provider, payload.modelId];
+    case "thinking_level_change":
+      return [payload.thinkingLevel];
+    case "custom_message":
+      return [payload.customType, payload.content];
+    case "custom":
+      return [payload.customType, payload.data];
+    // Their content names entries or the session, which are others in a copy.
+    case "context_edit":
+    case "foreign":
+      return [id];
+  }
+}

@@ -1,0 +1,98 @@
+import type { EntryId, SessionId } from "../ids/ids.js";
+
+// The origin of an entry is the same for all copies of it, in whatever sessions they are. Of an imported entry it is the key of its content
+// (`entry/content-key`); of a copy of an entry that was written here it is a reference to that entry, which has no origin itself.
+
+/** An entry of a session by its ids. */
+export interface EntryReference {
+  readonly sessionId: SessionId;
+  readonly entryId: EntryId;
+}
+
+/** The origin of the copies of an entry that has none itself. Neither id contains a space. */
+export function originOf({ sessionId, entryId }: EntryReference): string {
+  return `${originsIn(sessionId)}${entryId}`;
+}
+
+/** What the origins that refer to entries of a session begin with; `!` is the character after the space. */
+export function originsIn(sessionId: SessionId): string {
+  return `${sessionId} `;
+}
+
+/** The end of the range of origins that refer to entries of a session. */
+export function originsAfter(sessionId: SessionId): string {
+  return `${sessionId}!`;
+}
+
+/** The entry to which an origin refers; undefined: it is the key of a content. */
+export function referenceIn(origin: string): EntryReference | undefined {
+  const end = origin.indexOf(" ");
+  return end === -1 ? undefined : { sessionId: origin.slice(0, end), entryId: origin.slice(end + 1) };
+}
+
+/** A session with an entry of which there are copies. */
+export interface Holder {
+  readonly sessionId: SessionId;
+  readonly parentId: SessionId | null;
+  readonly createdAtMs: number;
+  readonly activeAtMs: number;
+  /** The order in which the sessions came into the store. */
+  readonly arrival: number;
+}
+
+/**
+ * The session whose entry is the original; those of the others are copies. A fork is never the original of what its source has. Without a
+ * link, the session that was created first; of two with the same first record, the one that was continued first ended first.
+ */
+export function chooseOriginal<H extends Holder>(holders: readonly H[]): H | undefined {
+  const byId = new Map(holders.map((holder) => [holder.sessionId, holder]));
+  const roots = holders.filter(({ parentId, sessionId }) => parentId === null || parentId === sessionId || !byId.has(parentId));
+  // Sessions that are each other's forks have no root.
+  const [first, ...others] = roots.length === 0 ? holders : roots;
+  return first && others.reduce((best, one) => (comesBefore(one, best) ? one : best), first);
+}
+
+function comesBefore(a: Holder, b: Holder): boolean {
+  return (a.createdAtMs - b.createdAtMs || a.activeAtMs - b.activeAtMs || a.arrival - b.arrival) < 0;
+}
+
+/** An entry with an origin that several sessions have. */
+export interface SharedEntry<S> {
+  readonly origin: string;
+  readonly session: S;
+  readonly seq: number;
+  readonly inherited: boolean;
+}
+
+/** An entry that becomes a copy, or the original. */
+export interface ChangedEntry<S> {
+  readonly session: S;
+  readonly seq: number;
+  readonly inherited: boolean;
+}
+
+/**
+ * Decides which entries are originals: of each origin those of one session. Returns the entries that are marked otherwise.
+ */
+export function decideOriginals<S>(
+  entries: readonly SharedEntry<S>[],
+  holderOf: (session: S) => Holder | undefined,
+): readonly ChangedEntry<S>[] {
+  const groups = new Map<string, SharedEntry<S>[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.origin);
+    if (group === undefined) groups.set(entry.origin, [entry]);
+    else group.push(entry);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const holders = [...new Set(group.map(({ session }) => session))].flatMap((session) => {
+      const holder = holderOf(session);
+      return holder === undefined ? [] : [{ ...holder, session }];
+    });
+    const original = chooseOriginal(holders)?.session;
+    return group.flatMap(({ session, seq, inherited }) => {
+      const isCopy = session !== original;
+      return isCopy === inherited ? [] : [{ session, seq, inherited: isCopy }];
+    });
+  });
+}
