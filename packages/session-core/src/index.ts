@@ -183,7 +183,7 @@ export type {
   ValueKey,
   ValueRange,
 } from "./port/records.js";
-export type { SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
+export type { HitCopy, SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
 export type { ImportedSession, LeafKept, PathRange, StoreChange, Violation } from "./port/session-storage.js";
 export type { OnConflict, Write } from "./port/writes.js";
 // Secrets in texts

@@ -40,7 +40,7 @@ export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 // Previews
 export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
 // Usage
-export { type ReplyUsage, usageOf } from "./entry/reply-usage.js";
+export { isRecorded, type ReplyUsage, usageOf } from "./entry/reply-usage.js";
 export { asTyped, isTyped, rankTitle, typedText } from "./entry/typed-text.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
@@ -60,6 +60,7 @@ export { isLikeServerAddress, isServerUrl, parseServerUrl, passwordsIn, urlWitho
 // Waiting
 export { raceAbort } from "./race-abort.js";
 // Places of the words of a query in a text
+export { describeCopies } from "./search/hit-rows.js";
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/query-matches.js";
 // Secrets in texts
 export { redact, withoutSecrets } from "./secrets/redact.js";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
-import { ENTRY_TYPES, MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
+import { describeCopies, ENTRY_TYPES, MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { quotePath } from "../format/quote-path.js";
@@ -51,7 +51,8 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
     if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
-    await printHits(out, store, page, options.store === undefined ? "" : ` --store ${quotePath(name)}`);
+    const atStore = options.store === undefined ? "" : ` --store ${quotePath(name)}`;
+    await printHits(out, store, page, { atStore, isWithin: sessionId !== undefined });
   });
 };
 
@@ -136,7 +137,7 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
 
 const NOTHING = 'No matches. All words must occur in one entry; "some words" is a phrase, /expression/ a regular expression.';
 
-async function printHits(out: Printer, store: Store, page: SearchPage, atStore: string): Promise<void> {
+async function printHits(out: Printer, store: Store, page: SearchPage, { atStore, isWithin }: HitPlace): Promise<void> {
   for (const note of explainPage(page)) out.line(styled("dim", note));
   if (page.total === 0) return out.line(NOTHING);
   let first: string | undefined;
@@ -144,7 +145,7 @@ async function printHits(out: Printer, store: Store, page: SearchPage, atStore: 
     const names = await readNames(store, out, hits);
     printHeading(out, names);
     for (const hit of hits) {
-      printHit(out, hit, names.entries.get(hit.entryId ?? ""));
+      printHit(out, hit, names.entries.get(hit.entryId ?? ""), isWithin);
       await out.pump();
     }
     const entry = hits[0]?.entryId ?? null;
@@ -153,6 +154,12 @@ async function printHits(out: Printer, store: Store, page: SearchPage, atStore: 
   const shown = page.next === null ? "" : `, the best ${count(page.hits.length)} printed; --all prints all`;
   out.line(styled("dim", `${counted(page.total, "match", "matches")}${shown}`));
   if (first !== undefined) out.line(styled("dim", `Open the first in the tree: ${first}${atStore}`));
+}
+
+/** Where the hits are: the option that names the store, and whether one session was searched. */
+interface HitPlace {
+  readonly atStore: string;
+  readonly isWithin: boolean;
 }
 
 /** How the query was understood, and how the hits differ from it. */
@@ -202,9 +209,10 @@ function printHeading(out: Printer, { title, session }: Names): void {
   out.line(...fitLine([styled("bold", title)], Math.max(out.width - session.length - 2, 10), out.glyphs.ellipsis), id);
 }
 
-function printHit(out: Printer, hit: SearchHit, id: string | undefined): void {
+function printHit(out: Printer, hit: SearchHit, id: string | undefined, isWithin: boolean): void {
   const kind = hit.role ?? hit.type;
-  const mark = hit.isPrivate ? "  private" : "";
+  const copies = describeCopies(hit, isWithin);
+  const mark = `${hit.isPrivate ? "  private" : ""}${copies === "" ? "" : `  ${copies}`}`;
   const name = hit.entryId === null ? "title" : (id ?? hit.entryId);
   out.line("  ", styled("label", name), styled("dim", `  ${dateTime(hit.createdAtMs)}  ${kind}${mark}`));
   for (const line of wrapLine(renderSnippet(hit), out.width - 4)) out.line("    ", ...line);

@@ -1,5 +1,5 @@
-import type { ModelUsage, SessionRecord, SessionTotals, Store } from "@bough/session-core";
-import { type ReplyUsage, usageOf } from "@bough/session-core/internals";
+import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
+import { isRecorded, type ReplyUsage, usageOf } from "@bough/session-core/internals";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
@@ -15,7 +15,10 @@ export interface StatsByOptions extends CommonOptions, SessionChoice {
   readonly by?: "day" | "directory" | "model" | "session" | "agent";
 }
 
-/** Usage of replies. `costUsd` is the sum of the recorded costs; `withoutCost` counts the replies that have none. */
+/**
+ * Usage of replies. `costUsd` is the sum of the recorded costs; `withoutCost` counts the replies that have none; `recordedReplies` those that
+ * report tokens or a cost.
+ */
 interface Sum {
   readonly sessions: Set<string>;
   replies: number;
@@ -25,6 +28,7 @@ interface Sum {
   cacheWriteTokens: number;
   costUsd: number;
   withoutCost: number;
+  recordedReplies: number;
 }
 
 /** The usage of one or several replies of a session. `atMs` is undefined for totals, which have no time. */
@@ -35,7 +39,7 @@ interface Used {
 }
 
 /**
- * Prints usage by day, directory, model, session or agent, with a total. Replies that forks copied count once, in their source. Without
+ * Prints usage by day, directory, model, session or agent, with a total. A reply that several sessions have counts once, in the one with the original. Without
  * times the stored totals of the sessions are summed; days and times need the entries, which are read (200 MB of them in a second).
  */
 export async function printStatsBy(io: Io, out: Printer, store: Store, options: StatsByOptions): Promise<void> {
@@ -86,13 +90,12 @@ async function* readEntries(store: Store, records: readonly SessionRecord[]): As
   for (const record of records) {
     const totals = (await store.totalsOf([record.id])).get(record.id);
     if (totals === undefined || totals.usage.length === 0) continue;
-    // A fork begins with the entries that it copied; their usage counts in the source.
-    let copied = repliesOf(totals.inheritedUsage);
-    for await (const entry of (await store.openSession(record.id)).entries()) {
-      const used = usageOf(entry);
-      if (used === undefined) continue;
-      if (copied <= 0) yield { record, atMs: entry.createdAtMs, usage: toModelUsage(used) };
-      copied -= 1;
+    const session = await store.openSession(record.id);
+    // The usage of copies counts in the session that has the original.
+    const copies = new Set(totals.inheritedEntries === 0 ? [] : await session.inheritedSeqs());
+    for await (const entry of session.entries()) {
+      const used = copies.has(entry.seq) ? undefined : usageOf(entry);
+      if (used !== undefined) yield { record, atMs: entry.createdAtMs, usage: toModelUsage(used) };
     }
   }
 }
@@ -107,16 +110,13 @@ function toModelUsage({ provider, model, replies, usage }: ReplyUsage): ModelUsa
     cacheReadTokens: usage.cacheRead ?? 0,
     cacheWriteTokens: usage.cacheWrite ?? 0,
     costUsd: usage.cost?.total ?? 0,
+    recordedReplies: isRecorded(usage) ? replies : 0,
   };
 }
 
 /** Replies that used tokens and have no cost: the agent recorded none, which does not mean that the model is free. */
 function withoutCost({ costUsd, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: ModelUsage): number {
   return costUsd === 0 && inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens > 0 ? replies : 0;
-}
-
-function repliesOf(usage: SessionTotals["usage"]): number {
-  return usage.reduce((sum, { replies }) => sum + replies, 0);
 }
 
 function keyOf(by: NonNullable<StatsByOptions["by"]>, { record, atMs, usage }: Used): string {
@@ -135,7 +135,16 @@ function keyOf(by: NonNullable<StatsByOptions["by"]>, { record, atMs, usage }: U
 }
 
 function emptySum(): Sum {
-  const none = { replies: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0, withoutCost: 0 };
+  const none = {
+    replies: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    costUsd: 0,
+    withoutCost: 0,
+    recordedReplies: 0,
+  };
   return { sessions: new Set(), ...none };
 }
 
@@ -148,6 +157,7 @@ function add(sum: Sum, { record, usage }: Used): void {
   sum.cacheWriteTokens += usage.cacheWriteTokens;
   sum.costUsd += usage.costUsd;
   sum.withoutCost += withoutCost(usage);
+  sum.recordedReplies += usage.recordedReplies;
 }
 
 function toJson({ sessions, costUsd, withoutCost: repliesWithoutCost, ...counts }: Sum) {
@@ -171,16 +181,19 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
     [costText(sum)],
     [count(sum.sessions.size)],
     [count(sum.replies)],
-    [count(sum.inputTokens)],
-    [count(sum.outputTokens)],
-    [count(sum.cacheReadTokens)],
-    [count(sum.cacheWriteTokens)],
+    ...tokenCells(sum),
   ]);
   for (const line of await tableLines(columns, cells, out.width, out.glyphs.ellipsis)) {
     out.line(...line);
     await out.pump();
   }
   if (total.withoutCost > 0) out.line(styled("dim", `No cost is recorded for ${counted(total.withoutCost, "reply", "replies")}.`));
+}
+
+/** The four kinds of tokens; – if no reply reports any, which is not 0. */
+export function tokenCells(used: Omit<ModelUsage, "provider" | "model">): readonly Line[] {
+  const tokens = [used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens];
+  return tokens.map((number) => [used.recordedReplies === 0 && used.replies > 0 ? "–" : count(number)]);
 }
 
 /** Cents to four places, whatever the amount, so that a column can be added up. */

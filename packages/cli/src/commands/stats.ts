@@ -7,7 +7,7 @@ import { resolveSession } from "../session/resolve-names.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
-import { printStatsBy, type StatsByOptions } from "./stats-by.js";
+import { printStatsBy, type StatsByOptions, tokenCells } from "./stats-by.js";
 
 /** `bough stats`: counts entries by type, and the usage of each model, for the store or one session. */
 export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name], options }) => {
@@ -21,7 +21,11 @@ export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name],
     if (options.json === true) return out.json(statistics);
     await printCounts(out, statistics);
     await printUsage(out, "used", statistics.usage);
-    await printUsage(out, "copied into forks (already counted above)", statistics.inheritedUsage);
+    await printUsage(
+      out,
+      session === undefined ? "copied into other sessions (counted once above)" : "inherited: copied from another session, where it counts",
+      statistics.inheritedUsage,
+    );
   });
 };
 
@@ -51,10 +55,7 @@ async function printUsage(out: Printer, heading: string, usage: readonly ModelUs
   const rows = usage.map((one): readonly Line[] => [
     [[one.provider, one.model].filter((part) => part !== "").join("/") || "(unknown)"],
     [count(one.replies)],
-    [count(one.inputTokens)],
-    [count(one.outputTokens)],
-    [count(one.cacheReadTokens)],
-    [count(one.cacheWriteTokens)],
+    ...tokenCells(one),
     // 0 means that the agent recorded no cost, not that the model is free.
     [one.costUsd === 0 ? "–" : dollars(one.costUsd)],
   ]);

@@ -1,4 +1,5 @@
 import type { SearchHit } from "@bough/session-core";
+import { describeCopies } from "@bough/session-core/internals";
 import { count, counted } from "../format/numbers.js";
 import { age } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
@@ -126,9 +127,10 @@ const ROLE_STYLES: Readonly<Record<string, Style>> = {
 };
 const ROLE_NAMES: Readonly<Record<string, string>> = { toolResult: "result", bashExecution: "bash", branch_summary: "branch summary" };
 
-function hitLine({ glyphs, nowMs }: FinderModel, hit: SearchHit, isSelected: boolean, columns: number): Line {
+function hitLine({ glyphs, nowMs, within }: FinderModel, hit: SearchHit, isSelected: boolean, columns: number): Line {
   const kind = hit.role ?? hit.type;
-  const right: Line = columns < 40 ? [] : [styled("dim", ` ${age(hit.createdAtMs, nowMs)}`)];
+  const copies = columns < 60 ? "" : describeCopies(hit, within !== null);
+  const right: Line = columns < 40 ? [] : [styled("dim", `${copies === "" ? "" : ` ${copies}`} ${age(hit.createdAtMs, nowMs)}`)];
   const left: Line = [
     isSelected ? styled("leaf", `${glyphs.cursor} `) : "  ",
     styled(ROLE_STYLES[kind] ?? "dim", `${ROLE_NAMES[kind] ?? kind}: `),

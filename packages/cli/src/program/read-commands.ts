@@ -211,14 +211,14 @@ function defineStats(registry: CommandRegistry): void {
       group: GROUP,
       paged: true,
       summary: "Count entries by type, and tokens and cost by model",
-      more: "Without SESSION: for the whole store.",
+      more: "Without SESSION: for the whole store, where a request counts once, however many sessions have it. With SESSION, what it inherited from another session is apart. – means that the agent recorded nothing, which is not 0.",
       examples: [
         ["bough stats", "the whole store"],
         ["bough stats parser", "one session"],
         ["bough stats --by day --since 2w", "tokens and cost of each day, in local time"],
         ["bough stats --by directory --here", "of this repository, by directory"],
       ],
-      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, repliesWithoutCost }], total }; else { sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
+      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
     },
     async () => (await import("../commands/stats.js")).runStats,
   )

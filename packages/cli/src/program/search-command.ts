@@ -33,7 +33,7 @@ export function defineSearch(registry: CommandRegistry): void {
         ["bough search timeout --passages --around 1", "lines with numbers, and the entries around them"],
         ["bough search --tool bash --session parser", "the newest calls of a tool"],
       ],
-      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, isPrivate, snippet, matches: [start, end][] }], total, matched, unclosedQuote, next }; with --passages and the like { hits: [{ sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate, matched, lines, passages: [{ line, text }], around }], titles, total, matched, next }",
+      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, isPrivate, copies: { sessionId, entryId }[], snippet, matches: [start, end][] }], total, matched, unclosedQuote, next }; with --passages and the like { hits: [{ sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate, copies: { sessionId, entryId }[], matched, lines, passages: [{ line, text }], around }], titles, total, matched, next }",
     },
     async () => (await import("../commands/search.js")).runSearch,
   )

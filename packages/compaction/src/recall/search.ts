@@ -1,5 +1,5 @@
-import type { EntryType, MessageRole, SearchMatch, SearchRequest, Session, Store } from "@bough/session-core";
-import { cleanText, createQueryFinder, ENTRY_TYPES, isPrivate, rules, shortLine } from "@bough/session-core/internals";
+import type { EntryType, HitCopy, MessageRole, SearchMatch, SearchRequest, Session, Store } from "@bough/session-core";
+import { cleanText, createQueryFinder, describeCopies, ENTRY_TYPES, isPrivate, rules, shortLine } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { RECALL, SEARCHABLE } from "../arguments/shapes.js";
 import { collectHits, type Found, type FoundHit } from "./collect-hits.js";
@@ -29,6 +29,8 @@ export interface RecallHit {
   readonly role: MessageRole | null;
   readonly createdAtMs: number;
   readonly isPrivate: boolean;
+  /** The other sessions that have it; only of a search in a store. */
+  readonly copies: readonly HitCopy[];
   /** Whether it has all the words. */
   readonly matched: SearchMatch;
   /** The lines of the entry's text, as `recallRead` shows it. */
@@ -187,12 +189,14 @@ async function describeHit(
   const passages = choosePassages(body, finder, PASSAGES);
   const around = asked.around === 0 ? [] : await source.neighbors(sessionId, entryId, asked.around);
   const place = placeOf?.(entryId) ?? null;
+  const copies = source.isStore ? hit.copies : [];
   const head = [
     `[${entryId}]${where} ${formatSpeaker(entry)}`,
     formatTime(createdAtMs),
     place,
     `${lines} ${lines === 1 ? "line" : "lines"}`,
     isPrivate(entry) ? "private" : null,
+    describeCopies({ copies }) || null,
   ];
   const text = [
     cleanText(shortLine(head.filter((part) => part !== null).join(", "), 400)),
@@ -202,7 +206,20 @@ async function describeHit(
   ].join("\n");
   const { type } = entry;
   return {
-    hit: { sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate: isPrivate(entry), matched, lines, passages, around },
+    hit: {
+      sessionId,
+      sessionTitle,
+      entryId,
+      type,
+      role,
+      createdAtMs,
+      isPrivate: isPrivate(entry),
+      copies,
+      matched,
+      lines,
+      passages,
+      around,
+    },
     text,
   };
 }

@@ -133,6 +133,8 @@ export interface SessionStorage {
   /** `knownSeq`: the last entry of a context that the caller holds; if possible, only the entries after it are read. */
   contextPath(sessionId: SessionKey, at: ContextEnd, knownSeq: number | null): Promise<ContextPath>;
   fileOperations(sessionId: SessionKey, range: PathRange): Promise<readonly FileOperation[]>;
+  /** The entries that are copies of those of other sessions, by their order of arrival, oldest first. */
+  inheritedSeqs(sessionId: SessionKey): Promise<readonly number[]>;
 
   /** Oldest entry first. `text`: only labels that contain it, ignoring case. */
   labels(sessionId: SessionKey, text?: string): Promise<readonly Label[]>;

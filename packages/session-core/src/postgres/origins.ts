@@ -11,12 +11,13 @@ import {
 import { usageOf } from "../entry/reply-usage.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
+import type { SessionKey } from "../port/records.js";
 import { UsageSums } from "../tree/entry-totals.js";
 import type { Database } from "./database.js";
 import { typeOf } from "./facts.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { addToUsage } from "./save-changes.js";
-import { ofSession } from "./session-key.js";
+import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 
 // Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other
 // sessions than the one that is written to: their totals are added up again under the lock of their rows.
@@ -47,7 +48,7 @@ const lockFamily = pgQuery<{ session: SessionId }>(({ sql, p }) =>
 async function markCopies(transaction: Database, session: SessionId, { from, references }: AddedEntries): Promise<ReadonlySet<SessionId>> {
   // Two imports or copies at once, of a session and of its fork, would not see each other's entries. Both begin with the same one.
   await transaction.all(lockFamily, { session });
-  for (const id of new Set([...references, session])) await transaction.run(setReferred, referringTo(id));
+  for (const id of new Set([...references, session])) await followReferences(transaction, id);
   await followParents(transaction, session, from);
   const shared = await transaction.all(sharedOrigins, { ...referringTo(session), first: from });
   return settleCopies(
@@ -62,6 +63,17 @@ function referringTo(session: SessionId): Referring {
   const from = originsIn(session);
   // The server counts characters, not UTF-16 code units.
   return { session, from, until: originsAfter(session), length: [...from].length };
+}
+
+const anyReferring = pgQuery<Referring, { origin: string }>(({ sql, p }) =>
+  pgRaw(sql<{ origin: string }>`
+    SELECT origin FROM entry WHERE tenant = ${p.tenant} AND origin >= ${p.from} AND origin < ${p.until} LIMIT 1`),
+);
+
+/** An entry that refers to one with an origin has the same. The entry may have been imported later. */
+async function followReferences(transaction: Database, session: SessionId): Promise<void> {
+  const referring = referringTo(session);
+  if ((await transaction.get(anyReferring, referring)) !== undefined) await transaction.run(setReferred, referring);
 }
 
 const setReferred = pgQuery<Referring>(({ sql, p }) =>
@@ -89,19 +101,40 @@ const setOfParent = pgQuery<{ session: SessionId; from: number; parent: SessionI
       AND known.tenant = ${p.tenant} AND known.session_id = ${p.parent} AND known.id = entry.id AND known.created_at_ms = entry.created_at_ms
       AND entry.origin IS DISTINCT FROM coalesce(known.origin, ${p.origins}::text || known.id)`),
 );
-const setOfChild = pgQuery<{ session: SessionId; from: number; child: SessionId }>(({ sql, p }) =>
+type KnownEntry = { readonly id: EntryId; readonly at: number; readonly origin: string };
+
+const newEntries = pgQuery<{ session: SessionId; from: number }, KnownEntry>(({ sql, p }) =>
+  pgRaw(sql<KnownEntry>`
+    SELECT id, created_at_ms AS at, origin FROM entry
+    WHERE ${ofSession(sql, p, "entry")} AND seq >= ${p.from}::integer AND origin IS NOT NULL`),
+);
+
+interface OfChild {
+  readonly child: SessionId;
+  readonly ids: readonly EntryId[];
+  readonly times: readonly number[];
+  readonly origins: readonly string[];
+}
+
+const setOfChild = pgQuery<OfChild>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE entry SET origin = known.origin FROM entry AS known
-    WHERE ${ofSession(sql, p, "known")} AND known.seq >= ${p.from}::integer AND known.origin IS NOT NULL
-      AND entry.tenant = ${p.tenant} AND entry.session_id = ${p.child} AND entry.id = known.id
-      AND entry.created_at_ms = known.created_at_ms AND strpos(entry.origin, ' ') = 0 AND entry.origin <> known.origin`),
+    UPDATE entry SET origin = known.origin
+    FROM unnest(${p.ids}::text[], ${p.times}::bigint[], ${p.origins}::text[]) AS known (id, at, origin)
+    WHERE entry.tenant = ${p.tenant} AND entry.session_id = ${p.child} AND entry.id = known.id
+      AND entry.created_at_ms = known.at AND strpos(entry.origin, ' ') = 0 AND entry.origin <> known.origin`),
 );
 
 /** An entry of a fork with the id and the time of an entry of its source is a copy of that entry, also in another form. */
 async function followParents(transaction: Database, session: SessionId, from: number): Promise<void> {
   const parent = (await transaction.get(parentOf, { session }))?.parent;
   if (parent !== undefined) await transaction.run(setOfParent, { session, from, parent, origins: originsIn(parent) });
-  for (const { child } of await transaction.all(childrenOf, { session })) await transaction.run(setOfChild, { session, from, child });
+  const children = await transaction.all(childrenOf, { session });
+  const added = children.length === 0 ? [] : await transaction.all(newEntries, { session, from });
+  for (let at = 0; at < added.length; at += AT_ONCE) {
+    const part = added.slice(at, at + AT_ONCE);
+    const known = { ids: part.map(({ id }) => id), times: part.map((entry) => entry.at), origins: part.map(({ origin }) => origin) };
+    for (const { child } of children) await transaction.run(setOfChild, { child, ...known });
+  }
 }
 
 const sharedOrigins = pgQuery<Referring & { first: number }, { origin: string }>(({ sql, p }) =>
@@ -278,6 +311,16 @@ const anyInherited = pgQuery<{ session: SessionId }, { seq: number }>(({ sql, p 
 export async function connectCopied(transaction: Database, session: SessionId, parentId: SessionId | null): Promise<void> {
   if ((await transaction.get(anyInherited, { session })) !== undefined) await recountUsage(transaction, session);
   await markCopies(transaction, session, { from: 0, references: new Set(parentId === null ? [] : [parentId]) });
+}
+
+const inheritedOf = pgQuery<KeyParameters, { seq: number }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: number }>`
+    SELECT seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND inherited AND ${sessionExists(sql, p)} ORDER BY seq`),
+);
+
+/** Returns the entries that are copies, by number, from an index that has no others. @throws {SessionNotFoundError} */
+export async function listInherited(database: Database, key: SessionKey): Promise<readonly number[]> {
+  return (await rowsOf(database, key, inheritedOf, {})).map(({ seq }) => seq);
 }
 
 type KeyedRow = {

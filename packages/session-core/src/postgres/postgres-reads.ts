@@ -8,6 +8,7 @@ import { readContextPath } from "./context.js";
 import type { PgDatabase } from "./database.js";
 import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, shortEntryIds } from "./entries.js";
 import { listLeafMoves, listLeaves } from "./leaves.js";
+import { listInherited } from "./origins.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./outline.js";
 import { findCommonAncestor, readFileOperations, readPathSeqs, scanPath } from "./paths.js";
 import { listSessions } from "./session-list.js";
@@ -135,6 +136,10 @@ export class PostgresReads {
 
   async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
     return readFileOperations(this.database, key, range);
+  }
+
+  async inheritedSeqs(key: records.SessionKey): Promise<readonly number[]> {
+    return listInherited(this.database, key);
   }
 
   async labels(key: records.SessionKey, text?: string): Promise<readonly records.Label[]> {

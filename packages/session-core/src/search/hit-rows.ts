@@ -39,6 +39,13 @@ export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly 
   };
 }
 
+/** Says in how many other sessions an entry of a hit is; "": in none. `isWithin`: one session was searched, which may have a copy. */
+export function describeCopies({ copies }: Pick<SearchHit, "copies">, isWithin = false): string {
+  if (copies.length === 0) return "";
+  const [one, several] = isWithin ? ["other session", "other sessions"] : ["fork", "forks"];
+  return `also in ${copies.length} ${copies.length === 1 ? one : several}`;
+}
+
 /** Copies of entries by the key of the entry; of each, one for each session. */
 export function groupCopies<K, R extends HitCopy>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly HitCopy[]> {
   const groups = new Map<K, HitCopy[]>();

@@ -273,6 +273,14 @@ export class Session {
     return toId === null ? [] : this.#storage.fileOperations(this.#row, { fromId: range.fromId, toId });
   }
 
+  /**
+   * Returns the entries that are copies of those of another session, by their `seq`, oldest first: what a fork has from its source, and what an
+   * agent or `bough resume` copied. Their usage counts in that session.
+   */
+  async inheritedSeqs(): Promise<readonly number[]> {
+    return this.#storage.inheritedSeqs(this.#row);
+  }
+
   /** Searches the entries of this session on all branches; see `Store.search`. @throws {InvalidQueryError} */
   async search(request: Omit<SearchRequest, "sessionId">): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);

@@ -14,6 +14,7 @@ import type { Connection } from "../storage/connection.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
 import { readContextPath, SettingsCache } from "../tree/context-path.js";
+import { listInherited } from "../tree/copies.js";
 import { listEntries, readEntriesById } from "../tree/entry-list.js";
 import { readEntry } from "../tree/entry-rows.js";
 import { readFileOperations } from "../tree/file-operations.js";
@@ -148,6 +149,10 @@ export class SqliteReads {
 
   async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
     return this.queue.readSnapshot(key, readFileOperations, range);
+  }
+
+  async inheritedSeqs(key: records.SessionKey): Promise<readonly number[]> {
+    return this.queue.readSession(key, listInherited);
   }
 
   async labels(key: records.SessionKey, text?: string): Promise<readonly records.Label[]> {

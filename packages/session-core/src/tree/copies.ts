@@ -278,3 +278,12 @@ export function deleteSession(connection: Connection, id: SessionId): void {
     if (originals.length > 0) settleCopies(connection, originals);
   });
 }
+
+const inheritedOf = query<{ session: SessionSeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`SELECT seq FROM entry WHERE session_seq = ${p.session} AND inherited = 1 ORDER BY seq`),
+);
+
+/** Returns the entries that are copies, by row number, from an index that has no others. */
+export function listInherited(connection: Connection, { seq: session }: SessionRef): readonly EntrySeq[] {
+  return connection.all(inheritedOf, { session }).map(({ seq }) => seq);
+}

@@ -3,6 +3,7 @@ import { userMessage } from "../../src/index.js";
 import { MIGRATIONS, type Migration } from "../../src/postgres/migrate.js";
 import { openPostgres, type PostgresOptions } from "../../src/postgres/open.js";
 import { Store } from "../../src/store/store.js";
+import { imported, sourceOf } from "../world/sources.js";
 import { ownServer } from "./server.js";
 
 const server = ownServer();
@@ -142,6 +143,37 @@ describe("a rolling upgrade", () => {
       { set: ["search_path=pg_catalog, pg_temp"] },
     ]);
     await store.close();
+  });
+
+  test("a store of version 2 is given the origins of its copies, for each tenant, and counts them once", async () => {
+    const url = await server.newDatabase();
+    const open = async (steps: readonly Migration[], tenant: string) =>
+      new Store(await openPostgres({ url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {}, tenant }, steps));
+    for (const tenant of ["ada", "bob"]) {
+      const store = await open(MIGRATIONS, tenant);
+      await imported(store, sourceOf("u1 a1 u2", [], { sessionId: "original" }));
+      await imported(store, sourceOf("u1 a1 u3", [], { sessionId: "copy" }));
+      await store.forkSession("original", { id: "fork" });
+      await store.close();
+    }
+    for (const statement of [
+      "ALTER TABLE entry DROP COLUMN origin",
+      "DROP INDEX entry_inherited",
+      "ALTER TABLE usage_total DROP COLUMN recorded_replies",
+      "UPDATE entry SET inherited = session_id = 'fork'",
+      "UPDATE session SET parent_session_id = NULL WHERE session_id = 'copy'",
+      "UPDATE store_version SET version = 2",
+    ])
+      await server.run(`SET search_path = bough, public; ${statement}`, url);
+    for (const tenant of ["ada", "bob"]) {
+      const store = await open(MIGRATIONS, tenant);
+      expect(await store.search({ query: "u1", types: ["message"] })).toMatchObject({
+        total: 1,
+        hits: [{ sessionId: "original", copies: expect.arrayContaining([{ sessionId: "copy", entryId: "u1" }]) }],
+      });
+      expect((await store.findSession("copy"))?.parent).toMatchObject({ sessionId: "original", entryId: "a1" });
+      await store.close();
+    }
   });
 
   test("a step that fails leaves the schema as it was", async () => {

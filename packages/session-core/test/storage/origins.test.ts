@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { assistantMessage } from "../../src/entry/builders.js";
+import { openStore } from "../../src/store/open-store.js";
+import { imported, sourceOf } from "../world/sources.js";
+import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+
+/** Makes a closed store one of version 8, which counted every copy that an import brought. */
+function takeBackTo8(path: string): void {
+  raw(path, (file) => {
+    for (const statement of [
+      "DROP INDEX entry_by_origin",
+      "DROP INDEX entry_inherited",
+      "UPDATE entry SET inherited = session_seq = (SELECT seq FROM session WHERE id = 'fork')",
+      "UPDATE usage_total SET inherited = 0 WHERE session_seq <> (SELECT seq FROM session WHERE id = 'fork')",
+      "ALTER TABLE entry DROP COLUMN origin",
+      "ALTER TABLE usage_total DROP COLUMN recorded_replies",
+      "UPDATE session SET parent_session_id = NULL, parent_entry_id = NULL WHERE id = 'copy'",
+    ])
+      file.exec(statement);
+    file.pragma("user_version = 8");
+  });
+}
+
+async function storeOf8(): Promise<string> {
+  const path = storePath();
+  const store = await openStore({ path });
+  const used = { provider: "p", model: "m", usage: { output: 1 } };
+  const reply = (id: string) =>
+    ({ kind: "entry", line: 9, id, parentId: "u1", createdAtMs: 5, payload: assistantMessage("said", used) }) as const;
+  await imported(store, sourceOf("u1", [reply("a1")], { sessionId: "original" }));
+  await imported(store, sourceOf("u1", [reply("a1")], { sessionId: "copy" }));
+  const own = await store.createSession({ id: "own" });
+  await own.append(assistantMessage("silent", { model: "silent" }));
+  await own.append(assistantMessage("own", used));
+  await store.forkSession("own", { id: "fork" });
+  await store.pack({ scope: "all" });
+  await store.close();
+  takeBackTo8(path);
+  return path;
+}
+
+test("a store of version 8 is upgraded: copies of imports and forks know their origins, and count once", async () => {
+  const store = await openedStore({ path: await storeOf8() });
+  const { usage, inheritedUsage } = await store.statistics();
+  expect(usage.map(({ model, replies, outputTokens, recordedReplies }) => [model, replies, outputTokens, recordedReplies])).toEqual([
+    ["m", 2, 2, 2],
+    ["silent", 1, 0, 0],
+  ]);
+  expect(inheritedUsage.map(({ model, replies }) => [model, replies])).toEqual([
+    ["m", 2],
+    ["silent", 1],
+  ]);
+  expect(await store.search({ query: "said" })).toMatchObject({ total: 1, hits: [{ copies: [{ sessionId: "copy", entryId: "a1" }] }] });
+  expect(await store.search({ query: "own", types: ["message"] })).toMatchObject({ total: 1, hits: [{ copies: [{ sessionId: "fork" }] }] });
+  expect(await findingsOf(store)).toEqual([]);
+  await store.deleteSession("own");
+  expect((await (await store.openSession("fork")).statistics()).usage).toHaveLength(2);
+});
+
+test("a store of version 8 that is read only shows the copies that it knows", async () => {
+  const store = await openedStore({ path: await storeOf8(), mode: "read-only" });
+  expect(await store.search({ query: "said" })).toMatchObject({ total: 2, hits: [{ copies: [] }, { copies: [] }] });
+  expect((await store.statistics()).usage).toMatchObject([
+    { model: "m", recordedReplies: 3 },
+    { model: "silent", recordedReplies: 0 },
+  ]);
+});
