@@ -39,6 +39,7 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
   ["AND NOT entry.inherited AND entry.origin IS NOT NULL AND EXISTS", "a deletion, which reads all entries of the session anyway"],
   ["SELECT session_id AS id, count(*) AS entries FROM entry", "counts the copies of a session, which have an index of their own"],
   ["AND inherited LIMIT 1", "looks whether the index has copies of the session"],
+  ["AND inherited AND EXISTS", "lists the copies of a session, which have an index of their own"],
   [
     "UPDATE entry SET origin = known.origin FROM entry AS known",
     "entries of forks that refer to a session, when it was imported after them",

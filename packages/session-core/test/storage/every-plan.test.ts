@@ -49,6 +49,7 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ],
   ["SELECT seq FROM entry WHERE inherited = 1 LIMIT 1", "looks whether the index of copies is empty"],
   ["SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 LIMIT 1", "looks whether the index has copies of the session"],
+  ["SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 ORDER BY seq", "lists the copies of a session, which have an index of their own"],
   ["WITH leading AS MATERIALIZED", "reads the copies that a session begins with, once, when they were imported"],
   ["SELECT provider, model, sum(replies)", "totals of the whole store: a row for each model of a session"],
 ];

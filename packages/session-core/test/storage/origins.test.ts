@@ -52,6 +52,7 @@ test("a store of version 8 is upgraded: copies of imports and forks know their o
   ]);
   expect(await store.search({ query: "said" })).toMatchObject({ total: 1, hits: [{ copies: [{ sessionId: "copy", entryId: "a1" }] }] });
   expect(await store.search({ query: "own", types: ["message"] })).toMatchObject({ total: 1, hits: [{ copies: [{ sessionId: "fork" }] }] });
+  expect((await store.findSession("copy"))?.parent).toMatchObject({ sessionId: "original", entryId: "a1" });
   expect(await findingsOf(store)).toEqual([]);
   await store.deleteSession("own");
   expect((await (await store.openSession("fork")).statistics()).usage).toHaveLength(2);

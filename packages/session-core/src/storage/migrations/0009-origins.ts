@@ -25,6 +25,7 @@ export const origins = {
     setReferences(file);
     const changed = decide(file);
     if (changed.size > 0) countAgain(file, changed, onProgress);
+    linkForks(file, changed);
   },
 };
 
@@ -98,6 +99,25 @@ function decide(file: Database): ReadonlySet<number> {
     changed.add(session);
   }
   return changed;
+}
+
+/** Links imported conversations that begin with messages of another session, among them a reply. */
+function linkForks(file: Database, sessions: ReadonlySet<number>): void {
+  const lastCopy = file.prepare<[number, number], { origin: string; replies: number }>(`
+    WITH copied AS (SELECT seq, kind, origin FROM entry WHERE session_seq = ? AND inherited = 1 AND kind BETWEEN 2 AND 4 AND seq < coalesce(
+      (SELECT seq FROM entry WHERE session_seq = ? AND inherited = 0 AND kind BETWEEN 2 AND 4 ORDER BY seq LIMIT 1), 9e15))
+    SELECT origin, (SELECT count(*) FROM copied WHERE kind = 3) AS replies FROM copied ORDER BY seq DESC LIMIT 1`);
+  const original = file.prepare<[string], { session: string; entry: string }>(`
+    SELECT session.id AS session, entry.id AS entry FROM entry CROSS JOIN session ON session.seq = entry.session_seq
+    WHERE entry.origin = ? AND entry.inherited = 0 LIMIT 1`);
+  const link = file.prepare(`
+    UPDATE session SET parent_session_id = ?, parent_entry_id = ?
+    WHERE seq = ? AND source_format IS NOT NULL AND kind = 'conversation' AND parent_session_id IS NULL`);
+  for (const session of sessions) {
+    const last = lastCopy.get(session, session);
+    const found = last === undefined || last.replies === 0 ? undefined : original.get(last.origin);
+    if (found !== undefined) link.run(found.session, found.entry, session);
+  }
 }
 
 /** Adds up the usage of these sessions again: the entries that have one are replies and summaries. */
