@@ -43,26 +43,29 @@ const ONCE = [
   ["silent", 1, 0, 0],
 ];
 
-test.each(["pi", "codex", "claude"])("a session resumed in %s and read from there costs what it cost, and is found once", async (program) => {
-  const here = world();
-  await here.run(["import", piSession(here)]);
-  expect(await totals(here)).toEqual(ONCE);
-  const bin = here.path("bin");
-  mkdirSync(bin);
-  writeFileSync(join(bin, program), "#!/bin/sh\n");
-  chmodSync(join(bin, program), 0o755);
-  const resumed = await here.run(["resume", PI, "--in", program, "--json"], { env: { PATH: `${bin}:/bin:/usr/bin` } });
-  const { file } = JSON.parse(resumed.out) as { readonly file: string };
-  expect((await here.run(["import", file])).exit).toBe(0);
-  expect(await totals(here)).toEqual(ONCE);
-  const { out } = await here.run(["search", "zebra"]);
-  expect(out).toContain("5 matches");
-  expect(out.match(/also in 1 fork\b/g)).toHaveLength(5);
-  const byDay = (await here.json("stats", "--by", "day")) as { readonly total: object };
-  expect(byDay.total).toMatchObject({ replies: 3, outputTokens: 40, costUsd: 30.33, recordedReplies: 2 });
-  const byAgent = (await here.json("stats", "--by", "agent")) as { readonly rows: readonly { readonly key: string }[] };
-  expect(byAgent.rows.map(({ key }) => key)).toEqual(["pi"]);
-});
+test.each(["pi", "codex", "claude"])(
+  "a session resumed in %s and read from there costs what it cost, and is found once",
+  async (program) => {
+    const here = world();
+    await here.run(["import", piSession(here)]);
+    expect(await totals(here)).toEqual(ONCE);
+    const bin = here.path("bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, program), "#!/bin/sh\n");
+    chmodSync(join(bin, program), 0o755);
+    const resumed = await here.run(["resume", PI, "--in", program, "--json"], { env: { PATH: `${bin}:/bin:/usr/bin` } });
+    const { file } = JSON.parse(resumed.out) as { readonly file: string };
+    expect((await here.run(["import", file])).exit).toBe(0);
+    expect(await totals(here)).toEqual(ONCE);
+    const { out } = await here.run(["search", "zebra"]);
+    expect(out).toContain("5 matches");
+    expect(out.match(/also in 1 fork\b/g)).toHaveLength(5);
+    const byDay = (await here.json("stats", "--by", "day")) as { readonly total: object };
+    expect(byDay.total).toMatchObject({ replies: 3, outputTokens: 40, costUsd: 30.33, recordedReplies: 2 });
+    const byAgent = (await here.json("stats", "--by", "agent")) as { readonly rows: readonly { readonly key: string }[] };
+    expect(byAgent.rows.map(({ key }) => key)).toEqual(["pi"]);
+  },
+);
 
 test("tokens that no reply reports are a dash, in totals and in groups", async () => {
   const here = world();
