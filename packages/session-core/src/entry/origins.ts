@@ -44,7 +44,7 @@ export interface Holder {
  * The session whose entry is the original; those of the others are copies. A fork is never the original of what its source has. Without a
  * link, the session that was created first; of two with the same first record, the one that was continued first ended first.
  */
-export function chooseOriginal<H extends Holder>(holders: readonly H[]): H | undefined {
+function chooseOriginal<H extends Holder>(holders: readonly H[]): H | undefined {
   const byId = new Map(holders.map((holder) => [holder.sessionId, holder]));
   const roots = holders.filter(({ parentId, sessionId }) => parentId === null || parentId === sessionId || !byId.has(parentId));
   // Sessions that are each other's forks have no root.

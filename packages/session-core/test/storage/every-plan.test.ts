@@ -43,13 +43,12 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ["SELECT entry_text.rowid AS seq, bm25(entry_text)", "min() and max() read the first and the last entry of the session"],
   ["SELECT count(*) AS entries FROM entry WHERE session_seq", "counts the copies of a session, which have an index of their own"],
   ["SELECT entry.origin FROM entry WHERE session_seq = ? AND inherited = 0", "a deletion, which reads all entries of the session anyway"],
-  [
-    "SELECT entry.seq, entry.session_seq, entry.type, entry.inherited",
-    "the usage of a session with copies is added up again, page by page",
-  ],
   ["SELECT seq FROM entry WHERE inherited = 1 LIMIT 1", "looks whether the index of copies is empty"],
   ["SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 LIMIT 1", "looks whether the index has copies of the session"],
-  ["SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 ORDER BY seq", "lists the copies of a session, which have an index of their own"],
+  [
+    "SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 ORDER BY seq",
+    "lists the copies of a session, which have an index of their own",
+  ],
   ["WITH leading AS MATERIALIZED", "reads the copies that a session begins with, once, when they were imported"],
   ["SELECT provider, model, sum(replies)", "totals of the whole store: a row for each model of a session"],
 ];
