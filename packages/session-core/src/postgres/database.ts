@@ -112,8 +112,8 @@ class Transaction extends QueryRunner {
 }
 
 /** The queries of a transaction that was begun on this connection. */
-export function transactionOn(client: PgClient, tenant: string): Database {
-  return new Transaction(client, tenant, false);
+export function transactionOn(client: PgClient, common: Common): Database {
+  return new Transaction(client, common);
 }
 
 /** A store's connections to its server. */

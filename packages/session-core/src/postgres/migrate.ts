@@ -131,7 +131,9 @@ async function takeSteps(client: PgClient, wanted: Wanted): Promise<void> {
   await client.query([...statements, setVersion(wanted.steps)].join(";\n"));
   if (found.version === 0) return;
   const { rows: tenants } = await client.query<{ tenant: string }>(`SELECT DISTINCT tenant FROM "${schema}".session`);
-  for (const { tenant } of tenants) for (const { run } of steps) await run?.(transactionOn(client, String(fromColumn(tenant))));
+  const common = { schema, prepare: false, version: wanted.steps.length };
+  for (const { tenant } of tenants)
+    for (const { run } of steps) await run?.(transactionOn(client, { ...common, tenant: String(fromColumn(tenant)) }));
 }
 
 /**

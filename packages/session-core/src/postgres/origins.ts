@@ -17,6 +17,7 @@ import type { Database } from "./database.js";
 import { typeOf } from "./facts.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { addToUsage } from "./save-changes.js";
+import { startsAndIs } from "./schema-steps.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 
 // Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other
@@ -90,7 +91,7 @@ const parentOf = pgQuery<{ session: SessionId }, { parent: SessionId }>(({ sql, 
 const childrenOf = pgQuery<{ session: SessionId }, { child: SessionId }>(({ sql, p }) =>
   pgRaw(sql<{ child: SessionId }>`
     SELECT session_id AS child FROM session
-    WHERE tenant = ${p.tenant} AND parent_session_id = ${p.session} AND source_format IS NOT NULL`),
+    WHERE tenant = ${p.tenant} AND ${startsAndIs(sql`parent_session_id`, p.session)} AND source_format IS NOT NULL`),
 );
 
 // A key of a content has no space; a reference is certain, and stays.
