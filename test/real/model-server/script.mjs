@@ -1,0 +1,57 @@
+// The replies of the scripted model. A prompt of the scenario begins with PROMPT-n and says what the model does:
+//   CHAIN[3]   calls the shell three times, one call a request, and then answers
+//   PAIR       calls the shell twice in one reply, the second command fails, and then answers
+//   FULL       reports a use close to the context window, so that the agent compacts
+// Anything else is answered with one text. A request that is no prompt of the scenario (a title, a summary) is answered as a summary.
+
+/** The use that FULL reports: above every limit at which the agents are set to compact. */
+export const FULL_TOKENS = 180_000;
+
+/**
+ * The reply to a request.
+ *
+ * @param {number} number  of the request in this run
+ * @param {{ items: { role: "user" | "assistant" | "tool", text: string }[], shell: { name: string, input: (command: string) => object } | undefined }} request
+ */
+export function scriptedReply(number, request) {
+  const marker = `reply${String(number).padStart(4, "0")}x`;
+  const { items } = request;
+  const promptAt = items.findLastIndex(({ role, text }) => role === "user" && /PROMPT-\d+/.test(text));
+  const lastUser = items.findLastIndex(({ role }) => role === "user");
+  const isPrompt = promptAt >= 0 && !items.slice(promptAt + 1).some(({ role, text }) => role === "user" && asksForSummary(text));
+  const base = { number, marker, thinking: `Thinking about ${marker}.`, calls: [] };
+  if (!isPrompt || (promptAt === lastUser && asksForSummary(items[promptAt]?.text ?? "")))
+    return { ...base, text: summaryText(marker), usage: usageOf(number, 1000) };
+  const prompt = items[promptAt].text;
+  const rounds = items.slice(promptAt + 1).filter(({ role }) => role === "assistant").length;
+  const commands = request.shell === undefined ? [] : commandsOf(prompt.slice(prompt.search(/PROMPT-\d+/)), rounds, marker);
+  const calls = commands.map((command, at) => ({
+    id: `call_${marker}_${at}`,
+    name: request.shell?.name ?? "",
+    input: request.shell?.input(command) ?? {},
+  }));
+  const text = calls.length > 0 ? `I run a command, ${marker}.` : `The answer is ${marker}.`;
+  return { ...base, text, calls, usage: usageOf(number, /\bFULL\b/.test(prompt) && calls.length === 0 ? FULL_TOKENS : 1000) };
+}
+
+/** Requests of the agents' own for a summary of the conversation. */
+function asksForSummary(text) {
+  return /PROMPT-\d+/.test(text)
+    ? /conversation to summarize|state_snapshot/i.test(text)
+    : /summar|CHECKPOINT COMPACTION|state_snapshot|anchored|handoff/i.test(text);
+}
+
+function summaryText(marker) {
+  return `<state_snapshot><overall_goal>The summary is ${marker}.</overall_goal></state_snapshot>`;
+}
+
+function commandsOf(prompt, rounds, marker) {
+  const chain = /CHAIN\[(\d+)\]/.exec(prompt);
+  if (chain !== null) return rounds < Number(chain[1]) ? [`echo output of ${marker}`] : [];
+  if (/\bPAIR\b/.test(prompt)) return rounds === 0 ? [`echo first of ${marker}`, `echo second of ${marker}; exit 3`] : [];
+  return [];
+}
+
+function usageOf(number, input) {
+  return { input: input + number, output: 20 + (number % 13), cacheRead: 50 + (number % 7), cacheWrite: 5 + (number % 3) };
+}
