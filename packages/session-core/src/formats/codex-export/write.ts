@@ -7,7 +7,7 @@ import type { EntryReference } from "../../entry/origins.js";
 import { joinTextBlocks } from "../../entry/text.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { SessionRecord } from "../../port/records.js";
-import { isObject, type JsonObject, stringAt, toIsoTime } from "../../source/json.js";
+import { isObject, type JsonObject, stringAt, toIsoTime, without } from "../../source/json.js";
 import { isRolloutRecord, ORIGIN } from "../codex/rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./items.js";
 
@@ -69,8 +69,15 @@ function isOfCodex({ source }: SessionRecord): boolean {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/**
+ * Members of a first line that name the files with the earlier part of the session. The written file has the whole branch: with these members
+ * Codex looks for the other files, and rejects a session without them.
+ */
+const PARTS_OF_HISTORY = ["history_mode", "history_base", "forked_from_ordinal_exclusive"];
+
 function toMeta(session: RolloutSession, system: string | undefined): JsonObject {
-  const { version, gitBranch: _gitBranch, archived: _archived, ...rest } = session.metadata;
+  const { version, gitBranch: _gitBranch, archived: _archived, ...metadata } = session.metadata;
+  const rest = without(metadata, PARTS_OF_HISTORY);
   const isOwn = isOfCodex(session);
   return {
     id: UUID.test(session.id) ? session.id : randomUUID(),

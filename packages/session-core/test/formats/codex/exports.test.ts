@@ -78,6 +78,15 @@ describe("a rollout that is exported", () => {
     ]);
   });
 
+  test("does not refer to the files in which Codex keeps the earlier part of the session", async () => {
+    const base = { history_base: { thread_id: "01a20a6c-5bfb-7e32-93ab-8c72e28a18af", end_ordinal_exclusive: 41, end_byte_offset: 9000 } };
+    const parts = { history_mode: "paginated", forked_from_ordinal_exclusive: 41, multi_agent_version: "v1" };
+    const session = await importedFrom([meta({ ...parts, ...base }), turnContext(), message("user", "Why?"), message("assistant", "So.")]);
+    const [first] = await linesOf(session);
+    const payload = first?.["payload"] as object;
+    expect(Object.keys(payload).filter((name) => name in { ...parts, ...base })).toEqual(["multi_agent_version"]);
+  });
+
   test("has the items that the file of Codex has for the model", async () => {
     const lines = EVERYTHING.filter(({ type }) => type === "response_item");
     const exported = await linesOf(await importedFrom(EVERYTHING));
