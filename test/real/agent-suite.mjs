@@ -14,7 +14,16 @@ const PAUSE_MS = 450;
 const SETTLE_MS = 45_000;
 
 /** The columns of the table, in their order. */
-export const CHECKS = ["runs", "count = import", "watched = imported", "again adds 0", "context as sent", "totals once", "resume", "export"];
+export const CHECKS = [
+  "runs",
+  "count = import",
+  "watched = imported",
+  "again adds 0",
+  "context as sent",
+  "totals once",
+  "resume",
+  "export",
+];
 
 /**
  * Runs an agent and all checks.
@@ -46,7 +55,7 @@ export async function runAgent(agent, installed, targets) {
     await check("count = import", () => countsEqual(raw, stored));
     await check("count = import", () => usageAsReported(raw, server.exchanges, agent));
     await check("watched = imported", () => watchedEquals(home, stored));
-    await check("watched = imported", async () => (await watching.stop(), []));
+    await check("watched = imported", () => watching.stop());
     await check("again adds 0", () => addsNothing(home, "imported"));
     await check("again adds 0", () => addsNothing(home, "watched"));
     for (const session of raw) await check("context as sent", () => contextFindings(home, session, server));
@@ -119,7 +128,9 @@ async function goOn({ way, home, session, target, server, before }) {
     if (way === "resume") {
       await there.bough("copy", "sync", "--json");
       const markers = server.exchanges.slice(first).map(({ reply }) => reply.marker);
-      const fresh = (await agent.count(there)).flatMap(({ replies }) => replies).filter(({ text }) => markers.some((marker) => text.includes(marker)));
+      const fresh = (await agent.count(there))
+        .flatMap(({ replies }) => replies)
+        .filter(({ text }) => markers.some((marker) => text.includes(marker)));
       found.push(...totalEquals(fresh.map(({ usage }) => usage).reduce(addUsage, before), await there.boughJson("copy", "stats")));
     }
     return found.map((text) => `${where}: ${text}`);

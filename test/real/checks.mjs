@@ -17,7 +17,8 @@ export function countsEqual(raw, stored) {
     }
     found.push(...differences(expected, actual).map((text) => `session ${expected.id}: ${text}`));
   }
-  for (const { id } of stored) if (!raw.some((session) => session.id === id)) found.push(`the store has a session ${id} that the agent has not`);
+  for (const { id } of stored)
+    if (!raw.some((session) => session.id === id)) found.push(`the store has a session ${id} that the agent has not`);
   return shortened(found);
 }
 
@@ -25,7 +26,10 @@ function differences(expected, actual) {
   const usage = (count) => count.replies.map((reply) => reply.usage).reduce(addUsage, NO_USAGE);
   const facts = (count) => ({
     prompts: count.prompts.toSorted(),
-    replies: count.replies.map(({ text }) => text).filter(isReply).toSorted(),
+    replies: count.replies
+      .map(({ text }) => text)
+      .filter(isReply)
+      .toSorted(),
     calls: count.calls.toSorted(),
     results: count.results.map(({ id, text }) => `${id}: ${text}`).toSorted(),
     tokens: Object.entries(usage(count)).map(([kind, tokens]) => `${kind} ${tokens}`),
@@ -58,7 +62,11 @@ function without(list, other) {
   });
 }
 
-const quoted = (texts) => texts.slice(0, 3).map((text) => JSON.stringify(text.slice(0, 80))).join(", ");
+const quoted = (texts) =>
+  texts
+    .slice(0, 3)
+    .map((text) => JSON.stringify(text.slice(0, 80)))
+    .join(", ");
 
 /** Compares two stores: sessions, entries with their parents, leaves, labels and values. */
 export function storesEqual(left, right, names) {
@@ -76,22 +84,36 @@ function sessionDifferences(one, two, names) {
   const found = [];
   for (const [member, value] of Object.entries(one.header))
     if (!isDeepStrictEqual(value, two.header[member]))
-      found.push(`${member} is ${JSON.stringify(value)} in the ${names[0]} store, ${JSON.stringify(two.header[member])} in the ${names[1]} store`);
+      found.push(
+        `${member} is ${JSON.stringify(value)} in the ${names[0]} store, ${JSON.stringify(two.header[member])} in the ${names[1]} store`,
+      );
   const only = (left, right) => [...left.entries.values()].filter(({ id }) => !right.entries.has(id));
-  for (const [entries, name] of [[only(one, two), names[0]], [only(two, one), names[1]]])
-    if (entries.length > 0) found.push(`${entries.length} entries only in the ${name} store: ${entries.slice(0, 4).map(describe).join("; ")}`);
+  for (const [entries, name] of [
+    [only(one, two), names[0]],
+    [only(two, one), names[1]],
+  ])
+    if (entries.length > 0)
+      found.push(`${entries.length} entries only in the ${name} store: ${entries.slice(0, 4).map(describe).join("; ")}`);
   const other = [...one.entries.values()].filter((line) => two.entries.has(line.id) && !isDeepStrictEqual(line, two.entries.get(line.id)));
-  if (other.length > 0) found.push(`${other.length} entries differ: ${other.slice(0, 3).map((line) => whereDifferent(line, two.entries.get(line.id))).join("; ")}`);
+  if (other.length > 0)
+    found.push(
+      `${other.length} entries differ: ${other
+        .slice(0, 3)
+        .map((line) => whereDifferent(line, two.entries.get(line.id)))
+        .join("; ")}`,
+    );
   if (!isDeepStrictEqual(one.others, two.others))
     found.push(`leaf, labels or values: ${JSON.stringify(one.others).slice(0, 200)} and ${JSON.stringify(two.others).slice(0, 200)}`);
   return found;
 }
 
-const describe = ({ id, entry }) => `${id} ${entry.message?.role ?? entry.originalType ?? entry.type} ${JSON.stringify(entry.message?.content ?? "").slice(0, 60)}`;
+const describe = ({ id, entry }) =>
+  `${id} ${entry.message?.role ?? entry.originalType ?? entry.type} ${JSON.stringify(entry.message?.content ?? "").slice(0, 60)}`;
 
 function whereDifferent(left, right) {
   const member = ["parentId", "createdAtMs", "entry"].find((name) => !isDeepStrictEqual(left[name], right[name])) ?? "a member";
-  const part = (line) => JSON.stringify(member === "entry" ? differingPart(line.entry, line === left ? right.entry : left.entry) : line[member]);
+  const part = (line) =>
+    JSON.stringify(member === "entry" ? differingPart(line.entry, line === left ? right.entry : left.entry) : line[member]);
   return `${describe(left)}: ${member} ${part(left)?.slice(0, 120)} and ${part(right)?.slice(0, 120)}`;
 }
 
@@ -104,8 +126,19 @@ function differingPart(value, other) {
 
 /** The tokens of every request once, however many files have a copy of it. */
 export function usageOnce(raw) {
-  const requests = new Map(raw.flatMap(({ replies }) => replies).map((reply) => [reply.key, reply]));
-  return [...requests.values()].map(({ usage }) => usage).reduce(addUsage, NO_USAGE);
+  return requestsOf(raw)
+    .map(({ usage }) => usage)
+    .reduce(addUsage, NO_USAGE);
+}
+
+/** The requests of all sessions, each once. Copies may have a use of 0; the largest one counts. */
+function requestsOf(raw) {
+  const requests = new Map();
+  for (const reply of raw.flatMap(({ replies }) => replies)) {
+    const known = requests.get(reply.key);
+    if ((known?.usage?.output ?? -1) < (reply.usage?.output ?? 0)) requests.set(reply.key, reply);
+  }
+  return [...requests.values()];
 }
 
 /** Compares the total of a store (`bough stats --json`) with the tokens of every request once. */
@@ -113,13 +146,15 @@ export function totalEquals(expected, { usage }) {
   const total = usage
     .map((row) => ({ input: row.inputTokens, output: row.outputTokens, cacheRead: row.cacheReadTokens, cacheWrite: row.cacheWriteTokens }))
     .reduce(addUsage, NO_USAGE);
-  return isDeepStrictEqual(expected, total) ? [] : [`the store's total is ${JSON.stringify(total)}, all requests once are ${JSON.stringify(expected)}`];
+  return isDeepStrictEqual(expected, total)
+    ? []
+    : [`the store's total is ${JSON.stringify(total)}, all requests once are ${JSON.stringify(expected)}`];
 }
 
 /** Compares the usage that an agent wrote with what the server reported: also the count of the bytes may be wrong. */
 export function usageAsReported(raw, exchanges, { reportsCacheWrites }) {
   const found = [];
-  const replies = raw.flatMap((session) => session.replies).filter(({ text }) => text !== "");
+  const replies = requestsOf(raw).filter(({ text }) => text !== "");
   for (const { reply } of exchanges)
     for (const { text, usage } of replies.filter((one) => one.text.includes(reply.marker))) {
       const expected = { ...reply.usage, ...(reportsCacheWrites ? {} : { cacheWrite: 0 }) };
@@ -153,7 +188,10 @@ function markersOf(texts) {
 /** The texts of a context that a request does not have, each as a whole. */
 export function notSent(context, exchange) {
   const sent = exchange.strings.map(plain);
-  const wanted = context.messages.flatMap(textsOf).map(plain).filter((text) => text !== "");
+  const wanted = context.messages
+    .flatMap(textsOf)
+    .map(plain)
+    .filter((text) => text !== "");
   const missing = wanted.filter((text) => !sent.some((one) => one.includes(text)));
   return missing.length === 0 ? [] : [`${missing.length} of ${wanted.length} texts were not sent: ${quoted(missing)}`];
 }

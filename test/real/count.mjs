@@ -32,7 +32,10 @@ export function addUsage(left, right) {
 export function filesBelow(folder, ending) {
   try {
     const all = readdirSync(folder, { recursive: true, withFileTypes: true });
-    return all.filter((file) => file.isFile() && file.name.endsWith(ending)).map((file) => join(file.parentPath, file.name)).sort();
+    return all
+      .filter((file) => file.isFile() && file.name.endsWith(ending))
+      .map((file) => join(file.parentPath, file.name))
+      .sort();
   } catch (error) {
     if (error.code === "ENOENT") return [];
     throw error;
@@ -91,5 +94,4 @@ export function countStored({ id, entries }) {
 const textOf = (content) =>
   typeof content === "string" ? content : content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 
-const usageOf = (usage) =>
-  usage === undefined ? null : Object.fromEntries(Object.keys(NO_USAGE).map((kind) => [kind, usage[kind] ?? 0]));
+const usageOf = (usage) => (usage === undefined ? null : Object.fromEntries(Object.keys(NO_USAGE).map((kind) => [kind, usage[kind] ?? 0])));

@@ -54,7 +54,7 @@ export class AgentHome {
     return JSON.parse((await this.bough(store, ...args, "--json")).stdout);
   }
 
-  /** Starts `bough sync --watch` on a store, and resolves when it has looked at everything once. */
+  /** Starts `bough sync --watch` on a store, and resolves when it has looked at everything once. `stop` resolves with findings. */
   async watch(store) {
     const child = this.start([process.execPath, BOUGH, "--store", this.store(store), "sync", "--watch", "--json"], { cwd: this.folder });
     const output = gathered(child);
@@ -92,5 +92,5 @@ async function stopped(child, output) {
   const ended = new Promise((resolve) => child.on("close", resolve));
   child.kill("SIGTERM");
   const code = await ended;
-  if (code !== 0) throw new Error(`bough sync --watch ended with ${code}: ${output.stderr.slice(-600)}`);
+  return code === 0 ? [] : [`bough sync --watch ended with ${code}: ${output.stderr.slice(-600)}`];
 }

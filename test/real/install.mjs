@@ -36,7 +36,7 @@ function fetchInto(folder, packages) {
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", ...packages];
   const { status, stderr, error } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
-  if (status !== 0) return error?.message ?? (/npm error (?!code).*/.exec(stderr)?.[0] ?? `exit code ${status}`);
+  if (status !== 0) return error?.message ?? /npm error (?!code).*/.exec(stderr)?.[0] ?? `exit code ${status}`;
   writeFileSync(join(folder, "installed"), "");
   return undefined;
 }

@@ -6,8 +6,9 @@ import { parseArgs } from "node:util";
 import { CHECKS, runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
+import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
 
-const AGENTS = [claude, codex];
+const AGENTS = [claude, codex, piMario, pi, ohMyPi];
 
 /** Suites of other programs than agents; each resolves with its findings. */
 const SUITES = {};
@@ -48,5 +49,9 @@ function table(rows) {
     ...[title, version, String(sessions), String(entries)],
     ...CHECKS.map((name) => verdict(findings.get(name))),
   ];
-  return [line(["agent", "version", "sessions", "entries", ...CHECKS]), line(Array(4 + CHECKS.length).fill("---")), ...rows.map((row) => line(cells(row)))].join("\n");
+  return [
+    line(["agent", "version", "sessions", "entries", ...CHECKS]),
+    line(Array(4 + CHECKS.length).fill("---")),
+    ...rows.map((row) => line(cells(row))),
+  ].join("\n");
 }

@@ -70,27 +70,36 @@ const WRITTEN_BY_PROGRAM = /^(<local-command|<command-name|\[Request interrupted
 function countTranscript(id, records) {
   const count = newCount(id);
   const replies = new Map();
-  const seen = new Set();
-  for (const { uuid, type, message, isMeta, isCompactSummary, isSidechain } of records) {
-    if (uuid === undefined || seen.has(uuid) || isSidechain === true) continue;
-    seen.add(uuid);
-    if (type === "assistant") addReply(replies, count, message);
-    if (type !== "user") continue;
-    const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-    for (const block of blocks) if (block.type === "tool_result") count.results.push({ id: block.tool_use_id, text: textOf(block.content) });
-    const text = textOf(message.content);
-    const isTyped = isMeta !== true && isCompactSummary !== true && !WRITTEN_BY_PROGRAM.test(text);
-    if (isTyped && blocks.some((block) => block.type === "text")) count.prompts.push(text);
+  const known = new Map(
+    records.filter(({ uuid, isSidechain }) => uuid !== undefined && isSidechain !== true).map((record) => [record.uuid, record]),
+  );
+  for (const record of known.values()) {
+    if (record.type === "assistant") addReply(replies, count, record.message);
+    if (record.type === "user") addInput(count, record);
   }
   count.replies = [...replies.values()];
   return count;
+}
+
+function addInput(count, { message, isMeta, isCompactSummary }) {
+  const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+  const results = blocks.filter(({ type }) => type === "tool_result");
+  count.results.push(...results.map((block) => ({ id: block.tool_use_id, text: textOf(block.content) })));
+  const text = textOf(blocks);
+  const isTyped = isMeta !== true && isCompactSummary !== true && !WRITTEN_BY_PROGRAM.test(text);
+  if (isTyped && blocks.length > results.length) count.prompts.push(text);
 }
 
 function addReply(replies, count, { id, content, usage }) {
   const before = replies.get(id);
   const texts = content.filter(({ type }) => type === "text").map(({ text }) => text);
   const text = [...(before === undefined || before.text === "" ? [] : [before.text]), ...texts].join("\n");
-  const { input_tokens: input, output_tokens: output, cache_read_input_tokens: cacheRead = 0, cache_creation_input_tokens: cacheWrite = 0 } = usage;
+  const {
+    input_tokens: input,
+    output_tokens: output,
+    cache_read_input_tokens: cacheRead = 0,
+    cache_creation_input_tokens: cacheWrite = 0,
+  } = usage;
   // A compaction writes the replies that it keeps once more, with a use of 0.
   const isCopy = before !== undefined && output < before.usage.output;
   replies.set(id, { key: id, text, usage: isCopy ? before.usage : { input, output, cacheRead, cacheWrite } });

@@ -2,9 +2,9 @@
 // (`forked_from_ordinal_exclusive`, `history_base`) and copy nothing; a reverted thread keeps its id and goes on in a second file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install } from "../install.mjs";
+import { LineClient } from "../line-client.mjs";
 
 export const codex = {
   name: "codex",
@@ -32,8 +32,8 @@ export const codex = {
     };
     const revert = async () => {
       const server = await appServer(home, program);
-      const { thread } = await server.call("thread/resume", { threadId: threads.at(-1) });
-      await server.call("thread/revert", { threadId: threads.at(-1), beforeTurnId: thread.turns.at(-1).id });
+      const { thread } = await server.call(2, "thread/resume", { threadId: threads.at(-1) });
+      await server.call(3, "thread/revert", { threadId: threads.at(-1), beforeTurnId: thread.turns.at(-1).id });
       await server.close();
     };
     return {
@@ -80,29 +80,17 @@ env_key = "LOCAL_KEY"
 supports_websockets = false
 `;
 
-/** The program's server for editors, which takes turns back; requests are lines of JSON. */
+/** The program's server for editors, which takes turns back. */
 async function appServer(home, program) {
-  const child = home.start([process.execPath, program, "app-server"]);
-  const waiting = new Map();
-  createInterface(child.stdout).on("line", (line) => {
-    const { id, result, error } = JSON.parse(line);
-    waiting.get(id)?.(error === undefined ? { result } : { error: new Error(`app-server: ${error.message}`) });
-  });
-  child.on("close", () => waiting.forEach((answer) => answer({ error: new Error("The app-server ended.") })));
-  child.stderr.resume();
-  let requests = 0;
-  const call = async (method, params) => {
-    requests += 1;
-    const answered = new Promise((resolve) => waiting.set(requests, resolve));
-    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: requests, method, params })}\n`);
-    const { result, error } = await answered;
-    if (error !== undefined) throw error;
+  const client = new LineClient(home.start([process.execPath, program, "app-server"]));
+  const call = async (id, method, params) => {
+    const { result, error } = await client.ask({ jsonrpc: "2.0", id, method, params });
+    if (error !== undefined) throw new Error(`app-server: ${error.message}`);
     return result;
   };
-  const client = { clientInfo: { name: "bough", title: null, version: "0" }, capabilities: { experimentalApi: true, requestAttestation: false } };
-  await call("initialize", client);
-  const close = () => new Promise((resolve) => child.on("close", resolve) && child.stdin.end());
-  return { call, close };
+  const clientInfo = { name: "bough", title: null, version: "0" };
+  await call(1, "initialize", { clientInfo, capabilities: { experimentalApi: true, requestAttestation: false } });
+  return { call, close: () => client.close() };
 }
 
 const threadOf = (records) => records[0].payload.id;
@@ -113,7 +101,9 @@ const threadOf = (records) => records[0].payload.id;
  */
 function countThread(id, files) {
   const own = files.filter((records) => threadOf(records) === id);
-  const records = new Map(own.flatMap((file) => [...inheritedRecords(file, id, files), ...file]).map((record) => [JSON.stringify(record), record]));
+  const records = new Map(
+    own.flatMap((file) => [...inheritedRecords(file, id, files), ...file]).map((record) => [JSON.stringify(record), record]),
+  );
   const count = newCount(id);
   let text = [];
   for (const { type, payload } of records.values()) {

@@ -25,14 +25,23 @@ export const anthropic = {
       yield named("content_block_stop", { index });
     }
     yield "pause";
-    yield named("message_delta", { delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: { output_tokens: reply.usage.output } });
+    yield named("message_delta", {
+      delta: { stop_reason: stopReason(reply), stop_sequence: null },
+      usage: { output_tokens: reply.usage.output },
+    });
     yield named("message_stop", {});
   },
 };
 
 const named = (type, data) => sse({ type, ...data }, type);
 
-const message = (reply, sent) => ({ id: `msg_${reply.marker}`, type: "message", role: "assistant", model: sent.model, stop_sequence: null });
+const message = (reply, sent) => ({
+  id: `msg_${reply.marker}`,
+  type: "message",
+  role: "assistant",
+  model: sent.model,
+  stop_sequence: null,
+});
 
 const stopReason = ({ calls }) => (calls.length > 0 ? "tool_use" : "end_turn");
 

@@ -26,7 +26,11 @@ export const gemini = {
 };
 
 function parts({ text, thinking, calls }) {
-  return [{ text: `**Planning** ${thinking}`, thought: true }, { text }, ...calls.map(({ id, name, input }) => ({ functionCall: { id, name, args: input } }))];
+  return [
+    { text: `**Planning** ${thinking}`, thought: true },
+    { text },
+    ...calls.map(({ id, name, input }) => ({ functionCall: { id, name, args: input } })),
+  ];
 }
 
 /** `promptTokenCount` has the cached ones in it; thoughts are counted beside the candidates. */

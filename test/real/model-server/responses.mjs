@@ -1,12 +1,16 @@
 // OpenAI's Responses API.
 import { shellTool, sse } from "./wire.mjs";
 
-const textOf = (content) => (typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("\n"));
+const textOf = (content) =>
+  typeof content === "string" ? content : (Array.isArray(content) ? content : []).map(({ text }) => text ?? "").join("\n");
 
 export const responses = {
   matches: (url) => /\/responses(\?|$)/.test(url),
   streams: (_url, sent) => sent.stream === true,
-  read: (sent) => ({ items: rounds(sent.input), shell: shellTool((sent.tools ?? []).map(({ name, parameters }) => ({ name, schema: parameters }))) }),
+  read: (sent) => ({
+    items: rounds(sent.input),
+    shell: shellTool((sent.tools ?? []).map(({ name, parameters }) => ({ name, schema: parameters }))),
+  }),
   whole: (reply, sent) => finished(reply, sent),
   *events(reply, sent) {
     yield named("response.created", { response: { ...finished(reply, sent), status: "in_progress", output: [], usage: null } });
@@ -26,21 +30,32 @@ const named = (type, data) => sse({ type, ...data }, type);
 
 /** The items of a request; the items of one reply (thinking, text, calls) as one. */
 function rounds(input) {
-  const items = [];
-  for (const item of typeof input === "string" ? [{ role: "user", content: input }] : (input ?? [])) {
-    const isOutput = /_output$/.test(item.type ?? "");
-    const isReply = item.role === "assistant" || /^reasoning$|_call$/.test(item.type ?? "");
-    const role = isOutput ? "tool" : isReply ? "assistant" : item.role === "user" ? "user" : "system";
-    if (role === "assistant" && items.at(-1)?.role === "assistant") continue;
-    items.push({ role, text: isOutput || isReply ? "" : textOf(item.content) });
-  }
-  return items;
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
+  const read = items.map((item) => ({ role: roleOf(item), text: item.role === "assistant" ? "" : textOf(item.content) }));
+  return read.filter(({ role }, at) => role !== "assistant" || read[at - 1]?.role !== "assistant");
+}
+
+function roleOf({ type = "message", role }) {
+  if (type.endsWith("_output")) return "tool";
+  if (type === "reasoning" || type.endsWith("_call")) return "assistant";
+  return role === "assistant" || role === "user" ? role : "system";
 }
 
 function output({ marker, thinking, text, calls }) {
   return [
-    { type: "reasoning", id: `rs_${marker}`, summary: [{ type: "summary_text", text: thinking }], encrypted_content: `encrypted-${marker}` },
-    { type: "message", id: `msg_${marker}`, role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [] }] },
+    {
+      type: "reasoning",
+      id: `rs_${marker}`,
+      summary: [{ type: "summary_text", text: thinking }],
+      encrypted_content: `encrypted-${marker}`,
+    },
+    {
+      type: "message",
+      id: `msg_${marker}`,
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text, annotations: [] }],
+    },
     ...calls.map(({ id, name, input }) => ({
       ...{ type: "function_call", id: id.replace("call_", "fc_"), call_id: id, status: "completed" },
       ...{ name, arguments: JSON.stringify(input) },

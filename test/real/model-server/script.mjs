@@ -31,7 +31,7 @@ export function scriptedReply(number, request) {
     input: request.shell?.input(command) ?? {},
   }));
   const text = calls.length > 0 ? `I run a command, ${marker}.` : `The answer is ${marker}.`;
-  return { ...base, text, calls, usage: usageOf(number, /\bFULL\b/.test(prompt) && calls.length === 0 ? FULL_TOKENS : 1000) };
+  return { ...base, text, calls, usage: usageOf(number, /\bFULL\b/.test(prompt) ? FULL_TOKENS : 1000) };
 }
 
 /** Requests of the agents' own for a summary of the conversation. */

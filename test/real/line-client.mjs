@@ -1,0 +1,56 @@
+// A program that is spoken to by lines of JSON: requests on its input, answers and events on its output.
+
+export class LineClient {
+  #child;
+  #waiting = new Set();
+  #rest = "";
+
+  constructor(child) {
+    this.#child = child;
+    child.stdout.setEncoding("utf8").on("data", (text) => this.#read(text));
+    child.stderr.resume();
+    child.stdin.on("error", () => undefined);
+    child.on("close", () => this.#fail(new Error("The program ended before it answered.")));
+  }
+
+  #read(text) {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("{")) for (const one of [...this.#waiting]) one.take(JSON.parse(line));
+  }
+
+  #fail(error) {
+    for (const { reject } of this.#waiting) reject(error);
+  }
+
+  send(message) {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** The next message for which `isWanted` holds. */
+  next(isWanted) {
+    return new Promise((resolve, reject) => {
+      const take = (message) => {
+        if (!isWanted(message)) return;
+        this.#waiting.delete(one);
+        resolve(message);
+      };
+      const one = { take, reject };
+      this.#waiting.add(one);
+    });
+  }
+
+  /** Sends a message and resolves with the answer that has its id. */
+  ask(message) {
+    const answer = this.next(({ id }) => id === message.id);
+    this.send(message);
+    return answer;
+  }
+
+  /** Ends the input and waits for the end of the program. */
+  close() {
+    const closed = new Promise((resolve) => this.#child.on("close", resolve));
+    this.#child.stdin.end();
+    return closed;
+  }
+}
