@@ -1,10 +1,10 @@
 // One agent through everything: it works while a store watches, then its files are counted, imported, and its sessions go on in every agent
 // that Bough can write for.
-import { copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { contextAsSent, countsEqual, notSent, storesEqual, totalEquals, usageAsReported, usageOnce } from "./checks.mjs";
 import { addUsage, storedSessions } from "./count.mjs";
-import { AgentHome } from "./home.mjs";
+import { AgentHome, LONGEST_MS } from "./home.mjs";
 import { startModelServer } from "./model-server/server.mjs";
 
 /** Between two pieces of a reply: longer than a watch collects changes, so that it sees replies that are not complete. */
@@ -70,27 +70,41 @@ export async function runAgent(agent, installed, targets) {
   }
   await server.close();
   if (process.env.BOUGH_REAL_KEEP === undefined) home.remove();
-  else process.stderr.write(`${agent.title}: ${home.folder}\n`);
+  else {
+    writeFileSync(home.path("exchanges.json"), JSON.stringify(server.exchanges, null, 1));
+    process.stderr.write(`${agent.title}: ${home.folder}\n`);
+  }
   return result;
 }
 
 async function stepFindings(name, step) {
+  let timer;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error("it did not end")), LONGEST_MS);
+  });
   try {
-    await step();
+    await Promise.race([step(), late]);
     return [];
   } catch (error) {
     return [`${name}: ${error.message}`];
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 /** Waits until the watching store equals the imported one; the last differences if it never does. */
 async function watchedEquals(home, imported) {
   for (const end = Date.now() + SETTLE_MS; ; await pause(500)) {
-    const watched = existsSync(home.store("watched")) ? await storedSessions(home.store("watched")) : [];
+    const all = existsSync(home.store("watched")) ? await storedSessions(home.store("watched")) : [];
+    // A session whose file the agent has removed stays in the store that saw it.
+    const watched = all.filter(({ header }) => existsSync(sourceFile(header)));
     const found = storesEqual(watched, imported, ["watched", "imported"]);
     if (found.length === 0 || Date.now() > end) return found;
   }
 }
+
+/** The file of a session; of one in a database (`<file>#<id>`) the database. */
+const sourceFile = ({ source }) => source.path.split("#")[0];
 
 async function addsNothing(home, store) {
   const { agents } = await home.boughJson(store, "sync");
@@ -142,7 +156,7 @@ async function goOn({ way, home, session, target, server, before }) {
 }
 
 async function resumed(there, session, agent) {
-  const { sessionId, cwd } = await there.boughJson("copy", "resume", session.id, "--in", agent.writes);
+  const { sessionId, cwd } = await there.boughJson("copy", "resume", session.id, "--in", agent.writes, "--write");
   return { id: sessionId, cwd };
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const BOUGH = join(dirname(fileURLToPath(import.meta.url)), "../../packages/cli/dist/bough.js");
 
 /** The longest that a run of a program may take. */
-const LONGEST_MS = 180_000;
+export const LONGEST_MS = 180_000;
 
 export class AgentHome {
   folder = mkdtempSync(join(tmpdir(), "bough-real-"));

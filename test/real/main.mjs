@@ -6,9 +6,12 @@ import { parseArgs } from "node:util";
 import { CHECKS, runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
+import { copilot } from "./agents/copilot.mjs";
+import { gemini } from "./agents/gemini.mjs";
+import { opencode } from "./agents/opencode.mjs";
 import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
 
-const AGENTS = [claude, codex, piMario, pi, ohMyPi];
+const AGENTS = [claude, codex, gemini, opencode, copilot, piMario, pi, ohMyPi];
 
 /** Suites of other programs than agents; each resolves with its findings. */
 const SUITES = {};

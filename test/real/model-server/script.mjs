@@ -17,10 +17,8 @@ export function scriptedReply(number, request) {
   const marker = `reply${String(number).padStart(4, "0")}x`;
   const { items } = request;
   const promptAt = items.findLastIndex(({ role, text }) => role === "user" && /PROMPT-\d+/.test(text));
-  const lastUser = items.findLastIndex(({ role }) => role === "user");
-  const isPrompt = promptAt >= 0 && !items.slice(promptAt + 1).some(({ role, text }) => role === "user" && asksForSummary(text));
   const base = { number, marker, thinking: `Thinking about ${marker}.`, calls: [] };
-  if (!isPrompt || (promptAt === lastUser && asksForSummary(items[promptAt]?.text ?? "")))
+  if (promptAt < 0 || ASKS_FOR_SUMMARY.test(items.at(-1)?.text ?? ""))
     return { ...base, text: summaryText(marker), usage: usageOf(number, 1000) };
   const prompt = items[promptAt].text;
   const rounds = items.slice(promptAt + 1).filter(({ role }) => role === "assistant").length;
@@ -34,12 +32,9 @@ export function scriptedReply(number, request) {
   return { ...base, text, calls, usage: usageOf(number, /\bFULL\b/.test(prompt) ? FULL_TOKENS : 1000) };
 }
 
-/** Requests of the agents' own for a summary of the conversation. */
-function asksForSummary(text) {
-  return /PROMPT-\d+/.test(text)
-    ? /conversation to summarize|state_snapshot/i.test(text)
-    : /summar|CHECKPOINT COMPACTION|state_snapshot|anchored|handoff/i.test(text);
-}
+/** The agents' own requests for a summary of the conversation stand in the last message. */
+const ASKS_FOR_SUMMARY =
+  /detailed summary of|CHECKPOINT COMPACTION|generate the <state_snapshot>|conversation to summarize|context checkpoint|anchored summary|summary (of|from) the conversation/i;
 
 function summaryText(marker) {
   return `<state_snapshot><overall_goal>The summary is ${marker}.</overall_goal></state_snapshot>`;
