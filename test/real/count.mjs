@@ -70,7 +70,7 @@ export async function storedSessions(path) {
 
 async function storedSession(session) {
   const lines = [];
-  for await (const line of exportBough(session)) lines.push(JSON.parse(line));
+  for await (const line of exportBough(session, { secrets: "keep" })) lines.push(JSON.parse(line));
   const entries = new Map(lines.filter(({ type }) => type === "entry").map((line) => [line.id, line]));
   return { id: session.id, header: lines[0], entries, others: lines.slice(1).filter(({ type }) => type !== "entry") };
 }

@@ -113,7 +113,9 @@ export const pi = piAgent({
   title: "pi (@earendil-works)",
   folder: ".pi",
   packages: ["@earendil-works/pi-coding-agent@1.5.2", "@earendil-works/pi-coding-agent@0.87.1"],
-  command: ({ root }) => [process.execPath, join(root, "dist/cli.js")],
+  // It needs Node.js 22, which its users have.
+  beside: [`node-${process.platform}-${process.arch}@22`],
+  command: (installed) => [platformFile(installed, "node", "bin/node"), join(installed.root, "dist/cli.js")],
   modelsFile: "models.json",
   writes: "pi",
 });

@@ -14,7 +14,7 @@ export const copilotTruncator = {
   name: "copilot-truncator",
   title: "Copilot CLI's truncator",
 
-  run(seed) {
+  async run(seed) {
     const installed = install("copilot-1.0.40", ["@github/copilot@1.0.40"]);
     const truncate = truncatorOf(readFileSync(join(installed.root, "app.js"), "utf8"));
     const random = randomOf(seed);
