@@ -9,7 +9,7 @@ import { type EntryId, isId, quoted, type SessionId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../port/session-storage.js";
 import type { StoredSourceEntry } from "../port/source-append.js";
-import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
+import type { ImportProblem, SourceEntry, SourceHeader, SourceRecord, SourceSession } from "../source/source-session.js";
 import { EMPTY_PATH, type PathState } from "../tree/path-rules.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
@@ -98,8 +98,13 @@ export class SessionImporter<S extends number> {
     if (!this.#isNew && this.#known === 0 && this.#added > 0 && !this.#continues) throw new DifferentSessionError(this.#firstId ?? "");
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
-    const knownLeaf = this.#options.append?.leaf ?? this.#options.sync?.known?.leafId;
-    return this.#toResult(this.#annotations.applyLeaf(this.#last, this.#added > 0, knownLeaf));
+    return this.#toResult(this.#annotations.applyLeaf(this.#last, this.#added > 0, this.#leafOfSource(source.header)));
+  }
+
+  /** Where the part of the source before this one put the leaf. */
+  #leafOfSource(header: SourceHeader): EntryId | null | undefined {
+    if (header.isContinuation === true) return this.#target.stateAt(this.#target.findLeaf(MAIN_LEAF) ?? null).entryId;
+    return this.#options.append?.leaf ?? this.#options.sync?.known?.leafId;
   }
 
   /** Whether an earlier import read this source, so that the session is certainly the one of the source. */

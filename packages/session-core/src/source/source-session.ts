@@ -34,6 +34,8 @@ export interface SourceHeader {
   readonly parent?: SourceParent | undefined;
   /** Unknown header fields, unchanged. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The program left the session's earlier file for this one: the leaf goes to the end of this one, unless a user placed it. */
+  readonly isContinuation?: boolean | undefined;
 }
 
 /** The session from which this one was forked or started. It need not be in the store. */

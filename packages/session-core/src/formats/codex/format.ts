@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isAbsolute, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { quoted, type SessionId } from "../../ids/ids.js";
 import { type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
 import { readJsonLines } from "../../source/json-lines.js";
@@ -16,7 +16,7 @@ import {
   type SourceSession,
   tryRead,
 } from "../../source/source-session.js";
-import { findRollout, homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
+import { findRollouts, homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
 import { RolloutReader } from "./records.js";
 import { isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
 
@@ -75,7 +75,7 @@ function* readRecords(
 ): Generator<SourceRecord, ReadingPosition | undefined, void> {
   const { sessionId, startMs, source, promptLine } = facts;
   const state = from?.state ?? (yield* readHistoryBase(path, facts, folders));
-  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state);
+  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state, idSeed(path, facts));
   let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
   let position: ReadingPosition | undefined;
   for (const line of readJsonLines(path, { from })) {
@@ -104,30 +104,59 @@ const MOST_BASES = 100;
  */
 function* readHistoryBase(
   path: string,
-  { meta, metaLine }: RolloutFacts,
+  facts: RolloutFacts,
   folders: SourceFolders,
   depth = 0,
 ): Generator<SourceRecord, JsonObject | undefined, void> {
+  const { meta, metaLine } = facts;
   const base = objectAt(meta, "history_base");
   const [id, end] = [stringAt(base ?? {}, "thread_id"), numberAt(base ?? {}, "end_byte_offset")];
   if (id === undefined || end === undefined) return undefined;
-  const file = findRollout(path, id, folders);
-  const read = tryRead(path, "", () => (file === undefined || depth === MOST_BASES ? undefined : readFacts(file, id)));
-  if (file === undefined || read.value === undefined) {
+  const before = numberAt(base ?? {}, "end_ordinal_exclusive") ?? Number.POSITIVE_INFINITY;
+  const found = tryRead(path, "", () => (depth === MOST_BASES ? undefined : findBase(path, facts, { id, before }, folders)));
+  if (found.value === undefined) {
     yield { kind: "problem", problem: missingBase(path, metaLine, id) };
     return undefined;
   }
-  const { sessionId, startMs, source } = read.value;
-  const state = yield* readHistoryBase(file, read.value, folders, depth + 1);
-  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state);
+  const { file, baseFacts } = found.value;
+  const { sessionId, startMs, source } = baseFacts;
+  const state = yield* readHistoryBase(file, baseFacts, folders, depth + 1);
+  const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state, idSeed(file, baseFacts));
   const atMeta = (record: SourceRecord) => (record.kind === "entry" ? [{ ...record, line: metaLine }] : []);
   for (const line of readJsonLines(file)) {
     if (line.kind === "problem") continue;
     if (line.line.offset >= end) break;
     for (const record of reader.read(toRolloutLine(line.object, line.line))) yield* atMeta(record);
   }
-  for (const record of reader.finish()) yield* atMeta(record);
+  // The part of a history ends with a turn.
+  for (const record of reader.finish("complete")) yield* atMeta(record);
   return { ...reader.position({ offset: 0, line: 0 }).state, hasMeta: false };
+}
+
+/** The newest file of the session `id` that is older than `path` and begins before the record with this number. */
+function findBase(
+  path: string,
+  { sessionId }: RolloutFacts,
+  { id, before }: { readonly id: SessionId; readonly before: number },
+  folders: SourceFolders,
+): { readonly file: string; readonly baseFacts: RolloutFacts } | undefined {
+  for (const file of findRollouts(path, id, folders).toReversed()) {
+    if (id === sessionId && basename(file) >= basename(path)) continue;
+    const baseFacts = readFacts(file, idInName(file));
+    if (baseFacts.firstOrdinal < before) return { file, baseFacts };
+  }
+  return undefined;
+}
+
+/** The files of a session that was reverted have lines with the same numbers, so the ids of all but the first depend on the file's own id. */
+function idSeed(path: string, facts: RolloutFacts): string {
+  const { sessionId, meta } = facts;
+  return isContinuation(facts) ? `${sessionId} ${idInName(path) ?? stringAt(meta, "timestamp") ?? ""}` : sessionId;
+}
+
+/** The session was reverted, and goes on in this file. */
+function isContinuation({ sessionId, meta }: RolloutFacts): boolean {
+  return stringAt(objectAt(meta, "history_base") ?? {}, "thread_id") === sessionId;
 }
 
 function missingBase(path: string, line: number, id: SessionId): ImportProblem {
@@ -153,7 +182,8 @@ interface HeaderWithProblems {
   readonly problems: readonly ImportProblem[];
 }
 
-function toHeader(path: string, { sessionId, meta, startMs }: RolloutFacts, folders: SourceFolders): HeaderWithProblems {
+function toHeader(path: string, facts: RolloutFacts, folders: SourceFolders): HeaderWithProblems {
+  const { sessionId, meta, startMs } = facts;
   const starter = agentStarter(meta);
   const call = starter?.sessionId === undefined ? undefined : readStartingCall(path, sessionId, starter.sessionId, folders);
   const forkedFrom = stringAt(meta, "forked_from_id");
@@ -170,6 +200,7 @@ function toHeader(path: string, { sessionId, meta, startMs }: RolloutFacts, fold
     cwd: stringAt(meta, "cwd"),
     parent: parent?.sessionId === sessionId ? undefined : parent,
     metadata: toMetadata(path, meta),
+    ...(isContinuation(facts) ? { isContinuation: true } : {}),
   };
   return { header, problems: call?.problems ?? [] };
 }

@@ -46,23 +46,42 @@ export function readStartingCall(path: string, id: SessionId, parent: SessionId,
   return tryRead(file ?? path, "the link to the call that started the agent was left out", read);
 }
 
-/** The file of the session `id`: next to `path`, or in the folder of Codex to which `path` belongs. */
-export function findRollout(path: string, id: SessionId, folders: SourceFolders): string | undefined {
-  const beside = folders.once(dirname(path), rolloutsIn).get(id);
-  const home = homeOf(path)?.home;
-  return beside ?? (home === undefined ? undefined : folders.once(home, rolloutsBelow).get(id));
+/** The first file of the session `id`: next to `path`, or in the folder of Codex to which `path` belongs. */
+function findRollout(path: string, id: SessionId, folders: SourceFolders): string | undefined {
+  return findRollouts(path, id, folders)[0];
 }
 
-function rolloutsIn(folder: string, folders: SourceFolders): ReadonlyMap<string, string> {
+/**
+ * The files of the session `id`, oldest first. A session that was reverted (seen in 0.169) goes on in another file, which has the session's id
+ * and one of its own in its name.
+ */
+export function findRollouts(path: string, id: SessionId, folders: SourceFolders): readonly string[] {
+  const beside = folders.once(dirname(path), rolloutsIn).get(id);
+  const home = homeOf(path)?.home;
+  const all = home === undefined ? undefined : folders.once(home, rolloutsBelow).get(id);
+  return all ?? beside ?? [];
+}
+
+type Rollouts = ReadonlyMap<string, readonly string[]>;
+
+function rolloutsIn(folder: string, folders: SourceFolders): Rollouts {
   const found = tryRead(folder, "", () => folders.paths(folder, ({ name }) => ROLLOUT_NAME.test(name)));
-  return new Map((found.value ?? []).flatMap((path) => (idInName(path) === undefined ? [] : [[idInName(path) ?? "", path] as const])));
+  return byId(found.value ?? []);
 }
 
 /** The rollouts of all days, by id. Costs one listing for each day, once for an import. */
-function rolloutsBelow(home: string, folders: SourceFolders): ReadonlyMap<string, string> {
+function rolloutsBelow(home: string, folders: SourceFolders): Rollouts {
   const subfolders = (folder: string) => tryRead(folder, "", () => folders.paths(folder, ({ kind }) => kind === "folder")).value ?? [];
   const days = subfolders(join(home, "sessions")).flatMap(subfolders).flatMap(subfolders);
-  return new Map([...days, join(home, "archived_sessions")].flatMap((folder) => [...folders.once(folder, rolloutsIn)]));
+  return byId([...days, join(home, "archived_sessions")].flatMap((folder) => [...folders.once(folder, rolloutsIn).values()].flat()));
+}
+
+/** Rollouts by the ids in their names, which begin with their times. */
+function byId(paths: readonly string[]): Rollouts {
+  const found = new Map<string, string[]>();
+  for (const path of [...new Set(paths)].sort((left, right) => (basename(left) < basename(right) ? -1 : 1)))
+    for (const id of basename(path).match(UUID) ?? []) found.set(id, [...(found.get(id) ?? []), path]);
+  return found;
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;

@@ -31,10 +31,11 @@ export class RolloutReader {
   readonly #window: Window;
   #isLeafMoved = false;
 
-  constructor(sessionId: SessionId, startMs: number, source: MessageSource, state: JsonObject = {}) {
+  /** `idSeed`: what the ids of the entries are derived from beside their lines; the same for no two files. */
+  constructor(sessionId: SessionId, startMs: number, source: MessageSource, state: JsonObject = {}, idSeed: string = sessionId) {
     this.#sessionId = sessionId;
     this.#source = source;
-    this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
+    this.#chain = new EntryChain(idSeed, startMs, objectAt(state, "chain"));
     this.#usage = new UsageReader(objectAt(state, "usage"));
     this.#settings = new SettingsReader(objectAt(state, "settings"));
     this.#hasMeta = state.hasMeta === true;
@@ -67,9 +68,9 @@ export class RolloutReader {
     if (!isEntry && !this.#isHeld(line)) yield { kind: "merged", line: line.line };
   }
 
-  /** The end of the file: what is held, and the leaf if a rollback moved it. */
-  *finish(): Generator<SourceRecord, void, void> {
-    yield* this.#flush(undefined);
+  /** The end of the file: what is held, and the leaf if a rollback moved it. `end`: of a request that is still open. */
+  *finish(end?: RequestEnd): Generator<SourceRecord, void, void> {
+    yield* this.#flush(end);
     if (this.#isLeafMoved) yield { kind: "leaf", name: "main", entryId: this.#chain.leafId };
   }
 

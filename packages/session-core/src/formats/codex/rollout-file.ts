@@ -1,7 +1,7 @@
 import type { EntryReference } from "../../entry/origins.js";
 import { isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
-import { type JsonObject, objectAt, parseTime, stringAt, tryStringify } from "../../source/json.js";
+import { type JsonObject, numberAt, objectAt, parseTime, stringAt, tryStringify } from "../../source/json.js";
 import { readJsonLines, type SourceLine } from "../../source/json-lines.js";
 
 /** A line of a rollout in the form of today's versions. */
@@ -81,6 +81,8 @@ export type MessageSource = "items" | "events";
 export interface RolloutFacts {
   readonly sessionId: SessionId;
   readonly meta: JsonObject;
+  /** The number of the first record in its session; 0 where Codex wrote none. */
+  readonly firstOrdinal: number;
   readonly startMs: number | undefined;
   /** undefined: there is no message yet, except `promptLine`. */
   readonly source: MessageSource | undefined;
@@ -128,7 +130,8 @@ class FactScan {
     const own = this.#first?.type === "session_meta" ? metaId : (nameId ?? metaId);
     const sessionId = own !== undefined && isId(own) ? own : (nameId ?? derivedId("codex", tryStringify(this.#first?.raw) ?? ""));
     const startMs = parseTime(meta.timestamp) ?? this.#startMs;
-    return { sessionId, meta, startMs, source: this.#source, metaLine: this.#meta?.line ?? 1, promptLine: this.#promptLine };
+    const firstOrdinal = numberAt(this.#first?.raw ?? {}, "ordinal") ?? 0;
+    return { sessionId, meta, firstOrdinal, startMs, source: this.#source, metaLine: this.#meta?.line ?? 1, promptLine: this.#promptLine };
   }
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { codexFormat } from "../../../src/formats/codex/format.js";
 import { buildSessionContext } from "../../../src/session/build-context.js";
+import type { Session } from "../../../src/session/session.js";
 import { SourceFolders } from "../../../src/source/source-folders.js";
 import { importPath } from "../../../src/transfer/import-path.js";
 import { fileOf } from "../../world/sources.js";
@@ -113,5 +114,48 @@ describe("the folder of Codex", () => {
     expect(folders({})).toEqual([join("/home/ada", ".codex", "sessions"), join("/home/ada", ".codex", "archived_sessions")]);
     expect(folders({ CODEX_HOME: "/data/codex" })?.[0]).toBe(join("/data/codex", "sessions"));
     expect(folders({ CODEX_HOME: "relative" })?.[0]).toBe(join("/home/ada", ".codex", "sessions"));
+  });
+});
+
+describe("a session that was reverted, which goes on in another file", () => {
+  const numbered = (from: number, lines: readonly object[]) => lines.map((record, at) => ({ ordinal: from + at, ...record }));
+  const first = numbered(0, [meta(), message("user", "u1"), message("assistant", "a1"), message("user", "u2"), message("assistant", "a2")]);
+  const base = { thread_id: THREAD, end_ordinal_exclusive: 3, end_byte_offset: bytesOf(first.slice(0, 3)) };
+  const second = numbered(3, [meta({ history_base: base }), message("user", "u3"), message("assistant", "a3")]);
+  const again = { thread_id: THREAD, end_ordinal_exclusive: 5, end_byte_offset: bytesOf(second.slice(0, 2)) };
+  const third = numbered(6, [meta({ history_base: again }), message("user", "u4"), message("assistant", "a4")]);
+  const OWN = ["01a20a71-c39e-7d50-889e-89609d7c27c0", "01a20a72-c39e-7d50-889e-89609d7c27c0"] as const;
+
+  function filesIn(home: string): readonly string[] {
+    return [
+      rolloutIn(home, THREAD, first),
+      rolloutIn(home, `${THREAD}_${OWN[0]}`, second),
+      rolloutIn(home, `${THREAD}_${OWN[1]}`, third, "sessions/2026/01/03"),
+    ];
+  }
+
+  const textsOf = async (session: Session) => (await session.context()).messages.map((entry) => JSON.stringify(entry).match(/[ua]\d/)?.[0]);
+
+  test("has the turns that were taken back as branches, and the newest file's end as its leaf", async () => {
+    const home = tempFolder();
+    filesIn(home);
+    const store = await openedStore();
+    const { sessions } = await importPath(store, home);
+    expect(sessions.flatMap(({ problems }) => problems)).toEqual([]);
+    const session = await store.openSession(THREAD);
+    expect(await textsOf(session)).toEqual(["u1", "a1", "u3", "u4", "a4"]);
+    const texts = (await collected(session.entries())).flatMap((entry) => JSON.stringify(entry).match(/(?<=")[ua]\d(?=")/) ?? []);
+    expect(texts.sort()).toEqual(["a1", "a2", "a3", "a4", "u1", "u2", "u3", "u4"]);
+    expect((await importPath(store, home)).sessions.map(({ entriesAdded }) => entriesAdded)).toEqual([0]);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("is the same session whether its files are imported one after the other or together", async () => {
+    const home = tempFolder();
+    const [together, oneByOne] = [await openedStore(), await openedStore()];
+    for (const path of filesIn(home)) await importPath(oneByOne, path);
+    await importPath(together, home);
+    const [left, right] = await Promise.all([together, oneByOne].map((store) => store.openSession(THREAD)));
+    expect(await textsOf(left as Session)).toEqual(await textsOf(right as Session));
   });
 });
