@@ -41,7 +41,10 @@ export class AgentHome {
   }
 
   start([program, ...args], { cwd = this.project } = {}) {
-    return spawn(program, args, { cwd, env: this.env, stdio: "pipe" });
+    const child = spawn(program, args, { cwd, env: this.env, stdio: "pipe" });
+    // A program that cannot be started closes its streams; who waits for it hears of that.
+    child.on("error", (error) => child.emit("close", null, error));
+    return child;
   }
 
   /** Runs the command `bough` on a store. */

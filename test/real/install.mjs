@@ -24,20 +24,23 @@ export function install(name, choices, beside = []) {
     const folder = join(cacheFolder(), `${name}-${wanted.slice(wanted.lastIndexOf("@") + 1)}`);
     const packageName = wanted.slice(0, wanted.lastIndexOf("@"));
     const root = join(folder, "node_modules", packageName);
-    const failure = existsSync(join(folder, "installed")) ? undefined : fetchInto(folder, [wanted, ...beside]);
+    const failure = fetchInto(folder, [wanted, ...beside]);
     if (failure === undefined) return { root, folder, version: JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version };
     failures.push(`${wanted}: ${failure}`);
   }
   throw new Error(`npm could not install it. ${failures.join("; ")}`);
 }
 
+/** Installs packages unless an earlier run has; the reason if npm could not. */
 function fetchInto(folder, packages) {
+  const stamp = join(folder, "installed");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === packages.join("\n")) return undefined;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", ...packages];
   const { status, stderr, error } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
   if (status !== 0) return error?.message ?? /npm error (?!code).*/.exec(stderr)?.[0] ?? `exit code ${status}`;
-  writeFileSync(join(folder, "installed"), "");
+  writeFileSync(stamp, packages.join("\n"));
   return undefined;
 }
 
