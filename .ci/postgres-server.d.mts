@@ -7,4 +7,8 @@ export interface TestServer {
   readonly stop: () => Promise<void>;
 }
 
-export function startPostgres(options?: { readonly settings?: readonly string[]; readonly durable?: boolean; readonly native?: string }): Promise<TestServer>;
+export function startPostgres(options?: {
+  readonly settings?: readonly string[];
+  readonly durable?: boolean;
+  readonly native?: string;
+}): Promise<TestServer>;

@@ -38,10 +38,7 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     const outline = await readOutline(session);
     const path =
       options.all === true ? outline : pathTo(outline, entryName === undefined ? session.leafId : await session.resolve(entryName));
-    const isWanted = (row: OutlineRow) =>
-      (options.full === true || (filterBits(row) & filterBit("default")) !== 0) &&
-      row.createdAtMs >= (since ?? Number.NEGATIVE_INFINITY) &&
-      row.createdAtMs < (until ?? Number.POSITIVE_INFINITY);
+    const isWanted = wanted(options.full === true, since, until);
     const newest = path.filter(isWanted).reverse().slice(0, options.number);
     const rows = options.reverse === true ? newest.reverse() : newest;
     const labels = await session.labels.list();
@@ -64,6 +61,10 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     await print(out, chosen, rows, marks);
   });
 };
+
+function wanted(full: boolean, since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY): (row: OutlineRow) => boolean {
+  return (row) => (full || (filterBits(row) & filterBit("default")) !== 0) && row.createdAtMs >= since && row.createdAtMs < until;
+}
 
 /** The rows from the first entry to `id`, oldest first. */
 export function pathTo(outline: readonly OutlineRow[], id: EntryId | null): readonly OutlineRow[] {

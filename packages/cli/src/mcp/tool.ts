@@ -81,7 +81,7 @@ export function cutLines(lines: readonly string[], maxChars: number, rest: strin
 }
 
 /** The beginning of a text, at most so many characters, never half a surrogate pair. */
-export function cutText(text: string, maxChars: number): string {
+function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   return `${text.slice(0, pairStart(text, maxChars - 1))}…`;
 }

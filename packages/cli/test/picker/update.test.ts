@@ -101,6 +101,7 @@ describe("The search field", () => {
       isPrivate: false,
       snippet: "let it",
       matches: [[0, 3]],
+      copies: [],
     } as const;
     const hits = new Map([["id-Printer", { hit, count: 2 }]]);
     picker.event({ kind: "hits", number: 1, hits, more: false });
@@ -305,6 +306,7 @@ describe("Results", () => {
       isPrivate: false,
       snippet: "a zebra",
       matches: [[2, 7]],
+      copies: [],
     };
     const hits = new Map([["id-Parser", { hit, count: 2 }]]);
     picker.event({ kind: "hits", number: picker.model.search.number, hits, more: false }).press("enter");

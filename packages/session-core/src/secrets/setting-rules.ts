@@ -126,7 +126,7 @@ function linesAfter(text: string, start: number): readonly string[] {
  * Whether letters are no word of a language: five consonants in a row, hardly a vowel, or capitals in the middle of everything. Of random
  * letters, four in five texts of 14 are.
  */
-export function isRandomWord(value: string): boolean {
+function isRandomWord(value: string): boolean {
   const letters = value.replace(/[^A-Za-z]/g, "");
   if (letters.length < 8 || /[-_.]/.test(value)) return false;
   const vowels = letters.match(/[aeiouy]/gi)?.length ?? 0;
