@@ -49,15 +49,50 @@ export class Places {
     this.#list[number] = place;
   }
 
-  /** Keeps the first `count` messages. Costs the number of the others. */
-  keep(count: number): void {
-    for (const [at, { id }] of this.#list.splice(count).entries()) if (this.#numbers.get(id) === count + at) this.#numbers.delete(id);
+  /** Keeps the first `count` messages, and returns the others. Costs their number. */
+  keep(count: number): readonly Place[] {
+    const others = this.#list.splice(count);
+    for (const [at, { id }] of others.entries()) if (this.#numbers.get(id) === count + at) this.#numbers.delete(id);
+    return others;
   }
 
   /** Replaces all messages. */
   replace(places: readonly Place[]): void {
     this.keep(0);
     for (const place of places) this.add(place);
+  }
+}
+
+/**
+ * The ends of the conversation that were cut off: by a rewind, or by a shorter list. Gemini CLI writes a shorter list and then the whole
+ * one again when it resumes a session, so a message that comes back at its place is the one that was cut off.
+ */
+export class CutEnds {
+  /** By the entry before them. */
+  readonly #ends = new Map<EntryId | null, (readonly Place[])[]>();
+
+  add(end: readonly Place[]): void {
+    const [first] = end;
+    if (first === undefined) return;
+    const known = this.#ends.get(first.before);
+    if (known === undefined) this.#ends.set(first.before, [end]);
+    else known.push(end);
+  }
+
+  /**
+   * Takes the message with this id out, with the notes before it, if it stood behind this entry; empty: it did not. The messages behind
+   * it stay cut off.
+   */
+  take(id: string, before: EntryId | null): readonly Place[] {
+    const ends = this.#ends.get(before) ?? [];
+    for (const [number, end] of [...ends.entries()].reverse()) {
+      const at = end.findIndex((place) => place.kind !== "note" || place.id === id);
+      if (end[at]?.id !== id) continue;
+      ends.splice(number, 1);
+      this.add(end.slice(at + 1));
+      return end.slice(0, at + 1);
+    }
+    return [];
   }
 }
 

@@ -3,7 +3,7 @@ import { derivedId } from "../../source/derived-id.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
 import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
-import { compareLists, factsOf, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
+import { CutEnds, compareLists, factsOf, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
 import { type MessagePayload, toPayloads } from "./messages.js";
 import { textOf, toParts, toResultContent } from "./parts.js";
 import type { FoundVersion } from "./versions.js";
@@ -30,6 +30,7 @@ export class Replay {
   readonly #chain: EntryChain;
   readonly #versions: KnownVersions;
   readonly #places = new Places();
+  readonly #cutEnds = new CutEnds();
   readonly #answered = new Set<string>();
   readonly #usedIds = new Set<EntryId>();
   #title: string | undefined;
@@ -115,7 +116,7 @@ export class Replay {
   #goOnAfter(count: number): void {
     const removed = this.#places.all[count];
     if (removed !== undefined) this.#chain.moveTo(removed.before);
-    this.#places.keep(count);
+    this.#cutEnds.add(this.#places.keep(count));
   }
 
   *#set(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
@@ -163,9 +164,19 @@ export class Replay {
       yield* this.#addCompaction(record, SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] ?? "", line, kept);
     }
     for (const record of records.slice(change.from)) {
+      if (this.#restore(record)) continue;
       const found = this.#versions.find(stringAt(record, "id") ?? "", line);
       yield* this.#place(found?.record ?? record, line, found?.line ?? line);
     }
+  }
+
+  /** Puts a message that was cut off back to its place. False: it was not, or it stood elsewhere. */
+  #restore({ id }: JsonObject): boolean {
+    const places = typeof id === "string" ? this.#cutEnds.take(id, this.#chain.leafId) : [];
+    for (const place of places) this.#places.add(place);
+    const last = places.at(-1);
+    if (last !== undefined) this.#chain.moveTo(last.last);
+    return last !== undefined;
   }
 
   #isNewSnapshot(record: JsonObject, facts: MessageFacts | undefined): boolean {

@@ -130,6 +130,58 @@ describe("rewinds and lists", () => {
     ]);
   });
 
+  describe("a resumed session, whose log repeats its head, a short list and the whole list in another form", () => {
+    const note = { id: "i", timestamp: "2026-04-01T10:00:00.000Z", type: "info", content: "Loaded." };
+    const start = [
+      { $set: { messages: [user("s", [{ text: "<session_context>x" }])] } },
+      note,
+      user("u", [{ text: "one" }]),
+      gemini("g", "Reading.", { thoughts: [{ subject: "Plan", description: "" }], tokens: { input: 9 }, toolCalls: [call("a", "A")] }),
+      gemini("h", "1", { tokens: { input: 5 } }),
+    ];
+    const thought = { text: "**Plan**", thought: true };
+    const called = { functionCall: { id: "a", name: "read_file", args: { file_path: "a.md" } } };
+    const later = { timestamp: "2026-04-02T10:00:00.000Z", model: undefined };
+    const whole = [
+      user("s", [{ text: "<session_context>x" }], later),
+      user("u", [{ text: "one" }], later),
+      gemini("g", [thought, { text: "Reading." }, called], later),
+      user("g_response", [response("a", "A")], later),
+      gemini("h", [thought, { text: "1" }], later),
+    ];
+    const resumed = [
+      header({ startTime: "2026-04-02T10:00:00.000Z" }),
+      { $set: { messages: whole.slice(0, 1) } },
+      { $set: { sessionId: header().sessionId } },
+      { $set: { messages: whole } },
+    ];
+
+    test("has each message once, as it was recorded first", async () => {
+      const before = await tree(...start);
+      expect(await tree(...start, ...resumed)).toEqual(before);
+      const turn = [user("v", "two"), gemini("k", "2")];
+      const lines = await tree(...start, ...resumed, ...turn, ...resumed.slice(0, 3), { $set: { messages: [...whole, ...turn] } });
+      expect(lines).toEqual([...before, "v < h: user two", "k < v: assistant 2"]);
+      const session = await onlySession([header(), ...start, ...resumed, ...turn]);
+      expect((await session.statistics()).usage).toMatchObject([{ replies: 3, inputTokens: 14 }]);
+      expect(await context(...start, ...resumed, ...turn)).toEqual(await context(...start, ...turn));
+    });
+
+    test("goes on from the short list, if no list restores the others", async () => {
+      const lines = await tree(...start, ...resumed.slice(0, 3), user("v", "two"));
+      expect(lines.at(-1)).toBe("v < i: user two");
+    });
+
+    test("has a message that stands behind another one as a new one, and one whose text changed as an edit", async () => {
+      const [first, second] = [user("v", "two"), gemini("k", "2")];
+      const cut = [{ $set: { messages: whole.slice(0, 1) } }];
+      const moved = await tree(...start, ...cut, { $set: { messages: [whole[0], first, ...whole.slice(1)] } });
+      expect(moved.filter((line) => line.endsWith("user one"))).toHaveLength(2);
+      const edited = await tree(...start, ...cut, { $set: { messages: [...whole.slice(0, 4), gemini("h", "one!"), second] } });
+      expect(edited.slice(-2)).toEqual([expect.stringMatching(/^k < h: assistant 2$/), expect.stringMatching(/ < k: replaces h by one!$/)]);
+    });
+  });
+
   test("a title of the metadata is the session's", async () => {
     const session = await onlySession([header(), user("u", "one"), { $set: { summary: "A talk" } }]);
     expect((await session.record()).title).toBe("A talk");
