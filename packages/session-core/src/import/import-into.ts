@@ -55,7 +55,8 @@ function readingOf<S extends number>(
   return {
     path,
     sourceId: source.header.sessionId,
-    revision: source.revision ?? null,
+    // What was left out is read by the next sync, whether the source changes or not.
+    revision: importer.heldUntilMs === null ? (source.revision ?? null) : null,
     leafId: target.stateAt(target.findLeaf(MAIN_LEAF) ?? null).entryId,
     title: importer.title,
     position: position === undefined || checksum === undefined ? null : { ...position, checksum, lastId: importer.lastId },

@@ -40,14 +40,26 @@ const REFERENCES = ["firstKeptEntryId", "fromId", "targetId"];
 
 /**
  * Whether `after` is a later state of `before`: a session in use may be imported in the middle of a reply, so that the next
- * import reads more blocks of it; or the summary of a boundary record that was imported as foreign has been written.
+ * import reads more blocks of it, or more of its last block; or the summary of a boundary record that was imported as foreign has been written.
  */
 export function isContinuation(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "foreign") return after.type === "compaction";
   if (before.type !== "message" || after.type !== "message") return false;
   if (before.message.role !== "assistant" || after.message.role !== "assistant") return false;
-  const laterContent = after.message.content;
-  return before.message.content.every((block, at) => JSON.stringify(block) === JSON.stringify(laterContent[at]));
+  const [content, laterContent] = [before.message.content, after.message.content];
+  return content.every((block, at) => {
+    const later = laterContent[at];
+    return JSON.stringify(block) === JSON.stringify(later) || (at === content.length - 1 && hasGrown(block, later));
+  });
+}
+
+/** Whether a text or thinking is the start of a later one. */
+function hasGrown(block: unknown, later: unknown): boolean {
+  if (!isObject(block) || !isObject(later) || block.type !== later.type) return false;
+  return ["text", "thinking"].some((key) => {
+    const [text, longer] = [block[key], later[key]];
+    return block.type === key && typeof text === "string" && typeof longer === "string" && longer.startsWith(text);
+  });
 }
 
 /** The deepest nesting of a raw record; its foreign entry adds a few levels. */

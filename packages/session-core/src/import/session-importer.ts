@@ -9,7 +9,8 @@ import { type EntryId, isId, quoted, type SessionId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../port/session-storage.js";
 import type { StoredSourceEntry } from "../port/source-append.js";
-import type { ImportProblem, SourceEntry, SourceHeader, SourceRecord, SourceSession } from "../source/source-session.js";
+import { QUIET_MS } from "../source/open-end.js";
+import type { ImportProblem, OpenEnd, SourceEntry, SourceHeader, SourceRecord, SourceSession } from "../source/source-session.js";
 import { EMPTY_PATH, type PathState } from "../tree/path-rules.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
@@ -47,6 +48,7 @@ export class SessionImporter<S extends number> {
   #merged = 0;
   /** The time of entries whose source has none. */
   #startMs = 0;
+  #heldUntilMs: number | null = null;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
   #last: PathState<S> = EMPTY_PATH;
   /** The payload that was written or found last. */
@@ -80,6 +82,11 @@ export class SessionImporter<S extends number> {
     return this.#annotations.title;
   }
 
+  /** Until when the end of the source is left out; null: nothing was. */
+  get heldUntilMs(): number | null {
+    return this.#heldUntilMs;
+  }
+
   /** Whether entries of an earlier import were followed by later states of their records. */
   get hasUpdates(): boolean {
     return this.#continuedTips.size > 0;
@@ -89,6 +96,7 @@ export class SessionImporter<S extends number> {
     this.#last = this.#startOf();
     this.#startMs = source.header.createdAtMs ?? this.#options.writtenAtMs ?? Date.now();
     for (const record of source.records(this.#options.sync?.from)) {
+      if (record.kind === "open" && this.#holds(record)) break;
       this.#importRecord(record);
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
@@ -121,13 +129,25 @@ export class SessionImporter<S extends number> {
     return typeof seq === "number" ? this.#target.stateAt(seq) : EMPTY_PATH;
   }
 
+  /** Whether the open end of the source is left out. */
+  #holds(end: OpenEnd): boolean {
+    const until = this.#options.heldUntil?.(end) ?? null;
+    if (until === null) return false;
+    this.#heldUntilMs = Math.max(until, this.#heldUntilMs ?? 0);
+    if (end.leafId !== undefined) this.#importRecord({ kind: "leaf", name: MAIN_LEAF, entryId: end.leafId });
+    return true;
+  }
+
   #importRecord(record: SourceRecord): void {
     switch (record.kind) {
+      case "open":
+        return;
       case "entry":
         this.#addEntry(this.#withStoredId(record));
         return;
       case "problem":
-        this.#problems.add(record.problem);
+        // The rest of the last line may be on its way.
+        if (record.problem.code !== "torn-line" || !this.#holds({ kind: "open", waitMs: QUIET_MS })) this.#problems.add(record.problem);
         return;
       case "merged":
         this.#merged += 1;
@@ -332,6 +352,7 @@ export class SessionImporter<S extends number> {
       foreignAdded: this.#foreignAdded,
       recordsMerged: this.#merged,
       ...this.#problems.result,
+      heldUntilMs: this.#heldUntilMs,
       leafKept,
     };
   }

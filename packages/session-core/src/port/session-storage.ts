@@ -1,6 +1,6 @@
 import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { ImportProblem, SourceSession } from "../source/source-session.js";
+import type { ImportProblem, OpenEnd, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { Abilities } from "./abilities.js";
 import type { PayloadPacking, WhenLocked } from "./packing.js";
@@ -196,6 +196,11 @@ export interface ImportOptions {
   readonly append?: SourceAppend | undefined;
   /** The import is one of a sync. */
   readonly sync?: SyncedImport | undefined;
+  /**
+   * Until when the open end of the source is left out, in milliseconds since 1970; null: it is imported as it is. Called after the records
+   * before it were read. Default: everything is imported.
+   */
+  readonly heldUntil?: ((end: OpenEnd) => number | null) | undefined;
 }
 
 /** The leaf `main` of an existing session that did not follow an import to the new end of its source. */
@@ -228,6 +233,11 @@ export interface ImportedSession {
   readonly problemCount: number;
   /** The number of problems by code. A code without problems is missing. */
   readonly problemCounts: Readonly<Partial<Record<ImportProblem["code"], number>>>;
+  /**
+   * The end of the source, usually the last reply, is still being written and was left out. From this time on, in milliseconds since 1970,
+   * a sync imports it as it is, if the file does not change before. null: nothing was left out.
+   */
+  readonly heldUntilMs: number | null;
   /** Where the leaf stayed although entries were added; null: it is at the end of the source, or nothing was added. */
   readonly leafKept: LeafKept | null;
 }

@@ -76,12 +76,25 @@ export interface FoundFile {
 const WAL = "-wal";
 
 function toFoundFile(path: string, stats: Stats, folders: SourceFolders, beside: FileFilter["beside"]): FoundFile {
-  // A database grows in the file next to it.
   const others = [...(folders.has(path + WAL) ? [path + WAL] : []), ...(beside?.(path) ?? [])];
-  const found = wrapSystemErrors(path, () => others.map((other) => statSync(other, { throwIfNoEntry: false })));
-  const all = [stats, ...found.filter((one) => one !== undefined)];
+  const all = [stats, ...statsOf(path, others)];
   const stamp = all.map(({ size, mtimeMs, ctimeMs, ino }) => `${size} ${mtimeMs} ${ctimeMs} ${ino}`).join(" ");
-  return { path, bytes: stats.size, stamp, writtenAtMs: Math.max(...all.map(({ mtimeMs }) => mtimeMs)) };
+  return { path, bytes: stats.size, stamp, writtenAtMs: lastOf(all) };
+}
+
+/** When a file, or one beside it, was written last, in milliseconds since 1970. 0: there are none. */
+export function writtenAtMs(path: string, beside: FileFilter["beside"]): number {
+  return lastOf(statsOf(path, [path, path + WAL, ...(beside?.(path) ?? [])]));
+}
+
+/** The file status of those that exist. A database grows in the file next to it. */
+function statsOf(path: string, all: readonly string[]): readonly Stats[] {
+  const found = wrapSystemErrors(path, () => all.map((one) => statSync(one, { throwIfNoEntry: false })));
+  return found.filter((one) => one !== undefined);
+}
+
+function lastOf(stats: readonly Stats[]): number {
+  return Math.max(0, ...stats.map(({ mtimeMs }) => mtimeMs));
 }
 
 /** Which files are found. */

@@ -58,7 +58,22 @@ export type SourceRecord =
   | { readonly kind: "leaf"; readonly name: string; readonly entryId: EntryId | null }
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   | { readonly kind: "merged"; readonly line: number }
+  | OpenEnd
   | { readonly kind: "problem"; readonly problem: ImportProblem };
+
+/**
+ * The program may still change what the records after this one say: the last reply while it is written, and what follows it. An import
+ * leaves them out until the program is done with them or the file has not changed for a while. A title comes before it.
+ */
+export interface OpenEnd {
+  readonly kind: "open";
+  /** How long the program must not have written until this end is complete as it is, in milliseconds: a time of open-end.ts. */
+  readonly waitMs: number;
+  /** Where the leaf `main` is without this end. Default: at the last entry before it. */
+  readonly leafId?: EntryId | null | undefined;
+  /** When the program wrote this session last, if the source says so. Default: the times of the file. */
+  readonly changedAtMs?: number | undefined;
+}
 
 /** An entry of a source. `payload` is not validated yet. */
 export interface SourceEntry {
@@ -93,7 +108,7 @@ export interface SourceSession {
    */
   records(from?: ReadingPosition): Iterable<SourceRecord>;
   /**
-   * Where the last reading ended; call it after `records()` is exhausted. undefined: the next reading starts at the beginning.
+   * Where the last reading ended, or where its open end starts; call it after `records()` is exhausted or was left at its open end. undefined: the next reading starts at the beginning.
    * Only for formats whose files grow at their end.
    */
   position?(): ReadingPosition | undefined;

@@ -1,15 +1,21 @@
+import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { CALLBACK, checkArgument, FILE, optional, record, withMethods } from "../arguments/rules.js";
 import { NoSessionsFoundError, UnknownFormatError } from "../errors/import-errors.js";
+import { isAtOrBelow } from "../source/links.js";
 import { findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import type { Store } from "../store/store.js";
+import { agentsOf, ENVIRONMENT, processEnvironment } from "./agents.js";
 import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
 
-const OPTIONS = record({ onProgress: optional(CALLBACK) });
+const OPTIONS = record({ onProgress: optional(CALLBACK), environment: optional(ENVIRONMENT) });
 
 /**
  * Imports the sessions of a file, or of every file below a folder. The format is detected from the content. Source files are
  * never changed. Each session is one transaction. Importing again adds only new entries.
+ *
+ * Of a file in a folder of an agent that has changed in the last seconds, the reply that is still being written is left out
+ * (`heldUntilMs`); every other file is complete as it is.
  *
  * A file of a folder that cannot be imported is listed in `failed` with its error; the others are imported. Pipes, devices and
  * sockets are never read. The cost is linear in the size of the folder: each folder is listed once, each file is read a fixed
@@ -33,7 +39,10 @@ async function importFiles(store: Store, path: string, options: ImportPathOption
   const found = findSourceFiles(path, folders, { leftOut: store.storage.files });
   // The readers of formats are loaded with the first import: most processes import nothing.
   const { FORMATS } = await import("../formats/registry.js");
-  const run = new ImportRun(store, found, { folders, formats: FORMATS }, options);
+  const environment = options.environment ?? processEnvironment();
+  const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => agent.folders(environment));
+  const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(resolve(file), folder));
+  const run = new ImportRun(store, found, { folders, formats: FORMATS, mayBeWritten }, options);
   for (const file of found.files) {
     await run.importFile(file);
     // A session is one synchronous transaction. Timers and signals are handled between files.

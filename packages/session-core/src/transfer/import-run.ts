@@ -4,9 +4,10 @@ import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLar
 import type { ImportedSession } from "../port/session-storage.js";
 import type { SyncedImport } from "../port/source-files.js";
 import { readHeadOnce } from "../source/json-lines.js";
+import { openUntil } from "../source/open-end.js";
 import { closeDetected } from "../source/source-database.js";
-import type { FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
-import type { SourceFormat, SourceSession } from "../source/source-session.js";
+import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
+import type { OpenEnd, SourceEnvironment, SourceFormat, SourceSession } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
 
 /** An imported session, and its file. */
@@ -46,6 +47,8 @@ export interface ImportProgress {
 export interface ImportPathOptions {
   /** Called before each file and every few hundred records. If it throws, the import ends; earlier sessions stay in the store. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  /** Where agents keep their files. Default: the environment of this process. */
+  readonly environment?: SourceEnvironment | undefined;
 }
 
 /** What a sync decides about the files of an import. */
@@ -54,6 +57,8 @@ export interface ImportChoices {
   reads(path: string): boolean;
   /** How a session of this file is imported; undefined: it is unchanged. */
   choose(session: SourceSession, path: string): Promise<SyncedImport | undefined>;
+  /** Called when the end of this file was left out: the next sync reads it again. */
+  hold(path: string): void;
   /** Called when all sessions of a file are in the store. `format`: its name; null: it is of no known format. */
   done(path: string, format: string | null): Promise<void>;
 }
@@ -62,6 +67,8 @@ export interface ImportChoices {
 interface ImportMeans {
   readonly folders: SourceFolders;
   readonly formats: readonly SourceFormat[];
+  /** Whether an agent may be writing this file, so that its times say whether its end is complete: a copy has the time of the copying. */
+  readonly mayBeWritten: (path: string) => boolean;
   readonly choices?: ImportChoices | undefined;
 }
 
@@ -84,14 +91,16 @@ export class ImportRun {
   readonly #folders: SourceFolders;
   readonly #formats: readonly SourceFormat[];
   readonly #options: ImportPathOptions;
+  readonly #mayBeWritten: ImportMeans["mayBeWritten"];
   readonly #choices: ImportChoices | undefined;
 
-  constructor(store: Store, found: FoundFiles, { folders, formats, choices }: ImportMeans, options: ImportPathOptions) {
+  constructor(store: Store, found: FoundFiles, { folders, formats, mayBeWritten, choices }: ImportMeans, options: ImportPathOptions) {
     this.#store = store;
     this.#found = found;
     this.#folders = folders;
     this.#formats = formats;
     this.#options = options;
+    this.#mayBeWritten = mayBeWritten;
     this.#choices = choices;
 
     this.#failed = [...found.unreadable];
@@ -168,7 +177,17 @@ export class ImportRun {
     if (this.#choices !== undefined && sync === undefined) return;
     const onRecords = (records: number) => this.#progress(file, records);
     const writtenAtMs = Math.trunc(file.writtenAtMs);
-    const imported = await this.#store.storage.importSession(session, { format: format.name, path, writtenAtMs, onRecords, sync });
+    const heldUntil = (end: OpenEnd) =>
+      end.changedAtMs !== undefined || this.#mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
+    const imported = await this.#store.storage.importSession(session, {
+      format: format.name,
+      path,
+      writtenAtMs,
+      onRecords,
+      sync,
+      heldUntil,
+    });
+    if (imported.heldUntilMs !== null) this.#choices?.hold(path);
     // A copy of a session, or an agent that was imported before its starter, is listed once.
     if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;
     this.#listedIds.add(imported.sessionId);
@@ -186,6 +205,12 @@ export class ImportRun {
       records,
     });
   }
+}
+
+/** The files beside a session's whose change is one of the session. */
+function besideOf({ agents = [] }: SourceFormat): FileFilter["beside"] {
+  const all = agents.flatMap(({ beside }) => (beside === undefined ? [] : [beside]));
+  return (path) => all.flatMap((beside) => beside(path));
 }
 
 function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import {
   CALLBACK,
@@ -7,21 +6,19 @@ import {
   FILE,
   FLAG,
   list,
-  membersOf,
   NAME,
   optional,
   options as optionsOf,
-  record,
   SIGNAL,
-  TEXT,
   withMethods,
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
 import { isAtOrBelow } from "../source/links.js";
 import { type FileFilter, type FoundFiles, findSourceFiles, type LeavingLink, SourceFolders } from "../source/source-folders.js";
-import type { SourceAgent, SourceEnvironment, SourceFormat } from "../source/source-session.js";
+import type { SourceEnvironment, SourceFormat } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
+import { agentsOf, ENVIRONMENT, type FormatAgent, processEnvironment } from "./agents.js";
 import { type FailedFile, type ImportedFileSession, type ImportProgress, ImportRun } from "./import-run.js";
 import { SyncedFiles } from "./synced-files.js";
 
@@ -83,8 +80,6 @@ export interface SyncReport {
   readonly agents: readonly SyncedAgent[];
 }
 
-const ENVIRONMENT = record({ env: membersOf(TEXT), home: TEXT, platform: TEXT });
-
 const OPTIONS = optionsOf({
   agents: optional(list(NAME, "an array of names")),
   paths: optional(list(FILE, "an array of paths")),
@@ -139,19 +134,6 @@ export async function findAgentFolders(environment: SourceEnvironment = processE
   );
 }
 
-function processEnvironment(): SourceEnvironment {
-  return { env: process.env, home: homedir(), platform: process.platform };
-}
-
-interface FormatAgent {
-  readonly agent: SourceAgent;
-  readonly format: SourceFormat;
-}
-
-function agentsOf(formats: readonly SourceFormat[]): readonly FormatAgent[] {
-  return formats.flatMap((format) => (format.agents ?? []).map((agent) => ({ agent, format })));
-}
-
 function choose(all: readonly FormatAgent[], names: readonly string[] | undefined): readonly FormatAgent[] {
   const matches = ({ agent, format }: FormatAgent, name: string) =>
     [agent.name, format.name].some((own) => own.toLowerCase() === name.toLowerCase());
@@ -174,7 +156,12 @@ async function syncAgent(
     findFiles(start, { root, names: agent.files, skipped: agent.skipped, beside: agent.beside, leftOut: store.storage.files }, listed);
   const found = mergeFound(starts.map(find));
   const files = await SyncedFiles.compare(store.storage, found.files, starts);
-  const run = new ImportRun(store, { ...found, files: files.changed }, { folders: listed, formats, choices: files }, options);
+  const run = new ImportRun(
+    store,
+    { ...found, files: files.changed },
+    { folders: listed, formats, mayBeWritten: () => true, choices: files },
+    options,
+  );
   if (options.dryRun !== true) await readChanged(run, files, options.signal);
   return {
     agent: agent.name,

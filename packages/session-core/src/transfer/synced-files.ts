@@ -40,6 +40,8 @@ export class SyncedFiles implements ImportChoices {
   readonly #unchanged: ReadonlySet<string>;
   readonly #sessions = new Map<string, ReadonlyMap<string, SourceSessionRecord>>();
   readonly #seen = new Map<string, Set<string>>();
+  /** The files whose end was left out. */
+  readonly #held = new Set<string>();
   #kept: SourceFileRecord[] = [];
 
   private constructor(storage: SessionStorage, files: readonly FoundFile[], known: ReadonlyMap<string, SourceFileRecord>) {
@@ -87,11 +89,15 @@ export class SyncedFiles implements ImportChoices {
     return read;
   }
 
+  hold(path: string): void {
+    this.#held.add(path);
+  }
+
   async done(path: string, format: string | null): Promise<void> {
     const file = this.#found.get(path);
     if (file === undefined) return;
     const isSettled = Math.abs(Date.now() - file.writtenAtMs) >= SETTLED_AFTER_MS;
-    this.#kept.push({ path, stamp: isSettled ? file.stamp : "", format });
+    this.#kept.push({ path, stamp: isSettled && !this.#held.has(path) ? file.stamp : "", format });
     const seen = this.#seen.get(path);
     const removed = [...(await this.#sessionsOf(path)).values()].filter((one) => one.goneAtMs === null && seen?.has(one.sourceId) !== true);
     if (removed.length > 0) await this.#storage.setSourcesGone(removed, Date.now());

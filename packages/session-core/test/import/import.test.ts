@@ -25,6 +25,7 @@ describe("importing a session", () => {
       problems: [],
       problemCount: 0,
       problemCounts: {},
+      heldUntilMs: null,
       leafKept: null,
     });
     const session = await store.openSession("s");

@@ -8,7 +8,7 @@ import type { FileHead, ImportProblem, SourceFormat, SourceHeader, SourceRecord,
 import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
 import { toAgentHeader, toConversationHeader } from "./headers.js";
 import { agentIdOfFile, conversationId, projectFolder } from "./ids.js";
-import { indexFile } from "./indexer.js";
+import { type IndexedFile, indexFile } from "./indexer.js";
 import { readRecords } from "./records.js";
 import type { SessionFile } from "./session-file.js";
 
@@ -76,7 +76,7 @@ interface AgentSource {
   readonly problems: readonly ImportProblem[];
 }
 
-function* readAgents(file: SessionFile, { conversation, starter, folders, problems }: AgentSource): Generator<SourceSession, void, void> {
+function* readAgents(file: IndexedFile, { conversation, starter, folders, problems }: AgentSource): Generator<SourceSession, void, void> {
   const meta = readAgentMeta(file.path, folders);
   const agents = [...file.chains.entries()].filter(([chain]) => chain > 0);
   for (const [at, [chain, facts]] of agents.entries()) {
@@ -84,7 +84,7 @@ function* readAgents(file: SessionFile, { conversation, starter, folders, proble
   }
 }
 
-function toSession(file: SessionFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
+function toSession(file: IndexedFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
   return {
     header,
     path: file.path,

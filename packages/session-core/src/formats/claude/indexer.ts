@@ -3,7 +3,8 @@ import { readJsonLines, type SourceLine } from "../../source/json-lines.js";
 import type { ImportProblem } from "../../source/source-session.js";
 import { Chains, Titles } from "./chains.js";
 import { Boundaries } from "./compaction.js";
-import { classifyRecord, type RecordKind } from "./record-kind.js";
+import { OpenRecords } from "./open-records.js";
+import { BRANCH_STARTS, classifyRecord, type RecordKind } from "./record-kind.js";
 import { CallIndex, ReplyGroups } from "./replies.js";
 import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
@@ -19,19 +20,32 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
  * @param agent the agent of records that do not contain one.
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-export function indexFile(path: string, agent?: string): SessionFile {
+export function indexFile(path: string, agent?: string): IndexedFile {
   const lines = new EarlierFileLines(path);
   const indexer = new Indexer(path, agent, lines);
+  const file = indexer.file();
+  const open = new OpenRecords(file);
   try {
     for (const item of readJsonLines(path)) {
       if (item.kind === "object") indexer.add(item.line, item.object);
       else indexer.addProblem(item.problem);
+      open.add(item.kind === "object" ? item.object : {});
     }
-    const file = indexer.file();
-    return isUnlinked(file) ? indexAsChain(file, agent, lines) : file;
+    return isUnlinked(file) ? indexAsChain(file, agent, lines) : { ...file, open, home: homeOf(agent) };
   } finally {
     lines.close();
   }
+}
+
+/** The index of a complete file, and which of its records its program may still change. */
+export interface IndexedFile extends SessionFile {
+  readonly open: OpenRecords;
+  /** The number of the session that the file is of, in contrast to agents inside it. */
+  readonly home: number;
+}
+
+function homeOf(agent: string | undefined): number {
+  return agent === undefined ? 0 : 1;
 }
 
 /** Whether a reply has no parent, although it is not the first step of its session. */
@@ -44,8 +58,10 @@ function isUnlinked({ records }: SessionFile): boolean {
   return false;
 }
 
-function indexAsChain(file: SessionFile, agent: string | undefined, lines: EarlierLines): SessionFile {
+function indexAsChain(file: SessionFile, agent: string | undefined, lines: EarlierLines): IndexedFile {
   const indexer = new Indexer(file.path, agent, lines, true);
+  const chain = indexer.file();
+  const open = new OpenRecords(chain);
   const reader = new LineReader(file.path);
   try {
     const isLinked = file.records.some(({ parent }) => parent !== ROOT);
@@ -54,14 +70,16 @@ function indexAsChain(file: SessionFile, agent: string | undefined, lines: Earli
       const problem = file.problems.get(node);
       const text = record === undefined ? "" : reader.textAt(record);
       const object = parseJsonObject(text);
-      if (problem !== undefined) indexer.addProblem(problem);
-      else if (record !== undefined && object !== undefined)
-        indexer.add(
-          { number: record.line, text, offset: record.offset, bytes: record.bytes, isTooLong: false, hasLineBreak: true },
-          object,
-        );
+      if (problem !== undefined) {
+        indexer.addProblem(problem);
+        open.add({});
+      } else if (record !== undefined && object !== undefined) {
+        const { line: number, offset, bytes } = record;
+        indexer.add({ number, text, offset, bytes, isTooLong: false, hasLineBreak: true }, object);
+        open.add(object);
+      }
     }
-    return indexer.file();
+    return { ...chain, open, home: homeOf(agent) };
   } finally {
     reader.close();
   }
@@ -101,9 +119,6 @@ class EarlierFileLines implements EarlierLines {
     this.#reader?.close();
   }
 }
-
-// A result never starts a branch: it belongs to its call, also after reports of hooks.
-export const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
 
 /** The parsed lines of at most this much of a file are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;

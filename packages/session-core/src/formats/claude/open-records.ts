@@ -1,5 +1,6 @@
 import { type JsonObject, objectAt, stringAt } from "../../source/json.js";
-import { BRANCH_STARTS } from "./indexer.js";
+import { QUIET_MS, RUNNING_MS } from "../../source/open-end.js";
+import { BRANCH_STARTS } from "./record-kind.js";
 import type { NodeIndex, SessionFile } from "./session-file.js";
 
 /** Reports that Claude Code writes when a turn has ended. */
@@ -18,7 +19,7 @@ const GOES_ON = ["tool_use", "pause_turn"];
 export class OpenRecords {
   readonly #file: SessionFile;
   /** For each session of the transcript: its last step, and whether the reply that it may be has ended. */
-  readonly #steps = new Map<number, { readonly node: NodeIndex; hasEnded: boolean }>();
+  readonly #steps = new Map<number, { readonly node: NodeIndex; hasEnded: boolean; goesOn: boolean }>();
   #seen: NodeIndex = 0;
   #lastResult: NodeIndex = -1;
 
@@ -32,11 +33,17 @@ export class OpenRecords {
     const record = this.#file.records[node];
     if (record === undefined) return;
     const { kind, chain } = record;
-    if (BRANCH_STARTS.includes(kind)) this.#steps.set(chain, { node, hasEnded: kind !== "reply" && kind !== "boundary" });
+    if (BRANCH_STARTS.includes(kind)) this.#steps.set(chain, { node, hasEnded: kind !== "reply" && kind !== "boundary", goesOn: false });
     if (kind === "result" && chain === 0) this.#lastResult = node;
     const step = this.#steps.get(chain);
     if (step !== undefined && endsTurn(object)) step.hasEnded = true;
+    if (step !== undefined && object.type === "assistant") step.goesOn = stopReasonOf(object) === undefined || isThinking(object);
     if (step !== undefined && this.#file.boundaries.get(step.node)?.summary !== undefined) step.hasEnded = true;
+  }
+
+  /** How long an open record of a session may still be changed, in milliseconds: a reply without a stop reason goes on. */
+  waitMs(chain: number): number {
+    return this.#steps.get(chain)?.goesOn === true ? RUNNING_MS : QUIET_MS;
   }
 
   /**
@@ -55,8 +62,15 @@ export class OpenRecords {
 
 function endsTurn(record: JsonObject): boolean {
   if (record.type === "system") return TURN_ENDS.includes(stringAt(record, "subtype") ?? "");
-  const message = record.type === "assistant" ? objectAt(record, "message") : undefined;
-  const reason = message && stringAt(message, "stop_reason");
-  if (reason === undefined || GOES_ON.includes(reason)) return false;
-  return !JSON.stringify(message?.content ?? "").startsWith('[{"type":"thinking"');
+  const reason = record.type === "assistant" ? stopReasonOf(record) : undefined;
+  return reason !== undefined && !GOES_ON.includes(reason) && !isThinking(record);
+}
+
+function stopReasonOf(record: JsonObject): string | undefined {
+  return stringAt(objectAt(record, "message") ?? {}, "stop_reason");
+}
+
+/** Whether a line is the thinking at the start of a reply. */
+function isThinking(record: JsonObject): boolean {
+  return JSON.stringify(objectAt(record, "message")?.content ?? "").startsWith('[{"type":"thinking"');
 }

@@ -18,6 +18,9 @@ import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json
  */
 export type RecordKind = "human" | "injected" | "result" | "reply" | "boundary" | "summary" | "noise" | "side" | "absorbed" | "bad";
 
+// A result never starts a branch: it belongs to its call, also after reports of hooks.
+export const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
+
 /** The kind of a record with a uuid, from the record alone. */
 export function classifyRecord(record: JsonObject): Exclude<RecordKind, "side" | "absorbed" | "bad"> {
   switch (record.type) {

@@ -4,6 +4,7 @@ import { type JsonObject, objectAt, parseTime, stringAt } from "../../source/jso
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { readTitle } from "./chains.js";
 import { derivedId, isUsableId, partId } from "./ids.js";
+import type { IndexedFile } from "./indexer.js";
 import { PayloadBuilder } from "./payloads.js";
 import { TreePlacement } from "./placement.js";
 import { type IndexedRecord, LineReader, type LineSource, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
@@ -13,11 +14,19 @@ import { type IndexedRecord, LineReader, type LineSource, MISSING, type NodeInde
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file was removed or replaced.
  */
-export function* readRecords(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
+export function* readRecords(file: IndexedFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reader = new LineReader(file.path);
   try {
     const records = new RecordReader(file, chain, sessionId, reader);
-    for (const node of file.records.keys()) yield* records.read(node);
+    let isOpen = false;
+    for (const node of file.records.keys()) {
+      if (!isOpen && records.has(node) && file.open.isOpen(node, file.home)) {
+        isOpen = true;
+        yield* records.title();
+        yield { kind: "open", waitMs: file.open.waitMs(chain), leafId: records.leafId };
+      }
+      yield* records.read(node);
+    }
     yield* records.ending();
   } finally {
     reader.close();
@@ -55,6 +64,12 @@ export class RecordReader {
     return record !== undefined && this.#isOfChain(record) ? this.#readRecord(node, record) : [];
   }
 
+  /** Whether a node is of this session. */
+  has(node: NodeIndex): boolean {
+    const record = this.#file.records[node];
+    return record !== undefined && this.#isOfChain(record);
+  }
+
   /** The entry of a reply that was read before its last line came. */
   readAgain(node: NodeIndex): readonly SourceRecord[] {
     const record = this.#file.records[node];
@@ -73,9 +88,13 @@ export class RecordReader {
 
   /** The leaf, if it is not the entry read last, and the title. */
   *ending(): Generator<SourceRecord, void, void> {
-    const leaf = this.#placement.current;
-    if (leaf !== this.#placement.lastPlaced) yield { kind: "leaf", name: "main", entryId: this.#lastIdOf(leaf) };
-    yield* this.#readTitle();
+    if (this.#placement.current !== this.#placement.lastPlaced) yield { kind: "leaf", name: "main", entryId: this.leafId };
+    yield* this.title();
+  }
+
+  /** Where the conversation goes on. */
+  get leafId(): EntryId | null {
+    return this.#lastIdOf(this.#placement.current);
   }
 
   // In the file of an agent, records without a session belong to the agent's session.
@@ -84,7 +103,8 @@ export class RecordReader {
     return record.chain === 0 && this.#chain === 1 && this.#file.chains[0]?.records === 0;
   }
 
-  *#readTitle(): Generator<SourceRecord, void, void> {
+  /** The title that the file gives to the session. */
+  *title(): Generator<SourceRecord, void, void> {
     if (this.#chain > 0) return;
     const { user, auto } = this.#file.titles;
     if (user !== undefined) yield { kind: "title", title: user, source: "user" };

@@ -58,10 +58,12 @@ function toSession(path: string, facts: RolloutFacts, folders: SourceFolders): S
     header,
     *records(from) {
       for (const problem of problems) yield { kind: "problem", problem };
-      position = yield* readRecords(path, facts, folders, from);
+      const read = yield* readRecords(path, facts, folders, from);
+      position = read.position;
       const name = readThreadName(path, facts.sessionId, folders);
       for (const problem of name.problems) yield { kind: "problem", problem };
       if (name.value !== undefined) yield { kind: "title", title: name.value, source: "user" };
+      yield* read.reader.finish();
     },
     position: () => position,
   };
@@ -72,7 +74,7 @@ function* readRecords(
   facts: RolloutFacts,
   folders: SourceFolders,
   from: ReadingPosition | undefined,
-): Generator<SourceRecord, ReadingPosition | undefined, void> {
+): Generator<SourceRecord, { readonly reader: RolloutReader; readonly position: ReadingPosition | undefined }, void> {
   const { sessionId, startMs, source, promptLine } = facts;
   const state = from?.state ?? (yield* readHistoryBase(path, facts, folders));
   const reader = new RolloutReader(sessionId, startMs ?? 0, source ?? "items", state, idSeed(path, facts));
@@ -89,10 +91,9 @@ function* readRecords(
     yield* reader.read(toRolloutLine(line.object, line.line));
   }
   position ??= reader.position(end);
-  yield* reader.finish();
   if (source === undefined && promptLine !== undefined) yield { kind: "problem", problem: unansweredPrompt(path, promptLine) };
   // A compressed file is written once.
-  return source === "items" && !path.endsWith(".zst") ? position : undefined;
+  return { reader, position: source === "items" && !path.endsWith(".zst") ? position : undefined };
 }
 
 /** How many files a fork of a fork may consist of. */

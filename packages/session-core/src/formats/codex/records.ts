@@ -1,6 +1,7 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../source/json.js";
+import { RUNNING_MS } from "../../source/open-end.js";
 import type { ReadingPosition, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { eventKind, toItems } from "./events.js";
 import { toInputMessage } from "./inputs.js";
@@ -70,6 +71,8 @@ export class RolloutReader {
 
   /** The end of the file: what is held, and the leaf if a rollback moved it. `end`: of a request that is still open. */
   *finish(end?: RequestEnd): Generator<SourceRecord, void, void> {
+    // The end of the turn, which follows, ends the request.
+    if (end === undefined && this.#request !== undefined) yield { kind: "open", waitMs: RUNNING_MS };
     yield* this.#flush(end);
     if (this.#isLeafMoved) yield { kind: "leaf", name: "main", entryId: this.#chain.leafId };
   }

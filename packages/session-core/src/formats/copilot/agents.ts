@@ -141,7 +141,7 @@ export class AgentIndex {
         if (at === 0 && call !== undefined) yield conversation.addPrompt(call.prompt, call.line, derivedId(sessionId, "prompt"));
         yield* conversation.read(event, line);
       }
-      yield* conversation.flush();
+      yield* conversation.finish();
     } finally {
       file.close();
     }

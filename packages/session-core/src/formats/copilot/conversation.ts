@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
+import { RUNNING_MS } from "../../source/open-end.js";
 import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
 import {
   COPILOT_PROVIDER,
@@ -109,6 +110,12 @@ export class EventConversation {
       if (payloads.length === 0) yield { kind: "merged", line };
       yield* this.#add(part, payloads);
     }
+  }
+
+  /** The end of the events: what is pending, because its later parts did not come yet. */
+  *finish(): Generator<SourceRecord, void, void> {
+    if (this.isPending) yield { kind: "open", waitMs: RUNNING_MS };
+    yield* this.flush();
   }
 
   /** Writes what is pending: a reply whose later chunks did not come, reasoning or a usage without a reply. */

@@ -146,7 +146,7 @@ class EventReader {
       end = { offset: line.offset + line.bytes + 1, line: line.number };
     }
     this.#position = before ?? { ...end, state: state() };
-    yield* conversation.flush();
+    yield* conversation.finish();
     this.#agents = from === undefined || !state().hasAgents ? agents : undefined;
   }
 

@@ -2,6 +2,7 @@ import type { EntryId, SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import type { JsonObject } from "../../source/json.js";
+import { QUIET_MS } from "../../source/open-end.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { isEarlierState, isInjected, isSummary, textOf, toPayloads } from "./chat-messages.js";
 import { type ChatState, isBeginningOf } from "./chat-state.js";
@@ -36,7 +37,10 @@ export class ChatTree {
   /** The branch of a state. */
   *branch(state: ChatState): Generator<SourceRecord, void, void> {
     const seen = new Map<string, number>();
-    for (const step of this.#steps(state)) {
+    const steps = this.#steps(state);
+    for (const [at, step] of steps.entries()) {
+      // Each text of a reply that grows is a message of its own.
+      if (at === steps.length - 1 && this.#isReply(step)) yield { kind: "open", waitMs: QUIET_MS };
       const count = seen.get(step.id) ?? 0;
       seen.set(step.id, count + 1);
       if (step.kind === "summary") yield* this.#compaction(step);
@@ -103,6 +107,10 @@ export class ChatTree {
   #isSummary(id: string): boolean {
     this.#summaries ??= this.#store.summaryIds();
     return this.#summaries.has(id) && isSummary(this.#store.message(id)?.record ?? {});
+  }
+
+  #isReply({ kind, id }: Step): boolean {
+    return kind === "message" && this.#store.message(id)?.record?.role === "assistant";
   }
 
   /** `count`: how often the branch has this message already. Equal messages are stored once. */

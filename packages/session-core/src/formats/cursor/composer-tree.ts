@@ -1,6 +1,7 @@
 import type { EntryId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { type JsonObject, numberAt, objectAt } from "../../source/json.js";
+import { RUNNING_MS } from "../../source/open-end.js";
 import type { ImportProblem, SourceHeader, SourceRecord } from "../../source/source-session.js";
 import { type Bubble, isPrompt, type Step, summaryOf, toSteps } from "./bubbles.js";
 
@@ -12,8 +13,10 @@ export interface ChatBubbles {
   readonly left: readonly string[];
   /** undefined: it is missing. `record` is undefined: it is no JSON object. */
   find(id: string): { readonly line: number; readonly record: JsonObject | undefined } | undefined;
-  /** Whether Cursor writes the last reply at this moment. */
+  /** Whether the record of the chat says that Cursor writes the last reply. */
   readonly isBeingWritten: boolean;
+  /** When the chat was changed last. */
+  readonly changedAtMs?: number | undefined;
 }
 
 /** The last entry of a step, and when the step was. */
@@ -48,7 +51,8 @@ export class ComposerTree {
       if (last !== undefined) yield* this.#step(last);
       last = step;
     }
-    if (last !== undefined) yield* this.#isUnfinished(last) ? this.#leaveOut(last) : this.#step(last);
+    if (last !== undefined && this.#isUnfinished(last)) yield { kind: "open", waitMs: RUNNING_MS, changedAtMs: this.#bubbles.changedAtMs };
+    if (last !== undefined) yield* this.#step(last);
     const leaf = this.#chain.leafId;
     yield* this.#branches();
     yield* this.#takeProblems();
@@ -101,11 +105,6 @@ export class ComposerTree {
 
   #isUnfinished({ bubbles: [first] }: Step): boolean {
     return this.#bubbles.isBeingWritten && first !== undefined && !isPrompt(first);
-  }
-
-  *#leaveOut({ bubbles }: Step): Generator<SourceRecord, void, void> {
-    for (const { line } of bubbles) this.#report("torn-line", line, "Cursor still writes this reply; the next import takes it");
-    yield* this.#takeProblems();
   }
 
   #report(code: ImportProblem["code"], line: number | null, message: string): void {

@@ -66,7 +66,7 @@ function composerSession(store: EditorStore, reading: DatabaseReading, composer:
   return {
     header,
     path: store.path,
-    revision: isBeingWritten(composer.record) ? undefined : createHash("sha256").update(composer.text).digest("hex"),
+    revision: createHash("sha256").update(composer.text).digest("hex"),
     *records() {
       yield* reading.whileOpen(new ComposerTree(store.path, header, bubblesOf(store, composer)).records());
     },
@@ -129,12 +129,9 @@ function workspaceFolder(path: string, folders: SourceFolders): string | undefin
   return pathOfUri(stringAt(read.value ?? {}, "folder"));
 }
 
-/** How long after its last change a chat counts as being written. A program that was killed leaves its chats in this state. */
-const WRITING_MS = 10 * 60_000;
-
+/** Whether Cursor writes the last reply. A program that was killed leaves its chats in this state. */
 function isBeingWritten(record: JsonObject): boolean {
-  const isGenerating = record.status === "generating" || textsAt(record, "generatingBubbleIds").length > 0;
-  return isGenerating && Date.now() - (numberAt(record, "lastUpdatedAt") ?? 0) < WRITING_MS;
+  return record.status === "generating" || textsAt(record, "generatingBubbleIds").length > 0;
 }
 
 /** The bubbles of a chat: rows of their own, or in old versions members of its record. */
@@ -149,7 +146,13 @@ function bubblesOf(store: EditorStore, { id, record }: Composer): ChatBubbles {
   const shown = [...new Set(listed.length > 0 ? listed : inline.size > 0 ? inline.keys() : written)];
   const isShown = new Set(shown);
   const left = [...new Set([...inline.keys(), ...written])].filter((one) => !isShown.has(one));
-  return { shown, left, find: (one) => store.bubble(id, one) ?? inline.get(one), isBeingWritten: isBeingWritten(record) };
+  return {
+    shown,
+    left,
+    find: (one) => store.bubble(id, one) ?? inline.get(one),
+    isBeingWritten: isBeingWritten(record),
+    changedAtMs: numberAt(record, "lastUpdatedAt"),
+  };
 }
 
 type Found = NonNullable<ReturnType<ChatBubbles["find"]>>;

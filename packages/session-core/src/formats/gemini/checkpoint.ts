@@ -51,7 +51,8 @@ function* readCheckpoint(path: string, { sessionId, createdAtMs = 0 }: SourceHea
     } else if (part.list === "history" && isObject(part.value)) yield { kind: "merged", line: part.line };
     else yield* replay.read({ unknown: part.value }, part.line);
   }
-  yield* replay.finish();
+  // Saved by a command, as a whole.
+  yield* replay.finish(true);
 }
 
 /** Gives calls without an id one, and their results the id of the oldest call of the same name without a result. */

@@ -121,11 +121,17 @@ export function factsOf(record: JsonObject): MessageFacts {
 /** How complete a version of a message is: a reply is written again when its tokens, its calls and their results are known. */
 export function scoreOf(record: JsonObject): number {
   const calls = callsIn(record);
-  const ended = calls.filter(({ status }) => status === "success" || status === "error" || status === "cancelled");
+  const ended = calls.filter(hasEnded);
   return (calls.length + ended.length) * 4 + (isObject(record.tokens) ? 2 : 0) + (toParts(record.content).length > 0 ? 1 : 0);
 }
 
-function callsIn({ toolCalls }: JsonObject): readonly JsonObject[] {
+/** Whether a call has a result. */
+export function hasEnded({ status }: JsonObject): boolean {
+  return status === "success" || status === "error" || status === "cancelled";
+}
+
+/** The calls that are recorded in a reply. */
+export function callsIn({ toolCalls }: JsonObject): readonly JsonObject[] {
   return Array.isArray(toolCalls) ? toolCalls.filter(isObject) : [];
 }
 

@@ -2,8 +2,9 @@ import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
 import { derivedId } from "../../source/derived-id.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "../../source/json.js";
+import { QUIET_MS, RUNNING_MS, SILENT_CALL_MS } from "../../source/open-end.js";
 import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
-import { CutEnds, compareLists, factsOf, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
+import { CutEnds, callsIn, compareLists, factsOf, hasEnded, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
 import { type MessagePayload, toPayloads } from "./messages.js";
 import { textOf, toParts, toResultContent } from "./parts.js";
 import type { FoundVersion } from "./versions.js";
@@ -35,6 +36,8 @@ export class Replay {
   readonly #usedIds = new Set<EntryId>();
   #title: string | undefined;
   #lastAdded: EntryId | null = null;
+  /** The last reply, until another message follows: it is written again when its calls have ended. */
+  #reply: { readonly record: JsonObject; readonly entries: readonly SourceEntry[] } | undefined;
 
   constructor(sessionId: SessionId, startMs: number, versions = NO_VERSIONS) {
     this.#sessionId = sessionId;
@@ -44,6 +47,7 @@ export class Replay {
 
   /** What a record of the log says. */
   *read(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    if (!isNote(record)) yield* this.#release();
     if (typeof record.$rewindTo === "string") yield* this.#rewind(record.$rewindTo, line);
     else if (isObject(record.$patch)) yield* this.#patch(record.$patch, line);
     else if (isObject(record.$set)) yield* this.#set(record.$set, line);
@@ -55,15 +59,25 @@ export class Replay {
   /** A message in the log, or in the list of a document. */
   *message(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
     const isKnown = this.#places.numberOf(record.id) !== undefined;
+    if (!isKnown) yield* this.#release();
     const found = isKnown ? undefined : this.#versions.find(stringAt(record, "id") ?? "", line);
     if (isKnown) yield { kind: "merged", line };
     else yield* this.#place(found?.record ?? record, line, found?.line ?? line);
   }
 
-  /** What follows the last record. */
-  *finish(): Generator<SourceRecord, void, void> {
+  /** What follows the last record. `isComplete`: nothing more is written. */
+  *finish(isComplete = false): Generator<SourceRecord, void, void> {
     const { leafId } = this.#chain;
     if (leafId !== null && leafId !== this.#lastAdded) yield { kind: "leaf", name: "main", entryId: leafId };
+    if (this.#reply !== undefined && !isComplete) yield { kind: "open", waitMs: waitFor(this.#reply.record) };
+    yield* this.#release();
+  }
+
+  /** Yields the last reply, which no later record changes. */
+  *#release(): Generator<SourceRecord, void, void> {
+    const entries = this.#reply?.entries ?? [];
+    this.#reply = undefined;
+    yield* entries;
   }
 
   *#place(record: JsonObject, line: number, versionLine: number): Generator<SourceRecord, void, void> {
@@ -95,7 +109,9 @@ export class Replay {
     for (const { id } of entries) this.#usedIds.add(id);
     if (entries.length === 0) yield { kind: "merged", line } as const;
     else this.#lastAdded = this.#chain.leafId;
-    yield* entries;
+    yield* this.#release();
+    if (facts.kind === "gemini" && entries.length > 0) this.#reply = { record, entries };
+    else yield* entries;
     const [first = before, last = before] = [entries[0]?.id, entries.at(-1)?.id];
     const { id, kind, digest, results } = facts;
     this.#places.add({ id, kind, digest, results, line: versionLine, before, first, last, resultIds });
@@ -168,6 +184,8 @@ export class Replay {
       const found = this.#versions.find(stringAt(record, "id") ?? "", line);
       yield* this.#place(found?.record ?? record, line, found?.line ?? line);
     }
+    // A list is sent to the model, so its replies are complete.
+    yield* this.#release();
   }
 
   /** Puts a message that was cut off back to its place. False: it was not, or it stood elsewhere. */
@@ -245,4 +263,16 @@ export class Replay {
     yield entry;
     this.#places.replace([{ ...facts, line, before, first: entry.id, last: entry.id, resultIds: new Map() }, ...kept]);
   }
+}
+
+/** Whether a record changes only members of the session, such as the time of its last change. */
+function isNote({ $set }: JsonObject): boolean {
+  return isObject($set) && $set.messages === undefined;
+}
+
+/** How long the last reply may still get calls or their results. A call is written when it has ended, in most versions. */
+function waitFor(record: JsonObject): number {
+  const calls = callsIn(record);
+  if (calls.length === 0) return SILENT_CALL_MS;
+  return calls.every(hasEnded) ? QUIET_MS : RUNNING_MS;
 }

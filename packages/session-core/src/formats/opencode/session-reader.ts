@@ -1,6 +1,7 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt, without } from "../../source/json.js";
+import { QUIET_MS, RUNNING_MS } from "../../source/open-end.js";
 import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { CLEARED, endOf, isToolPart, modelOf, resultTime, toReplyBlock, toSteps, toToolResult, toUserBlock, usageOf } from "./payloads.js";
 import { titleOf } from "./session-header.js";
@@ -48,7 +49,14 @@ export class SessionReader {
     const title = titleOf(this.#info);
     if (title !== undefined) yield { kind: "title", title, source: "auto" };
     const folder = stringAt(this.#info, "id") ?? this.#sessionId;
-    for (const message of this.#store.messages(folder)) yield* this.#message(message);
+    let last: StoredRecord | undefined;
+    for (const message of this.#store.messages(folder)) {
+      if (last !== undefined) yield* this.#message(last);
+      last = message;
+    }
+    const waitMs = last === undefined || this.#leaf !== undefined ? undefined : waitFor(last);
+    if (waitMs !== undefined) yield { kind: "open", waitMs, changedAtMs: this.#store.changedAtMs?.(folder) };
+    if (last !== undefined) yield* this.#message(last);
     yield* this.#openCompaction();
     yield* this.#clear(Number.POSITIVE_INFINITY);
     if (this.#leaf !== undefined) yield { kind: "leaf", name: "main", entryId: this.#leaf.id };
@@ -221,6 +229,12 @@ export class SessionReader {
   #add(record: NumberedRecord, payload: JsonObject, message: NumberedRecord, part = 0, createdAtMs = createdAt(message)): SourceEntry {
     return this.#chain.add({ line: record.line, id: record.id, part, createdAtMs, payload });
   }
+}
+
+/** How long the last message may still change; undefined: it is a complete reply. Parts of a prompt are written one after the other. */
+function waitFor({ value }: StoredRecord): number | undefined {
+  if (value?.role !== "assistant") return QUIET_MS;
+  return objectAt(value, "time")?.completed === undefined && value.error === undefined ? RUNNING_MS : undefined;
 }
 
 /** In a database, the ids of a record are columns, so that its JSON is without them. */

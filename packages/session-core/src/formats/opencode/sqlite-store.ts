@@ -98,6 +98,11 @@ export class SqliteStore implements MessageStore {
     return this.#revisions.get(session) ?? "";
   }
 
+  changedAtMs(session: SessionId): number | undefined {
+    const times = [...this.revision(session).matchAll(/:(\d+)/g)].map(([, time]) => Number(time));
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
   // One scan of each table, for all sessions.
   #readRevisions(): ReadonlyMap<string, string> {
     const revisions = new Map<string, string>();

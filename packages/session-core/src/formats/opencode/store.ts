@@ -17,6 +17,8 @@ export interface MessageStore {
   messages(session: SessionId): Iterable<StoredRecord>;
   /** The parts of a message in their order. */
   parts(message: StoredRecord): Iterable<StoredRecord>;
+  /** When something of a session was written last; undefined: not known. */
+  changedAtMs?(session: SessionId): number | undefined;
 }
 
 /** A record from its JSON text. `place` names it in the message of a problem, in a file with several records. */

@@ -4,6 +4,7 @@ import { EntryChain } from "../../source/entry-chain.js";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
 import { readJsonDocument } from "../../source/json-document.js";
 import { readJsonLines } from "../../source/json-lines.js";
+import { RUNNING_MS } from "../../source/open-end.js";
 import type { FileHead, ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { MutationLog, type RequestNode } from "./mutation-log.js";
 import { isComplete, modelOf, toPrompt, toReplies } from "./request.js";
@@ -63,9 +64,10 @@ export class ChatFile {
     return parseTime(this.members.creationDate) ?? (times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b)));
   }
 
-  /** Whether the chat has no request: VS Code writes one for each window. */
+  /** Whether the chat has no request: VS Code writes one for each window. Of a log that begins, not even the first line is complete. */
   get isEmpty(): boolean {
-    return this.#log.requests.length === 0 && this.#unknown.length === 0 && this.#problems.length === 0;
+    const isDamaged = this.#problems.some(({ code }) => code !== "torn-line");
+    return this.#log.requests.length === 0 && this.#unknown.length === 0 && !isDamaged;
   }
 
   #readLog(): void {
@@ -101,6 +103,13 @@ export class ChatFile {
       lines.add(entry.line);
       yield entry;
     }
+    if (open !== undefined) {
+      yield { kind: "open", waitMs: RUNNING_MS, leafId: writer.endOf(open).leafId };
+      for (const entry of writer.openReplies()) {
+        lines.add(entry.line);
+        yield entry;
+      }
+    }
     // Requests that were undone stay in the chat until the next one is sent.
     const shown = this.#log.live.filter(({ request }) => !isUndone(request)).at(-1);
     const leafId = shown === undefined ? null : writer.endOf(shown).leafId;
@@ -118,7 +127,7 @@ function isUndone({ shouldBeRemovedOnSend: undone }: JsonObject): boolean {
 class RequestWriter {
   readonly #sessionId: SessionId;
   readonly #chain: EntryChain;
-  /** The request whose reply is still written: only its prompt becomes an entry. */
+  /** The request whose reply may still be written: its replies come last. */
   readonly #open: RequestNode | undefined;
   readonly #ends = new Map<RequestNode, End>();
   /** The entry after each round. */
@@ -152,12 +161,23 @@ class RequestWriter {
     }
   }
 
+  /** The replies to the request that may still be written. */
+  *openReplies(): Generator<SourceEntry, void, void> {
+    const node = this.#open;
+    if (node?.request.message !== undefined) yield* this.#write(node, toReplies(node.request), this.endOf(node));
+  }
+
   *#request(node: RequestNode): Generator<SourceEntry, void, void> {
     const before = this.endOf(node.parent);
+    yield* this.#write(node, this.#entriesOf(node, before.model), before);
+  }
+
+  /** Writes entries of a request behind `before`, and keeps their end. */
+  *#write(node: RequestNode, entries: readonly RequestEntry[], before: End): Generator<SourceEntry, void, void> {
     const chosen = modelOf(node.request);
     let { round } = before;
     this.#chain.moveTo(before.leafId);
-    for (const entry of this.#entriesOf(node, before.model)) {
+    for (const entry of entries) {
       const added = this.#add(node, entry);
       const { payload } = entry;
       if (payload.type !== "compaction" && objectAt(payload, "message")?.role !== "toolResult") {

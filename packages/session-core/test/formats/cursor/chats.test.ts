@@ -131,7 +131,7 @@ describe("a chat of Cursor's command line", () => {
     const path = chatFile([{ messages: [ask("one"), say("found")], state: [0], fields: [subagent] }]);
     const [, child] = sessionsOf(path);
     expect(child?.header).toMatchObject({ sessionId: "sub-1", kind: "subagent", createdAtMs: 77, parent: { sessionId: CHAT } });
-    expect([...(child?.records() ?? [])]).toHaveLength(1);
+    expect([...(child?.records() ?? [])].map(({ kind }) => kind)).toEqual(["open", "entry"]);
     expect(treeOf(path, {}).filter((line) => line.startsWith(">"))).toHaveLength(2);
     const own = chatFile([{ messages: [ask("x")], state: [0] }], { subagentInfo: { parentAgentId: "p", toolCallId: "c\n1" } });
     expect(sessionsOf(own)[0]?.header).toMatchObject({ kind: "subagent", parent: { sessionId: "p", toolCallId: "c\n1" } });

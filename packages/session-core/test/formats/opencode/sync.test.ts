@@ -25,7 +25,8 @@ function dataFolder(home: string): string {
 test("a sync finds the databases and the session files, lists no folder of messages, and skips what is unchanged", async () => {
   const home = tempFolder();
   const data = dataFolder(home);
-  writeFiles(data, [{ info: sessionInfo("ses_old"), messages: [user("msg_0", 0, [text("old")])] }]);
+  const [old = ""] = writeFiles(data, [{ info: sessionInfo("ses_old"), messages: [user("msg_0", 0, [text("old")])] }]);
+  for (const path of [old, join(data, "storage", "message", "ses_old")]) utimesSync(path, 1_700_000_000, 1_700_000_000);
   writeDatabase(join(data, "opencode.db"), [{ info: sessionInfo("ses_1"), messages: [user("msg_1", 0, [text("new")])] }]);
   writeDatabase(join(data, "opencode-dev.db"), [{ info: sessionInfo("ses_2"), messages: [user("msg_2", 0, [text("dev")])] }]);
   const store = await openedStore();
@@ -45,6 +46,7 @@ test("a message that is added to a session of files is found although the sessio
   expect((await sync(store, home))[0]).toMatchObject({ changedFiles: 0, sessions: [] });
   const { info, parts } = user("msg_2", 1, [text("two")]);
   writeFileSync(join(messages, "msg_2.json"), JSON.stringify({ ...info, sessionID: "ses_1", parts }));
+  utimesSync(messages, 1_700_000_100, 1_700_000_100);
   expect((await sync(store, home))[0]).toMatchObject({ changedFiles: 1, sessions: ["ses_1 +1"] });
 });
 
