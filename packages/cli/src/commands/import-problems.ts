@@ -1,4 +1,4 @@
-import type { ImportProblem, ImportReport } from "@bough/session-core";
+import type { ImportedFileSession, ImportProblem, ImportReport } from "@bough/session-core";
 import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -86,4 +86,12 @@ export function throwForProblems({ failed, sessions }: Imported): void {
 
 function countProblems(code: ImportProblem["code"], sessions: Imported["sessions"]): number {
   return sessions.reduce((sum, { problemCounts }) => sum + (problemCounts[code] ?? 0), 0);
+}
+
+/** Says of how many sessions the last reply is being written and was left out. */
+export function printHeld(out: Printer, sessions: readonly Pick<ImportedFileSession, "heldUntilMs">[]): void {
+  const held = sessions.filter(({ heldUntilMs }) => heldUntilMs !== null).length;
+  if (held === 0) return;
+  const whose = held === 1 ? "A reply is" : `The last replies of ${counted(held, "session")} are`;
+  out.line(styled("dim", `${whose} still being written; a sync takes what is complete, or what has not changed for a while.`));
 }

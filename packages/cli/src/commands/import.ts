@@ -20,7 +20,7 @@ import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
-import { printProblems, throwForProblems } from "./import-problems.js";
+import { printHeld, printProblems, throwForProblems } from "./import-problems.js";
 import { indexImported } from "./index-imported.js";
 import { startProgress } from "./progress.js";
 
@@ -102,7 +102,7 @@ const importEach: Import = async ({ io, out, args }, store, signal) => {
         if (signal.aborted) throw interruptedError(before + at.sessionsDone);
         progress.update(at.bytesDone, at.bytesTotal, at.path);
       };
-      reports.push(await importPath(store, path, { onProgress }));
+      reports.push(await importPath(store, path, { onProgress, environment: sourceEnvironment(io) }));
     } catch (error) {
       reports.push(failedReport(path, error, args.length === 1));
     } finally {
@@ -166,6 +166,7 @@ async function printReport(out: Printer, store: Store, report: ImportReport, opt
   printNewIds(out, report.sessions);
   await printKeptLeaves(out, store, report.sessions);
   await printSessions(out, store, report.sessions, options);
+  printHeld(out, report.sessions);
   printTotals(out, report, options);
 }
 

@@ -32,6 +32,9 @@ const LOOK_MS = 60_000;
 /** The same where a folder sends no events, and after a sync that failed. */
 const POLL_MS = 5000;
 
+/** The file system may round the time of a write. */
+const HELD_MARGIN_MS = 100;
+
 /** `bough sync --watch`: imports what the agents write until SIGINT or SIGTERM, both of which end it with exit code 0. */
 export async function syncAndWatch(invocation: Invocation<WatchOptions>, store: Store): Promise<void> {
   const { signal, end } = invocation.io.cancelOnInterrupt({ endsCleanly: true });
@@ -56,6 +59,8 @@ class WatchRun {
   /** The last failure of each file, so that it is told once. */
   readonly #failures = new Map<string, string>();
   #syncFailure = "";
+  /** The sessions whose last reply is being written, by file and id: until when it is waited for. */
+  readonly #held = new Map<string, { readonly path: string; readonly untilMs: number }>();
 
   constructor(invocation: Invocation<WatchOptions>, store: Store, signal: AbortSignal) {
     this.#invocation = invocation;
@@ -81,11 +86,20 @@ class WatchRun {
     );
     for (;;) {
       const isPolled = this.#syncFailure !== "" || this.#watcher.unwatched.size > 0;
-      const due = await this.#changed.next(isPolled ? POLL_MS : LOOK_MS, this.#signal);
-      if (due.kind === "all") this.#watcher.start();
+      const due = await this.#changed.next(Math.min(isPolled ? POLL_MS : LOOK_MS, this.#heldForMs), this.#signal);
+      if (due.kind === "all") {
+        this.#watcher.start();
+        this.#dropHeld();
+      }
       // After a sync that failed, its paths are not known any more.
       await this.#sync(this.#syncFailure === "" ? due : { kind: "all" });
     }
+  }
+
+  /** In how many milliseconds the first reply that is being written counts as complete. */
+  get #heldForMs(): number {
+    const times = [...this.#held.values()].map(({ untilMs }) => untilMs - Date.now());
+    return Math.max(Math.min(...times), 0) + HELD_MARGIN_MS;
   }
 
   close(): void {
@@ -115,7 +129,8 @@ class WatchRun {
   async #tell({ agent, sessions, failed }: SyncedAgent): Promise<void> {
     for (const session of sessions) {
       this.#failures.delete(session.path);
-      if (session.entriesAdded > 0 || session.outcome === "created") await this.#tellSession(agent, session);
+      const beginsWriting = this.#keepHeld(session);
+      if (session.entriesAdded > 0 || session.outcome === "created" || beginsWriting) await this.#tellSession(agent, session);
     }
     for (const { path, error } of failed) {
       // Removed between the listing and the reading, or a link to nowhere: there is nothing to read.
@@ -125,14 +140,35 @@ class WatchRun {
     }
   }
 
-  async #tellSession(agent: string, { sessionId, outcome, entriesAdded, path }: ImportedFileSession): Promise<void> {
+  /** Forgets those whose time has come: a look at everything reads them, or their file is gone. */
+  #dropHeld(): void {
+    for (const [key, { untilMs }] of this.#held) if (untilMs <= Date.now()) this.#held.delete(key);
+  }
+
+  /** Remembers whether the last reply of a session is being written. Returns whether that is new. */
+  #keepHeld({ path, sessionId, heldUntilMs }: ImportedFileSession): boolean {
+    const key = `${path}\n${sessionId}`;
+    const isNew = heldUntilMs !== null && !this.#held.has(key);
+    if (heldUntilMs === null) this.#held.delete(key);
+    else this.#held.set(key, { path, untilMs: heldUntilMs });
+    return isNew;
+  }
+
+  async #tellSession(agent: string, { sessionId, outcome, entriesAdded, heldUntilMs, path }: ImportedFileSession): Promise<void> {
     const { out, options } = this.#invocation;
     const record = await this.#store.findSession(sessionId);
     const title = record === undefined ? sessionId : sessionTitle(record);
-    if (options.json === true) this.#jsonLine({ at: this.#now, agent, sessionId, title, outcome, entriesAdded, path });
+    if (options.json === true) this.#jsonLine({ at: this.#now, agent, sessionId, title, outcome, entriesAdded, heldUntilMs, path });
     else {
       const isNew = outcome === "created" ? "new, " : "+";
-      const start = [styled("dim", `${this.#now}  `), `${agent}  `, `${isNew}${counted(entriesAdded, "entry", "entries")}  `];
+      const added = `${isNew}${counted(entriesAdded, "entry", "entries")}  `;
+      const writing = heldUntilMs === null ? [] : [styled("dim", "being written  ")];
+      const start = [
+        styled("dim", `${this.#now}  `),
+        `${agent}  `,
+        ...(entriesAdded > 0 || outcome === "created" ? [added] : []),
+        ...writing,
+      ];
       out.line(...fitLine([...start, styled("bold", title)], out.width, out.glyphs.ellipsis));
     }
     await out.flush();

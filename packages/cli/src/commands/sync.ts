@@ -16,7 +16,7 @@ import type { StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
-import { printProblems, throwForProblems } from "./import-problems.js";
+import { printHeld, printProblems, throwForProblems } from "./import-problems.js";
 import { indexImported } from "./index-imported.js";
 import { startProgress } from "./progress.js";
 
@@ -127,6 +127,7 @@ async function printSync({ out, options }: Invocation<SyncCommandOptions>, { age
     out.line(styled("dim", `link    ${path} leads out of the folder of the agent, to ${target}`));
   printProblems(out, merge({ agents }), options.verbose === true);
   for (const line of await tableLines(COLUMNS.slice(0, shown), rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  printHeld(out, merge({ agents }).sessions);
   const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);
   const added = countAdded(agents);
   if (options.dryRun === true) out.line(`${counted(read, "file")} would be read. Nothing was written.`);
