@@ -124,6 +124,11 @@ export class AnnotationWriter<S extends number> {
     return typeof id === "string" && this.#target.find(id) === seq;
   }
 
+  /** Whether only the source has placed the leaf, and says again where it is: a rewind adds no entry. */
+  #isFollowed(current: S | null, known: EntryId | null | undefined): boolean {
+    return this.#mainLeaf !== undefined && current !== null && this.#isAt(current, known) && !this.#target.hasLeafMoves(MAIN_LEAF);
+  }
+
   #isSuperseded(seq: S): boolean {
     const id = this.#target.stateAt(seq).entryId ?? "";
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
@@ -137,9 +142,9 @@ export class AnnotationWriter<S extends number> {
    * @returns where the leaf stayed; null: it is at the end of the source, or nothing was added.
    */
   applyLeaf(last: PathState<S>, hasNewEntries: boolean, known?: EntryId | null): LeafKept | null {
-    if (!this.#isNew && !hasNewEntries) return null;
-    const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const current = this.#target.findLeaf(MAIN_LEAF) ?? null;
+    if (!this.#isNew && !hasNewEntries && !this.#isFollowed(current, known)) return null;
+    const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     if (this.#isNew || this.#canMove(current, goal, known)) {
       this.#target.setLeaf(MAIN_LEAF, goal);
       return null;

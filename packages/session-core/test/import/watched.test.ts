@@ -226,6 +226,17 @@ describe("a watched store is equal to one into which the complete files are impo
     );
   });
 
+  test("a log that ends with a rewind, which adds no entry", async () => {
+    const rewinds = [
+      [LOGS["Gemini CLI"], [gemini.user("z", "no"), { $rewindTo: "z" }]],
+      [LOGS.Codex, [codex.message("user", "no"), codex.rollback(1)]],
+    ] as const;
+    for (const [[path, lines], end] of rewinds) {
+      const content = jsonl([...lines, ...end]);
+      await watchedEqualsImported([grown(path, content, lineCuts(content).slice(-4))]);
+    }
+  });
+
   test("the database of opencode, with a sync after each transaction", async () => {
     const all = opencodeStates();
     const times = ["message", "part"].map((table) => `UPDATE ${table} SET time_updated = ?`);
