@@ -60,7 +60,8 @@ export class EntryChain {
     this.#lastMs = entry.createdAtMs ?? this.#lastMs;
     this.#leafId = id;
     const { line, payload, origin } = entry;
-    const added = { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload, origin } as const;
+    const copied = origin === undefined ? {} : { origin };
+    const added = { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload, ...copied } as const;
     return formerId === undefined || formerId === id ? added : { ...added, formerId };
   }
 
