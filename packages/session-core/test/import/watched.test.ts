@@ -47,6 +47,18 @@ const LOGS = {
       claude.reply("d1", "u2", "m3", [claude.text("Yes.")]),
     ],
   ],
+  "Claude Code without parents": [
+    `.claude/projects/-work/${claude.SESSION}.jsonl`,
+    [
+      claude.user("u1", null, "Fix it"),
+      claude.reply("a1", null, "m1", [claude.text("I look.")]),
+      claude.reply("a2", null, "m1", [claude.call("c1")]),
+      claude.result("r1", null, "c1"),
+      claude.reply("b1", null, "m2", [claude.text("Done.")], { stop_reason: "end_turn" }),
+      claude.user("u2", null, "More"),
+      claude.reply("d1", null, "m3", [claude.text("Yes.")]),
+    ],
+  ],
   Codex: [`.codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-${codex.THREAD}.jsonl`, codex.EVERYTHING],
   "Gemini CLI": [
     ".gemini/tmp/p/chats/session-2026-04-01T10-00-11111111.jsonl",
@@ -101,6 +113,9 @@ const LOGS = {
       ["tool.execution_complete", { toolCallId: "c", success: true, result: { content: "x" } }],
       ["assistant.reasoning", { content: "So." }],
       ["assistant.message", { messageId: "m2", content: "Done.", toolRequests: [] }],
+      ["user.message", { content: "more", attachments: [] }],
+      ["session.usage_record", { usage: { model: "gpt-5", inputTokens: 100, outputTokens: 9, apiCallId: "a3" } }],
+      ["assistant.message", { messageId: "m3", content: "Yes.", toolRequests: [], apiCallId: "a3" }],
     ].map(([type, data], at) => ({
       ...{ type, data, id: `e${at}`, parentId: at === 0 ? null : `e${at - 1}` },
       timestamp: new Date(1_700_000_000_000 + at * 1_000).toISOString(),
