@@ -14,9 +14,9 @@ import { collected, openedStore, tempFolder } from "../world/stores.js";
 const CONTINUES: Continuation = { sessionId: "01a20704-8a67-7db8-aff9-1ebb0e03b7f3", cwd: "/home/ada/parser" };
 const TARGETS = {
   pi: { write: exportPi, name: `2026-01-02T03-04-05-000Z_${CONTINUES.sessionId}.jsonl`, tools: ["bash"], keeps: true },
-  claude: { write: exportClaude, name: `${CONTINUES.sessionId}.jsonl`, tools: [], keeps: true },
+  claude: { write: exportClaude, name: `${CONTINUES.sessionId}.jsonl`, tools: ["Bash"], keeps: true },
   // What a compaction of Codex keeps is in its own list of items, which the importer stores beside the summary.
-  codex: { write: exportCodex, name: `rollout-2026-01-02T03-04-05-${CONTINUES.sessionId}.jsonl`, tools: [], keeps: false },
+  codex: { write: exportCodex, name: `rollout-2026-01-02T03-04-05-${CONTINUES.sessionId}.jsonl`, tools: ["exec_command"], keeps: false },
 } as const;
 
 /** The session that a program would go on with, imported. */

@@ -27,8 +27,8 @@ describe("messages", () => {
     expect(await treeLines(session)).toEqual([
       "u < -: user Read both.",
       "g < u: assistant (**Plan**\n\nRead it.) Reading. [read_file a] [read_file b]",
-      "g:1 < g: result a A",
-      "g:2 < g:1: error b B",
+      "2:g < g: result a A",
+      "3:g < 2:g: error b B",
     ]);
     const [, reply] = await collected(session.entries());
     expect(reply).toMatchObject({
@@ -45,13 +45,13 @@ describe("messages", () => {
       gemini("g", "", { toolCalls: [call("a", "A")], tokens: { total: 9 } }),
       gemini("g2", "done"),
     );
-    expect(lines).toEqual(["u < -: user go", "g < u: assistant [read_file a]", "g:1 < g: result a A", "g2 < g:1: assistant done"]);
+    expect(lines).toEqual(["u < -: user go", "g < u: assistant [read_file a]", "2:g < g: result a A", "g2 < 2:g: assistant done"]);
   });
 
   test("calls and results may be parts of the contents", async () => {
     const called = { functionCall: { id: "a", name: "read_file", args: { file_path: "a.md" } }, thoughtSignature: "c2ln" };
     const session = await onlySession([header(), gemini("g", [{ text: "Reading." }, called]), user("r", [response("a", "A")])]);
-    expect(await treeLines(session)).toEqual(["g < -: assistant Reading. [read_file a]", "r:1 < g: result a A"]);
+    expect(await treeLines(session)).toEqual(["g < -: assistant Reading. [read_file a]", "2:r < g: result a A"]);
     const [reply] = await collected(session.entries());
     expect(reply).toMatchObject({ message: { content: [{}, { providerOptions: { google: { thoughtSignature: "c2ln" } } }] } });
   });
@@ -116,7 +116,7 @@ describe("rewinds and lists", () => {
     const start = [user("u", "one"), gemini("g", "", { toolCalls: [call("a", "long output")] }), gemini("h", "done")];
     const masked = gemini("g", "", { toolCalls: [call("a", "masked")] });
     expect((await tree(...start, { $set: { messages: [start[0], masked, start[2]] } })).slice(4)).toEqual([
-      expect.stringMatching(/< h: replaces g:1 by masked$/),
+      expect.stringMatching(/< h: replaces 2:g by masked$/),
     ]);
     expect(await context(...start, { $set: { messages: [start[0], masked, start[2]] } })).toEqual(["one", "<toolCall>", "masked", "done"]);
     expect(
