@@ -40,6 +40,26 @@ describe("bough sync", () => {
     expect(rows((await here.run(["sync"])).out)).toEqual([["pi", "1", "0", "1", "0", "1 updated", "+1"]]);
   });
 
+  test("says that a reply is still being written, and imports it when its file was left", async () => {
+    const here = world();
+    const path = here.path(".claude/projects/-home-ada/11111111-2222-4333-8444-555555555550.jsonl");
+    const common = { isSidechain: false, sessionId: "11111111-2222-4333-8444-555555555550", cwd: "/home/ada/app", version: "2.0.0" };
+    const reply = { id: "m", role: "assistant", model: "claude-x", content: [{ type: "text", text: "Hello, " }], stop_reason: null };
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(
+      path,
+      line({ type: "user", uuid: "u1", parentUuid: null, message: { role: "user", content: "hello" }, ...common }) +
+        line({ type: "assistant", uuid: "a1", parentUuid: "u1", message: reply, ...common }),
+    );
+    const writing = await here.run(["sync"]);
+    expect(writing.out).toContain("A reply is still being written; a sync takes what is complete, or what has not changed for a while.\n");
+    expect(writing.out).toMatch(/^Claude Code .* 1 new +\+1$/m);
+    utimesSync(path, 1_700_000_000, 1_700_000_000);
+    const left = await here.run(["sync"]);
+    expect(left.out).not.toContain("being written");
+    expect(left.out).toMatch(/^Claude Code .* 1 updated +\+1$/m);
+  });
+
   test("--dry-run counts and writes nothing, not even a store", async () => {
     const here = world();
     piSession(here);
