@@ -112,8 +112,8 @@ describe("forms", () => {
       "m1 < -: user Read x.",
       "m2 < m1: assistant [read a] [list b]",
       'm2:1 < m2: result a {"lines":3}',
-      "m2:2 < m2:1: error b no",
-      "m2:3 < m2:2: assistant Done.",
+      "3:m2 < 2:m2: error b no",
+      "4:m2 < 3:m2: assistant Done.",
     ]);
   });
 
