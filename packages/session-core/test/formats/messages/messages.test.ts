@@ -111,7 +111,7 @@ describe("forms", () => {
     expect(await treeLines(session)).toEqual([
       "m1 < -: user Read x.",
       "m2 < m1: assistant [read a] [list b]",
-      'm2:1 < m2: result a {"lines":3}',
+      '2:m2 < m2: result a {"lines":3}',
       "3:m2 < 2:m2: error b no",
       "4:m2 < 3:m2: assistant Done.",
     ]);
