@@ -11,13 +11,14 @@ import { gemini } from "./agents/gemini.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
 import { agentTable, suiteTable, writeDocument } from "./document.mjs";
+import { postgresSuite } from "./postgres.mjs";
 import { copilotTruncator } from "./vendors/copilot-truncator.mjs";
 import { piPlanner } from "./vendors/pi-planner.mjs";
 
 const AGENTS = [claude, codex, gemini, opencode, copilot, piMario, pi, ohMyPi];
 
 /** Suites of other programs than agents: `{ name, title, run(seed) }`; `run` resolves with `{ version, result, findings }`. */
-const SUITES = [piPlanner, copilotTruncator];
+const SUITES = [piPlanner, copilotTruncator, postgresSuite];
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, seed: { type: "string" }, document: { type: "boolean", default: false } },

@@ -58,6 +58,17 @@ export async function postgres({ files = CONTRACT, failovers = 3 } = {}) {
   return { tried: world.tried, findings: world.findings };
 }
 
+/** The same as a suite of main.mjs. */
+export const postgresSuite = {
+  name: "postgres",
+  title: "PgBouncer in transaction mode, and a failover under writers",
+
+  async run() {
+    const { tried, findings } = await postgres();
+    return { version: `PostgreSQL ${serverBinaries().split("/").at(-2)}`, result: tried.join("; "), findings };
+  },
+};
+
 function serverBinaries() {
   const folder = "/usr/lib/postgresql";
   const versions = existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "bin/pg_basebackup"))) : [];
