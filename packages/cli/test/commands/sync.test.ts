@@ -51,6 +51,9 @@ describe("bough sync", () => {
       line({ type: "user", uuid: "u1", parentUuid: null, message: { role: "user", content: "hello" }, ...common }) +
         line({ type: "assistant", uuid: "a1", parentUuid: "u1", message: reply, ...common }),
     );
+    // Young for as long as the test runs; another machine's clock may be ahead so much.
+    const ahead = Date.now() / 1000 + 1800;
+    utimesSync(path, ahead, ahead);
     const writing = await here.run(["sync"]);
     expect(writing.out).toContain("A reply is still being written; a sync takes what is complete, or what has not changed for a while.\n");
     expect(writing.out).toMatch(/^Claude Code .* 1 new +\+1$/m);
