@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type World, world } from "../world.js";
@@ -38,6 +38,9 @@ async function totals(here: World): Promise<unknown> {
   return usage.map(({ model, replies, outputTokens, costUsd }) => [model, replies, outputTokens, costUsd]);
 }
 
+/** Makes a file old: its agent may still write the last reply of one that was written a moment ago. */
+const left = (file: string) => utimesSync(file, 0, 0);
+
 const ONCE = [
   ["m", 2, 40, 30.33],
   ["silent", 1, 0, 0],
@@ -53,8 +56,9 @@ test.each(["pi", "codex", "claude"])(
     mkdirSync(bin);
     writeFileSync(join(bin, program), "#!/bin/sh\n");
     chmodSync(join(bin, program), 0o755);
-    const resumed = await here.run(["resume", PI, "--in", program, "--json"], { env: { PATH: `${bin}:/bin:/usr/bin` } });
+    const resumed = await here.run(["resume", PI, "--in", program, "--json", "--write"], { env: { PATH: `${bin}:/bin:/usr/bin` } });
     const { file } = JSON.parse(resumed.out) as { readonly file: string };
+    left(file);
     expect((await here.run(["import", file])).exit).toBe(0);
     expect(await totals(here)).toEqual(ONCE);
     const { out } = await here.run(["search", "zebra"]);
@@ -78,8 +82,9 @@ test("tokens that no reply reports are a dash, in totals and in groups", async (
 test("what a session inherited is apart from what it used", async () => {
   const here = world();
   await here.run(["import", piSession(here)]);
-  const resumed = await here.run(["resume", PI, "--in", "pi", "--json"], {});
+  const resumed = await here.run(["resume", PI, "--in", "pi", "--json", "--write"], {});
   const { file, sessionId } = JSON.parse(resumed.out) as { readonly file: string; readonly sessionId: string };
+  left(file);
   await here.run(["import", file]);
   const { out } = await here.run(["stats", sessionId]);
   expect(out).toContain("inherited: copied from another session, where it counts");

@@ -24,7 +24,7 @@ const MAX_SESSIONS = 64;
  * @example
  * const masks = new SessionMasks();
  * const masker = await masks.of(session);
- * masker.maskEntry(await session.entry(id));
+ * masker.maskEntry(await session.entry(session.leafId));
  */
 export class SessionMasks {
   /** In the order of their last use. */
