@@ -33,7 +33,9 @@ export function contractTests(): readonly string[] {
 }
 
 /** Tests of commands that name the file of the store, or look into it. */
-const FILE_ONLY = ["files", "import", "pack", "sync", "sync-service"].map((name) => `packages/cli/test/commands/${name}.test.ts`);
+const FILE_ONLY = ["dry-run", "files", "import", "pack", "sync", "sync-service"].map(
+  (name) => `packages/cli/test/commands/${name}.test.ts`,
+);
 
 /** Tests of the command that run on a server as well: they open the store of their `World`. */
 export function commandTests(): readonly string[] {

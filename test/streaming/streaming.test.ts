@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
 const ENTRIES = 100_000;
-const HEAP_MB = 64;
+const HEAP_MB = 96;
 
 test("100,000 entries are exported in every format and imported by a process whose heap is smaller than they are", () => {
   const folder = mkdtempSync(join(tmpdir(), "bough-streaming-"));

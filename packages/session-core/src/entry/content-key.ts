@@ -9,9 +9,11 @@ const KEY_LENGTH = 16;
 /**
  * A key by which copies of an entry are recognized in other files of its program: programs that copy a session keep the times of its
  * entries, and what they say, but some give them new ids. A reply is named by the id of its response, as ccusage does, because a program
- * may write other members of it again. A record that is no entry is named by its own id.
+ * may write other members of it again. A record that is no entry is named by its own id. undefined: the source has no time of the entry (0), so equal
+ * words of unrelated sessions could not be told from copies.
  */
-export function contentKey(payload: EntryPayload, createdAtMs: number, id: EntryId): string {
+export function contentKey(payload: EntryPayload, createdAtMs: number, id: EntryId): string | undefined {
+  if (createdAtMs === 0) return undefined;
   const said = JSON.stringify(payload.type === "message" ? saidIn(payload.message) : saidBy(payload, id));
   return createHash("sha256").update(`${createdAtMs}\n${payload.type}\n`).update(said).digest("base64url").slice(0, KEY_LENGTH);
 }

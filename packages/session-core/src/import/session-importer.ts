@@ -237,7 +237,7 @@ export class SessionImporter<S extends number> {
     }
   }
 
-  #originOf({ id, createdAtMs, origin }: SourceEntry, payload: EntryPayload): string {
+  #originOf({ id, createdAtMs, origin }: SourceEntry, payload: EntryPayload): string | undefined {
     if (origin === undefined || !isId(origin.sessionId) || !isId(origin.entryId)) return contentKey(payload, createdAtMs, id);
     this.#references.add(origin.sessionId);
     return originOf(origin);

@@ -49,7 +49,8 @@ export function isLikeServerAddress(text: string): boolean {
     /postgres[\w+]*:\/\//i.test(text) ||
     /(?:^|[\s"'`;&?])(?:password|pwd)\s*=/i.test(text) ||
     [...text.matchAll(WORD)].length >= 2 ||
-    /^[\s"'`]*[^\s:@/\\]+:[^\s@]*@[\w.[\]:-]+\/\w*["'`\s]*$/.test(text)
+    /^[\s"'`]*(?:postgres(?:ql)?)?\/\/[^\s/@]*:[^\s@]+@/i.test(text) ||
+    /^[\s"'`]*[^\s:@/\\]{2,}:[^\s@]*@[\w.[\]-]+(?::\d+)?(?:[/?"'`\s]|$)/.test(text)
   );
 }
 

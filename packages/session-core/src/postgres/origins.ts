@@ -1,4 +1,5 @@
 import { contentKey } from "../entry/content-key.js";
+import type { EntryPayload } from "../entry/entry.js";
 import {
   type ChangedEntry,
   decideOriginals,
@@ -39,16 +40,21 @@ export async function connectCopies(transaction: Database, session: SessionId, a
   for (const copy of await markCopies(transaction, session, added)) await linkToSource(transaction, copy);
 }
 
-const lockFamily = pgQuery<{ session: SessionId }>(({ sql, p }) =>
-  pgRaw(sql`
-    SELECT pg_advisory_xact_lock(hashtextextended(tenant || ' ' || coalesce(origin, session_id || ' ' || id), 0)) FROM entry
-    WHERE ${ofSession(sql, p, "entry")} AND seq = 1`),
+const takeLock = pgQuery<{ tenant: string }>(({ sql, p }) =>
+  pgRaw(sql`SELECT pg_advisory_xact_lock(hashtextextended(${p.tenant}::text || ' copies', 0))`),
 );
+
+/**
+ * Two imports, copies or deletions of a tenant at once would not see each other's entries: of a session and its fork both would count. They wait
+ * for each other here, at the end of their transactions.
+ */
+export async function lockCopies(transaction: Database): Promise<void> {
+  await transaction.all(takeLock, { tenant: transaction.tenant });
+}
 
 /** Returns the sessions that have more copies than before. */
 async function markCopies(transaction: Database, session: SessionId, { from, references }: AddedEntries): Promise<ReadonlySet<SessionId>> {
-  // Two imports or copies at once, of a session and of its fork, would not see each other's entries. Both begin with the same one.
-  await transaction.all(lockFamily, { session });
+  await lockCopies(transaction);
   for (const id of new Set([...references, session])) await followReferences(transaction, id);
   await followParents(transaction, session, from);
   const shared = await transaction.all(sharedOrigins, { ...referringTo(session), first: from });
@@ -142,7 +148,7 @@ const sharedOrigins = pgQuery<Referring & { first: number }, { origin: string }>
   pgRaw(sql<{ origin: string }>`
     SELECT entry.origin FROM entry
     WHERE ${ofSession(sql, p, "entry")} AND entry.seq >= ${p.first}::integer AND entry.origin IS NOT NULL
-      AND (strpos(entry.origin, ' ') > 0 OR EXISTS (
+      AND (entry.inherited OR strpos(entry.origin, ' ') > 0 OR EXISTS (
         SELECT 1 FROM entry AS other WHERE other.tenant = ${p.tenant} AND other.origin = entry.origin AND other.session_id <> ${p.session}))
     UNION SELECT copy.origin FROM entry AS copy
     JOIN entry AS known ON ${ofSession(sql, p, "known")} AND known.id = substr(copy.origin, ${p.length}::integer + 1)
@@ -251,13 +257,24 @@ const dropUsage = pgQuery<{ session: SessionId }>(({ sql, p }) =>
   pgRaw(sql`DELETE FROM usage_total WHERE ${ofSession(sql, p, "usage_total")}`),
 );
 
+/** undefined: the payload is damaged. It must not stop the import or deletion of another session, nor an upgrade; `verify` reports it. */
+function parseUndamaged({ kind, payload }: Pick<UsageRow, "kind" | "payload">): EntryPayload | undefined {
+  try {
+    return parseStoredPayload(typeOf(kind), payload);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Adds up the usage of a session again from its replies and summaries. The caller holds the session's row. */
 async function recountUsage(transaction: Database, session: SessionId): Promise<void> {
   const [own, inherited] = [new UsageSums(), new UsageSums()];
   for (let after = 0; ; ) {
     const rows = await transaction.all(repliesOf, { session, after, limit: PAGE });
     for (const row of rows) {
-      const used = usageOf(parseStoredPayload(typeOf(row.kind), row.payload));
+      const payload = parseUndamaged(row);
+      const used = payload && usageOf(payload);
       if (used !== undefined) (row.inherited ? inherited : own).add(used);
       after = row.seq;
     }
@@ -304,13 +321,10 @@ async function linkToSource(transaction: Database, session: SessionId): Promise<
   if (original !== undefined) await transaction.run(link, { session, parent: original.sessionId, entry: original.entryId });
 }
 
-const anyInherited = pgQuery<{ session: SessionId }, { seq: number }>(({ sql, p }) =>
-  pgRaw(sql<{ seq: number }>`SELECT seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND inherited LIMIT 1`),
-);
-
 /** Marks the copies of a session that was copied from another store, where other sessions had the originals. Its links are those of that store. */
 export async function connectCopied(transaction: Database, session: SessionId, parentId: SessionId | null): Promise<void> {
-  if ((await transaction.get(anyInherited, { session })) !== undefined) await recountUsage(transaction, session);
+  // Its usage was copied as it is split there; what is inherited here is found out anew.
+  await recountUsage(transaction, session);
   await markCopies(transaction, session, { from: 0, references: new Set(parentId === null ? [] : [parentId]) });
 }
 
@@ -341,7 +355,7 @@ const keyedRows = pgQuery<{ session: SessionId; after: number; limit: number }, 
     SELECT seq, id, kind, created_at_ms, payload FROM entry
     WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer ORDER BY seq LIMIT ${p.limit}`),
 );
-const setKeys = pgQuery<{ session: SessionId; seqs: readonly number[]; origins: readonly string[] }>(({ sql, p }) =>
+const setKeys = pgQuery<{ session: SessionId; seqs: readonly number[]; origins: readonly (string | null)[] }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE entry SET origin = given.origin FROM unnest(${p.seqs}::integer[], ${p.origins}::text[]) AS given (seq, origin)
     WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
@@ -372,9 +386,10 @@ export async function addOrigins(transaction: Database): Promise<void> {
 async function addKeys(transaction: Database, session: SessionId): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await transaction.all(keyedRows, { session, after, limit: PAGE });
-    const origins = rows.map(({ kind, payload, created_at_ms, id }) =>
-      contentKey(parseStoredPayload(typeOf(kind), payload), created_at_ms, id),
-    );
+    const origins = rows.map((row) => {
+      const payload = parseUndamaged(row);
+      return (payload && contentKey(payload, row.created_at_ms, row.id)) ?? null;
+    });
     if (rows.length > 0) await transaction.run(setKeys, { session, seqs: rows.map(({ seq }) => seq), origins });
     after = rows.at(-1)?.seq ?? after;
     if (rows.length < PAGE) break;

@@ -11,7 +11,7 @@ import type { Database, PgDatabase } from "./database.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import { findLeafState, PgLeafState } from "./leaf-state.js";
 import { openLockedLeaf } from "./leaves.js";
-import { listOriginals, settleCopies } from "./origins.js";
+import { listOriginals, lockCopies, settleCopies } from "./origins.js";
 import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
 import { isWritable, ofSession } from "./session-key.js";
@@ -142,6 +142,7 @@ const deletions = SESSION_TABLES.map((table) =>
  */
 export async function deleteSession(database: PgDatabase, id: SessionId): Promise<void> {
   await database.write(async (transaction) => {
+    await lockCopies(transaction);
     // A writer that waits for the row finds no session afterwards.
     if ((await transaction.get(lockForDeletion, { session: id })) === undefined) throw new SessionNotFoundError(id);
     const originals = await listOriginals(transaction, id);

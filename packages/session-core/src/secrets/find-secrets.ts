@@ -68,7 +68,7 @@ function matchesOf({ kind, hints, pattern, accepts }: SecretRule, text: string):
 
 // Real tokens have none of these but by a chance of 1 in 10,000.
 const PLACEHOLDER =
-  /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|(?:change|choose)[-_](?:me|one|a)|redacted|dummy/i;
+  /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|(?<![a-z])(?:change|choose)[-_](?:me|one|a)(?![a-z])|redacted|dummy/i;
 
 /** Whether a token stands for one, as in documentation. */
 function isPlaceholder(token: string): boolean {

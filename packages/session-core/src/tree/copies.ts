@@ -7,7 +7,8 @@ import {
   referenceIn,
   type SharedEntry,
 } from "../entry/origins.js";
-import { usageOf } from "../entry/reply-usage.js";
+import { type ReplyUsage, usageOf } from "../entry/reply-usage.js";
+import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { deleteSession as deleteSessionRows, resolveSession, type SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
@@ -120,7 +121,7 @@ function followParents(connection: Connection, { id, seq: session }: SessionRef,
 const sharedOrigins = query<Followed & { first: EntrySeq }, { origin: string }>(({ sql, p }) =>
   rawQuery(sql<{ origin: string }>`
     SELECT DISTINCT entry.origin FROM entry
-    WHERE session_seq = ${p.session} AND seq >= ${p.first} AND origin IS NOT NULL AND (instr(origin, ' ') > 0 OR EXISTS (
+    WHERE session_seq = ${p.session} AND seq >= ${p.first} AND origin IS NOT NULL AND (entry.inherited = 1 OR instr(origin, ' ') > 0 OR EXISTS (
       SELECT 1 FROM entry AS other WHERE other.origin = entry.origin AND other.session_seq <> ${p.session}))
     UNION SELECT copy.origin FROM entry AS copy CROSS JOIN entry AS known
       ON known.session_seq = ${p.session} AND known.id = substr(copy.origin, ${p.length} + 1)
@@ -207,13 +208,23 @@ const repliesOf = query<{ session: SessionSeq; after: EntrySeq; limit: number },
 );
 const dropUsage = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("usage_total").where("session_seq", "=", p.session));
 
+/** A damaged payload has no usage: it must not stop the import or deletion of another session. `verify` reports it. */
+function usageOfStored(connection: Connection, row: TypedPayloadRow): ReplyUsage | undefined {
+  try {
+    return usageOf(parsePayload(connection, row));
+  } catch (error) {
+    if (error instanceof PayloadDamagedError) return undefined;
+    throw error;
+  }
+}
+
 /** Adds up the usage of a session again from its replies and summaries: that of the originals, and that of the copies. */
 function recountUsage(connection: Connection, session: SessionSeq): void {
   const sums = [new UsageSums(), new UsageSums()] as const;
   for (let after = toEntrySeq(0), rows = PAGE; rows === PAGE; ) {
     const page = connection.all(repliesOf, { session, after, limit: PAGE });
     for (const row of page) {
-      const used = usageOf(parsePayload(connection, row));
+      const used = usageOfStored(connection, row);
       if (used !== undefined) sums[row.inherited].add(used);
       after = row.seq;
     }
@@ -262,13 +273,10 @@ function linkToSource(connection: Connection, session: SessionSeq): void {
 
 /** Marks the copies of a session that was copied from another store, where other sessions had the originals. Its links are those of that store. */
 export function connectCopied(connection: Connection, session: SessionRef, parentId: SessionId | null): void {
-  if (connection.get(hasInherited, { session: session.seq }) !== undefined) recountUsage(connection, session.seq);
+  // Its usage was copied as it is split there; what is inherited here is found out anew.
+  recountUsage(connection, session.seq);
   markCopies(connection, session, { from: toEntrySeq(0), references: new Set(parentId === null ? [] : [parentId]) });
 }
-
-const hasInherited = query<{ session: SessionSeq }, { seq: EntrySeq }>(({ sql, p }) =>
-  rawQuery(sql<{ seq: EntrySeq }>`SELECT seq FROM entry WHERE session_seq = ${p.session} AND inherited = 1 LIMIT 1`),
-);
 
 /** Deletes a session. Of entries that other sessions have copied, one of the copies becomes the original. */
 export function deleteSession(connection: Connection, id: SessionId): void {

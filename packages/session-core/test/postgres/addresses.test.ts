@@ -132,6 +132,11 @@ describe("a text that was meant for a server does not become the name of a file"
     "mysql://ada:S3cr3t@db/agents",
     "BOUGH_STORE=postgres://ada:S3cr3t@db/agents",
     "ada:S3cr3t@db.example.com:5432/agents",
+    "ada:S3cr3t@db.example.com/my-db",
+    "ada:S3cr3t@db.example.com/agents?sslmode=require",
+    "ada:S3cr3t@db:5432",
+    "postgresql//ada:S3cr3t@db/agents",
+    "//ada:S3cr3t@db/agents",
   ])("%s", async (path) => {
     expect(isLikeServerAddress(path)).toBe(true);
     const error = await openStore({ path }).catch((thrown: unknown) => thrown);

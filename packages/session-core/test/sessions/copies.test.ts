@@ -7,9 +7,10 @@ import type { ModelUsage } from "../../src/port/records.js";
 import type { Session } from "../../src/session/session.js";
 import type { SourceRecord, SourceSession } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
+import { copySessions as copyStore } from "../../src/transfer/copy.js";
 import { exportClaude, exportCodex, exportPi } from "../../src/transfer/export.js";
 import { importPath } from "../../src/transfer/import-path.js";
-import { imported } from "../world/sources.js";
+import { imported, sourceOf } from "../world/sources.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../world/stores.js";
 
 // An entry that several sessions have is one entry: its usage counts once, a search shows it once, and what begins with it is a fork.
@@ -43,6 +44,22 @@ async function resumedFile(session: Session, program: Program, sessionId = NEW_I
   writeFileSync(file, (await collected(WRITERS[program](session, { continues: { sessionId, cwd: "/p" } }))).join(""));
   return file;
 }
+
+test("a fork that is copied to a store without its source counts there, and is found, also when it grew and is copied again", async () => {
+  const [from, to] = [await openedStore(), await openedStore()];
+  await imported(from, sourceOf("u1 a1 u2", [], { sessionId: "original" }));
+  await imported(from, sourceOf("u1 a1 u3", [], { sessionId: "imported-fork" }));
+  await conversation(from, "appended");
+  const fork = await from.forkSession("appended", { id: "fork" });
+  for (let round = 0; round < 2; round += 1) {
+    await copyStore(from, to, { sessions: ["imported-fork", "fork"], update: true });
+    expect(await used(await to.openSession("fork"))).toEqual([2 + round, 0]);
+    expect((await to.search({ query: "u1", types: ["message"] })).total).toBe(1);
+    expect((await to.search({ query: "zebra", types: ["message"] })).total).toBe(2);
+    await fork.append(assistantMessage("later", { provider: "p", model: "m", usage: { input: 1, output: 1 } }));
+  }
+  expect(await findingsOf(to)).toEqual([]);
+});
 
 describe("a session that was resumed in a program and read from there", () => {
   test.each<Program>(["pi", "claude", "codex"])("in %s counts in its source, and is a fork of it", async (program) => {

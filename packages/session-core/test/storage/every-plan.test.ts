@@ -44,7 +44,6 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ["SELECT count(*) AS entries FROM entry WHERE session_seq", "counts the copies of a session, which have an index of their own"],
   ["SELECT entry.origin FROM entry WHERE session_seq = ? AND inherited = 0", "a deletion, which reads all entries of the session anyway"],
   ["SELECT seq FROM entry WHERE inherited = 1 LIMIT 1", "looks whether the index of copies is empty"],
-  ["SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 LIMIT 1", "looks whether the index has copies of the session"],
   [
     "SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 ORDER BY seq",
     "lists the copies of a session, which have an index of their own",

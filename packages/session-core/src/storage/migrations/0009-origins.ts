@@ -31,13 +31,14 @@ export const origins = {
 
 /** Imported entries have the key of their content. */
 function setKeys(file: Database, onProgress?: OnProgress): void {
-  const imported = "session_seq IN (SELECT seq FROM main.session WHERE source_format IS NOT NULL)";
+  // The plus sign keeps SQLite from the index of sessions, which has another order: each page would sort all entries that are left.
+  const imported = "+entry.session_seq IN (SELECT seq FROM main.session WHERE source_format IS NOT NULL)";
   const place = file.prepare<[number], { id: string; created_at_ms: number }>("SELECT id, created_at_ms FROM entry WHERE seq = ?");
   const setOrigin = file.prepare("UPDATE entry SET origin = ? WHERE seq = ?");
   for (const { seq, kind, json } of payloadsFrom(file, EVERY_KIND, onProgress, imported)) {
     const entry = place.get(seq);
     const payload = json === undefined ? undefined : parse(kind, json);
-    if (payload !== undefined && entry !== undefined) setOrigin.run(contentKey(payload, entry.created_at_ms, entry.id), seq);
+    if (payload !== undefined && entry !== undefined) setOrigin.run(contentKey(payload, entry.created_at_ms, entry.id) ?? null, seq);
   }
 }
 
@@ -130,7 +131,7 @@ function countAgain(file: Database, sessions: ReadonlySet<number>, onProgress?: 
       replies = replies + excluded.replies, input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
       cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens, cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
       cost_usd = cost_usd + excluded.cost_usd, recorded_replies = recorded_replies + excluded.recorded_replies`);
-  const ofThese = `session_seq IN (${[...sessions].join(", ")})`;
+  const ofThese = `+entry.session_seq IN (${[...sessions].join(", ")})`;
   for (const { seq, session, kind, json } of payloadsFrom(file, "3, 7, 8", onProgress, ofThese)) {
     const payload = json === undefined ? undefined : parse(kind, json);
     const used = payload && usageOf(payload);
