@@ -33,10 +33,11 @@ export class BareWriter {
          WHERE seq = ?`,
       ),
       usage: file.prepare(
-        `INSERT INTO usage_total VALUES (?, 0, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
+        `INSERT INTO usage_total VALUES (?, 0, ?, ?, 1, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
          replies = replies + 1, input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
          cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
-         cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens, cost_usd = cost_usd + excluded.cost_usd`,
+         cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens, cost_usd = cost_usd + excluded.cost_usd,
+         recorded_replies = recorded_replies + 1`,
       ),
       noTip: file.prepare("DELETE FROM tip WHERE session_seq = ? AND entry_seq = ?"),
       tip: file.prepare("INSERT INTO tip VALUES (?, ?)"),

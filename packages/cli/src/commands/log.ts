@@ -1,4 +1,4 @@
-import type { Entry, EntryId, Label, OutlineRow } from "@bough/session-core";
+import type { Entry, EntryId, Label, OutlineRow, SessionRecord } from "@bough/session-core";
 import { describeCall, shareLine } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
@@ -36,23 +36,14 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     const chosen = await chooseSession(store, io, out, name, "store");
     const { session, record } = chosen;
     const outline = await readOutline(session);
-    const path =
-      options.all === true ? outline : pathTo(outline, entryName === undefined ? session.leafId : await session.resolve(entryName));
-    const isWanted = wanted(options.full === true, since, until);
-    const newest = path.filter(isWanted).reverse().slice(0, options.number);
-    const rows = options.reverse === true ? newest.reverse() : newest;
+    const end = entryName === undefined ? session.leafId : await session.resolve(entryName);
+    const rows = chooseRows(options.all === true ? outline : pathTo(outline, end), options, since, until);
     const labels = await session.labels.list();
     if (options.json === true) return printJson(out, { id: record.id, title: record.title }, rows, labels);
     await loadExactWidths();
     if (rows.length === 0)
       return out.line(outline.length === 0 ? "No entries yet." : "No entry matches; --full prints tool results and settings too.");
-    if (options.oneline !== true) {
-      const id = await shortSessionId(store, record.id, out);
-      out.line(
-        styled("bold", truncate(sessionTitle(record), Math.max(out.width - id.length - 2, 20), out.glyphs.ellipsis)),
-        styled("dim", `  ${id}`),
-      );
-    }
+    if (options.oneline !== true) printHeading(out, record, await shortSessionId(store, record.id, out));
     const filter = options.full === true ? "all" : "default";
     const labeled = new Set(labels.map(({ entryId }) => entryId));
     const leaves = leafNames(TreeIndex.of(outline), await session.leaves(), session.leafName, { filter, labeled });
@@ -62,8 +53,22 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
   });
 };
 
-function wanted(full: boolean, since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY): (row: OutlineRow) => boolean {
-  return (row) => (full || (filterBits(row) & filterBit("default")) !== 0) && row.createdAtMs >= since && row.createdAtMs < until;
+function printHeading(out: Printer, record: SessionRecord, id: string): void {
+  const title = truncate(sessionTitle(record), Math.max(out.width - id.length - 2, 20), out.glyphs.ellipsis);
+  out.line(styled("bold", title), styled("dim", `  ${id}`));
+}
+
+/** The rows that the filter and the times leave, at most as many as wanted, in the order in which they are printed. */
+function chooseRows(
+  path: readonly OutlineRow[],
+  { full, number, reverse }: LogOptions,
+  since = Number.NEGATIVE_INFINITY,
+  until = Number.POSITIVE_INFINITY,
+) {
+  const isWanted = (row: OutlineRow) =>
+    (full === true || (filterBits(row) & filterBit("default")) !== 0) && row.createdAtMs >= since && row.createdAtMs < until;
+  const newest = path.filter(isWanted).reverse().slice(0, number);
+  return reverse === true ? newest.reverse() : newest;
 }
 
 /** The rows from the first entry to `id`, oldest first. */
