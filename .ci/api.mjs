@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
+import { LIBRARIES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const write = process.argv.includes("--write");
@@ -76,7 +77,7 @@ function compilerOptions(folder) {
 
 mkdirSync(join(root, "docs/api"), { recursive: true });
 let failed = 0;
-for (const surface of ["session-core", "compaction", "adapters"].flatMap(surfacesOf)) {
+for (const surface of LIBRARIES.flatMap(surfacesOf)) {
   const { name } = surface;
   const scratch = mkdtempSync(join(tmpdir(), "bough-api-"));
   try {

@@ -11,6 +11,7 @@ import { BUNDLED_INK } from "./bundle-ink.mjs";
 import { bundlePage } from "./bundle-page.mjs";
 import { loadDefinitions } from "./definitions.mjs";
 import { licencesOf, writeLicences } from "./licences.mjs";
+import { LIBRARIES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // An entry chunk imports the chunks it shares, also where it uses none of their names; bundling the library again is
@@ -135,7 +136,5 @@ async function command() {
   });
 }
 
-await library("session-core");
-await library("compaction");
-await library("adapters");
+for (const name of LIBRARIES) await library(name);
 await command();

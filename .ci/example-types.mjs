@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { LIBRARIES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const packages = join(root, "packages");
@@ -67,5 +68,5 @@ try {
 }
 
 // better-sqlite3 has no declarations of its own, and ours must not make every user install @types/better-sqlite3.
-const mains = ["session-core", "compaction"].map((name) => join(packages, name, "dist/index.d.ts"));
+const mains = LIBRARIES.map((name) => join(packages, name, "dist/index.d.ts"));
 report("without a framework", [join(root, "examples/store/main.ts"), ...mains], [...peers, "better-sqlite3"]);

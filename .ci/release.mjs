@@ -6,10 +6,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PACKAGES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const publishes = process.argv.includes("--publish");
-const PACKAGES = ["session-core", "compaction", "adapters", "cli"];
 
 const read = (file) => readFileSync(join(root, file), "utf8");
 const { packageManager } = JSON.parse(read("package.json"));

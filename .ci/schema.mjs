@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const PAGE = join(root, "docs/schema.md");
-const { importPath, openStore } = await import(join(root, "packages/session-core/dist/index.js"));
+const { openStore } = await import(join(root, "packages/session-core/dist/index.js"));
+const { importPath } = await import(join(root, "packages/formats/dist/index.js"));
 const Database = createRequire(join(root, "packages/session-core/package.json"))("better-sqlite3");
 
 /** The page, from the tables as SQLite keeps them. `costs`: the table of the costs of a row; those that were measured last. */

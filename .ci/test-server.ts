@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const core = createRequire(join(import.meta.dirname, "../packages/session-core/package.json"));
+const engine = createRequire(join(import.meta.dirname, "../packages/postgres/package.json"));
 
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
   // Another project of this run has set it up already.
@@ -37,7 +37,7 @@ async function dropSchemas(url: string, prefix: string): Promise<void> {
 }
 
 async function run(url: string, statements: readonly string[]): Promise<Record<string, unknown>[][]> {
-  const { Client } = core("pg");
+  const { Client } = engine("pg");
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

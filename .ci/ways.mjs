@@ -14,10 +14,9 @@ import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { transformSync } from "esbuild";
+import { PACKAGES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-
-const PACKAGES = ["session-core", "compaction", "adapters", "cli"];
 
 /** Where the files of a package are put one by one, unbundled; below its node_modules, so that its dependencies resolve. */
 function unbundledFolder(name) {

@@ -1,5 +1,5 @@
 import type { Store } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 
 const STORE = rules.withMethods("a store, as openStore() resolves to", "openOrCreateSession", "openSession");
 

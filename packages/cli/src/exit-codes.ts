@@ -1,4 +1,5 @@
 import type * as compaction from "@bough/compaction";
+import type * as formats from "@bough/formats";
 import type * as core from "@bough/session-core";
 import type * as own from "./errors.js";
 
@@ -12,7 +13,7 @@ type CodeOf<T> = T extends abstract new (
 type CodesIn<T> = { [K in keyof T]: CodeOf<T[K]> }[keyof T];
 
 /** The code of every error that can end a command. An error without a row in `EXIT_CODES` does not compile. */
-type ErrorCode = CodesIn<typeof core> | CodesIn<typeof compaction> | CodesIn<typeof own>;
+type ErrorCode = CodesIn<typeof core> | CodesIn<typeof formats> | CodesIn<typeof compaction> | CodesIn<typeof own>;
 
 /** An exit code of the program. */
 interface ExitCode {

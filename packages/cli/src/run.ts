@@ -1,5 +1,6 @@
+import { urlWithoutPassword } from "@bough/postgres/address";
 import { BoughError, DriverUnusableError } from "@bough/session-core";
-import { isLikeServerAddress, isServerUrl, urlWithoutPassword } from "@bough/session-core/internals";
+import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";

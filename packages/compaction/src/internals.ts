@@ -1,6 +1,7 @@
 // biome-ignore-all assist/source/organizeImports: grouped by subject.
 // For the sibling packages of this repository: `@bough/compaction/internals`. Not supported: any release may change it.
-import { rules, shapes } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import * as shapes from "@bough/session-core/arguments";
 import { COUNTER, EXTRACT_LIMIT, PLAN_INPUT, SHAPE_INPUT, SOURCE } from "./arguments/shapes.js";
 import * as extracts from "./extract/extract.js";
 import * as facts from "./extract/find-facts.js";

@@ -103,13 +103,6 @@ export { normalizeUsage } from "./entry/usage.js";
 export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
 export { CopyDiffersError, SessionChangedError } from "./errors/copy-errors.js";
 export {
-  NoSessionsFoundError,
-  SourceNotFoundError,
-  SourceUnreadableError,
-  UnknownFormatError,
-  UnknownFormatVersionError,
-} from "./errors/import-errors.js";
-export {
   ConnectionLostError,
   DatabaseNotFoundError,
   PoolExhaustedError,
@@ -159,7 +152,6 @@ export {
   StoreUnavailableError,
   TargetExistsError,
 } from "./errors/store-errors.js";
-export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export type { PackScope } from "./port/packing.js";
 export type {
@@ -185,12 +177,9 @@ export type {
 } from "./port/records.js";
 export type { HitCopy, SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
 export type { ImportedSession, LeafKept, PathRange, StoreChange, Violation } from "./port/session-storage.js";
+export type { ImportProblem } from "./port/source-session.js";
 export type { OnConflict, Write } from "./port/writes.js";
 // Secrets in texts
-export { findSecrets } from "./secrets/find-secrets.js";
-export { type MaskedText, maskSecrets } from "./secrets/mask-secrets.js";
-export type { FoundSecret, SecretCount } from "./secrets/secret.js";
-export type { SecretPlace, SessionMasker } from "./secrets/session-masker.js";
 export { buildSessionContext } from "./session/build-context.js";
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";
 export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";
@@ -198,13 +187,14 @@ export { Session } from "./session/session.js";
 export type { SessionLabels, SessionTokenCounts } from "./session/session-groups.js";
 export type { SessionTree } from "./session/session-tree.js";
 export type { SessionValues, SetValueOptions } from "./session/session-values.js";
-export type { LeavingLink } from "./source/source-folders.js";
-export type { ImportProblem, SourceEnvironment } from "./source/source-session.js";
-export type { Durability } from "./storage/connection-options.js";
+export type { Durability } from "./sqlite/file/connection-options.js";
+export { type CopyOptions, type CopyProgress, type CopyReport, copySessions, type SessionCopyResult } from "./store/copy-sessions.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export type { PackedStore, PackOptions } from "./store/pack-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
+// Import and export
+export type { SessionCopy } from "./store/session-copier.js";
 export type { CreateSessionOptions, ForkOptions, OpenSessionOptions } from "./store/session-options.js";
 export { Store } from "./store/store.js";
 // Files
@@ -216,29 +206,3 @@ export {
   fileLists,
 } from "./tools/file-operations.js";
 export type { FileTool, FileToolKind, FileTools } from "./tools/known-tools.js";
-export { type CopyOptions, type CopyProgress, type CopyReport, copySessions, type SessionCopyResult } from "./transfer/copy.js";
-export {
-  type BranchExportOptions,
-  type Continuation,
-  exportBough,
-  exportClaude,
-  exportCodex,
-  exportMarkdown,
-  exportPi,
-  type MarkdownExportOptions,
-  type SecretOptions,
-} from "./transfer/export.js";
-// Import and export
-export { importPath } from "./transfer/import-path.js";
-export type { FailedFile, ImportedFileSession, ImportPathOptions, ImportProgress, ImportReport } from "./transfer/import-run.js";
-export { findOrphanedSessions } from "./transfer/orphans.js";
-export type { SessionCopy } from "./transfer/session-copier.js";
-export { SessionMasks } from "./transfer/session-masks.js";
-export {
-  type AgentFolder,
-  findAgentFolders,
-  type SyncedAgent,
-  type SyncOptions,
-  type SyncReport,
-  syncSessions,
-} from "./transfer/sync.js";

@@ -7,7 +7,7 @@ import {
   type SessionRecord,
   type Store,
 } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { requireStore } from "../store-argument.js";
 import { isJson } from "./json.js";
 import { agentOf, conversationIdOf, isOf, mayBecome, metadataOf, otherIdOf } from "./names.js";

@@ -1,5 +1,5 @@
 import type { Entry, Session } from "@bough/session-core";
-import type { StoredSourceEntry } from "@bough/session-core/internals";
+import type { StoredSourceEntry } from "@bough/session-core/engine";
 import { isJson, type Json } from "./json.js";
 import { LineDeltas, type StoredLine } from "./line-delta.js";
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { foldSessionSummary, type SessionKey, type SessionStoreEntry, type SessionSummaryEntry } from "@anthropic-ai/claude-agent-sdk";
+import { TranscriptReader } from "@bough/formats";
 import type { Session, SessionId, Store } from "@bough/session-core";
-import { type SourceAppend, type SourceRecord, type SourceSession, storageOf, TranscriptReader } from "@bough/session-core/internals";
+import type { SourceAppend, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isJson, type Json } from "./json.js";
 import { LineDeltas } from "./line-delta.js";
 import { agentOf, metadataOf } from "./names.js";
@@ -124,7 +125,7 @@ export class Transcript {
 
   #import(source: SourceSession, append: SourceAppend): Promise<unknown> {
     const path = `claude-agent-sdk:${this.#key.projectKey}/${this.#key.sessionId}`;
-    return storageOf(this.#store).importSession(source, { format: "claude", path, append });
+    return this.#store.importSession(source, { format: "claude", path, append });
   }
 
   /** The source with the ids that the store has for entries that it knew with other content. */

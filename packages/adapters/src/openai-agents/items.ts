@@ -10,7 +10,7 @@ import {
   type TextBlock,
   textOf,
 } from "@bough/session-core";
-import { bashExecutionText, branchSummaryText, compactionSummaryText } from "@bough/session-core/internals";
+import { bashExecutionText, branchSummaryText, compactionSummaryText } from "@bough/session-core/wire";
 import type { AgentInputItem } from "@openai/agents-core";
 
 // An item of the Agents SDK becomes an entry that every program can read, and comes back as it was. The texts of the item are in the

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type EntryInput, LeafMovedError, type Session, type Store, type Write } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import {
   type AgentInputItem,
   applySessionHistoryMutations,

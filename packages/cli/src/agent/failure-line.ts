@@ -1,5 +1,5 @@
 import { type FailureParts, readFailureParts } from "@bough/compaction/internals";
-import { withoutSecrets } from "@bough/session-core/internals";
+import { withoutSecrets } from "@bough/formats/secrets";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
 

@@ -1,5 +1,5 @@
+import { type AiSdkStreamPart, StepReader } from "@bough/adapters/ai-sdk";
 import type { AssistantBlock, ToolCallBlock, Usage } from "@bough/session-core";
-import { type AiSdkStreamPart, StepReader } from "@bough/session-core/ai-sdk";
 import type { TextStreamPart, ToolSet } from "ai";
 
 /** Error messages for the model about calls with invalid arguments, by the id of the call. */

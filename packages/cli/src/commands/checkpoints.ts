@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { readableSummary } from "@bough/session-core/internals";
+import { readableSummary } from "@bough/session-core/view";
 import { CheckpointNotFoundError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";

@@ -1,5 +1,5 @@
 import { type ContextMessage, type SessionContext, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
-import { summaryGist } from "@bough/session-core/internals";
+import { summaryGist } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { messageLines, roleName, textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";

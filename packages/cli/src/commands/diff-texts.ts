@@ -1,5 +1,5 @@
 import { type EntryId, type FileOperation, type OutlineRow, type Session, textOf } from "@bough/session-core";
-import { findTextEdits } from "@bough/session-core/internals";
+import { findTextEdits } from "@bough/session-core/view";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { diffLines } from "../preview/diff.js";
 import { styled, textOfLine } from "../terminal/line.js";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportMarkdown } from "@bough/session-core";
+import { exportMarkdown } from "@bough/formats";
 import { EditorFailedError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";

@@ -8,11 +8,9 @@ import {
   exportPi,
   type MarkdownExportOptions,
   type MarkdownImage,
-  type SecretCount,
-  type Session,
-  type Store,
-} from "@bough/session-core";
-import { describeSecrets } from "@bough/session-core/internals";
+} from "@bough/formats";
+import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
+import type { Session, Store } from "@bough/session-core";
 import { OutputFailedError, UsageError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { pageMasks } from "../page/masks.js";

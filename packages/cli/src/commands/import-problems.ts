@@ -1,4 +1,5 @@
-import type { ImportedFileSession, ImportProblem, ImportReport } from "@bough/session-core";
+import type { ImportedFileSession, ImportReport } from "@bough/formats";
+import type { ImportProblem } from "@bough/session-core";
 import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Line, styled } from "../terminal/line.js";

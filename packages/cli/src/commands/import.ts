@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import {
+  asSourceError,
   type ImportedFileSession,
   type ImportProgress,
   type ImportReport,
   importPath,
   NoSessionsFoundError,
-  type Store,
   syncSessions,
-} from "@bough/session-core";
-import { asSourceError } from "@bough/session-core/internals";
+} from "@bough/formats";
+import type { Store } from "@bough/session-core";
 import { AgentsNotFoundError, CancelledError, ChoiceNeededError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { quotePath } from "../format/quote-path.js";

@@ -1,5 +1,5 @@
 import type { Entry, EntryId, Label, OutlineRow, SessionRecord } from "@bough/session-core";
-import { describeCall, shareLine } from "@bough/session-core/internals";
+import { describeCall, shareLine } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
 import { dateTime } from "../format/time.js";

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { parseServerUrl } from "@bough/postgres/address";
 import {
   BackupDamagedError,
   openStore,
@@ -9,7 +10,6 @@ import {
   StoreNotFoundError,
   type Violation,
 } from "@bough/session-core";
-import { parseServerUrl } from "@bough/session-core/internals";
 import { CancelledError, NoStoreError, NotOnServerError, ViolationsError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { quotePath } from "../format/quote-path.js";

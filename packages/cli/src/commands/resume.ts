@@ -1,8 +1,8 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { dirname } from "node:path";
-import { type EntryId, exportClaude, exportCodex, exportPi, type Session, type SessionRecord } from "@bough/session-core";
-import { findResumingAgent, type ResumingAgent } from "@bough/session-core/internals";
+import { exportClaude, exportCodex, exportPi, findResumingAgent, type ResumingAgent } from "@bough/formats";
+import type { EntryId, Session, SessionRecord } from "@bough/session-core";
 import { AgentFailedError, NoHomeError, NotResumableError, UsageError } from "../errors.js";
 import { quotePath } from "../format/quote-path.js";
 import { chooseSession } from "../session/choose-session.js";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
-import { describeCopies, ENTRY_TYPES, MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
+import { describeCopies, SEARCH_PLACES } from "@bough/session-core/engine";
+import { ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { quotePath } from "../format/quote-path.js";

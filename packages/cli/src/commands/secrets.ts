@@ -1,5 +1,7 @@
+import { learnSecrets } from "@bough/formats";
+import { describeSecrets, type SecretPlace } from "@bough/formats/secrets";
 import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
-import { describeSecrets, learnSecrets, oneLine, type SecretPlace } from "@bough/session-core/internals";
+import { oneLine } from "@bough/session-core/view";
 import { CancelledError, SecretsFoundError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { tableLines } from "../format/table.js";

@@ -1,11 +1,5 @@
-import {
-  findOrphanedSessions,
-  type SessionFilter,
-  type SessionId,
-  type SessionRecord,
-  type SessionTotals,
-  type Store,
-} from "@bough/session-core";
+import { findOrphanedSessions } from "@bough/formats";
+import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { shortDirectory } from "../format/directory.js";
 import { count, dollars } from "../format/numbers.js";

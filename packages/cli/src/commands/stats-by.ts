@@ -1,5 +1,5 @@
 import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
-import { isRecorded, type ReplyUsage, usageOf } from "@bough/session-core/internals";
+import { isRecorded, type ReplyUsage, usageOf } from "@bough/session-core/view";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";

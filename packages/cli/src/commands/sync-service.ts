@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, isAbsolute } from "node:path";
 import { promisify } from "node:util";
-import { findAgentFolders } from "@bough/session-core";
+import { findAgentFolders } from "@bough/formats";
 import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { quotePath } from "../format/quote-path.js";

@@ -1,15 +1,6 @@
 import { platform } from "node:os";
-import {
-  type BoughError,
-  findAgentFolders,
-  type ImportedFileSession,
-  SourceNotFoundError,
-  type Store,
-  StoreBusyError,
-  StoreFullError,
-  type SyncedAgent,
-  syncSessions,
-} from "@bough/session-core";
+import { findAgentFolders, type ImportedFileSession, SourceNotFoundError, type SyncedAgent, syncSessions } from "@bough/formats";
+import { type BoughError, type Store, StoreBusyError, StoreFullError } from "@bough/session-core";
 import { errorLine } from "../format/error-text.js";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";

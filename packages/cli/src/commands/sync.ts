@@ -1,12 +1,5 @@
-import {
-  findAgentFolders,
-  type ImportProgress,
-  openStore,
-  type Store,
-  type SyncedAgent,
-  type SyncReport,
-  syncSessions,
-} from "@bough/session-core";
+import { findAgentFolders, type ImportProgress, type SyncedAgent, type SyncReport, syncSessions } from "@bough/formats";
+import { openStore, type Store } from "@bough/session-core";
 import { AgentsNotFoundError, CancelledError, NoStoreError, UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { platform } from "node:os";
-import { type Session, SessionMasks, type SessionRecord, type Store } from "@bough/session-core";
+import { SessionMasks } from "@bough/formats/secrets";
+import type { Session, SessionRecord, Store } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { bareDocument } from "../page/document.js";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { findNearestSetting } from "@bough/compaction/settings";
-import { findNearest } from "@bough/session-core/internals";
+import { findNearest } from "@bough/session-core/view";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";

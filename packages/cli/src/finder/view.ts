@@ -1,5 +1,5 @@
 import type { SearchHit } from "@bough/session-core";
-import { describeCopies } from "@bough/session-core/internals";
+import { describeCopies } from "@bough/session-core/engine";
 import { count, counted } from "../format/numbers.js";
 import { age } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
-import { asTyped, describeCall, describeFile, readableSummary, shareLine } from "@bough/session-core/internals";
+import { asTyped, describeCall, describeFile, readableSummary, shareLine } from "@bough/session-core/view";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
 import { safeLines } from "../terminal/safe.js";

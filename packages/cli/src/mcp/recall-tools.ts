@@ -1,5 +1,6 @@
 import { recallRead, recallReadInput, recallSearch, recallSearchInput } from "@bough/compaction";
-import type { EntryId, EntryType, Session, SessionMasks } from "@bough/session-core";
+import type { SessionMasks } from "@bough/formats/secrets";
+import type { EntryId, EntryType, Session } from "@bough/session-core";
 import { z } from "zod";
 import { defineTool, INPUT, type McpTool, openNamed } from "./tool.js";
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BoughError, SessionMasks, type Store } from "@bough/session-core";
-import { cleanText } from "@bough/session-core/internals";
+import { SessionMasks } from "@bough/formats/secrets";
+import { BoughError, type Store } from "@bough/session-core";
+import { cleanText } from "@bough/session-core/view";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";

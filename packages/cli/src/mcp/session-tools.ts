@@ -1,5 +1,5 @@
 import type { OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { cleanText, isPrivate, oneLine } from "@bough/session-core/internals";
+import { cleanText, isPrivate, oneLine } from "@bough/session-core/view";
 import { z } from "zod";
 import { counted } from "../format/numbers.js";
 import { readOutline } from "../session/paging.js";

@@ -1,6 +1,7 @@
 import { removeNulls } from "@bough/compaction/internals";
-import type { Session, SessionMasks, Store } from "@bough/session-core";
-import { findNearest, pairStart } from "@bough/session-core/internals";
+import type { SessionMasks } from "@bough/formats/secrets";
+import type { Session, Store } from "@bough/session-core";
+import { findNearest, pairStart } from "@bough/session-core/view";
 import { z } from "zod";
 
 /** A tool of the server. Its answer is text for a model. */

@@ -1,5 +1,5 @@
 import { BoughError, InvalidQueryError } from "@bough/session-core";
-import { ENTRY_TYPES } from "@bough/session-core/internals";
+import { ENTRY_TYPES } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import type { NavigatorDispatch, NavigatorWorld } from "./model.js";

@@ -1,7 +1,9 @@
 import { platform } from "node:os";
 import { resolve } from "node:path";
-import { type Entry, type EntryId, exportMarkdown, type SecretCount, type SessionRecord, textOf } from "@bough/session-core";
-import { describeSecrets, previewOf } from "@bough/session-core/internals";
+import { exportMarkdown } from "@bough/formats";
+import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
+import { type Entry, type EntryId, type SessionRecord, textOf } from "@bough/session-core";
+import { previewOf } from "@bough/session-core/view";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";

@@ -1,5 +1,5 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
-import { createQueryFinder, type QueryFinder } from "@bough/session-core/internals";
+import { createQueryFinder, type QueryFinder } from "@bough/session-core/engine";
 import { count, counted } from "../format/numbers.js";
 import { age, dateTime } from "../format/time.js";
 import { findMarks, markLine } from "../preview/marks.js";

@@ -1,3 +1,4 @@
+import { languageOfFile, toolText } from "@bough/formats";
 import type { BashExecutionMessage, ToolCallBlock, ToolResultMessage } from "@bough/session-core";
 import {
   type Arguments,
@@ -9,11 +10,9 @@ import {
   findPatch,
   findPath,
   findTextEdits,
-  languageOfFile,
   parseTodos,
   type Todo,
-  toolText,
-} from "@bough/session-core/internals";
+} from "@bough/session-core/view";
 import { count } from "../format/numbers.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
 import { changeHtml, countLines, outputBlock, patchHtml } from "./code.js";

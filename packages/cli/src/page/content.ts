@@ -1,6 +1,5 @@
 import type { ContentBlock, Entry } from "@bough/session-core";
-import type { Step } from "@bough/session-core/internals";
-import { describeFile } from "@bough/session-core/internals";
+import { describeFile, type Step } from "@bough/session-core/view";
 import { bytes, counted } from "../format/numbers.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import { type HeadingLevel, renderMarkdown } from "./markdown.js";

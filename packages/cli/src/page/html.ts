@@ -1,4 +1,4 @@
-import { removeInvisible } from "@bough/session-core/internals";
+import { removeInvisible } from "@bough/session-core/view";
 
 /** A piece of HTML that is safe to write. Only `html`, `joinHtml` and `renderedHtml` make one. */
 export class Html {

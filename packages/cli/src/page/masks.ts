@@ -1,5 +1,6 @@
-import type { SecretCount, Session } from "@bough/session-core";
-import { describeSecrets, learnSecrets } from "@bough/session-core/internals";
+import { learnSecrets } from "@bough/formats";
+import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
+import type { Session } from "@bough/session-core";
 import type { PageOptions } from "./page.js";
 
 /**

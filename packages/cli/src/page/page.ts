@@ -1,5 +1,5 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { groupSteps, isPrivate, previewOf, type Step } from "@bough/session-core/internals";
+import { groupSteps, isPrivate, previewOf, type Step } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { leafRow } from "../tree/shown-rows.js";

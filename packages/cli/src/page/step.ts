@@ -1,5 +1,5 @@
 import type { AssistantBlock, Entry, EntryId, Message } from "@bough/session-core";
-import { asTyped, type ReplyStep, readableSummary, type Step } from "@bough/session-core/internals";
+import { asTyped, type ReplyStep, readableSummary, type Step } from "@bough/session-core/view";
 import { summaryFiles } from "../format/entry-lines.js";
 import { count } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";

@@ -1,4 +1,4 @@
-import { previewOf, type Step } from "@bough/session-core/internals";
+import { previewOf, type Step } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import type { BranchLine, Segment } from "./branches.js";
 import { entryLink } from "./content.js";

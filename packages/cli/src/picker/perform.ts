@@ -10,7 +10,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/internals";
+import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { watchStore } from "../session/store-watcher.js";

@@ -1,5 +1,6 @@
 import type { Entry, SearchMatch, SessionId, Usage } from "@bough/session-core";
-import { createQueryFinder, readableSummary } from "@bough/session-core/internals";
+import { createQueryFinder } from "@bough/session-core/engine";
+import { readableSummary } from "@bough/session-core/view";
 import { z } from "zod";
 import { entryKind, summaryFiles } from "../format/entry-lines.js";
 import { count, counted, dollars } from "../format/numbers.js";

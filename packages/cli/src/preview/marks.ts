@@ -1,4 +1,4 @@
-import type { QueryFinder } from "@bough/session-core/internals";
+import type { QueryFinder } from "@bough/session-core/engine";
 import { type Line, type Span, type Style, styled, textOfLine } from "../terminal/line.js";
 
 /** A part of a drawn line that is marked, in UTF-16 code units of the line's text (`textOfLine`). */

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, Message } from "@bough/session-core";
-import { asTyped, describeFile } from "@bough/session-core/internals";
+import { asTyped, describeFile } from "@bough/session-core/view";
 import { bytes } from "../format/numbers.js";
 import { breakText, wrapText } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";

@@ -10,7 +10,7 @@ import {
   findTextEdits,
   shareLine,
   type TextEdit,
-} from "@bough/session-core/internals";
+} from "@bough/session-core/view";
 import { breakText, wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";

@@ -1,5 +1,5 @@
 import type { EntryId, Session, SessionRecord, Store } from "@bough/session-core";
-import { previewOf } from "@bough/session-core/internals";
+import { previewOf } from "@bough/session-core/view";
 import { NoSessionError, UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
 import type { Io } from "../terminal/io.js";

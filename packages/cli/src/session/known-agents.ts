@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
-import { findAgentFolders, type SourceEnvironment } from "@bough/session-core";
+import { findAgentFolders, type SourceEnvironment } from "@bough/formats";
 import { counted } from "../format/numbers.js";
 import type { Io } from "../terminal/io.js";
 

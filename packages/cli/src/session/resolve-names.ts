@@ -1,5 +1,5 @@
 import { AmbiguousNameError, type EntryId, type Session, type SessionRecord, type Store } from "@bough/session-core";
-import { storageOf, withoutNamedForks } from "@bough/session-core/internals";
+import { withoutNamedForks } from "@bough/session-core/engine";
 import { AmbiguousChoiceError } from "../errors.js";
 import { shortDirectory } from "../format/directory.js";
 import { count, counted } from "../format/numbers.js";
@@ -26,7 +26,7 @@ export async function resolveSession(store: Store, io: Io, out: Printer, name: s
     return await store.resolveSession(name);
   } catch (error) {
     if (!(error instanceof AmbiguousNameError)) throw error;
-    const found = withoutNamedForks(await storageOf(store).sessionsNamed(name, AmbiguousNameError.COUNTED));
+    const found = withoutNamedForks(await store.findSessions(name, AmbiguousNameError.COUNTED));
     const listed = found.slice(0, LISTED);
     await printSessions(store, io, out, listed, found.length - listed.length);
     const chosen = await chooseOne(io, listed);

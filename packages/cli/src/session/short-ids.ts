@@ -1,5 +1,4 @@
 import type { EntryId, Session, SessionId, Store } from "@bough/session-core";
-import { storageOf } from "@bough/session-core/internals";
 import type { Printer } from "../terminal/printer.js";
 
 /** What decides on the form of ids: `--full-ids`. */
@@ -14,7 +13,7 @@ export async function shortSessionId(store: Store, id: SessionId, { fullIds }: I
   const own = id.slice(id.lastIndexOf(".") + 1);
   if (own !== id) {
     // The id of a subagent is the id of its conversation, a dot and its own part.
-    const [agent, other] = await storageOf(store).sessionsNamed(own, 2);
+    const [agent, other] = await store.findSessions(own, 2);
     if (agent?.id === id && other === undefined) return own;
   }
   return (await store.shortIds([id])).get(id) ?? id;

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
+import { parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/postgres/address";
 import { InvalidArgumentError, type StoreOptions } from "@bough/session-core";
-import { isLikeServerAddress, isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/session-core/internals";
+import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { resolveConfigPath } from "../config/config-path.js";
 import { NoHomeError, UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";

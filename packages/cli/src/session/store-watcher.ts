@@ -1,5 +1,4 @@
 import type { SessionId, Store } from "@bough/session-core";
-import { storageOf } from "@bough/session-core/internals";
 
 /**
  * Calls `onChange` after another process has written to the store, or to this session of it; not after writes of this process. While a
@@ -18,7 +17,7 @@ export function watchStore(store: Store, onChange: () => Promise<void>, sessionI
     } while (isBehind && !isOver);
     isRunning = false;
   };
-  const end = storageOf(store).onChange(({ sessionIds }) => {
+  const end = store.onChange(({ sessionIds }) => {
     if (sessionId !== undefined && sessionIds?.includes(sessionId) === false) return;
     if (isRunning) isBehind = true;
     else void run();

@@ -1,7 +1,7 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
 import { getTitle } from "@bough/compaction/internals";
 import type { Entry, EntryId, Session } from "@bough/session-core";
-import { oneLine } from "@bough/session-core/internals";
+import { oneLine } from "@bough/session-core/view";
 import { summaryFiles } from "../format/entry-lines.js";
 import { readOutline } from "./paging.js";
 

@@ -1,5 +1,5 @@
 import type { Entry, ToolCallBlock } from "@bough/session-core";
-import { asTyped, describeCall, describeFile, shareLine, shortLine, summaryGist } from "@bough/session-core/internals";
+import { asTyped, describeCall, describeFile, shareLine, shortLine, summaryGist } from "@bough/session-core/view";
 import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";

@@ -1,5 +1,5 @@
 import type { OutlineRow } from "@bough/session-core";
-import { isConversation, isOnlyCalls, isTyped } from "@bough/session-core/internals";
+import { isConversation, isOnlyCalls, isTyped } from "@bough/session-core/view";
 import type { TreeFilter } from "./filter-names.js";
 
 interface FilterRule {

@@ -1,5 +1,5 @@
 import type { EntryId, Label, LeafRecord, OutlineRow } from "@bough/session-core";
-import { isTyped, pairStart } from "@bough/session-core/internals";
+import { isTyped, pairStart } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";

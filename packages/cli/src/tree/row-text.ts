@@ -1,5 +1,5 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
-import { isTyped, shortenPreview } from "@bough/session-core/internals";
+import { isTyped, shortenPreview } from "@bough/session-core/view";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";

@@ -1,5 +1,5 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
-import { splitPreview } from "@bough/session-core/internals";
+import { splitPreview } from "@bough/session-core/view";
 import { filterBits, hasOnlyCalls } from "./filter.js";
 
 /** No row; as a parent: the row is a first entry. */

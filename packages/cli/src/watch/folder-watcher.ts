@@ -1,6 +1,6 @@
 import { type FSWatcher, lstatSync, readdirSync, realpathSync, statSync, watch } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { isAtOrBelow, isSystemError, MAX_LINKED, whyNotFollowed } from "@bough/session-core/internals";
+import { isAtOrBelow, isSystemError, MAX_LINKED, whyNotFollowed } from "@bough/formats";
 
 /** What a watcher reports. */
 export interface FolderWatcherEvents {

@@ -1,5 +1,5 @@
 import { toAiSdk } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import type { ModelMessage, ToolSet } from "ai";
 import { COMPACTOR_HANDLE } from "../arguments/shapes.js";
 import type { Compactor } from "../run/compactor.js";

@@ -1,5 +1,6 @@
 import { toAiSdk, type Usage } from "@bough/session-core";
-import { raceAbort, rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import { raceAbort } from "@bough/session-core/view";
 import type { LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";

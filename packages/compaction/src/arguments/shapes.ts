@@ -1,4 +1,5 @@
-import { rules, shapes } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import * as shapes from "@bough/session-core/arguments";
 
 // The shapes of arguments of this package's public functions, made of session-core's rules. Settings have a schema of their own.
 

@@ -1,5 +1,5 @@
 import type { EntryId, FileLists, SessionId } from "@bough/session-core";
-import { cleanText, shortLine } from "@bough/session-core/internals";
+import { cleanText, shortLine } from "@bough/session-core/view";
 import { z } from "zod";
 
 /** The range of entries that a summary covers, both ends included. */

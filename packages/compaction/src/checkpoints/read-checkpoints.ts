@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { FOLDER } from "../arguments/shapes.js";
 import { type Checkpoint, formatIsoTime, parseCheckpoint, parseFileNumber } from "./checkpoint.js";
 import { listNames, readStamp, readText } from "./folder.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { SessionId } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import { CheckpointError } from "../errors/compaction-errors.js";
 import { type Checkpoint, formatCheckpoint, makeClaimName, makeFileName, parseFileNumber } from "./checkpoint.js";

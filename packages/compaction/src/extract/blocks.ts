@@ -1,4 +1,4 @@
-import { EXTRACT_NOTE, shortenAtWord, shortLine } from "@bough/session-core/internals";
+import { EXTRACT_NOTE, shortenAtWord, shortLine } from "@bough/session-core/view";
 
 /** The first line of an extract starts with this, so that a model knows it; people see it last (`readableSummary`). */
 export const MARKER = EXTRACT_NOTE;

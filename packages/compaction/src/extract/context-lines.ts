@@ -1,4 +1,4 @@
-import { cleanText, shortLine } from "@bough/session-core/internals";
+import { cleanText, shortLine } from "@bough/session-core/view";
 import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder } from "./material.js";

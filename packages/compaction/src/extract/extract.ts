@@ -1,4 +1,5 @@
-import { redact, rules } from "@bough/session-core/internals";
+import { redact } from "@bough/formats/secrets";
+import * as rules from "@bough/session-core/arguments";
 import { EXTRACTIVE, SUMMARY_REQUEST } from "../arguments/shapes.js";
 import type { Summarizer, SummaryRequest, SummarySource } from "../summarizers/summarizer.js";
 import { BLOCK_NAMES, type BlockName, type Blocks, fitBlocks, type Line, MARKER, toSafeLine } from "./blocks.js";

@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { FACTS } from "../arguments/shapes.js";
 import { countByKind, FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "./find-facts.js";
 import { collectKeywords, computeOverlap, isRule } from "./prose.js";

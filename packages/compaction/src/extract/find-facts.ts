@@ -1,5 +1,5 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
-import { shortLine } from "@bough/session-core/internals";
+import { shortLine } from "@bough/session-core/view";
 import { extractCode, extractProse, findRules, isRequest } from "./prose.js";
 import { findErrorLines, findFiles, listTouchedFiles, normalizeErrorLine, readCommand, simplifyCommand } from "./tool-calls.js";
 

@@ -1,4 +1,4 @@
-import { describeCall, shareLine } from "@bough/session-core/internals";
+import { describeCall, shareLine } from "@bough/session-core/view";
 import { type Line, toSafeLine, toSafeLines } from "./blocks.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder, rankNewestFirst, type WeightedLine } from "./material.js";
 import { extractProse, isContradiction, type Sentence, splitSentences } from "./prose.js";

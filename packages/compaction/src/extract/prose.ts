@@ -1,4 +1,4 @@
-import { cleanText, isSmallTalk, isThanks as isThanksAlone, shortLine } from "@bough/session-core/internals";
+import { cleanText, isSmallTalk, isThanks as isThanksAlone, shortLine } from "@bough/session-core/view";
 
 /** The most that is read of one text, half from its start and half from its end, in UTF-16 code units. */
 const MAX_READ = 24_000;

@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   textOf,
 } from "@bough/session-core";
-import { classifyTool, parseTodos, type Todo } from "@bough/session-core/internals";
+import { classifyTool, parseTodos, type Todo } from "@bough/session-core/view";
 import { extractProse, isRequest, isThanks, splitSentences } from "./prose.js";
 import {
   type CallOutcome,

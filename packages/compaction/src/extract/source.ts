@@ -1,5 +1,6 @@
+import { redact } from "@bough/formats/secrets";
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { classifyTool, redact } from "@bough/session-core/internals";
+import { classifyTool } from "@bough/session-core/view";
 import type { SummarySource } from "../summarizers/summarizer.js";
 import { toSafeLine } from "./blocks.js";
 

@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { classifyTool, type Todo } from "@bough/session-core/internals";
+import { classifyTool, type Todo } from "@bough/session-core/view";
 import { listTouchedFiles } from "./tool-calls.js";
 
 /** A request of the user. */

@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { classifyTool, cleanPath, findCommand, listCallTouches, shortLine } from "@bough/session-core/internals";
+import { classifyTool, cleanPath, findCommand, listCallTouches, shortLine } from "@bough/session-core/view";
 import { cutToEdges, removeData } from "./prose.js";
 
 /** The most that is read of a command, in UTF-16 code units. A longer one is a script. */

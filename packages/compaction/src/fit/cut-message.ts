@@ -1,5 +1,5 @@
 import { type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { cutMiddle } from "@bough/session-core/internals";
+import { cutMiddle } from "@bough/session-core/view";
 import type { CountedMessage, CountMessage } from "./request-parts.js";
 
 /** A cut text keeps at least this many UTF-16 code units; a shorter one is of no use to a model. */

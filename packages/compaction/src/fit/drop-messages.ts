@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import { listToolCalls } from "@bough/session-core/internals";
+import { listToolCalls } from "@bough/session-core/wire";
 import { groupMessages, type MessageGroup } from "../plan/message-groups.js";
 import {
   type Change,

@@ -1,5 +1,5 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting } from "@bough/session-core";
-import { isMissing, listToolCalls, pairCalls } from "@bough/session-core/internals";
+import { isMissing, listToolCalls, pairCalls } from "@bough/session-core/wire";
 import type { CompactionSettings } from "../settings/settings.js";
 import { findModelFamily, type ModelFamily } from "../tokens/known-models.js";
 import { type Change, type CountMessage, CutMemo, type FitStep, keepParts, type RequestParts } from "./request-parts.js";

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, ImageBlock, TextBlock, ToolResultMessage } from "@bough/session-core";
-import { takeStart } from "@bough/session-core/internals";
+import { takeStart } from "@bough/session-core/view";
 import { cutMarker, cutMessage } from "./cut-message.js";
 import {
   type CountedMessage,

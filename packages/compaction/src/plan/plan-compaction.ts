@@ -1,5 +1,5 @@
 import type { ContextMessage, EntryId } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { KEEP, KEEP_BOUNDS } from "../arguments/shapes.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { groupMessages, type MessageGroup, startsTurn, unsentStart, withMetadata } from "./message-groups.js";

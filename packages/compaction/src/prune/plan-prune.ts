@@ -1,5 +1,5 @@
 import { type EntryId, textOf } from "@bough/session-core";
-import { shortLine } from "@bough/session-core/internals";
+import { shortLine } from "@bough/session-core/view";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { CALL_TOKENS, MESSAGE_TOKENS } from "../tokens/message-tokens.js";

@@ -1,5 +1,5 @@
 import type { ContextMessage, EntryId, ToolCallBlock } from "@bough/session-core";
-import { classifyCall, findPath } from "@bough/session-core/internals";
+import { classifyCall, findPath } from "@bough/session-core/view";
 import type { PathItem } from "../plan/span.js";
 
 /** A tool result of a path with its call. */

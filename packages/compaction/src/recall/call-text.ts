@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { findTextEdits } from "@bough/session-core/internals";
+import { findTextEdits } from "@bough/session-core/view";
 
 /** The longest argument that stands in the line of the call, in UTF-16 code units. */
 const SHORT = 160;

@@ -1,5 +1,5 @@
 import type { SearchHit, SearchMatch, SearchPage, SearchRequest } from "@bough/session-core";
-import { createQueryFinder } from "@bough/session-core/internals";
+import { createQueryFinder } from "@bough/session-core/engine";
 import type { EntrySource } from "./entry-source.js";
 
 /** A hit, and the words by which it was found. */

@@ -1,5 +1,5 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
-import { cleanText, shortLine } from "@bough/session-core/internals";
+import { cleanText, shortLine } from "@bough/session-core/view";
 import { z } from "zod";
 import { fileListsOf } from "../plan/file-lists.js";
 import { stripComposed } from "../summary/compose.js";

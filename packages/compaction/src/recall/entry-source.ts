@@ -1,13 +1,6 @@
-import {
-  type Entry,
-  EntryNotFoundError,
-  type SearchPage,
-  type SearchRequest,
-  type Session,
-  type SessionMasks,
-  type Store,
-} from "@bough/session-core";
-import { isPrivate, previewOf } from "@bough/session-core/internals";
+import type { SessionMasks } from "@bough/formats/secrets";
+import { type Entry, EntryNotFoundError, type SearchPage, type SearchRequest, type Session, type Store } from "@bough/session-core";
+import { isPrivate, previewOf } from "@bough/session-core/view";
 import { formatSpeaker } from "./entry-text.js";
 
 /** An entry near a hit. */

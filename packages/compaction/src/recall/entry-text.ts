@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, Message } from "@bough/session-core";
-import { cleanText, describeFile, isPrivate } from "@bough/session-core/internals";
+import { cleanText, describeFile, isPrivate } from "@bough/session-core/view";
 import { formatIsoTime } from "../checkpoints/checkpoint.js";
 import { formatCall } from "./call-text.js";
 

@@ -1,6 +1,6 @@
-import type { Entry, EntryId, FileOperation, Session, ToolCallBlock } from "@bough/session-core";
-import { textOf } from "@bough/session-core";
-import { cleanText, findCommand, findContent, findTextEdits, rules } from "@bough/session-core/internals";
+import { type Entry, type EntryId, type FileOperation, type Session, type ToolCallBlock, textOf } from "@bough/session-core";
+import * as rules from "@bough/session-core/arguments";
+import { cleanText, findCommand, findContent, findTextEdits } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
 import { readFollowing } from "./entry-source.js";
 import { formatTime } from "./entry-text.js";

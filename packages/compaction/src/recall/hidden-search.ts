@@ -1,5 +1,5 @@
 import type { Session } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { RECALL, SESSION } from "../arguments/shapes.js";
 import { parseInput, type RecallOptions, type RecallSearchInput, recallSearchInput } from "./inputs.js";
 import { type RecallAnswer, type RecallSearchResult, recallSearch } from "./search.js";

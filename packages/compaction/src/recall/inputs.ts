@@ -1,5 +1,6 @@
-import type { SessionMasks } from "@bough/session-core";
-import { MESSAGE_ROLES, SEARCH_PLACES } from "@bough/session-core/internals";
+import type { SessionMasks } from "@bough/formats/secrets";
+import { SEARCH_PLACES } from "@bough/session-core/engine";
+import { MESSAGE_ROLES } from "@bough/session-core/view";
 import { z } from "zod";
 import { RecallInputError } from "../errors/compaction-errors.js";
 

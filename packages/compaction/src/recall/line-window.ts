@@ -1,5 +1,5 @@
 import { runInNewContext } from "node:vm";
-import { takeStart } from "@bough/session-core/internals";
+import { takeStart } from "@bough/session-core/view";
 import { RecallInputError } from "../errors/compaction-errors.js";
 
 /** Which lines of a text to show. */

@@ -1,5 +1,5 @@
 import type { EntryId, OutlineRow, Session } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
 import { fileListsOf } from "../plan/file-lists.js";

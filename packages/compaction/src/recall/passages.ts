@@ -1,5 +1,5 @@
-import type { QueryFinder, QueryMatch } from "@bough/session-core/internals";
-import { takeStart } from "@bough/session-core/internals";
+import type { QueryFinder, QueryMatch } from "@bough/session-core/engine";
+import { takeStart } from "@bough/session-core/view";
 
 /** Some lines of the text of an entry. */
 export interface Passage {

@@ -1,5 +1,7 @@
-import type { Entry, EntryId, EntryType, MessageRole, Session, SessionMasker } from "@bough/session-core";
-import { isPrivate, pairStart, rules } from "@bough/session-core/internals";
+import type { SessionMasker } from "@bough/formats/secrets";
+import type { Entry, EntryId, EntryType, MessageRole, Session } from "@bough/session-core";
+import * as rules from "@bough/session-core/arguments";
+import { isPrivate, pairStart } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
 import { readFollowing } from "./entry-source.js";
 import { formatBody, formatHead } from "./entry-text.js";

@@ -1,5 +1,6 @@
 import { AmbiguousNameError, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
-import { rules, shortLine } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import { shortLine } from "@bough/session-core/view";
 import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";
 import { InvalidSettingError, RecallInputError } from "../errors/compaction-errors.js";

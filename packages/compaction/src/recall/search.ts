@@ -1,5 +1,7 @@
 import type { EntryType, HitCopy, MessageRole, SearchMatch, SearchRequest, Session, Store } from "@bough/session-core";
-import { cleanText, createQueryFinder, describeCopies, ENTRY_TYPES, isPrivate, rules, shortLine } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import { createQueryFinder, describeCopies } from "@bough/session-core/engine";
+import { cleanText, ENTRY_TYPES, isPrivate, shortLine } from "@bough/session-core/view";
 import type { z } from "zod";
 import { RECALL, SEARCHABLE } from "../arguments/shapes.js";
 import { collectHits, type Found, type FoundHit } from "./collect-hits.js";

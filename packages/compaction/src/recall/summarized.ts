@@ -1,5 +1,5 @@
 import type { Entry, EntryId, OutlineRow, Session } from "@bough/session-core";
-import { shortLine } from "@bough/session-core/internals";
+import { shortLine } from "@bough/session-core/view";
 import { stripComposed } from "../summary/compose.js";
 import { takeFirstSentence } from "../summary/short-summary.js";
 import { computeCoverage, type PathCoverage } from "./coverage.js";

@@ -1,5 +1,5 @@
 import type { EntryId } from "@bough/session-core";
-import { newEntryId } from "@bough/session-core/internals";
+import { newEntryId } from "@bough/session-core/wire";
 import { turnOf } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { readSpan } from "../plan/span.js";

@@ -1,5 +1,5 @@
 import type { EntryId } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { COMPACT, COMPACTOR, MODEL_CHANGE, NAVIGATE, REQUEST_INPUT, SIGNAL_OPTIONS } from "../arguments/shapes.js";
 import { CompactorBusyError, TurnRunningError } from "../errors/compaction-errors.js";
 import { NO_BACK_OFF } from "../fit/back-off.js";

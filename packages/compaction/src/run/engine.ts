@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EntryId, ModelSetting, Session, SessionContext } from "@bough/session-core";
-import { newEntryId, raceAbort } from "@bough/session-core/internals";
+import { raceAbort } from "@bough/session-core/view";
+import { newEntryId } from "@bough/session-core/wire";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import { CutMemo } from "../fit/request-parts.js";

@@ -1,5 +1,7 @@
 import { type ContentBlock, type Entry, type EntryId, textOf, type Write } from "@bough/session-core";
-import { newEntryId, rules, shapes } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import * as shapes from "@bough/session-core/arguments";
+import { newEntryId } from "@bough/session-core/wire";
 import { turnOf } from "../plan/decide.js";
 import { cancelBackground } from "./background.js";
 import { type BranchSummary, readAbandonedBranch, writeBranchSummary } from "./branch-summary.js";

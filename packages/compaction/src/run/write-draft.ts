@@ -1,5 +1,5 @@
+import { redact } from "@bough/formats/secrets";
 import type { EntryId, SessionContext } from "@bough/session-core";
-import { redact } from "@bough/session-core/internals";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { asksModel } from "../plan/decide.js";
 import { groupMessages, unsentStart, withMetadata } from "../plan/message-groups.js";

@@ -1,4 +1,5 @@
-import { findNearest, rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import { findNearest } from "@bough/session-core/view";
 import type { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { PRESETS, type PresetName } from "./presets.js";

@@ -1,4 +1,5 @@
-import { oneLine, withoutSecrets } from "@bough/session-core/internals";
+import { withoutSecrets } from "@bough/formats/secrets";
+import { oneLine } from "@bough/session-core/view";
 import { type CallFailure, SummarizerCallError } from "../errors/summarizer-errors.js";
 import { isOverflowFailure } from "./overflow.js";
 import { type FailureDetails, parseFailure } from "./parse-failure.js";

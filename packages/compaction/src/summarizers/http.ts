@@ -1,5 +1,6 @@
+import { withoutSecrets } from "@bough/formats/secrets";
 import { InvalidArgumentError } from "@bough/session-core";
-import { rules, withoutSecrets } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { ENDPOINT } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";

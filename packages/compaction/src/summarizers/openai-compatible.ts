@@ -1,5 +1,6 @@
 import { toOpenAiChat } from "@bough/session-core";
-import { raceAbort, rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import { raceAbort } from "@bough/session-core/view";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { toCallError } from "./call-failure.js";
 import { ChatResponse } from "./chat-response.js";

@@ -1,5 +1,6 @@
+import { redact } from "@bough/formats/secrets";
 import type { ContextMessage, FileLists, Session } from "@bough/session-core";
-import { cleanText, cutMiddle, redact } from "@bough/session-core/internals";
+import { cleanText, cutMiddle } from "@bough/session-core/view";
 import { makePathsRelativeTo } from "../extract/source.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { stopsAfterCompaction } from "../tokens/known-models.js";

@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import { cutMiddle, takeStart } from "@bough/session-core/internals";
+import { cutMiddle, takeStart } from "@bough/session-core/view";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummarySource } from "../summarizers/summarizer.js";
 import type { TokenCounter } from "../tokens/token-counter.js";

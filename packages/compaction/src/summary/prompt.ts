@@ -1,3 +1,4 @@
+import { redact } from "@bough/formats/secrets";
 import type {
   AssistantBlock,
   BashExecutionMessage,
@@ -6,7 +7,7 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "@bough/session-core";
-import { cleanText, cutMiddle, describeFile, redact } from "@bough/session-core/internals";
+import { cleanText, cutMiddle, describeFile } from "@bough/session-core/view";
 import type { CompactionSettings } from "../settings/settings.js";
 import { callsForbiddenTools } from "../tokens/known-models.js";
 import { BRANCH, buildStrictPrompt, FORMS, type Form, NO_TOOLS, SLOTS, STRICT_ABOUT, TURN_PREFIX } from "./prompt-texts.js";

@@ -1,4 +1,4 @@
-import { shortLine } from "@bough/session-core/internals";
+import { shortLine } from "@bough/session-core/view";
 import { buildPrompt } from "./prompt.js";
 import { SHORT_SUMMARY, SYSTEM_PROMPT } from "./prompt-texts.js";
 import type { SummarizerClient } from "./summarizer-client.js";

@@ -1,5 +1,6 @@
+import { redact } from "@bough/formats/secrets";
 import { BoughError, type SessionContext, type Usage } from "@bough/session-core";
-import { cleanText, redact, takeStart } from "@bough/session-core/internals";
+import { cleanText, takeStart } from "@bough/session-core/view";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { scoreFidelity } from "../extract/fidelity.js";
 import { findFacts } from "../extract/find-facts.js";

@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import { cleanText, takeStart } from "@bough/session-core/internals";
+import { cleanText, takeStart } from "@bough/session-core/view";
 import type { CompactionSettings } from "../settings/settings.js";
 import { escapeForSummary } from "./tagged-blocks.js";
 

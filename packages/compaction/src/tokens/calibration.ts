@@ -1,5 +1,5 @@
 import type { Usage } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { CALIBRATION, COMPARISON, USAGE } from "../arguments/shapes.js";
 
 /**

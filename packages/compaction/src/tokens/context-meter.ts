@@ -9,7 +9,7 @@ import {
   StoreFullError,
   StoreReadOnlyError,
 } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { COUNTER, SESSION } from "../arguments/shapes.js";
 import { findModelFamily, type ModelFamily, type ModelName } from "./known-models.js";
 import { messageTokens } from "./message-tokens.js";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { FileBlock } from "@bough/session-core";
-import { describeFile } from "@bough/session-core/internals";
+import { describeFile } from "@bough/session-core/view";
 import { imageTokens } from "./image-tokens.js";
 import type { ImageRule } from "./known-models.js";
 import type { TokenCounter } from "./token-counter.js";

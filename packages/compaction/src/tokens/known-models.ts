@@ -1,5 +1,5 @@
 // Everything that depends on the model. Rules for a new model belong in this file.
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 
 /** A model, by the names of its provider and itself. */
 export type ModelName = { readonly provider?: string | undefined; readonly modelId?: string | undefined } | null;

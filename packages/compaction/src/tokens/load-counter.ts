@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
 import { BpeCounter } from "./tiktoken/bpe-counter.js";
 import { type Encoding, loadRankTable } from "./tiktoken/rank-table.js";
 import { roughCounter, type TokenCounter } from "./token-counter.js";

@@ -1,5 +1,6 @@
 import type { ContextMessage, ThinkingBlock } from "@bough/session-core";
-import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
+import * as rules from "@bough/session-core/arguments";
+import { bashExecutionText, branchSummaryText, compactionSummaryText } from "@bough/session-core/wire";
 import { COUNTER } from "../arguments/shapes.js";
 import { fileTokens } from "./file-tokens.js";
 import { imageTokens } from "./image-tokens.js";

@@ -19,6 +19,7 @@ import {
   ruleOf,
   SIGNAL,
   TEXT,
+  withMethods,
 } from "./rules.js";
 
 const TEXT_BLOCK = record({ text: TEXT });
@@ -236,3 +237,20 @@ export const OPEN_OR_CREATE = options({ leaf: optional(TEXT), writes: optional(W
 function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
   return Object.prototype.toString.call(value) === "[object Map]";
 }
+
+/** A source of `importSession`. Its records are judged one by one while they are read. */
+export const SOURCE = withMethods("a session of a source: an object with a header and records()", "records");
+
+/** The options of `importSession`. */
+export const IMPORT = options(
+  {
+    format: NAME,
+    path: TEXT,
+    writtenAtMs: optional(NUMBER),
+    onRecords: optional(CALLBACK),
+    append: optional(withMethods("an object with begin() and values()", "begin", "values")),
+    sync: optional(withMethods("an object with checksumAt()", "checksumAt")),
+    heldUntil: optional(CALLBACK),
+  },
+  'an object such as { format: "my-agent", path: "/logs/s1.jsonl" }',
+);

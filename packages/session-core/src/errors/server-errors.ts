@@ -176,15 +176,15 @@ export class ConnectionLostError extends BoughError {
   }
 }
 
-/** The package `pg`, which connects to PostgreSQL, is not installed or cannot be loaded. */
+/** The package `@bough/postgres`, the storage engine for PostgreSQL, is not installed or cannot be loaded. */
 export class PostgresDriverError extends BoughError {
   readonly code = "POSTGRES_DRIVER";
   override readonly name = "PostgresDriverError";
 
   constructor(options: { cause?: unknown } = {}) {
-    super("A store on a PostgreSQL server needs the package pg, which cannot be loaded.", {
+    super("A store on a PostgreSQL server needs the package @bough/postgres, which cannot be loaded.", {
       ...options,
-      hint: "Install it: npm install pg",
+      hint: "Install it: npm install @bough/postgres",
     });
   }
 }

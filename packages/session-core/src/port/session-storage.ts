@@ -1,6 +1,5 @@
 import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { ImportProblem, OpenEnd, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { Abilities } from "./abilities.js";
 import type { PayloadPacking, WhenLocked } from "./packing.js";
@@ -30,7 +29,8 @@ import type {
 import type { SearchPage, SearchRequest } from "./search.js";
 import type { SessionCopies } from "./session-copy.js";
 import type { SourceAppend } from "./source-append.js";
-import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord, SyncedImport } from "./source-files.js";
+import type { SourceRecords, SyncedImport } from "./source-files.js";
+import type { ImportProblem, OpenEnd, SourceSession } from "./source-session.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
 /** The session that is created if there is none, and its first writes. */
@@ -58,10 +58,8 @@ export interface PathRange {
  *
  * Every operation is atomic. An unknown session throws `SessionNotFoundError`, an unknown entry `EntryNotFoundError`.
  */
-export interface SessionStorage {
+export interface SessionStorage extends SourceRecords {
   readonly abilities: Abilities;
-  /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
-  readonly files: readonly string[];
   /**
    * Calls `listener` after another process, or another open store of this one, has written; not after writes of this storage. Several
    * writes may be one call. The listener must not throw. Returns a function that ends the calls; closing the storage also ends them.
@@ -161,16 +159,6 @@ export interface SessionStorage {
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
-  /** The files of other programs that syncs have read: the one at `path`, and those below it. */
-  sourceFiles(path: string): Promise<readonly SourceFileRecord[]>;
-  setSourceFiles(files: readonly SourceFileRecord[]): Promise<void>;
-  /** The sessions of such a file. `importSession` with `sync` adds them. */
-  sourceSessions(path: string): Promise<readonly SourceSessionRecord[]>;
-  /** The files of all sessions of other programs. */
-  sessionSources(): Promise<readonly SessionSourceRow[]>;
-  /** Records that programs have removed these sessions, or have them again (null). */
-  setSourcesGone(sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void>;
-
   /** Copies of whole sessions between stores. */
   readonly copies: SessionCopies;
 
@@ -184,7 +172,11 @@ export interface SessionStorage {
   close(): Promise<void>;
 }
 
-/** The source of an import, for the session record. */
+/**
+ * Where an imported session comes from, and what the import does with its end.
+ *
+ * `format` and `path` name the source in the record of the session (`SessionRecord.source`).
+ */
 export interface ImportOptions {
   readonly format: string;
   readonly path: string;

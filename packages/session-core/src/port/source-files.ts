@@ -1,5 +1,5 @@
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { ReadingPosition } from "../source/source-session.js";
+import type { ReadingPosition } from "./source-session.js";
 
 /** A file of another program, as a sync read it last. */
 export interface SourceFileRecord {
@@ -52,4 +52,20 @@ export interface SyncedImport {
   readonly from?: CheckedPosition | undefined;
   /** The checksum of the file before a position; undefined: it changed meanwhile. Called in the transaction, after the last record. */
   checksumAt(position: ReadingPosition): number | undefined;
+}
+
+/** What a store keeps of the files of other programs, so that a sync reads only what has changed. */
+export interface SourceRecords {
+  /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
+  readonly files: readonly string[];
+  /** The files of other programs that syncs have read: the one at `path`, and those below it. */
+  sourceFiles(path: string): Promise<readonly SourceFileRecord[]>;
+  /** Records files as read. One whose stamp is empty is read again by the next sync. */
+  setSourceFiles(files: readonly SourceFileRecord[]): Promise<void>;
+  /** The sessions of such a file. `importSession` with `sync` adds them. */
+  sourceSessions(path: string): Promise<readonly SourceSessionRecord[]>;
+  /** The files of all sessions of other programs. */
+  sessionSources(): Promise<readonly SessionSourceRow[]>;
+  /** Records that programs have removed these sessions, or have them again (null). */
+  setSourcesGone(sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void>;
 }

@@ -18,6 +18,9 @@ const LONGEST_PAUSE_MS = 50;
 /** The pause after a step found the lock taken, in milliseconds. */
 const BUSY_PAUSE_MS = 100;
 
+/** How long after the last imported session a run starts, in milliseconds. */
+const IMPORTS_PAUSE_MS = 50;
+
 /** How long `close` may wait for maintenance, in milliseconds. */
 const CLOSE_MS = 150;
 
@@ -60,6 +63,7 @@ export class Maintenance {
   /** A trigger arrived that no run has answered yet. A trigger during a run asks for another run, because its steps may be past. */
   #isRequested = false;
   #isStopped = false;
+  #afterImports: NodeJS.Timeout | undefined;
   /** The step that runs now. */
   #step: Promise<boolean> | undefined;
   /** An unexpected error of a run. The next search throws it. */
@@ -74,6 +78,14 @@ export class Maintenance {
     this.#appended += count;
     this.#appendedSinceRun += count;
     if (this.#appendedSinceRun >= RUN_AFTER) this.#start();
+  }
+
+  /** Starts a run when no session has been imported for a while: between the sessions of one import it would take the lock from them. */
+  countImported(count: number): void {
+    this.#appended += count;
+    this.#appendedSinceRun += count;
+    clearTimeout(this.#afterImports);
+    this.#afterImports = setTimeout(() => this.countAppended(0), IMPORTS_PAUSE_MS).unref();
   }
 
   /** Searches, and starts a run, because the search may have scanned many entries. Throws the unexpected error of the last run, once. */
@@ -104,6 +116,7 @@ export class Maintenance {
   /** Waits for the step that runs, and prevents further ones. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    clearTimeout(this.#afterImports);
     // The run that awaits the step handles its error.
     await this.#step?.catch(() => {});
   }

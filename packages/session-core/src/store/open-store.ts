@@ -15,17 +15,17 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { PostgresDriverError } from "../errors/server-errors.js";
-import { isLikeServerAddress } from "../postgres/address.js";
-import type { Durability } from "../storage/connection-options.js";
+import { isLikeServerAddress } from "../port/server-address.js";
+import type { Durability } from "../sqlite/file/connection-options.js";
+import { SqliteStorage } from "../sqlite/sqlite-storage.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { SqliteStorage } from "./sqlite-storage.js";
 import { Store } from "./store.js";
 
 /** How to open a store: of a file with `path`, or on a PostgreSQL server with `url`. */
 export interface StoreOptions {
   /** The path of the file; `:memory:` for a store in memory. */
   readonly path?: string | undefined;
-  /** The address of a PostgreSQL database: `postgres://user@host:5432/database`. Needs the package `pg`. */
+  /** The address of a PostgreSQL database: `postgres://user@host:5432/database`. Needs the package `@bough/postgres`. */
   readonly url?: string | undefined;
   /** On a server: the schema with the tables; default `bough`. */
   readonly schema?: string | undefined;
@@ -104,7 +104,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
   const { path, url, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
   if (url !== undefined) {
-    const { openPostgres } = await import("../postgres/open.js").catch(explainMissingDriver);
+    const { openPostgres } = await import("@bough/postgres").catch(explainMissingEngine);
     return new Store(await openPostgres({ ...options, url, mode, durability, busyTimeoutMs, fileTools }));
   }
   if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
@@ -116,8 +116,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 const LIKE_ADDRESS =
   "like the address of a server, which the option url takes: postgres://USER@HOST/DATABASE, without quotation marks or blanks";
 
-/** `pg` is an optional peer. Its absence is noticed when the code that uses it is loaded. */
-function explainMissingDriver(error: unknown): never {
+/** `@bough/postgres` is an optional peer. Its absence is noticed when it is loaded. */
+function explainMissingEngine(error: unknown): never {
   const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
   throw isMissing ? new PostgresDriverError({ cause: error }) : error;
 }

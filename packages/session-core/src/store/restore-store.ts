@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
-import { replaceStore } from "../storage/backup.js";
+import { replaceStore } from "../sqlite/file/backup.js";
 import { openStore } from "./open-store.js";
 
 /** The backup to restore, and the store to replace. */

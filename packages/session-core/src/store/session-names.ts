@@ -2,7 +2,7 @@ import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-erro
 import type { SessionId } from "../ids/ids.js";
 import type { SessionRecord } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
-import { withoutNamedForks } from "../sessions/fork-titles.js";
+import { withoutNamedForks } from "../rules/fork-titles.js";
 import { shorten } from "../text/cut.js";
 
 /** Resolves what a person typed to a session; see `Store.resolveSession`. @throws {AmbiguousNameError | SessionNotFoundError} */

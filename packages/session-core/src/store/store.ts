@@ -1,5 +1,19 @@
-import { CALLBACK, checkArgument, FILE, FLAG, list, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, SESSIONS, TITLE_SOURCE } from "../arguments/shapes.js";
+import { AMOUNT, CALLBACK, checkArgument, FILE, FLAG, list, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
+import {
+  CREATE,
+  FILTER,
+  FORK,
+  ID,
+  IMPORT,
+  NEW_SESSION,
+  OPEN,
+  OPEN_OR_CREATE,
+  PACK,
+  SEARCH,
+  SESSIONS,
+  SOURCE,
+  TITLE_SOURCE,
+} from "../arguments/shapes.js";
 import type { SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
@@ -13,7 +27,9 @@ import {
   type StoredValue,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
-import type { SessionStorage, StoreChange, Violation } from "../port/session-storage.js";
+import type { ImportedSession, ImportOptions, SessionStorage, StoreChange, Violation } from "../port/session-storage.js";
+import type { SourceRecords } from "../port/source-files.js";
+import type { SourceSession } from "../port/source-session.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { Maintenance } from "./maintenance.js";
@@ -122,6 +138,16 @@ export class Store {
   async resolveSession(name: string): Promise<SessionRecord> {
     checkArgument("name", name, TEXT);
     return resolveSession(this.#storage, name);
+  }
+
+  /**
+   * Finds at most `limit` sessions by what a person typed, as `resolveSession` does: those of the first kind of match that there is
+   * (id, id prefix, title, title prefix, part of a title), conversations first.
+   */
+  async findSessions(name: string, limit: number): Promise<readonly SessionRecord[]> {
+    checkArgument("name", name, TEXT);
+    checkArgument("limit", limit, AMOUNT);
+    return this.#storage.sessionsNamed(name, limit);
   }
 
   /** Returns a page of sessions, newest activity first. Reads no entries. */
@@ -265,14 +291,43 @@ export class Store {
     return this.#storage.onChange(listener);
   }
 
-  /** @internal The storage engine, for imports and other code on the port. */
-  get storage(): SessionStorage {
+  /**
+   * Imports a session of another program, in one transaction: all its records or none. Entries that the store has already are left as
+   * they are, so importing again adds only what is new. A reader of a format needs nothing else of a store.
+   *
+   * If the session with the id of the source has other entries, the source becomes another session, whose id is derived from the first
+   * difference. Cost: linear in the records; a few hundred are held in memory, on a server all of them.
+   *
+   * @throws {InvalidEntryError | TooLargeError} the header is not valid, or the store cannot hold the session. An invalid record is no
+   * error: it becomes a `foreign` entry, and a problem of the result.
+   * @example
+   * const records = [{ kind: "entry", line: 1, id: "e1", parentId: null, createdAtMs: 0, payload: userMessage("Hello") }];
+   * const source = { header: { sessionId: "s1", kind: "conversation" }, records: () => records };
+   * const { entriesAdded } = await store.importSession(source, { format: "my-agent", path: "/logs/s1.jsonl" });
+   */
+  async importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession> {
+    checkArgument("source", source, SOURCE);
+    checkArgument("options", options, IMPORT);
+    return this.whileOpen(async () => {
+      const imported = await this.#storage.importSession(source, options);
+      this.#maintenance.countImported(imported.entriesAdded);
+      return imported;
+    });
+  }
+
+  /** What the store keeps of the files of other programs, for a sync: which were read, how far, and which are gone. */
+  get sources(): SourceRecords {
     return this.#storage;
   }
 
-  /** @internal For imports, whose entries are indexed and packed in the background as those of appends. */
+  /** @internal For copies, whose entries are indexed and packed in the background as those of appends. */
   get maintenance(): Maintenance {
     return this.#maintenance;
+  }
+
+  /** @internal The storage engine, for code on the port. */
+  get storage(): SessionStorage {
+    return this.#storage;
   }
 
   /** Runs `work`; `close` waits until it has finished. `work` must not close the store. */
@@ -296,4 +351,9 @@ export class Store {
       await this.#storage.close();
     }
   }
+}
+
+/** The storage engine below a store: for the tests of an engine, which are the same for each. */
+export function storageOf(store: Store): SessionStorage {
+  return store.storage;
 }

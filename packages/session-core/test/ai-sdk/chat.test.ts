@@ -16,9 +16,9 @@ import {
 } from "ai";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { messageVersions, receiveChat, showVersion } from "../../src/ai-sdk/chat.js";
-import { recordSteps } from "../../src/ai-sdk/record.js";
-import { toUiMessages } from "../../src/ai-sdk/to-ui-messages.js";
+import { messageVersions, receiveChat, showVersion } from "../../../adapters/src/ai-sdk/chat.js";
+import { recordSteps } from "../../../adapters/src/ai-sdk/record.js";
+import { toUiMessages } from "../../../adapters/src/ai-sdk/to-ui-messages.js";
 import { toAiSdk } from "../../src/context/converters/ai-sdk.js";
 import type { Store } from "../../src/store/store.js";
 import { openedStore } from "../world/stores.js";

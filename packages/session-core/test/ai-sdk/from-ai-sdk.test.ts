@@ -1,7 +1,7 @@
 import type { ModelMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fromAiSdk } from "../../src/ai-sdk/from-ai-sdk.js";
+import { fromAiSdk } from "../../../adapters/src/ai-sdk/from-ai-sdk.js";
 import { toAiSdk } from "../../src/context/converters/ai-sdk.js";
 import { openedStore } from "../world/stores.js";
 

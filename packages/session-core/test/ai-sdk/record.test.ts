@@ -1,7 +1,7 @@
 import { generateText, stepCountIs, streamText, ToolLoopAgent, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { recordResult, recordSteps, recordStream } from "../../src/ai-sdk/record.js";
+import { recordResult, recordSteps, recordStream } from "../../../adapters/src/ai-sdk/record.js";
 import { toAiSdk } from "../../src/context/converters/ai-sdk.js";
 import { userMessage } from "../../src/entry/builders.js";
 import { openedStore } from "../world/stores.js";

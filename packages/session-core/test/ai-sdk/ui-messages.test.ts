@@ -1,7 +1,7 @@
 import { convertToModelMessages, type UIMessage, validateUIMessages } from "ai";
 import { describe, expect, test } from "vitest";
-import { fromUiMessages } from "../../src/ai-sdk/from-ui-messages.js";
-import { toUiMessages } from "../../src/ai-sdk/to-ui-messages.js";
+import { fromUiMessages } from "../../../adapters/src/ai-sdk/from-ui-messages.js";
+import { toUiMessages } from "../../../adapters/src/ai-sdk/to-ui-messages.js";
 import { toAiSdk } from "../../src/context/converters/ai-sdk.js";
 import { openedStore } from "../world/stores.js";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import * as internals from "../../src/internals.js";
-import * as postgres from "../../src/postgres.js";
+import * as postgres from "../../../postgres/src/index.js";
 import * as groups from "../../src/session/session-groups.js";
 import { SessionTree } from "../../src/session/session-tree.js";
 import { SessionValues } from "../../src/session/session-values.js";

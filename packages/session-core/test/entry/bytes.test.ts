@@ -4,17 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeBytes, encodeBytes } from "../../src/entry/bytes.js";
 import { isPlainJson } from "../../src/entry/json.js";
-import {
-  exportBough,
-  exportClaude,
-  exportMarkdown,
-  exportPi,
-  importPath,
-  type Session,
-  type Store,
-  toolResult,
-  userMessage,
-} from "../../src/index.js";
+import { exportBough, exportClaude, exportMarkdown, exportPi, importPath, type Session, type Store, toolResult, userMessage } from "../../src/index.js";
 import { searchableText } from "../../src/internals.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../world/stores.js";
 

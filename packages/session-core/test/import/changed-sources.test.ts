@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SyncedImport } from "../../src/port/source-files.js";
-import type { SourceRecord, SourceSession } from "../../src/source/source-session.js";
+import type { SourceRecord, SourceSession } from "../../src/port/source-session.js";
 import type { Store } from "../../src/store/store.js";
 import { findingsOf, openedStore } from "../world/stores.js";
 

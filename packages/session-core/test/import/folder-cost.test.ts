@@ -2,10 +2,10 @@ import fs, { writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readHead } from "../../src/source/json-lines.js";
-import { closeDetected, openDetected, tablesOf } from "../../src/source/source-database.js";
-import { SourceFolders } from "../../src/source/source-folders.js";
-import { importPath } from "../../src/transfer/import-path.js";
+import { readHead } from "../../../formats/src/source/json-lines.js";
+import { closeDetected, openDetected, tablesOf } from "../../../formats/src/source/source-database.js";
+import { SourceFolders } from "../../../formats/src/source/source-folders.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { copiesLeft, openedStore, raw, tempFolder } from "../world/stores.js";
 
 /** What is asked of the file system from here to the end of the test, by path. */

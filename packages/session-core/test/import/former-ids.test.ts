@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EntryId } from "../../src/ids/ids.js";
-import type { SourceRecord, SourceSession } from "../../src/source/source-session.js";
+import type { SourceRecord, SourceSession } from "../../src/port/source-session.js";
 import { treeNames } from "../world/grow.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore } from "../world/stores.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SourceRecord } from "../../src/source/source-session.js";
+import type { SourceRecord } from "../../src/port/source-session.js";
 import { entryNamed, pathNames } from "../world/grow.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore } from "../world/stores.js";

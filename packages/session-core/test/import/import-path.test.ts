@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importPath } from "../../src/transfer/import-path.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { treeNames } from "../world/grow.js";
 import { fileOf } from "../world/sources.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";

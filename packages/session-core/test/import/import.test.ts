@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Session } from "../../src/session/session.js";
-import type { ImportProblem, SourceRecord } from "../../src/source/source-session.js";
+import type { ImportProblem, SourceRecord } from "../../src/port/source-session.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore } from "../world/stores.js";

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { SourceRecord } from "../../src/source/source-session.js";
-import { importPath } from "../../src/transfer/import-path.js";
+import type { SourceRecord } from "../../src/port/source-session.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { fileOf, imported, sourceOf } from "../world/sources.js";
 import { openedStore } from "../world/stores.js";
 

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findSourceFiles, SourceFolders } from "../../src/source/source-folders.js";
+import { findSourceFiles, SourceFolders } from "../../../formats/src/source/source-folders.js";
 import type { Store } from "../../src/store/store.js";
-import { importPath } from "../../src/transfer/import-path.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { fileOf } from "../world/sources.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 

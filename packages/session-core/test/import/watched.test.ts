@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { importPath } from "../../src/transfer/import-path.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import * as claude from "../formats/claude/claude-file.js";
 import * as codex from "../formats/codex/rollout.js";
 import {

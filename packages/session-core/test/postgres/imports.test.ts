@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { serverPlace } from "../../../../.ci/test-engine.js";
-import type { SourceRecord } from "../../src/source/source-session.js";
+import type { SourceRecord } from "../../src/port/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { copySessions } from "../../src/transfer/copy.js";
+import { copySessions } from "../../src/store/copy-sessions.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore } from "../world/stores.js";
 import { type Step, steps, TreeModel } from "../world/tree-model.js";

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import type { EntryInput } from "../../src/entry/entry.js";
-import type { SecretCount } from "../../src/secrets/secret.js";
+import type { SecretCount } from "../../../formats/src/secrets/secret.js";
 import type { Session } from "../../src/session/session.js";
-import { exportBough, exportClaude, exportMarkdown, exportPi, learnSecrets, type SecretOptions } from "../../src/transfer/export.js";
-import { importPath } from "../../src/transfer/import-path.js";
-import { SessionMasks } from "../../src/transfer/session-masks.js";
+import { exportBough, exportClaude, exportMarkdown, exportPi, learnSecrets, type SecretOptions } from "../../../formats/src/transfer/export.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
+import { SessionMasks } from "../../../formats/src/secrets/session-masks.js";
 import { collected, openedStore, tempFolder } from "../world/stores.js";
 
 const word = (length: number) => "k7Qz2Vn9Rb4Xw8Lt5Hd3".repeat(10).slice(0, length);

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import type { EntryInput } from "../../src/entry/entry.js";
-import {
-  EntryConflictError,
-  EntryNotFoundError,
-  InvalidEntryError,
-  InvalidReferenceError,
-  LeafMovedError,
-  UnserializableValueError,
-} from "../../src/errors/session-errors.js";
+import { EntryConflictError, EntryNotFoundError, InvalidEntryError, InvalidReferenceError, LeafMovedError, UnserializableValueError } from "../../src/errors/session-errors.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { findingsOf } from "../world/stores.js";
 

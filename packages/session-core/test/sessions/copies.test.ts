@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 import { assistantMessage, userMessage } from "../../src/entry/builders.js";
 import type { ModelUsage } from "../../src/port/records.js";
 import type { Session } from "../../src/session/session.js";
-import type { SourceRecord, SourceSession } from "../../src/source/source-session.js";
+import type { SourceRecord, SourceSession } from "../../src/port/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { copySessions as copyStore } from "../../src/transfer/copy.js";
-import { exportClaude, exportCodex, exportPi } from "../../src/transfer/export.js";
-import { importPath } from "../../src/transfer/import-path.js";
+import { copySessions as copyStore } from "../../src/store/copy-sessions.js";
+import { exportClaude, exportCodex, exportPi } from "../../../formats/src/transfer/export.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../world/stores.js";
 

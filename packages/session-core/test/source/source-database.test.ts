@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { SourceUnreadableError, UnknownFormatError } from "../../src/errors/import-errors.js";
-import { SourceDatabase } from "../../src/source/source-database.js";
+import { SourceUnreadableError, UnknownFormatError } from "../../../formats/src/errors.js";
+import { SourceDatabase } from "../../../formats/src/source/source-database.js";
 import { copiesLeft, raw, tempFolder } from "../world/stores.js";
 
 /** Each transaction moves an amount between `moved` rows of `rows`, so the sum of a consistent state is 0. */

@@ -1,15 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  BLOCK_BYTES,
-  BLOCK_ENTRIES,
-  type BlockEntry,
-  divideIntoBlocks,
-  encodeBlock,
-  encodeBlockAsync,
-  OpenBlock,
-} from "../../src/storage/block.js";
-import { toEntrySeq } from "../../src/storage/schema.js";
+import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, encodeBlock, encodeBlockAsync, OpenBlock } from "../../src/sqlite/payloads/block.js";
+import { toEntrySeq } from "../../src/port/rows.js";
 
 /** JSON texts as payloads are: short ones, long ones, of any characters, as large as a block and larger. */
 const json = fc.oneof(

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../../src/context/context.js";
 import type { Session } from "../../src/session/session.js";
-import { type Continuation, exportClaude, exportCodex, exportPi } from "../../src/transfer/export.js";
-import { importPath } from "../../src/transfer/import-path.js";
+import { type Continuation, exportClaude, exportCodex, exportPi } from "../../../formats/src/transfer/export.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { grow } from "../world/grow.js";
 import { collected, openedStore, tempFolder } from "../world/stores.js";
 

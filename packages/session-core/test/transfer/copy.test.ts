@@ -4,7 +4,7 @@ import { assistantMessage, userMessage } from "../../src/entry/builders.js";
 import { SessionNotFoundError } from "../../src/errors/session-errors.js";
 import type { CopiedEntry, CopiedState } from "../../src/port/session-copy.js";
 import type { Store } from "../../src/store/store.js";
-import { type CopyOptions, copySessions } from "../../src/transfer/copy.js";
+import { type CopyOptions, copySessions } from "../../src/store/copy-sessions.js";
 import { grow, plant } from "../world/grow.js";
 import { oldStore } from "../world/old-stores.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";

@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { MAX_LINKED } from "../../src/source/links.js";
+import { MAX_LINKED } from "../../../formats/src/source/links.js";
 import type { Store } from "../../src/store/store.js";
-import { importPath } from "../../src/transfer/import-path.js";
-import type { ImportProgress } from "../../src/transfer/import-run.js";
-import { findOrphanedSessions } from "../../src/transfer/orphans.js";
-import { type SyncedAgent, type SyncOptions, syncSessions } from "../../src/transfer/sync.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
+import type { ImportProgress } from "../../../formats/src/transfer/import-run.js";
+import { findOrphanedSessions } from "../../../formats/src/transfer/orphans.js";
+import { type SyncedAgent, type SyncOptions, syncSessions } from "../../../formats/src/transfer/sync.js";
 import { pathNames } from "../world/grow.js";
 import { findingsOf, lastingPlace, openedStore, tempFolder } from "../world/stores.js";
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { BoughError } from "../../src/errors/bough-error.js";
-import { FORMATS } from "../../src/formats/registry.js";
-import { parseJson, tryStringify } from "../../src/source/json.js";
-import { readHead } from "../../src/source/json-lines.js";
-import { importPath } from "../../src/transfer/import-path.js";
+import { FORMATS } from "../../../formats/src/registry.js";
+import { parseJson, tryStringify } from "../../src/entry/json-fields.js";
+import { readHead } from "../../../formats/src/source/json-lines.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
 import { drawing, MUTATIONS, mutated } from "./mutations.js";
 import { findingsOf, openedStore, tempFolder } from "./stores.js";
 

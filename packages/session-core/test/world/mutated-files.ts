@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { isObject, type JsonObject } from "../../src/entry/json.js";
 import { BoughError } from "../../src/errors/bough-error.js";
-import { FORMATS } from "../../src/formats/registry.js";
-import { readHead } from "../../src/source/json-lines.js";
-import type { SourceRecord } from "../../src/source/source-session.js";
+import { FORMATS } from "../../../formats/src/registry.js";
+import { readHead } from "../../../formats/src/source/json-lines.js";
+import type { SourceRecord } from "../../src/port/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { importPath } from "../../src/transfer/import-path.js";
-import type { ImportReport } from "../../src/transfer/import-run.js";
+import { importPath } from "../../../formats/src/transfer/import-path.js";
+import type { ImportReport } from "../../../formats/src/transfer/import-run.js";
 import { drawing, MUTATIONS, mutated } from "./mutations.js";
 import { findingsOf, openedStore, tempFolder } from "./stores.js";
 

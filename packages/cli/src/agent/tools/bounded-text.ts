@@ -1,4 +1,4 @@
-import { HEAD_SHARE } from "@bough/session-core/internals";
+import { HEAD_SHARE } from "@bough/session-core/view";
 
 /** Maximum length of a tool's output, in characters. */
 export const MAX_OUTPUT = 30_000;

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
-import { isAtOrBelow } from "@bough/session-core/internals";
+import { isAtOrBelow } from "@bough/formats";
 import { ToolFailure, type ToolInput } from "./tool.js";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;

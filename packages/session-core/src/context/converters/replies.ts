@@ -1,9 +1,9 @@
 // What the readers of replies share. A reply comes from a server, so nothing is assumed about it.
 import { optional, record, TEXT } from "../../arguments/rules.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
+import { tryStringify } from "../../entry/json-fields.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
-import { tryStringify } from "../../source/json.js";
 
 /** Whose reply it is. */
 export interface ReplyOptions {

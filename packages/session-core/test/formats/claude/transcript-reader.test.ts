@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { claudeFormat } from "../../../src/formats/claude/format.js";
-import { agentIdOfFile } from "../../../src/formats/claude/ids.js";
-import { TranscriptReader } from "../../../src/formats/claude/transcript-reader.js";
-import type { SourceRecord } from "../../../src/source/source-session.js";
+import { claudeFormat } from "../../../../formats/src/claude/format.js";
+import { agentIdOfFile } from "../../../../formats/src/claude/ids.js";
+import { TranscriptReader } from "../../../../formats/src/claude/transcript-reader.js";
+import type { SourceRecord } from "../../../src/port/source-session.js";
 import {
   boundary,
   call,

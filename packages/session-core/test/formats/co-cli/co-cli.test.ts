@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { coCliFormat } from "../../../src/formats/co-cli/format.js";
-import type { SourceRecord } from "../../../src/source/source-session.js";
+import { coCliFormat } from "../../../../formats/src/co-cli/format.js";
+import type { SourceRecord } from "../../../src/port/source-session.js";
 import { importedFile, importedPath, treeLines } from "../../world/imported-file.js";
 import { nothingIsLost } from "../../world/mutated-files.js";
 import { collected } from "../../world/stores.js";

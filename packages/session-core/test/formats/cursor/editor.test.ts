@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cursorFormat } from "../../../src/formats/cursor/format.js";
-import type { SourceRecord, SourceSession } from "../../../src/source/source-session.js";
-import { importPath } from "../../../src/transfer/import-path.js";
+import { cursorFormat } from "../../../../formats/src/cursor/format.js";
+import type { SourceRecord, SourceSession } from "../../../src/port/source-session.js";
+import { importPath } from "../../../../formats/src/transfer/import-path.js";
 import { openedStore, raw } from "../../world/stores.js";
 import { answer, composer, editorFile, prompt, thought, tool } from "./editor-files.js";
 

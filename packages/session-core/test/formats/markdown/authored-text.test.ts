@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sanitizeMarkdown } from "../../../src/formats/markdown/sanitize-markdown.js";
+import { sanitizeMarkdown } from "../../../../formats/src/markdown/sanitize-markdown.js";
 import { linesOutsideCode } from "./documents.js";
 import { nasty } from "./nasty.js";
 

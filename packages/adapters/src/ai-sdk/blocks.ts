@@ -1,0 +1,115 @@
+import { Buffer } from "node:buffer";
+import type { FileBlock, ForeignBlock, ImageBlock, ProviderOptions, TextBlock, ThinkingBlock, ToolCallBlock } from "@bough/session-core";
+import { isObject } from "@bough/session-core/wire";
+import type { ProviderMetadata } from "ai";
+
+/** Provider metadata as the member `providerOptions` of a block; nothing if it is empty. */
+export function optionsMember(metadata: ProviderOptions | ProviderMetadata | undefined): { providerOptions?: ProviderOptions } {
+  if (metadata === undefined) return {};
+  const filled = Object.entries(metadata).filter(([, members]) => Object.keys(members).length > 0);
+  return filled.length === 0 ? {} : { providerOptions: Object.fromEntries(filled) };
+}
+
+/** A text block. */
+export function textBlock(text: string, metadata: ProviderMetadata | undefined): TextBlock {
+  return { type: "text", text, ...optionsMember(metadata) };
+}
+
+/** A thinking block. Anthropic's signature, or the data of redacted thinking, becomes `thinkingSignature`. */
+export function thinkingBlock(thinking: string, metadata: ProviderMetadata | undefined): ThinkingBlock {
+  const { anthropic, ...others } = metadata ?? {};
+  const { signature, redactedData, ...rest } = anthropic ?? {};
+  const redacted = typeof redactedData === "string";
+  const opaque = redacted ? redactedData : signature;
+  return {
+    type: "thinking",
+    thinking,
+    ...(typeof opaque === "string" ? { thinkingSignature: opaque } : {}),
+    ...(redacted ? { redacted } : {}),
+    ...optionsMember({ ...others, anthropic: rest }),
+  };
+}
+
+/** The provider metadata of a thinking block: the reverse of `thinkingBlock`. */
+export function thinkingMetadata({ thinkingSignature, redacted, providerOptions }: ThinkingBlock): ProviderOptions | undefined {
+  if (thinkingSignature === undefined) return providerOptions;
+  const own = redacted === true ? { redactedData: thinkingSignature } : { signature: thinkingSignature };
+  return { ...providerOptions, anthropic: { ...providerOptions?.["anthropic"], ...own } };
+}
+
+/** What the SDK says of a tool call. */
+export interface ForeignCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly providerExecuted?: boolean | undefined;
+  readonly dynamic?: boolean | undefined;
+  readonly title?: string | undefined;
+  readonly toolMetadata?: object | undefined;
+  readonly providerMetadata?: ProviderMetadata | undefined;
+}
+
+/** A tool call. Arguments that are no object, such as invalid JSON, are kept as `unreadable`. */
+export function callBlock(call: ForeignCall): ToolCallBlock {
+  const { toolCallId: id, toolName: name, input, providerExecuted, dynamic, title, toolMetadata, providerMetadata } = call;
+  return {
+    type: "toolCall",
+    id,
+    name,
+    arguments: isObject(input) ? toJsonObject(input) : { unreadable: typeof input === "string" ? input : JSON.stringify(input ?? null) },
+    ...(providerExecuted === true ? { providerExecuted } : {}),
+    ...(dynamic === true ? { dynamic } : {}),
+    ...(title === undefined ? {} : { title }),
+    ...(toolMetadata === undefined ? {} : { toolMetadata }),
+    ...optionsMember(providerMetadata),
+  };
+}
+
+/** A value as JSON: without functions, undefined members and classes. */
+export function toJson(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text === undefined ? null : JSON.parse(text);
+}
+
+function toJsonObject(value: object): Record<string, unknown> {
+  const json = toJson(value);
+  return isObject(json) ? { ...json } : {};
+}
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]+)*;base64,(.*)$/s;
+
+/** Content of a file in any form of the SDK: base64, a URL, a data URL, bytes. */
+export type FileContent = string | URL | Uint8Array | ArrayBuffer;
+
+/** An image or file block. A content that is neither a URL nor base64 is kept as a foreign block. */
+export function fileBlock(
+  content: FileContent,
+  given: string | undefined,
+  more: { readonly filename?: string | undefined; readonly metadata?: ProviderMetadata | undefined } = {},
+): ImageBlock | FileBlock | ForeignBlock {
+  const { filename, metadata } = more;
+  const shared = { ...(filename === undefined ? {} : { filename }), ...optionsMember(metadata) };
+  const text = toText(content);
+  const [, typeInUrl = "", dataInUrl] = DATA_URL.exec(text) ?? [];
+  const mediaType = given ?? (typeInUrl === "" ? "application/octet-stream" : typeInUrl);
+  if (dataInUrl === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) {
+    if (text.startsWith("data:") || /\s/.test(text))
+      return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
+    return { type: "file", mediaType, url: text, ...shared };
+  }
+  const data = dataInUrl ?? text;
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) return { type: "foreign", originalType: "file", raw: { url: text, mediaType, ...shared } };
+  if (/^image\/[\w.+-]+$/.test(mediaType)) return { type: "image", data, mimeType: mediaType, ...shared };
+  return { type: "file", mediaType, data, ...shared };
+}
+
+function toText(content: FileContent): string {
+  if (typeof content === "string") return content;
+  if (content instanceof URL) return content.href;
+  return Buffer.from(content instanceof Uint8Array ? content : new Uint8Array(content)).toString("base64");
+}
+
+/** A part that only a page shows, such as a source: stored unchanged, and never sent to a model. */
+export function shownBlock(part: { readonly type: string }): ForeignBlock {
+  return { type: "foreign", originalType: part.type, raw: toJson(part) };
+}

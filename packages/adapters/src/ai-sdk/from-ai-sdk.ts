@@ -1,0 +1,109 @@
+import { type AssistantBlock, assistantMessage, type ContentBlock, type EntryInput, userMessage } from "@bough/session-core";
+import * as rules from "@bough/session-core/arguments";
+import type { ModelMessage } from "ai";
+import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
+import { providerOf } from "./step-entries.js";
+import { resultEntry } from "./tool-output.js";
+
+const MESSAGES = rules.list(rules.record({ role: rules.TEXT }), "an array of messages");
+
+/**
+ * Messages of the AI SDK (`ModelMessage[]`) as entries to append: an entry for each message, and one for each tool result. Provider
+ * options of parts, files and JSON outputs are kept; `toAiSdk` of the stored entries gives the same messages, with texts as parts,
+ * without blank texts, and with a result for each call. Options of a whole message, such as a cache mark, are stored, but not sent
+ * again. A model message has no usage, stop reason or model: to record a running agent use `recordSteps`. Pure.
+ *
+ * @throws {InvalidArgumentError} `messages` is not an array of messages.
+ * @example
+ * const entries = fromAiSdk(await convertToModelMessages(uiMessages));
+ * await session.write(entries.map((entry) => ({ kind: "entry", entry })));
+ */
+export function fromAiSdk(messages: readonly ModelMessage[]): EntryInput[] {
+  rules.checkArgument("messages", messages, MESSAGES);
+  return messages.flatMap(toEntries);
+}
+
+function toEntries(message: ModelMessage): EntryInput[] {
+  const options = optionsMember(message.providerOptions);
+  switch (message.role) {
+    case "system":
+      return [{ type: "message", message: { role: "system", content: message.content, ...options } }];
+    case "user": {
+      const { content } = message;
+      const entry = userMessage(typeof content === "string" ? content : content.map(userBlock));
+      return [options.providerOptions === undefined ? entry : withOptions(entry, options)];
+    }
+    case "assistant":
+      return assistantEntries(message.content, options);
+    case "tool":
+      return message.content.flatMap((part) => (part.type === "tool-result" ? [resultOf(part)] : []));
+  }
+}
+
+function withOptions(entry: EntryInput, options: object): EntryInput {
+  return entry.type === "message" ? { ...entry, message: { ...entry.message, ...options } } : entry;
+}
+
+type UserPart = Exclude<Extract<ModelMessage, { role: "user" }>["content"], string>[number];
+
+function userBlock(part: UserPart): ContentBlock {
+  switch (part.type) {
+    case "text":
+      return textBlock(part.text, part.providerOptions);
+    case "image":
+      return fileBlock(part.image, part.mediaType ?? imageType(part.image), { metadata: part.providerOptions });
+    case "file":
+      return fileBlock(part.data, part.mediaType, { filename: part.filename, metadata: part.providerOptions });
+  }
+}
+
+/** The type of an image that comes without one: that of its data URL, or what the first bytes say. */
+function imageType(image: unknown): string | undefined {
+  const text = image instanceof URL ? image.href : image;
+  if (typeof text !== "string") return "image/png";
+  if (text.startsWith("data:")) return undefined;
+  if (/^https?:/.test(text)) return "image/*";
+  const known = [
+    ["iVBOR", "image/png"],
+    ["/9j/", "image/jpeg"],
+    ["R0lG", "image/gif"],
+    ["UklG", "image/webp"],
+  ] as const;
+  return known.find(([start]) => text.startsWith(start))?.[1] ?? "image/png";
+}
+
+type AssistantContent = Extract<ModelMessage, { role: "assistant" }>["content"];
+type AssistantPart = Exclude<AssistantContent, string>[number];
+
+function assistantEntries(content: AssistantContent, options: object): EntryInput[] {
+  const parts: readonly AssistantPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const blocks = parts.flatMap(assistantBlock);
+  const stopReason = blocks.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
+  const provider = providerOf(undefined, blocks);
+  // Results of tools that the provider ran are in its reply.
+  const results = parts.flatMap((part) => (part.type === "tool-result" ? [resultOf(part, true)] : []));
+  return [assistantMessage(blocks, { stopReason, ...(provider === undefined ? {} : { provider }), ...options }), ...results];
+}
+
+function assistantBlock(part: AssistantPart): readonly AssistantBlock[] {
+  switch (part.type) {
+    case "text":
+      return [textBlock(part.text, part.providerOptions)];
+    case "reasoning":
+      return [thinkingBlock(part.text, part.providerOptions)];
+    case "file":
+      return [fileBlock(part.data, part.mediaType, { filename: part.filename, metadata: part.providerOptions })];
+    case "tool-call":
+      return [callBlock({ ...part, providerMetadata: part.providerOptions })];
+    case "tool-approval-request":
+      return [shownBlock(part)];
+    case "tool-result":
+      return [];
+  }
+}
+
+type ToolResultPart = Extract<AssistantPart, { type: "tool-result" }>;
+
+function resultOf({ toolCallId, toolName, output, providerOptions }: ToolResultPart, providerExecuted = false) {
+  return resultEntry({ toolCallId, toolName, output, providerExecuted, providerMetadata: providerOptions });
+}

@@ -1,0 +1,125 @@
+import {
+  type AssistantBlock,
+  type AssistantMessage,
+  assistantMessage,
+  type EntryInput,
+  normalizeUsage,
+  type ToolCallBlock,
+} from "@bough/session-core";
+import { isObject } from "@bough/session-core/wire";
+import type { ModelMessage } from "ai";
+import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
+import { type AiSdkStep, isStepPart, providerName, type StepPart } from "./step.js";
+import { readStopReason } from "./stop-reason.js";
+import { errorOutput, type ModelOutput, resultEntry } from "./tool-output.js";
+
+/**
+ * The entries of one step: the reply with its usage, stop reason, provider and model, then one result for each of its tool calls
+ * that has run. Thinking, files, sources and provider metadata (signatures, ids of items) are kept. Pure.
+ *
+ * @throws {InvalidEntryError} `usage` has counts, but none of a known name.
+ * @example
+ * const { steps } = await generateText({ model, prompt });
+ * await session.write(steps.flatMap((step) => stepEntries(step)).map((entry) => ({ kind: "entry", entry })));
+ */
+export function stepEntries(step: AiSdkStep): EntryInput[] {
+  return entriesOfStep(step, undefined);
+}
+
+/** As `stepEntries`, with the error of a step that failed. A step that failed before it said anything has no entries. */
+export function entriesOfStep(step: AiSdkStep, error: unknown): EntryInput[] {
+  const parts = step.content.filter(isStepPart);
+  const blocks = replyBlocks(parts);
+  const { response, model } = step;
+  const stopReason = readStopReason(step.finishReason, step.rawFinishReason) ?? "error";
+  const isFailed = stopReason === "error" || stopReason === "overflow";
+  if (isFailed && blocks.length === 0) return [];
+  const reply = assistantMessage(blocks, {
+    provider: providerOf(providerName(model?.provider), blocks),
+    model: response.modelId ?? model?.modelId,
+    usage: normalizeUsage(step.usage),
+    stopReason: isFailed ? "error" : stopReason,
+    ...(isFailed && error !== undefined ? { errorMessage: messageOf(error) } : {}),
+    ...(response.id === undefined ? {} : { responseId: response.id }),
+    ...optionsMember(step.providerMetadata),
+  });
+  return [reply, ...resultEntries(parts, modelOutputs(response.messages ?? []))];
+}
+
+/** The entries of a whole result of `generateText` or of an agent: those of each of its steps. */
+export function resultEntriesOf(result: { readonly steps: readonly AiSdkStep[] }): EntryInput[] {
+  return result.steps.flatMap((step) => stepEntries(step));
+}
+
+/** The provider, or `anthropic` if the blocks are signed by it. */
+export function providerOf(provider: string | undefined, blocks: readonly AssistantBlock[]): string | undefined {
+  return provider ?? (blocks.some((block) => block.type === "thinking" && block.thinkingSignature !== undefined) ? "anthropic" : undefined);
+}
+
+/** The blocks of a reply, in the order of its parts. */
+export function replyBlocks(parts: readonly StepPart[]): AssistantMessage["content"] {
+  const approvals = new Map(
+    parts.flatMap((part) => (part.type === "tool-approval-request" ? [[part.toolCall.toolCallId, part] as const] : [])),
+  );
+  return parts.flatMap((part) => replyBlock(part)).map((block) => withApproval(block, approvals));
+}
+
+function replyBlock(part: StepPart): readonly AssistantBlock[] {
+  switch (part.type) {
+    case "text":
+      return part.text === "" && part.providerMetadata === undefined ? [] : [textBlock(part.text, part.providerMetadata)];
+    case "reasoning":
+      return part.text === "" && part.providerMetadata === undefined ? [] : [thinkingBlock(part.text, part.providerMetadata)];
+    case "file":
+      return [fileBlock(part.file.base64, part.file.mediaType, { metadata: part.providerMetadata })];
+    case "source":
+      return [shownBlock(part)];
+    case "tool-call":
+      return [callBlock(part)];
+    default:
+      return [];
+  }
+}
+
+type Approvals = ReadonlyMap<string, { readonly approvalId: string; readonly signature?: string }>;
+
+function withApproval(block: AssistantBlock, approvals: Approvals): AssistantBlock {
+  const asked = block.type === "toolCall" ? approvals.get(block.id) : undefined;
+  if (asked === undefined) return block;
+  const { approvalId: id, signature } = asked;
+  return { ...block, approval: { id, ...(signature === undefined ? {} : { signature }) } };
+}
+
+/** The entries of the results among the parts of a step. */
+export function resultEntries(parts: readonly StepPart[], outputs: ReadonlyMap<string, ModelOutput> = new Map()): EntryInput[] {
+  return parts.flatMap((part) => {
+    if (part.type !== "tool-result" && part.type !== "tool-error") return [];
+    const { toolCallId, toolName, providerExecuted, providerMetadata } = part;
+    const known = outputs.get(toolCallId);
+    const shared = { toolCallId, toolName, providerExecuted, providerMetadata };
+    if (part.type === "tool-error") return [resultEntry({ ...shared, output: known ?? errorOutput(part.error) })];
+    return part.preliminary === true ? [] : [resultEntry({ ...shared, output: known, raw: { value: part.output } })];
+  });
+}
+
+/** What the model reads of each result, by the id of its call: tools may give it something else than they return. */
+function modelOutputs(messages: readonly { readonly role: string; readonly content: unknown }[]): ReadonlyMap<string, ModelOutput> {
+  const found = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isToolResultPart) : []));
+  return new Map(found.map(({ toolCallId, output }) => [toolCallId, output]));
+}
+
+type ToolContent = Extract<ModelMessage, { role: "tool" }>["content"][number];
+
+function isToolResultPart(part: unknown): part is Extract<ToolContent, { type: "tool-result" }> {
+  return isObject(part) && part["type"] === "tool-result" && typeof part["toolCallId"] === "string" && isObject(part["output"]);
+}
+
+/** The calls among the blocks. */
+export function callsOf(blocks: readonly AssistantBlock[]): ToolCallBlock[] {
+  return blocks.filter((block) => block.type === "toolCall");
+}
+
+/** The message of an error, of at most 2,000 characters. */
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+}

@@ -1,0 +1,100 @@
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "@bough/session-core/wire";
+import { type BoundaryFacts, type IndexedRecord, type NodeIndex, ROOT } from "./session-file.js";
+
+/**
+ * Collects the compactions of a file.
+ *
+ * Records that a compaction kept stay at their first position. After the boundary, their uuids refer to the compaction: a later
+ * child of them, or of a second copy of them, continues after the compaction.
+ */
+export class Boundaries {
+  readonly facts = new Map<NodeIndex, BoundaryFacts>();
+  /** The records whose uuids now refer to a compaction. */
+  readonly #kept = new Map<string, NodeIndex>();
+  readonly #nodeOf: Map<string, NodeIndex>;
+  #latest: NodeIndex = ROOT;
+
+  constructor(nodeOf: Map<string, NodeIndex>) {
+    this.#nodeOf = nodeOf;
+  }
+
+  /** Adds a boundary. */
+  add(record: JsonObject, node: NodeIndex, isParentMissing: boolean): void {
+    const uuids = readKeptUuids(record);
+    const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
+    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), isParentMissing: isParentMissing });
+    this.#latest = node;
+    for (const uuid of uuids) this.#redirect(uuid, node);
+  }
+
+  #placeOf(uuid: string): NodeIndex | undefined {
+    return this.#kept.get(uuid) ?? this.#nodeOf.get(uuid);
+  }
+
+  #redirect(uuid: string, boundary: NodeIndex): void {
+    const place = this.#placeOf(uuid);
+    if (place === undefined || place === boundary) return;
+    this.#kept.set(uuid, place);
+    this.#nodeOf.set(uuid, boundary);
+  }
+
+  /** Assigns a summary to its boundary: its parent, or the last boundary before it. Returns the boundary; undefined if there is none. */
+  attachSummary(summary: NodeIndex, parent: NodeIndex, records: readonly IndexedRecord[]): NodeIndex | undefined {
+    let boundary = parent;
+    while (records[boundary]?.kind === "noise") boundary = records[boundary]?.parent ?? ROOT;
+    if (boundary < 0) boundary = this.#latest;
+    const facts = this.facts.get(boundary);
+    if (facts === undefined || facts.summary !== undefined) return undefined;
+    facts.summary = summary;
+    return boundary;
+  }
+}
+
+/** The uuids of the records that a compaction kept; of a segment, only its two ends are recorded. */
+export function readKeptUuids(record: JsonObject): readonly string[] {
+  const metadata = objectAt(record, "compactMetadata") ?? {};
+  const listed = objectAt(metadata, "preservedMessages")?.uuids;
+  if (Array.isArray(listed)) return listed.filter((uuid) => typeof uuid === "string");
+  const segment = objectAt(metadata, "preservedSegment") ?? {};
+  return [stringAt(segment, "headUuid"), stringAt(segment, "tailUuid")].filter((uuid) => uuid !== undefined);
+}
+
+/**
+ * The payload of a boundary and its summary.
+ * @param firstKept id of the first kept entry; null: none is on the path.
+ */
+export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKept: string | null): JsonObject {
+  const metadata = objectAt(boundary, "compactMetadata") ?? {};
+  const rest = without(metadata, ["trigger", "preTokens", "postTokens"]);
+  return {
+    type: "compaction",
+    summary: summaryText(summary),
+    firstKeptEntryId: firstKept,
+    ...tokens("tokensBefore", numberAt(metadata, "preTokens")),
+    ...tokens("tokensAfter", numberAt(metadata, "postTokens")),
+    ...triggerOf(stringAt(metadata, "trigger")),
+    ...(Object.keys(rest).length === 0 ? {} : { compactMetadata: rest }),
+  };
+}
+
+/** The payload of a summary without a boundary. */
+export function toCompactionWithoutBoundary(summary: JsonObject): JsonObject {
+  return { type: "compaction", summary: summaryText(summary), firstKeptEntryId: null };
+}
+
+function summaryText(record: JsonObject): string {
+  const content = objectAt(record, "message")?.content;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  const texts = content.map((block: unknown) => (isObject(block) ? (stringAt(block, "text") ?? "") : ""));
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+function tokens(name: string, count: number | undefined): JsonObject {
+  return count === undefined || count < 0 ? {} : { [name]: count };
+}
+
+// Claude Code's "auto" is a compaction at a threshold.
+function triggerOf(trigger: string | undefined): JsonObject {
+  return trigger === undefined ? {} : { trigger: trigger === "auto" ? "threshold" : trigger };
+}

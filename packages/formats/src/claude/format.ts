@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { ImportProblem, SessionId } from "@bough/session-core";
+import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import type { JsonObject } from "@bough/session-core/wire";
+import { foldersBelow } from "../source/agent-folders.js";
+import { SourceFolders } from "../source/source-folders.js";
+import type { FileHead, SourceFormat } from "../source/source-format.js";
+import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
+import { toAgentHeader, toConversationHeader } from "./headers.js";
+import { agentIdOfFile, conversationId, projectFolder } from "./ids.js";
+import { type IndexedFile, indexFile } from "./indexer.js";
+import { readRecords } from "./records.js";
+import type { SessionFile } from "./session-file.js";
+
+/**
+ * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or next to it.
+ *
+ * The conversation comes first, then its agents. The file of an agent alone gives the same session with the same parent as
+ * through the conversation. A file without a conversation has no sessions.
+ */
+export const claudeFormat: SourceFormat = {
+  name: "claude",
+  agents: [
+    {
+      name: "Claude Code",
+      folders: (given) => foldersBelow(given, "CLAUDE_CONFIG_DIR", ["projects"], ".claude", ".config/claude"),
+      files: /\.jsonl$/,
+      resume: {
+        program: "claude",
+        args: (sessionId) => ["--resume", sessionId],
+        newSession: (folder, { cwd }) => {
+          const sessionId = randomUUID();
+          return { sessionId, file: join(folder, projectFolder(cwd), `${sessionId}.jsonl`) };
+        },
+      },
+    },
+  ],
+  detects: isClaude,
+  starterOf,
+  sessions,
+};
+
+function* sessions(
+  path: string,
+  folders = new SourceFolders(),
+  reads: (path: string) => boolean = () => true,
+): Generator<SourceSession, void, void> {
+  const file = indexFile(path, agentIdOfFile(path));
+  const conversation = conversationId(file);
+  const agents = findAgentFiles(path, conversation, folders);
+  const main = file.chains[0];
+  if (main !== undefined && main.records > 0) {
+    yield toSession(file, 0, toConversationHeader(file, main, conversation), [...agents.problems, ...chainProblems(file)]);
+    yield* readAgents(file, { conversation, starter: file, folders, problems: [] });
+  } else {
+    const starter = indexParent(path, conversation, folders);
+    const problems = [...agents.problems, ...starter.problems, ...chainProblems(file)];
+    yield* readAgents(file, { conversation, starter: starter.value ?? file, folders, problems });
+  }
+  for (const agentPath of agents.paths.filter(reads)) {
+    const agentFile = indexFile(agentPath, agentIdOfFile(agentPath));
+    yield* readAgents(agentFile, { conversation, starter: file, folders, problems: chainProblems(agentFile) });
+  }
+}
+
+function chainProblems({ path, isChain }: SessionFile): readonly ImportProblem[] {
+  const message = "the file has replies without a parent; each record without one was attached to the one before it";
+  return isChain ? [{ code: "missing-parent", path, line: null, message }] : [];
+}
+
+interface AgentSource {
+  readonly conversation: SessionId;
+  /** The file whose calls started the agents. */
+  readonly starter: SessionFile;
+  readonly folders: SourceFolders;
+  readonly problems: readonly ImportProblem[];
+}
+
+function* readAgents(file: IndexedFile, { conversation, starter, folders, problems }: AgentSource): Generator<SourceSession, void, void> {
+  const meta = readAgentMeta(file.path, folders);
+  const agents = [...file.chains.entries()].filter(([chain]) => chain > 0);
+  for (const [at, [chain, facts]] of agents.entries()) {
+    yield toSession(file, chain, toAgentHeader(facts, conversation, starter, meta.value), at === 0 ? [...problems, ...meta.problems] : []);
+  }
+}
+
+function toSession(file: IndexedFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
+  return {
+    header,
+    path: file.path,
+    *records() {
+      yield* problems.map((problem): SourceRecord => ({ kind: "problem", problem }));
+      yield* readRecords(file, chain, header.sessionId);
+    },
+  };
+}
+
+/**
+ * Whether Claude Code wrote the file: one of its records has a uuid and a parent uuid, or is a side record of a type that only
+ * Claude Code writes.
+ */
+function isClaude({ records }: FileHead): boolean {
+  return records.some((record) => hasTreePosition(record) || isSideRecord(record));
+}
+
+function hasTreePosition(record: JsonObject): boolean {
+  const { type, uuid, parentUuid } = record;
+  return typeof type === "string" && typeof uuid === "string" && (parentUuid === null || typeof parentUuid === "string");
+}
+
+function isSideRecord(record: JsonObject): boolean {
+  switch (record.type) {
+    case "summary":
+      return typeof record.summary === "string" && typeof record.leafUuid === "string";
+    case "queue-operation":
+      return typeof record.operation === "string" && typeof record.sessionId === "string";
+    case "file-history-snapshot":
+      return typeof record.messageId === "string" && typeof record.snapshot === "object";
+    case "custom-title":
+    case "ai-title":
+    case "last-prompt":
+    case "permission-mode":
+      return typeof record.sessionId === "string";
+  }
+  return false;
+}

@@ -1,0 +1,76 @@
+import { QUIET_MS, RUNNING_MS } from "@bough/session-core/engine";
+import { type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
+import { BRANCH_STARTS } from "./record-kind.js";
+import type { NodeIndex, SessionFile } from "./session-file.js";
+
+/** Reports that Claude Code writes when a turn has ended. */
+const TURN_ENDS = ["turn_duration", "stop_hook_summary"];
+
+/** Stop reasons after which the same reply may go on with another line. */
+const GOES_ON = ["tool_use", "pause_turn"];
+
+/**
+ * Finds the records of a transcript whose entries later lines can still change:
+ *
+ * - a reply, until the next step of its session, a stop reason that ends the turn, or the report that the turn has ended;
+ * - a compaction, until its summary or another step;
+ * - a report or an injected message, until the next step: only then it is known whether a branch starts with it.
+ */
+export class OpenRecords {
+  readonly #file: SessionFile;
+  /** For each session of the transcript: its last step, and whether the reply that it may be has ended. */
+  readonly #steps = new Map<number, { readonly node: NodeIndex; hasEnded: boolean; goesOn: boolean }>();
+  #seen: NodeIndex = 0;
+  #lastResult: NodeIndex = -1;
+
+  constructor(file: SessionFile) {
+    this.#file = file;
+  }
+
+  /** Reads the next record of the file, which was added last. */
+  add(object: JsonObject): void {
+    const node = this.#seen++;
+    const record = this.#file.records[node];
+    if (record === undefined) return;
+    const { kind, chain } = record;
+    if (BRANCH_STARTS.includes(kind)) this.#steps.set(chain, { node, hasEnded: kind !== "reply" && kind !== "boundary", goesOn: false });
+    if (kind === "result" && chain === 0) this.#lastResult = node;
+    const step = this.#steps.get(chain);
+    if (step !== undefined && endsTurn(object)) step.hasEnded = true;
+    if (step !== undefined && object.type === "assistant") step.goesOn = stopReasonOf(object) === undefined || isThinking(object);
+    if (step !== undefined && this.#file.boundaries.get(step.node)?.summary !== undefined) step.hasEnded = true;
+  }
+
+  /** How long an open record of a session may still be changed, in milliseconds: a reply without a stop reason goes on. */
+  waitMs(chain: number): number {
+    return this.#steps.get(chain)?.goesOn === true ? RUNNING_MS : QUIET_MS;
+  }
+
+  /**
+   * Whether later lines can change the entries of a record.
+   * @param home the session of the transcript, in contrast to agents inside it, which end with the result of their call.
+   */
+  isOpen(node: NodeIndex, home: number): boolean {
+    const record = this.#file.records[node];
+    if (record === undefined) return true;
+    if (record.chain !== home && this.#lastResult > node) return false;
+    const step = this.#steps.get(record.chain);
+    if (record.kind === "reply" || record.kind === "boundary") return step?.node === node && !step.hasEnded;
+    return (record.kind === "noise" || record.kind === "injected") && (step === undefined || step.node < node);
+  }
+}
+
+function endsTurn(record: JsonObject): boolean {
+  if (record.type === "system") return TURN_ENDS.includes(stringAt(record, "subtype") ?? "");
+  const reason = record.type === "assistant" ? stopReasonOf(record) : undefined;
+  return reason !== undefined && !GOES_ON.includes(reason) && !isThinking(record);
+}
+
+function stopReasonOf(record: JsonObject): string | undefined {
+  return stringAt(objectAt(record, "message") ?? {}, "stop_reason");
+}
+
+/** Whether a line is the thinking at the start of a reply. */
+function isThinking(record: JsonObject): boolean {
+  return JSON.stringify(objectAt(record, "message")?.content ?? "").startsWith('[{"type":"thinking"');
+}

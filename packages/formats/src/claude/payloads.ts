@@ -1,0 +1,159 @@
+import type { EntryId, ImportProblem } from "@bough/session-core";
+import { type JsonObject, quoted, stringAt } from "@bough/session-core/wire";
+import { readKeptUuids, toCompaction, toCompactionWithoutBoundary } from "./compaction.js";
+import { isUsableId } from "./ids.js";
+import { toReplyMessage, toUserMessages } from "./messages.js";
+import type { TreePlacement } from "./placement.js";
+import { readTypeName } from "./record-kind.js";
+import type { LineSource, NodeIndex, SessionFile } from "./session-file.js";
+
+/** The payloads of a record, at least one, each the child of the one before. */
+interface RecordPayloads {
+  readonly payloads: readonly JsonObject[];
+  readonly problems: readonly Pick<ImportProblem, "code" | "message">[];
+}
+
+/** Converts the records of a session to payloads; reads the other lines of a reply or compaction from the file. */
+export class PayloadBuilder {
+  readonly #file: SessionFile;
+  readonly #chain: number;
+  readonly #reader: LineSource;
+  readonly #placement: TreePlacement;
+
+  constructor(file: SessionFile, chain: number, reader: LineSource, placement: TreePlacement) {
+    this.#file = file;
+    this.#chain = chain;
+    this.#reader = reader;
+    this.#placement = placement;
+  }
+
+  // Read for each record, because the first branch of a transcript that is still written may come later.
+  get #firstBranch(): string | undefined {
+    return this.#file.chains[this.#chain]?.gitBranch;
+  }
+
+  /** The payloads of `record` at `node`, which has no position in the tree yet. */
+  create(node: NodeIndex, record: JsonObject): RecordPayloads {
+    switch (this.#file.records[node]?.kind) {
+      case "human":
+      case "injected":
+      case "result":
+        return withoutProblems(...this.#userPayloads(record));
+      case "reply":
+        return withoutProblems({
+          type: "message",
+          message: toReplyMessage(this.#linesOf(node, record)),
+          ...readOtherFields(record, this.#firstBranch),
+        });
+      case "boundary":
+        return this.#compaction(node, record);
+      case "summary":
+        return withoutProblems({ ...toCompactionWithoutBoundary(record), ...readOtherFields(record, this.#firstBranch) });
+      case "noise":
+      case "side":
+      case "absorbed":
+      case "bad":
+      case undefined:
+        return toForeign(record);
+    }
+  }
+
+  #userPayloads(record: JsonObject): readonly JsonObject[] {
+    const leftover = readOtherFields(record, this.#firstBranch);
+    const messages = toUserMessages(record, (id) => this.#file.calls.get(id)?.name);
+    return messages.map((message, at) => ({ type: "message", message, ...(at === 0 ? leftover : {}) }));
+  }
+
+  #linesOf(node: NodeIndex, first: JsonObject): readonly JsonObject[] {
+    const later = (this.#file.replyLines.get(node) ?? []).map((line) => this.#objectAt(line));
+    return [first, ...later.filter((line) => line !== undefined)];
+  }
+
+  #objectAt(node: NodeIndex | undefined): JsonObject | undefined {
+    const place = node === undefined ? undefined : this.#file.records[node];
+    return place === undefined ? undefined : this.#reader.takeObject(place);
+  }
+
+  #compaction(node: NodeIndex, boundary: JsonObject): RecordPayloads {
+    const facts = this.#file.boundaries.get(node);
+    const problems: RecordPayloads["problems"][number][] = facts?.isParentMissing === true ? [NO_PARENT] : [];
+    const summary = this.#objectAt(facts?.summary);
+    if (summary === undefined) return { ...toForeign(boundary), problems: [...problems, NO_SUMMARY] };
+    const firstKept = this.#firstKept(node, facts?.firstKept);
+    if (firstKept === null && readKeptUuids(boundary).length > 0) problems.push(NOT_ON_PATH);
+    const payload = { ...toCompaction(boundary, summary, firstKept), ...readOtherFields(boundary, this.#firstBranch) };
+    return { payloads: [payload], problems };
+  }
+
+  #firstKept(boundary: NodeIndex, kept: NodeIndex | undefined): EntryId | null {
+    if (kept === undefined || !this.#placement.isOnPath(kept, this.#placement.parentFor(boundary))) return null;
+    const uuid = this.#file.records[kept]?.uuid;
+    return uuid === undefined || !isUsableId(uuid) || this.#file.renamed.has(kept) ? null : uuid;
+  }
+}
+
+const NO_PARENT = {
+  code: "missing-parent",
+  message: "the record before the compaction is not in the file; attached to the end of the conversation",
+} as const;
+const NO_SUMMARY = { code: "invalid-record", message: "a compaction without its summary; kept as a foreign entry" } as const;
+const NOT_ON_PATH = {
+  code: "missing-kept-entry",
+  message: "the entries that the compaction kept are not on its path; imported as keeping nothing",
+} as const;
+
+function withoutProblems(...payloads: readonly JsonObject[]): RecordPayloads {
+  return { payloads, problems: [] };
+}
+
+function toForeign(record: JsonObject): RecordPayloads {
+  const originalType = readTypeName(record);
+  // A message without content or a record without a type is an invalid record, not one of an unknown type.
+  const isBroken =
+    originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
+  const message = `no message can be made of this record (${quoted(originalType)}); kept as a foreign entry`;
+  return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
+}
+
+// Fields that are part of the entry's position, its message or the session's header.
+const KEPT_ELSEWHERE: ReadonlySet<string> = new Set([
+  "type",
+  "subtype",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "timestamp",
+  "message",
+  "content",
+  "attachment",
+  "compactMetadata",
+  "toolUseResult",
+  "costUSD",
+  "isMeta",
+  "isSidechain",
+  "isApiErrorMessage",
+  "isCompactSummary",
+  "isVisibleInTranscriptOnly",
+  "sourceToolAssistantUUID",
+  "sessionId",
+  "agentId",
+  "cwd",
+  "gitBranch",
+  "version",
+  "userType",
+  "entrypoint",
+  "slug",
+]);
+
+/**
+ * The other fields of a record under `claude`: unknown fields, and the git branch if it is not the first one of the session.
+ * Empty if there are none.
+ */
+function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
+  const others = Object.keys(record).filter((key) => !KEPT_ELSEWHERE.has(key));
+  // Defined, not assigned: a member may be named `__proto__`.
+  const rest = Object.fromEntries(others.map((key) => [key, record[key]]));
+  const branch = stringAt(record, "gitBranch");
+  const claude = branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };
+  return Object.keys(claude).length === 0 ? {} : { claude };
+}

@@ -1,0 +1,330 @@
+import { createHash } from "node:crypto";
+import type { EntryId, SessionId } from "@bough/session-core";
+import { RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
+import { EntryChain } from "../source/entry-chain.js";
+import {
+  COPILOT_PROVIDER,
+  isTyped,
+  toCompactionPayload,
+  toReplyPayload,
+  toResultPayload,
+  toShellPayload,
+  toUserPayload,
+} from "./messages.js";
+
+/** An event with its data. */
+interface Part {
+  readonly line: number;
+  readonly event: JsonObject;
+  readonly data: JsonObject;
+}
+
+/** Where a conversation goes on, and what is known of it beside its events. */
+interface ConversationOptions {
+  /** The state of an earlier reading of the same conversation. */
+  readonly state?: JsonObject | undefined;
+  /** Reads the summary in the file of a checkpoint; undefined if there is none. */
+  readonly readSummary?: (checkpoint: string) => string | undefined;
+  /** Whether it is that of an agent: what the calling agent wrote is its prompt. */
+  readonly isAgent?: boolean;
+}
+
+/** How many calls without a result, and compactions without an end, are remembered: those of a crash never end. */
+const MOST_OPEN = 200;
+
+/**
+ * Converts the events of one conversation, in their order: of a session, of an agent, or of a transcript of VS Code. The events are a
+ * log, in which `parentId` names the event before, so each entry is attached to the one before it. `/clear` starts a new first entry.
+ *
+ * Memory: the calls without a result, and the chunks of one reply.
+ */
+export class EventConversation {
+  readonly #chain: EntryChain;
+  readonly #options: ConversationOptions;
+  /** The calls without a result: `id`, `name`, and `entryId` of the reply, or `args` of a tool that the user ran. */
+  #calls: readonly JsonObject[];
+  /** The compactions that have started: `attempt`, and `firstKept`, the first entry after the start. */
+  #compactions: readonly JsonObject[];
+  #model: string | undefined;
+  #effort: string | undefined;
+  /** Digests of the last system message and of the last reply's thinking: both may be written again. */
+  #system: string | undefined;
+  #thought: string | undefined;
+  /** Chunks of a reply whose later chunks have not come. */
+  #chunks: readonly Part[] = [];
+  /** Reasoning whose reply has not come. */
+  #reasoning: Part | undefined;
+  /** The usage of a request whose reply has not come. */
+  #usage: Part | undefined;
+
+  constructor(sessionId: SessionId, startMs: number, options: ConversationOptions = {}) {
+    const { state = {} } = options;
+    this.#chain = new EntryChain(sessionId, startMs, state);
+    this.#options = options;
+    this.#calls = objectsIn(state.calls);
+    this.#compactions = objectsIn(state.compactions);
+    this.#model = stringAt(state, "model");
+    this.#effort = stringAt(state, "effort");
+    this.#system = stringAt(state, "system");
+    this.#thought = stringAt(state, "thought");
+  }
+
+  /** What a later reading needs to go on, if nothing is pending. */
+  get state(): JsonObject {
+    const texts = { model: this.#model, effort: this.#effort, system: this.#system, thought: this.#thought };
+    const known = Object.entries(texts).filter(([, text]) => text !== undefined);
+    return { ...this.#chain.state, calls: this.#calls, compactions: this.#compactions, ...Object.fromEntries(known) };
+  }
+
+  /** Whether the last events become one entry with later ones. */
+  get isPending(): boolean {
+    return this.#chunks.length > 0 || this.#reasoning !== undefined || this.#usage !== undefined;
+  }
+
+  /** The prompt of an agent, which none of its events has. */
+  addPrompt(text: string, line: number, id: EntryId): SourceEntry {
+    return this.#chain.add({ line, id, payload: { type: "message", message: { role: "user", content: text } } });
+  }
+
+  *read(event: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    const type = stringAt(event, "type") ?? "";
+    const data = objectAt(event, "data");
+    const part = { line, event, data: data ?? {} };
+    if (data === undefined) {
+      yield* this.flush();
+      yield* this.#add(part, [toForeign(part)]);
+    } else if (isRepeated(type, data)) {
+      if (type === "tool.execution_start") this.#nameCall(data);
+      yield { kind: "merged", line };
+    } else if (type === "assistant.message" && isReply(data)) {
+      yield* this.#readReply(part);
+    } else if (type === "assistant.reasoning") {
+      yield* this.#readReasoning(part);
+    } else if (type === "session.usage_record" && isObject(data.usage)) {
+      yield* this.#readUsage(part);
+    } else {
+      yield* this.flush();
+      const payloads = this.#toPayloads(type, part);
+      if (payloads.length === 0) yield { kind: "merged", line };
+      yield* this.#add(part, payloads);
+    }
+  }
+
+  /** The end of the events: what is pending, because its later parts did not come yet. */
+  *finish(): Generator<SourceRecord, void, void> {
+    if (this.isPending) yield { kind: "open", waitMs: RUNNING_MS };
+    yield* this.flush();
+  }
+
+  /** Writes what is pending: a reply whose later chunks did not come, reasoning or a usage without a reply. */
+  *flush(): Generator<SourceRecord, void, void> {
+    const [reasoning, written, chunks] = [this.#reasoning, this.#usage, this.#chunks.map(({ data }) => data)];
+    const usage = written !== undefined && chunks.some((data) => isOfRequest(data, written)) ? written : undefined;
+    const parts = [reasoning, usage, ...this.#chunks].filter((part) => part !== undefined);
+    const first = this.#chunks[0] ?? parts[0];
+    this.#chunks = [];
+    this.#reasoning = undefined;
+    this.#usage = undefined;
+    if (first !== undefined) {
+      for (const { line } of parts) if (line !== first.line) yield { kind: "merged", line };
+      const thinking = reasoning && stringAt(reasoning.data, "content");
+      yield* this.#addReply(first, chunks, { thinking, model: this.#model, usage: usage && objectAt(usage.data, "usage") });
+    }
+    // A request that failed: no reply has its usage.
+    if (written !== undefined && usage === undefined) yield* this.#add(written, [toForeign(written)]);
+  }
+
+  *#addReply(first: Part, chunks: readonly JsonObject[], about: Parameters<typeof toReplyPayload>[1]): Generator<SourceEntry, void, void> {
+    const [entry] = this.#add(first, [toReplyPayload(chunks.length === 0 ? [{}] : chunks, about)]);
+    if (entry === undefined) return;
+    const texts = chunks.map((data) => stringAt(data, "reasoningText") ?? "").join("");
+    this.#thought = texts === "" ? undefined : digest(texts);
+    for (const { toolCallId, name } of chunks.flatMap(({ toolRequests }) => objectsIn(toolRequests)))
+      this.#openCall(toolCallId, name, { entryId: entry.id });
+    yield entry;
+  }
+
+  *#readReply(part: Part): Generator<SourceRecord, void, void> {
+    const { data } = part;
+    const before = this.#chunks.at(-1)?.data;
+    if (before !== undefined && !isSameReply(before, data)) yield* this.flush();
+    this.#chunks = [...this.#chunks, part];
+    const count = numberAt(data, "chunkCount") ?? 1;
+    if ((numberAt(data, "chunkIndex") ?? 0) + 1 >= count) yield* this.flush();
+  }
+
+  *#readReasoning(part: Part): Generator<SourceRecord, void, void> {
+    const text = stringAt(part.data, "content");
+    if (text !== undefined && digest(text) === this.#thought) {
+      yield { kind: "merged", line: part.line };
+      return;
+    }
+    // A usage alone waits for the same reply.
+    if (text === undefined || this.#reasoning !== undefined || this.#chunks.length > 0) yield* this.flush();
+    if (text === undefined) yield* this.#add(part, [toForeign(part)]);
+    else this.#reasoning = part;
+  }
+
+  /** The usage of a request is written before its reply; the id of the request is in both. */
+  *#readUsage(part: Part): Generator<SourceRecord, void, void> {
+    if (this.#usage !== undefined || (this.#chunks.length > 0 && !this.#chunks.some(({ data }) => isOfRequest(data, part))))
+      yield* this.flush();
+    this.#usage = part;
+  }
+
+  /** What becomes of an event; empty: nothing of its own. */
+  #toPayloads(type: string, part: Part): readonly JsonObject[] {
+    const { data } = part;
+    switch (type) {
+      case "user.message":
+        return [toUserPayload(data, this.#isPrompt(data)) ?? toForeign(part)];
+      case "tool.execution_complete":
+        return [this.#toResult(data) ?? toForeign(part)];
+      case "tool.user_requested":
+        this.#openCall(data.toolCallId, data.toolName, { args: data.arguments });
+        return [toForeign(part)];
+      case "session.start":
+        return this.#toSettings(data, stringAt(data, "selectedModel"));
+      case "session.model_change":
+        return stringAt(data, "newModel") === undefined ? [toForeign(part)] : this.#toSettings(data, stringAt(data, "newModel"));
+      case "session.compaction_start":
+        this.#compactions = [...this.#compactions, { attempt: stringAt(data, "compactionAttemptId") ?? null }].slice(-MOST_OPEN);
+        return [toForeign(part)];
+      case "session.compaction_complete":
+        return [this.#toCompaction(data) ?? toForeign(part)];
+      case "session.context_cleared":
+        this.#chain.moveTo(null);
+        this.#compactions = [];
+        return [toForeign(part)];
+      case "system.message":
+        return this.#toSystem(data) ?? [toForeign(part)];
+      case "system.notification":
+        return [toNotification(data) ?? toForeign(part)];
+    }
+    return [toForeign(part)];
+  }
+
+  #isPrompt(data: JsonObject): boolean {
+    return isTyped(data) || (this.#options.isAgent === true && stringAt(data, "source")?.startsWith("agent-") === true);
+  }
+
+  #toSettings(data: JsonObject, model: string | undefined): readonly JsonObject[] {
+    const effort = stringAt(data, "reasoningEffort");
+    const { newModel: _, ...rest } = data;
+    const payloads: JsonObject[] = [];
+    const more = "newModel" in data ? { copilot: rest } : {};
+    if (model !== undefined && model !== this.#model)
+      payloads.push({ type: "model_change", provider: COPILOT_PROVIDER, modelId: model, ...more });
+    if (effort !== undefined && effort !== this.#effort) payloads.push({ type: "thinking_level_change", thinkingLevel: effort });
+    this.#model = model ?? this.#model;
+    this.#effort = effort ?? this.#effort;
+    return payloads;
+  }
+
+  #toSystem({ content, ...rest }: JsonObject): readonly JsonObject[] | undefined {
+    if (typeof content !== "string") return undefined;
+    const own = digest(content);
+    if (own === this.#system) return [];
+    this.#system = own;
+    return [{ type: "message", message: { role: "system", content }, copilot: rest }];
+  }
+
+  #toResult(data: JsonObject): JsonObject | undefined {
+    const call = this.#calls.find(({ id }) => id === data.toolCallId);
+    this.#calls = this.#calls.filter((one) => one !== call);
+    const entryId = call && stringAt(call, "entryId");
+    // The results of one reply are kept together with it.
+    if (entryId !== undefined) this.#keepFrom(entryId);
+    const args = call && objectAt(call, "args");
+    const shell = args && toShellPayload(data, args);
+    return shell ?? toResultPayload(data, call && stringAt(call, "name"));
+  }
+
+  #toCompaction(data: JsonObject): JsonObject | undefined {
+    const attempt = stringAt(data, "compactionAttemptId") ?? null;
+    const start = this.#compactions.find((one) => one.attempt === attempt) ?? this.#compactions.at(-1);
+    this.#compactions = this.#compactions.filter((one) => one !== start);
+    if (data.success !== true) return undefined;
+    const summary = stringAt(data, "summaryContent") || this.#options.readSummary?.(stringAt(data, "checkpointPath") ?? "");
+    return summary === undefined ? undefined : toCompactionPayload(data, summary, (start && stringAt(start, "firstKept")) ?? null);
+  }
+
+  *#add({ event, line }: Part, payloads: readonly JsonObject[]): Generator<SourceEntry, void, void> {
+    const createdAtMs = parseTime(event.timestamp);
+    for (const [part, payload] of payloads.entries()) {
+      const entry = this.#chain.add({ line, id: stringAt(event, "id"), part, createdAtMs, payload });
+      if (payload.type === "message" && objectAt(payload, "message")?.role !== "system") this.#keepFrom(entry.id);
+      yield entry;
+    }
+  }
+
+  #keepFrom(entryId: EntryId): void {
+    this.#compactions = this.#compactions.map((one) => (one.firstKept === undefined ? { ...one, firstKept: entryId } : one));
+  }
+
+  #openCall(id: unknown, name: unknown, more: JsonObject): void {
+    if (typeof id === "string" && typeof name === "string") this.#calls = [...this.#calls, { id, name, ...more }].slice(-MOST_OPEN);
+  }
+
+  /** The name of a call that no reply has. */
+  #nameCall({ toolCallId, toolName }: JsonObject): void {
+    if (!this.#calls.some(({ id }) => id === toolCallId)) this.#openCall(toolCallId, toolName, {});
+  }
+}
+
+/** Events that repeat others, or say nothing that an entry does not say. */
+function isRepeated(type: string, data: JsonObject): boolean {
+  switch (type) {
+    case "assistant.turn_start":
+    case "assistant.turn_end":
+    case "tool.execution_start":
+      return true;
+    case "hook.start":
+      return HOOKS_OF_TOOLS.has(data.hookType);
+    case "hook.end":
+      return HOOKS_OF_TOOLS.has(data.hookType) && data.success === true && data.output === undefined;
+  }
+  return false;
+}
+
+/** Their input is the call and its result. */
+const HOOKS_OF_TOOLS = new Set<unknown>(["preToolUse", "postToolUse"]);
+
+/** Whether the usage record is that of the reply with this data. Without the id of a request, the record before the reply is. */
+function isOfRequest(reply: JsonObject, { data }: Part): boolean {
+  const [own, recorded] = [stringAt(reply, "apiCallId"), stringAt(objectAt(data, "usage") ?? {}, "apiCallId")];
+  return own === undefined || recorded === undefined || own === recorded;
+}
+
+function isSameReply(a: JsonObject, b: JsonObject): boolean {
+  return ["apiCallId", "messageId"].some((name) => typeof a[name] === "string" && a[name] !== "" && a[name] === b[name]);
+}
+
+/** Whether the members that become a reply have their types; some versions write null for a missing one. */
+function isReply(data: JsonObject): boolean {
+  const isMissing = (name: string) => data[name] === undefined || data[name] === null;
+  const texts = ["content", "reasoningText", "reasoningOpaque", "model"];
+  return (
+    texts.every((name) => isMissing(name) || typeof data[name] === "string") &&
+    (isMissing("toolRequests") || Array.isArray(data.toolRequests)) &&
+    (isMissing("outputTokens") || typeof data.outputTokens === "number")
+  );
+}
+
+function toNotification({ content, ...details }: JsonObject): JsonObject | undefined {
+  if (typeof content !== "string") return undefined;
+  return { type: "message", message: { role: "custom", customType: "copilot.notification", display: true, content, details } };
+}
+
+function toForeign({ event }: Part): JsonObject {
+  return { type: "foreign", originalType: stringAt(event, "type") || "unknown", raw: event };
+}
+
+function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,50 @@
+import type { SourceRecord } from "@bough/session-core/engine";
+import { openDetected, type SourceDatabase } from "../source/source-database.js";
+import type { SourceFolders } from "../source/source-folders.js";
+
+/**
+ * A database whose sessions are read one after another. It is opened by the first query and stays open until `end`; records that are
+ * read later open it again.
+ */
+export class DatabaseReading {
+  readonly path: string;
+  readonly #folders: SourceFolders | undefined;
+  #open: SourceDatabase | undefined;
+  #hasEnded = false;
+
+  constructor(path: string, folders?: SourceFolders) {
+    this.path = path;
+    this.#folders = folders;
+  }
+
+  /** @throws what {@link SourceDatabase} throws. */
+  get database(): SourceDatabase {
+    this.#open ??= openDetected(this.path, this.#folders);
+    return this.#open;
+  }
+
+  /** The same records. After `end`, the database is closed behind them. */
+  *whileOpen(records: Iterable<SourceRecord>): Generator<SourceRecord, void, void> {
+    try {
+      yield* records;
+    } finally {
+      if (this.#hasEnded) this.#close();
+    }
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#close();
+  }
+
+  #close(): void {
+    this.#open?.close();
+    this.#open = undefined;
+  }
+}
+
+/** The text of a value: databases of Cursor hold text as text or as bytes. */
+export function toText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8") : undefined;
+}

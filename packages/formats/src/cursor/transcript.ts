@@ -1,0 +1,139 @@
+import type { SessionId } from "@bough/session-core";
+import type { ReadingPosition, SourceRecord } from "@bough/session-core/engine";
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, toContentBlock, toReplyBlocks } from "@bough/session-core/wire";
+import { derivedId } from "../source/derived-id.js";
+import { EntryChain } from "../source/entry-chain.js";
+import { readJsonLines } from "../source/json-lines.js";
+import { statPath } from "../source/source-file.js";
+import { userMessages } from "./user-text.js";
+
+/**
+ * Reads a transcript of a Cursor agent: a message a line, without ids and times, usually without the results of tools. Ids are
+ * derived from the session and the line. Times are those in the prompts, else the time at which the file was changed.
+ */
+export class TranscriptReader {
+  readonly #path: string;
+  readonly #sessionId: SessionId;
+  #end: Omit<ReadingPosition, "state"> | undefined;
+  #turn: TranscriptTurn | undefined;
+
+  constructor(path: string, sessionId: SessionId) {
+    this.#path = path;
+    this.#sessionId = sessionId;
+  }
+
+  /** Where the last reading ended. */
+  get position(): ReadingPosition | undefined {
+    return this.#end && this.#turn && { ...this.#end, state: this.#turn.state };
+  }
+
+  *records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
+    const turn = new TranscriptTurn(this.#sessionId, Math.trunc(statPath(this.#path).mtimeMs), from?.state);
+    this.#turn = turn;
+    this.#end = from;
+    for (const read of readJsonLines(this.#path, { from })) {
+      if (read.kind === "problem") {
+        yield read;
+        continue;
+      }
+      const { number, offset, bytes, hasLineBreak } = read.line;
+      // A last line without a line break is read again, because more of it may come: it is not part of the state.
+      if (!hasLineBreak) this.#turn = turn.copy();
+      yield* turn.records(read.object, number);
+      if (hasLineBreak) this.#end = { offset: offset + bytes + 1, line: number };
+    }
+  }
+}
+
+/** Converts the lines of a transcript, in their order. */
+class TranscriptTurn {
+  readonly #chain: EntryChain;
+  readonly #sessionId: SessionId;
+  readonly #changedAtMs: number;
+  #sentAtMs: number | undefined;
+  /** The calls without a result, oldest first: results name no call. */
+  #openCalls: readonly JsonObject[];
+
+  constructor(sessionId: SessionId, changedAtMs: number, state: JsonObject = {}) {
+    this.#chain = new EntryChain(sessionId, changedAtMs, state);
+    this.#sessionId = sessionId;
+    this.#changedAtMs = changedAtMs;
+    this.#sentAtMs = numberAt(state, "sentAtMs");
+    this.#openCalls = Array.isArray(state.openCalls) ? state.openCalls.filter(isObject) : [];
+  }
+
+  /** The same turn, unchanged by what is read later. */
+  copy(): TranscriptTurn {
+    return new TranscriptTurn(this.#sessionId, this.#changedAtMs, this.state);
+  }
+
+  get state(): JsonObject {
+    return { ...this.#chain.state, openCalls: this.#openCalls, sentAtMs: this.#sentAtMs ?? null };
+  }
+
+  *records(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    const payloads = this.#payloads(record, line);
+    if (payloads.length === 0) yield { kind: "merged", line };
+    const createdAtMs = this.#sentAtMs ?? this.#changedAtMs;
+    for (const [part, payload] of payloads.entries()) yield this.#chain.add({ line, part, createdAtMs, payload });
+  }
+
+  #payloads(record: JsonObject, line: number): readonly JsonObject[] {
+    const content = objectAt(record, "message")?.content;
+    const isMessage = typeof content === "string" || Array.isArray(content);
+    if (record.role === "user" && isMessage) return this.#user(content, line);
+    if (record.role === "assistant" && isMessage) return this.#reply(content, line);
+    if (record.type === "turn_ended" && record.status === "success" && Object.keys(record).length === 2) return [];
+    return [{ type: "foreign", originalType: stringAt(record, "type") ?? stringAt(record, "role") ?? "unknown", raw: record }];
+  }
+
+  #user(content: unknown, line: number): readonly JsonObject[] {
+    const blocks: readonly unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+    const results = blocks.filter(isResult).map((block, at) => this.#result(block, line, at));
+    const others = blocks.filter((block) => !isResult(block)).map(toContentBlock);
+    if (results.length > 0 && others.length === 0) return results.map(asPayload);
+    return [...results, ...userMessages(others, (sentAtMs) => (this.#sentAtMs = sentAtMs ?? this.#sentAtMs))].map(asPayload);
+  }
+
+  #reply(content: unknown, line: number): readonly JsonObject[] {
+    const given: readonly unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+    const calls: JsonObject[] = [];
+    const blocks = given.map((block, at) => {
+      if (!isObject(block) || block.type !== "tool_use" || typeof block.name !== "string") return block;
+      const id = stringAt(block, "id") ?? derivedId(this.#sessionId, line, "call", at);
+      calls.push({ id, name: block.name });
+      return { ...block, id };
+    });
+    const results = blocks.filter(isResult);
+    const reply = { role: "assistant", content: toReplyBlocks(blocks.filter((block) => !isResult(block))) };
+    this.#openCalls = calls.length > 0 ? calls : this.#openCalls;
+    return [reply, ...results.map((block, at) => this.#result(block, line, at))].map(asPayload);
+  }
+
+  #result(block: JsonObject, line: number, at: number): JsonObject {
+    const id = stringAt(block, "tool_use_id");
+    const call = this.#openCalls.find((one) => id === undefined || one.id === id);
+    this.#openCalls = this.#openCalls.filter((one) => one !== call);
+    const toolName = call && stringAt(call, "name");
+    return {
+      role: "toolResult",
+      toolCallId: id ?? (call && stringAt(call, "id")) ?? derivedId(this.#sessionId, line, "result", at),
+      ...(toolName === undefined ? {} : { toolName }),
+      content: typeof block.content === "string" ? block.content : toBlocks(block.content),
+      isError: block.is_error === true,
+    };
+  }
+}
+
+function asPayload(message: JsonObject): JsonObject {
+  return { type: "message", message };
+}
+
+function toBlocks(content: unknown): readonly JsonObject[] {
+  if (content === undefined || content === null) return [];
+  return (Array.isArray(content) ? content : [content]).map(toContentBlock);
+}
+
+function isResult(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === "tool_result";
+}

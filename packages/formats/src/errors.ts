@@ -1,0 +1,76 @@
+import { BoughError } from "@bough/session-core";
+
+/** There is no file and no folder at the path to import. */
+export class SourceNotFoundError extends BoughError {
+  readonly code = "SOURCE_NOT_FOUND";
+  override readonly name = "SourceNotFoundError";
+  readonly path: string;
+
+  constructor(path: string, options?: { cause: unknown }) {
+    super(`There is no file and no folder at ${path}.`, options);
+    this.path = path;
+  }
+}
+
+/** The file or folder cannot be read: no permission, a pipe or a device, a cycle of links. Nothing of it was imported. */
+export class SourceUnreadableError extends BoughError {
+  readonly code = "SOURCE_UNREADABLE";
+  override readonly name = "SourceUnreadableError";
+  readonly path: string;
+  readonly reason: string;
+
+  constructor(path: string, reason: string, options?: { cause: unknown }) {
+    super(`${path} cannot be read: ${reason}.`, options);
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** The folder contains no session file of a known format. Nothing was imported. `looked`: files that were examined. */
+export class NoSessionsFoundError extends BoughError {
+  readonly code = "NO_SESSIONS_FOUND";
+  override readonly name = "NoSessionsFoundError";
+  readonly path: string;
+  readonly looked: number;
+
+  constructor(path: string, looked: number) {
+    super(`${path} contains no session files of a known format (files examined: ${looked}).`, { hint: KNOWN_FORMATS });
+    this.path = path;
+    this.looked = looked;
+  }
+}
+
+/** The content of the file is of no known format. Nothing was imported. */
+export class UnknownFormatError extends BoughError {
+  readonly code = "UNKNOWN_FORMAT";
+  override readonly name = "UnknownFormatError";
+  readonly path: string;
+  readonly reason: string;
+
+  constructor(path: string, reason: string) {
+    super(`${path} is not a session file of a known format: ${reason}.`, { hint: KNOWN_FORMATS });
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** The file is of a newer format version than this version of Bough reads. Nothing was imported. */
+export class UnknownFormatVersionError extends BoughError {
+  readonly code = "UNKNOWN_FORMAT_VERSION";
+  override readonly name = "UnknownFormatVersionError";
+  readonly path: string;
+  readonly format: string;
+  readonly version: number;
+  readonly supported: number;
+
+  constructor(path: string, format: string, version: number, supported: number) {
+    super(`${path} is a ${format} file of version ${version}; the newest supported version is ${supported}.`, { hint: "Update Bough." });
+    this.path = path;
+    this.format = format;
+    this.version = version;
+    this.supported = supported;
+  }
+}
+
+const KNOWN_FORMATS =
+  "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, co-cli, Bough, messages.";

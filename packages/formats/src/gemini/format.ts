@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import type { SessionId } from "@bough/session-core";
+import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import { isId, isObject, type JsonObject, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { derivedId } from "../source/derived-id.js";
+import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-document.js";
+import { readHead, readJsonLines } from "../source/json-lines.js";
+import { readStart } from "../source/source-file.js";
+import { SourceFolders } from "../source/source-folders.js";
+import { type FileHead, type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
+import { checkpointSession, isCheckpoint } from "./checkpoint.js";
+import { Replay } from "./records.js";
+import { Versions } from "./versions.js";
+
+const geminiAgent: SourceAgent = {
+  name: "Gemini CLI",
+  folders: ({ env, home }) => [join(env["GEMINI_CLI_HOME"] ?? home, ".gemini", "tmp")],
+  files: /^[^/]+\/(?:chats\/(?:[^/]+\/)?[^/]+\.jsonl?|checkpoint[^/]*\.json)$/,
+  resume: { program: "gemini", args: (sessionId) => ["--resume", sessionId] },
+};
+
+/** Sessions of Gemini CLI: logs (`.jsonl`) and documents (`.json`) of conversations, with those of subagents, and its checkpoints. */
+export const geminiFormat: SourceFormat = {
+  name: "gemini",
+  agents: [geminiAgent],
+  detects: (head) => (isDocument(head) ? isConversation(readDocumentHead(head, LISTS).members) || isCheckpoint(head) : isLog(head)),
+  sessions: (path, folders = new SourceFolders()) => {
+    const head = readHead(path);
+    if (!isDocument(head)) return [logSession(path, folders)];
+    return [isConversation(readDocumentHead(head, LISTS).members) ? documentSession(path, folders) : checkpointSession(path, head)];
+  },
+};
+
+const LISTS = ["messages"];
+
+function isConversation({ sessionId, projectHash }: JsonObject): boolean {
+  return typeof sessionId === "string" && typeof projectHash === "string";
+}
+
+function isLog({ records }: FileHead): boolean {
+  return records.some((record) => isConversation(record) || typeof record.$rewindTo === "string" || isMessage(record));
+}
+
+const TYPES = new Set<unknown>(["user", "gemini", "info", "warning", "error"]);
+
+function isMessage(record: JsonObject): boolean {
+  const { id, timestamp, type } = record;
+  return typeof id === "string" && typeof timestamp === "string" && TYPES.has(type) && "content" in record && !("uuid" in record);
+}
+
+function logSession(path: string, folders: SourceFolders): SourceSession {
+  const metadata = readHead(path).records.find(isConversation) ?? {};
+  const header = toHeader(path, metadata, folders);
+  return { header, path, records: () => readLog(path, header) };
+}
+
+function* readLog(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
+  const versions = new Versions(path);
+  try {
+    const replay = new Replay(sessionId, createdAtMs, versions);
+    for (const read of readJsonLines(path)) {
+      if (read.kind === "problem") yield read;
+      else yield* replay.read(read.object, read.line.number);
+    }
+    yield* replay.finish();
+  } finally {
+    versions.close();
+  }
+}
+
+function documentSession(path: string, folders: SourceFolders): SourceSession {
+  const members = readDocumentHead(readHead(path), LISTS).members;
+  const header = toHeader(path, members, folders);
+  return { header, path, records: () => readDocument(path, header) };
+}
+
+function* readDocument(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
+  const replay = new Replay(sessionId, createdAtMs);
+  for (const part of readJsonDocument(path, LISTS)) {
+    if (part.kind === "problem") yield part;
+    else if (part.kind === "element") yield* replay.read(isObject(part.value) ? part.value : { unknown: part.value }, part.line);
+    else yield* replay.read({ $set: { [part.name]: part.value } }, part.line);
+  }
+  yield* replay.finish();
+}
+
+function toHeader(path: string, metadata: JsonObject, folders: SourceFolders): SourceHeader {
+  const id = stringAt(metadata, "sessionId") ?? "";
+  const sessionId = isId(id) ? id : derivedId("gemini", basename(path), id);
+  const parent = readParent(path, metadata);
+  return {
+    sessionId,
+    createdAtMs: parseTime(metadata.startTime),
+    cwd: readDirectory(path, metadata, folders),
+    title: stringAt(metadata, "summary"),
+    kind: parent === undefined ? "conversation" : "subagent",
+    parent: parent === undefined ? undefined : { sessionId: parent },
+    metadata: without(metadata, ["sessionId", "startTime", "lastUpdated", "messages", "summary", "memoryScratchpad", "contextState"]),
+  };
+}
+
+/** The session that started a subagent: its id is the name of the folder. */
+function readParent(path: string, { kind }: JsonObject): SessionId | undefined {
+  const folder = basename(dirname(path));
+  return kind === "subagent" && folder !== "chats" && isId(folder) ? folder : undefined;
+}
+
+/** Gemini CLI keeps the directory of a project in its folder, or in the list of all projects. */
+function readDirectory(path: string, metadata: JsonObject, folders: SourceFolders): string | undefined {
+  const [, project] = /^(.*?[^/\\]+)[/\\]chats[/\\]/.exec(path) ?? [];
+  if (project === undefined) return undefined;
+  return (
+    readRootFile(join(project, ".project_root"), folders) ??
+    readProjects(join(project, "..", "..", "projects.json"), basename(project), metadata, folders)
+  );
+}
+
+const MOST_BYTES = 1 << 20;
+
+function readRootFile(path: string, folders: SourceFolders): string | undefined {
+  const text = folders.has(path) ? tryRead(path, "", () => readStart(path, MOST_BYTES).toString("utf8").trim()).value : undefined;
+  return text === "" ? undefined : text;
+}
+
+function readProjects(path: string, name: string, { projectHash }: JsonObject, folders: SourceFolders): string | undefined {
+  const text = folders.has(path) ? tryRead(path, "", () => readStart(path, MOST_BYTES).toString("utf8")).value : undefined;
+  const projects = parseJsonObject(text ?? "")?.projects;
+  if (!isObject(projects)) return undefined;
+  return Object.keys(projects).find((directory) => projects[directory] === name || sha256(directory) === projectHash);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

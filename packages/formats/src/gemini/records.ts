@@ -1,0 +1,277 @@
+import type { EntryId, SessionId } from "@bough/session-core";
+import { QUIET_MS, RUNNING_MS, SILENT_CALL_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import { isId, isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { derivedId } from "../source/derived-id.js";
+import { EntryChain } from "../source/entry-chain.js";
+import { CutEnds, callsIn, compareLists, factsOf, hasEnded, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
+import { type MessagePayload, toPayloads } from "./messages.js";
+import { textOf, toParts, toResultContent } from "./parts.js";
+import type { FoundVersion } from "./versions.js";
+
+/** A summary in a user message, as Gemini CLI writes it when it compresses the conversation. */
+const SNAPSHOT = /<state_snapshot>([\s\S]*?)(?:<\/state_snapshot>|$)/;
+
+/** What is known of the log before it is replayed. */
+interface KnownVersions {
+  /** Whether a record lists or edits messages. */
+  readonly areCompared: boolean;
+  /** The most complete version of a message; undefined: the one at hand. */
+  find(id: string, line: number): FoundVersion | undefined;
+}
+
+const NO_VERSIONS: KnownVersions = { areCompared: true, find: () => undefined };
+
+/**
+ * Replays the log of a session: each record changes the list of messages, and what it says first becomes entries. Memory: a few
+ * digests and ids for each message.
+ */
+export class Replay {
+  readonly #sessionId: SessionId;
+  readonly #chain: EntryChain;
+  readonly #versions: KnownVersions;
+  readonly #places = new Places();
+  readonly #cutEnds = new CutEnds();
+  readonly #answered = new Set<string>();
+  readonly #usedIds = new Set<EntryId>();
+  #title: string | undefined;
+  #lastAdded: EntryId | null = null;
+  /** The last reply, until another message follows: it is written again when its calls have ended. */
+  #reply: { readonly record: JsonObject; readonly entries: readonly SourceEntry[] } | undefined;
+
+  constructor(sessionId: SessionId, startMs: number, versions = NO_VERSIONS) {
+    this.#sessionId = sessionId;
+    this.#chain = new EntryChain(sessionId, startMs);
+    this.#versions = versions;
+  }
+
+  /** What a record of the log says. */
+  *read(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    if (!isNote(record)) yield* this.#release();
+    if (typeof record.$rewindTo === "string") yield* this.#rewind(record.$rewindTo, line);
+    else if (isObject(record.$patch)) yield* this.#patch(record.$patch, line);
+    else if (isObject(record.$set)) yield* this.#set(record.$set, line);
+    else if (typeof record.id === "string" && typeof record.type === "string") yield* this.message(record, line);
+    else if (typeof record.sessionId === "string") yield* this.#set(record, line);
+    else yield this.#chain.add({ line, payload: { type: "foreign", originalType: "unknown", raw: record } });
+  }
+
+  /** A message in the log, or in the list of a document. */
+  *message(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    const isKnown = this.#places.numberOf(record.id) !== undefined;
+    if (!isKnown) yield* this.#release();
+    const found = isKnown ? undefined : this.#versions.find(stringAt(record, "id") ?? "", line);
+    if (isKnown) yield { kind: "merged", line };
+    else yield* this.#place(found?.record ?? record, line, found?.line ?? line);
+  }
+
+  /** What follows the last record. `isComplete`: nothing more is written. */
+  *finish(isComplete = false): Generator<SourceRecord, void, void> {
+    const { leafId } = this.#chain;
+    if (leafId !== null && leafId !== this.#lastAdded) yield { kind: "leaf", name: "main", entryId: leafId };
+    if (this.#reply !== undefined && !isComplete) yield { kind: "open", waitMs: waitFor(this.#reply.record) };
+    yield* this.#release();
+  }
+
+  /** Yields the last reply, which no later record changes. */
+  *#release(): Generator<SourceRecord, void, void> {
+    const entries = this.#reply?.entries ?? [];
+    this.#reply = undefined;
+    yield* entries;
+  }
+
+  *#place(record: JsonObject, line: number, versionLine: number): Generator<SourceRecord, void, void> {
+    const facts = this.#versions.areCompared ? factsOf(record) : plainFactsOf(record);
+    const summary = facts.kind === "user" ? SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] : undefined;
+    if (summary !== undefined) yield* this.#addCompaction(record, summary, line, []);
+    else
+      yield* this.#add(
+        record,
+        facts,
+        toPayloads(record, (id) => this.#answered.has(id)),
+        line,
+        versionLine,
+      );
+  }
+
+  *#add(record: JsonObject, facts: MessageFacts, payloads: readonly MessagePayload[], line: number, versionLine: number) {
+    const before = this.#chain.leafId;
+    const entries: SourceEntry[] = [];
+    const resultIds = new Map<string, EntryId>();
+    for (const { part, payload, createdAtMs = parseTime(record.timestamp), answers } of payloads) {
+      const entry = this.#chain.add({ line, id: this.#idFor(facts.id, line), part, createdAtMs, payload });
+      entries.push(entry);
+      if (answers !== undefined) {
+        this.#answered.add(answers);
+        resultIds.set(answers, entry.id);
+      }
+    }
+    for (const { id } of entries) this.#usedIds.add(id);
+    if (entries.length === 0) yield { kind: "merged", line } as const;
+    else this.#lastAdded = this.#chain.leafId;
+    yield* this.#release();
+    if (facts.kind === "gemini" && entries.length > 0) this.#reply = { record, entries };
+    else yield* entries;
+    const [first = before, last = before] = [entries[0]?.id, entries.at(-1)?.id];
+    const { id, kind, digest, results } = facts;
+    this.#places.add({ id, kind, digest, results, line: versionLine, before, first, last, resultIds });
+  }
+
+  /** The id for the entries of a message: its own, or a derived one if a message with this id was read before. */
+  #idFor(id: string, line: number): string {
+    return isId(id) && !this.#usedIds.has(id) ? id : derivedId(this.#sessionId, id, line);
+  }
+
+  *#rewind(id: string, line: number): Generator<SourceRecord, void, void> {
+    yield { kind: "merged", line };
+    // Gemini CLI forgets all messages if the id is not known.
+    this.#goOnAfter(this.#places.numberOf(id) ?? 0);
+  }
+
+  /** Goes on after the first `count` messages. */
+  #goOnAfter(count: number): void {
+    const removed = this.#places.all[count];
+    if (removed !== undefined) this.#chain.moveTo(removed.before);
+    this.#cutEnds.add(this.#places.keep(count));
+  }
+
+  *#set(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    yield { kind: "merged", line };
+    const title = stringAt(patch, "summary")?.trim();
+    if (title !== undefined && title !== "" && title !== this.#title) yield { kind: "title", title, source: "auto" };
+    this.#title = title ?? this.#title;
+    if (Array.isArray(patch.messages)) yield* this.#replace(patch.messages, line);
+  }
+
+  *#patch(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    yield { kind: "merged", line };
+    const updates = [
+      ...(typeof patch.id === "string" ? [patch] : []),
+      ...(Array.isArray(patch.updates) ? patch.updates.filter(isObject) : []),
+    ];
+    for (const update of updates) yield* this.#edit(update, line);
+    const removed = new Set<unknown>(Array.isArray(patch.removeIds) ? patch.removeIds : []);
+    const ordered = new Set<unknown>(Array.isArray(patch.orderIds) ? patch.orderIds : []);
+    if (removed.size + ordered.size === 0) return;
+    const places = this.#places.all;
+    const last = [...ordered].flatMap((id) => places[this.#places.numberOf(id) ?? -1] ?? []);
+    yield* this.#relist([...places.filter(({ id }) => !removed.has(id) && !ordered.has(id)), ...last], [], line);
+  }
+
+  *#replace(messages: readonly unknown[], line: number): Generator<SourceRecord, void, void> {
+    const records = messages.filter(isObject);
+    for (const other of messages.filter((message) => !isObject(message)))
+      yield this.#chain.add({ line, payload: { type: "foreign", originalType: typeof other, raw: other } });
+    yield* this.#relist(records.map(factsOf), records, line);
+    for (const record of records) yield* this.#edit(record, line);
+  }
+
+  /** Makes the list of messages the given one. `records`: the messages of the list; empty if all are known. */
+  *#relist(listed: readonly MessageFacts[], records: readonly JsonObject[], line: number): Generator<SourceRecord, void, void> {
+    const snapshot = records.findIndex((record, at) => this.#isNewSnapshot(record, listed[at]));
+    const change = compareLists(this.#places.all, listed, snapshot);
+    if (change.kind === "branch") this.#goOnAfter(this.#countUpTo(change.kept, listed));
+    if (change.kind === "omit") yield* this.#omit(change.omitted, line);
+    if (change.kind === "compact") {
+      const record = records[snapshot] ?? {};
+      // The kept messages may have new ids.
+      const start = change.from - change.kept.length;
+      const kept = change.kept.map((place, at) => ({ ...place, id: listed[start + at]?.id ?? place.id }));
+      yield* this.#addCompaction(record, SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] ?? "", line, kept);
+    }
+    for (const record of records.slice(change.from)) {
+      if (this.#restore(record)) continue;
+      const found = this.#versions.find(stringAt(record, "id") ?? "", line);
+      yield* this.#place(found?.record ?? record, line, found?.line ?? line);
+    }
+    // A list is sent to the model, so its replies are complete.
+    yield* this.#release();
+  }
+
+  /** Puts a message that was cut off back to its place. False: it was not, or it stood elsewhere. */
+  #restore({ id }: JsonObject): boolean {
+    const places = typeof id === "string" ? this.#cutEnds.take(id, this.#chain.leafId) : [];
+    for (const place of places) this.#places.add(place);
+    const last = places.at(-1);
+    if (last !== undefined) this.#chain.moveTo(last.last);
+    return last !== undefined;
+  }
+
+  #isNewSnapshot(record: JsonObject, facts: MessageFacts | undefined): boolean {
+    return facts?.kind === "user" && this.#places.numberOf(facts.id) === undefined && SNAPSHOT.test(textOf(toParts(record.content)));
+  }
+
+  /** The number of places up to the message number `kept` of the conversation, notes included. */
+  #countUpTo(kept: number, listed: readonly MessageFacts[]): number {
+    const ids = new Set(listed.map(({ id }) => id));
+    const places = this.#places.all;
+    const next = places.filter(({ kind, id }) => kind !== "note" || ids.has(id))[kept];
+    return next === undefined ? places.length : places.indexOf(next);
+  }
+
+  *#omit(places: readonly Place[], line: number): Generator<SourceRecord, void, void> {
+    for (const { first, before } of places) if (first !== null && first !== before) yield this.#edited(first, null, line);
+    const omitted = new Set(places);
+    this.#places.replace(this.#places.all.filter((place) => !omitted.has(place)));
+  }
+
+  #edited(targetId: EntryId, replacement: JsonObject | null, line: number): SourceRecord {
+    const id = derivedId(this.#sessionId, "edit", targetId, line);
+    const entry = this.#chain.add({ line, id, payload: { type: "context_edit", targetId, replacement } });
+    this.#lastAdded = entry.id;
+    return entry;
+  }
+
+  /** Edits the entries of a known message whose text, or a result of which, is another one now. */
+  *#edit(update: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    const at = this.#places.numberOf(update.id);
+    const place = at === undefined ? undefined : this.#places.all[at];
+    if (at === undefined || place === undefined || place.line >= line) return;
+    const facts = factsOf(update);
+    for (const [callId, text] of facts.results) {
+      const target = place.resultIds.get(callId);
+      if (target !== undefined && place.results.get(callId) !== text)
+        yield this.#edited(target, { content: this.#answerIn(update, callId) }, line);
+    }
+    const isTextNew = update.content !== undefined && facts.digest !== place.digest && place.first !== place.before;
+    if (isTextNew && place.first !== null) yield this.#edited(place.first, { content: this.#contentIn(update, place) }, line);
+    const results = new Map([...place.results, ...facts.results]);
+    this.#places.update(at, { ...place, digest: update.content === undefined ? place.digest : facts.digest, results, line });
+  }
+
+  #contentIn(update: JsonObject, place: Place): unknown {
+    const calls = Array.isArray(update.toolCalls) ? update.toolCalls.filter((call) => isObject(call) && typeof call.name === "string") : [];
+    const [payload] = toPayloads({ ...update, toolCalls: calls, type: place.kind }, () => true);
+    return objectAt(payload?.payload ?? {}, "message")?.content ?? [];
+  }
+
+  #answerIn(update: JsonObject, callId: string): unknown {
+    const calls = Array.isArray(update.toolCalls) ? update.toolCalls.filter(isObject) : [];
+    const recorded = calls.find(({ id }) => id === callId);
+    const parts = recorded === undefined ? toParts(update.content) : toParts(recorded.result);
+    return toResultContent(parts.filter((part) => (objectAt(part, "functionResponse")?.id ?? callId) === callId));
+  }
+
+  *#addCompaction(record: JsonObject, summary: string, line: number, kept: readonly Place[]): Generator<SourceRecord, void, void> {
+    const facts = factsOf(record);
+    const firstKeptEntryId = kept.map(({ first }) => first).find((id) => id !== null) ?? null;
+    const payload = { type: "compaction", summary: summary.trim(), firstKeptEntryId, gemini: without(record, ["type"]) };
+    const before = this.#chain.leafId;
+    const entry = this.#chain.add({ line, id: this.#idFor(facts.id, line), createdAtMs: parseTime(record.timestamp), payload });
+    this.#usedIds.add(entry.id);
+    this.#lastAdded = entry.id;
+    yield entry;
+    this.#places.replace([{ ...facts, line, before, first: entry.id, last: entry.id, resultIds: new Map() }, ...kept]);
+  }
+}
+
+/** Whether a record changes only members of the session, such as the time of its last change. */
+function isNote({ $set }: JsonObject): boolean {
+  return isObject($set) && $set.messages === undefined;
+}
+
+/** How long the last reply may still get calls or their results. A call is written when it has ended, in most versions. */
+function waitFor(record: JsonObject): number {
+  const calls = callsIn(record);
+  if (calls.length === 0) return SILENT_CALL_MS;
+  return calls.every(hasEnded) ? QUIET_MS : RUNNING_MS;
+}

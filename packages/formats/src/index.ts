@@ -1,0 +1,40 @@
+// The public API of this package: sessions of other programs, from their files and to their files. `@bough/formats/secrets` masks secrets.
+export { TranscriptReader } from "./claude/transcript-reader.js";
+export {
+  NoSessionsFoundError,
+  SourceNotFoundError,
+  SourceUnreadableError,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+} from "./errors.js";
+export { languageOfFile } from "./markdown/markdown-text.js";
+export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./markdown/markdown-writer.js";
+export { toolText } from "./markdown/tool-text.js";
+export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
+export { isSystemError } from "./source/source-file.js";
+export type { LeavingLink, SourceFolders } from "./source/source-folders.js";
+export type { SourceEnvironment } from "./source/source-format.js";
+export {
+  type BranchExportOptions,
+  type Continuation,
+  exportBough,
+  exportClaude,
+  exportCodex,
+  exportMarkdown,
+  exportPi,
+  learnSecrets,
+  type MarkdownExportOptions,
+  type SecretOptions,
+} from "./transfer/export.js";
+export { importPath } from "./transfer/import-path.js";
+export {
+  asSourceError,
+  type FailedFile,
+  type ImportedFileSession,
+  type ImportPathOptions,
+  type ImportProgress,
+  type ImportReport,
+} from "./transfer/import-run.js";
+export { findOrphanedSessions } from "./transfer/orphans.js";
+export { findResumingAgent, type ResumingAgent } from "./transfer/resume-agents.js";
+export { type AgentFolder, findAgentFolders, type SyncedAgent, type SyncOptions, type SyncReport, syncSessions } from "./transfer/sync.js";

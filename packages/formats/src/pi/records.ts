@@ -1,0 +1,239 @@
+import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
+import type { ReadingPosition, SourceEntry, SourceRecord } from "@bough/session-core/engine";
+import { isId, type JsonObject, numberAt, objectAt, parseTime, quoted, stringAt } from "@bough/session-core/wire";
+import { derivedId } from "../source/derived-id.js";
+import { type JsonLine, readJsonLines } from "../source/json-lines.js";
+import { BLOB_PREFIX, type MissingBlob, restoreBlobs } from "./blobs.js";
+import { toPayload } from "./entries.js";
+import { isAnnotation, SkippedLines, toAnnotation } from "./links.js";
+import { EXPORTED_BY } from "./marks.js";
+import { type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
+
+/**
+ * Reads the records of a session file in file order, from its start or where the last reading ended. Versions 1, 2 and 3 are read
+ * alike, because the header's version is not reliable: a record without an id gets one derived from its line, and a record without a
+ * parent is attached to the record of the line before it.
+ *
+ * Memory: one line, and the ids of the lines that are not entries.
+ */
+export class PiRecords {
+  readonly #file: PiFile;
+  readonly #sessionId: SessionId;
+  #position: ReadingPosition | undefined;
+
+  constructor(file: PiFile, sessionId: SessionId) {
+    this.#file = file;
+    this.#sessionId = sessionId;
+  }
+
+  /** Where the last reading ended. */
+  get position(): ReadingPosition | undefined {
+    return this.#position;
+  }
+
+  *read(from?: ReadingPosition): Generator<SourceRecord, void, void> {
+    const reading = new RecordReader(this.#file, this.#sessionId, from?.state);
+    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    this.#position = from;
+    if (from === undefined) yield* reading.readSettings();
+    for (const read of readJsonLines(this.#file.path, { from })) {
+      const isComplete = read.kind === "object" && read.line.hasLineBreak;
+      // A last line that may be incomplete is read again.
+      if (!isComplete) this.#position ??= { ...end, state: reading.state };
+      if (read.kind === "problem") yield read;
+      else if (read.line.number > this.#file.headerLine) yield* reading.readLine(read);
+      if (!isComplete) continue;
+      end = { offset: read.line.offset + read.line.bytes + 1, line: read.line.number };
+      this.#position = undefined;
+    }
+    this.#position ??= { ...end, state: reading.state };
+    yield* reading.finish();
+  }
+}
+
+class RecordReader {
+  readonly #links: SkippedLines;
+  readonly #isBoughExport: boolean;
+  /** The entry at the last line: pi continues there when it opens the file. */
+  #leafId: EntryId | null;
+  #firstId: EntryId | null;
+  #lastId: EntryId | null;
+  #lastMs: number;
+  #title: string | null | undefined;
+
+  readonly #file: PiFile;
+  readonly #sessionId: SessionId;
+
+  /** `state`: that of an earlier reading. */
+  constructor(file: PiFile, sessionId: SessionId, state: JsonObject = {}) {
+    this.#file = file;
+    this.#sessionId = sessionId;
+
+    this.#isBoughExport = file.header[EXPORTED_BY] === "bough";
+    this.#links = new SkippedLines(state.links);
+    this.#leafId = stringAt(state, "leafId") ?? null;
+    this.#firstId = stringAt(state, "firstId") ?? null;
+    this.#lastId = stringAt(state, "lastId") ?? null;
+    this.#lastMs = numberAt(state, "lastMs") ?? parseTime(file.header.timestamp) ?? 0;
+    this.#title = state.title === null ? null : stringAt(state, "title");
+  }
+
+  /** What a later reading needs to go on. Its size grows with the labels and titles of the file only. */
+  get state(): JsonObject {
+    const [links, leafId, firstId, lastId] = [this.#links.state, this.#leafId, this.#firstId, this.#lastId];
+    return { links, leafId, firstId, lastId, lastMs: this.#lastMs, title: this.#title };
+  }
+
+  *readSettings(): Generator<SourceRecord, void, void> {
+    for (const payload of readInitialSettings(this.#file)) {
+      const id = derivedId(this.#sessionId, "header", stringAt(payload, "type") ?? "");
+      yield this.#toEntry(id, this.#leafId, this.#file.headerLine, payload);
+    }
+  }
+
+  *readLine(line: JsonLine): Generator<SourceRecord, void, void> {
+    const { record, missing } = line.line.text.includes(BLOB_PREFIX)
+      ? restoreBlobs(line.object, this.#file.path)
+      : { record: line.object, missing: [] };
+    for (const reference of missing) yield missingBlobProblem(this.#file.path, line.line.number, reference);
+    yield* isAnnotation(record) ? this.#readAnnotation(record, line.line.number) : this.#readEntry(record, line);
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {
+    const title = readTitle(this.#file);
+    // The title slot is overwritten in place, so it is newer than the logged changes.
+    if (this.#file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
+      yield { kind: "title", title, source: this.#file.titleSlot.source === "user" ? "user" : "auto" };
+    }
+    if (this.#leafId !== this.#lastId && this.#isWritten(this.#leafId)) yield { kind: "leaf", name: "main", entryId: this.#leafId };
+  }
+
+  #firstKept(compaction: JsonObject, own: JsonLine): EntryId | null {
+    const named = stringAt(compaction, "firstKeptEntryId");
+    // In pi's format, a compaction that names itself kept nothing.
+    if (named !== undefined) return named === this.#idOf(own) ? null : this.#links.firstFrom(named);
+    const index = numberAt(compaction, "firstKeptEntryIndex");
+    if (index === undefined) return null;
+    // Number 0 is the header: everything from the first entry on was kept.
+    if (index <= 0) return this.#firstId;
+    const kept = readRecordAt(this.#file, index);
+    return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
+  }
+
+  *#readAnnotation(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    const parentId = this.#parentOf(record);
+    const id = stringAt(record, "id");
+    const annotation = toAnnotation(record, this.#links);
+    if (id !== undefined) this.#links.add(id, parentId);
+    this.#leafId = this.#links.entryFor(parentId);
+    if (annotation?.kind === "title") this.#title = annotation.title;
+    if (annotation !== undefined) yield annotation;
+    else if (record.type === "label") yield labelWithoutEntryProblem(this.#file.path, line);
+  }
+
+  *#readEntry(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
+    const { payload, isInvalid } = toPayload(record, {
+      links: this.#links,
+      isBoughExport: this.#isBoughExport,
+      firstKept: () => this.#firstKept(record, line),
+    });
+    if (isInvalid) yield invalidRecordProblem(this.#file.path, line);
+    this.#lastMs = readRecordTime(record) ?? this.#lastMs;
+    const id = this.#idOf(line);
+    const parentId = this.#parentOf(record);
+    const entryParent = this.#links.entryFor(parentId);
+    const isUnchanged = payload.message === line.object.message && id === record.id && entryParent === record.parentId;
+    yield this.#toEntry(id, entryParent, line.line.number, payload, isUnchanged ? findMessageJson(line) : undefined);
+    this.#links.addChild(parentId, id);
+  }
+
+  #toEntry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown, payloadJson?: string): SourceEntry {
+    this.#firstId ??= id;
+    this.#lastId = id;
+    this.#leafId = id;
+    return { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload, payloadJson };
+  }
+
+  #idOf({ line, object }: JsonLine): EntryId {
+    const id = stringAt(object, "id");
+    return id !== undefined && isId(id) ? id : derivedId(this.#sessionId, line.number, line.text);
+  }
+
+  #parentOf(record: JsonObject): string | null {
+    const { parentId } = record;
+    if (parentId === undefined) return this.#leafId;
+    return typeof parentId === "string" && parentId !== "" ? parentId : null;
+  }
+
+  // The parent of a last label may be a torn line. Only a file that ends like this is read a second time.
+  #isWritten(id: EntryId | null): boolean {
+    if (id === null) return true;
+    for (const line of readJsonLines(this.#file.path)) if (line.kind === "object" && line.object.id === id) return true;
+    return false;
+  }
+}
+
+/** The members of a record that pi and oh-my-pi write for a message, in their order. */
+const MESSAGE_MEMBERS = "type,id,parentId,timestamp,message";
+
+/**
+ * The JSON text of a payload whose message is the one of this line, unchanged: the end of the line. undefined if the record has other
+ * members, or if they are written in another way than `JSON.stringify` writes them.
+ */
+function findMessageJson({ line: { text }, object }: JsonLine): string | undefined {
+  if (Object.keys(object).join() !== MESSAGE_MEMBERS) return undefined;
+  const { id, parentId, timestamp } = object;
+  if (typeof id !== "string" || typeof timestamp !== "string" || (parentId !== null && typeof parentId !== "string")) return undefined;
+  const parent = parentId === null ? "null" : `"${parentId}"`;
+  const start = `{"type":"message","id":"${id}","parentId":${parent},"timestamp":"${timestamp}","message":`;
+  // The second brace shows that the last member is an object: the message, and not a repeated member.
+  return text.startsWith(start) && text.endsWith("}}") ? `{"message":${text.slice(start.length)}` : undefined;
+}
+
+function readRecordTime(record: JsonObject): number | undefined {
+  const message = objectAt(record, "message");
+  return parseTime(record.timestamp) ?? (message === undefined ? undefined : parseTime(message.timestamp));
+}
+
+/**
+ * The record number `index` of a file. The header is number 0; lines that are not JSON objects do not count.
+ *
+ * Reads the file again from its start. Only compactions of version 1 need this; the alternative is to keep the ids of all
+ * entries in memory.
+ */
+function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
+  let at = -1;
+  for (const line of readJsonLines(file.path)) {
+    if (line.kind === "problem" || line.line.number < file.headerLine) continue;
+    at++;
+    if (at === index) return line;
+  }
+  return undefined;
+}
+
+/** A problem of one line. */
+function toProblem(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
+  return { kind: "problem", problem: { code, path, line, message } };
+}
+
+/** A record of a known type with an unexpected shape. */
+function invalidRecordProblem(path: string, { line, object }: JsonLine): SourceRecord {
+  const type = quoted(stringAt(object, "type") ?? "record without a type");
+  return toProblem(
+    path,
+    line.number,
+    "invalid-record",
+    `this ${type} has an unexpected shape; it was kept as a foreign entry, outside the context`,
+  );
+}
+
+/** A label without an entry. */
+function labelWithoutEntryProblem(path: string, line: number): SourceRecord {
+  return toProblem(path, line, "invalid-record", "the label names no entry; it was left out");
+}
+
+/** An image in a separate file of oh-my-pi that is missing or cannot be read. */
+function missingBlobProblem(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
+  const name = reference.slice(BLOB_PREFIX.length, BLOB_PREFIX.length + 12);
+  return toProblem(path, line, "missing-blob", `the image ${name}… ${reason}; the reference was kept`);
+}

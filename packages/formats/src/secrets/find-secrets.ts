@@ -1,0 +1,129 @@
+import { checkArgument, TEXT } from "@bough/session-core/arguments";
+import { visibleText } from "@bough/session-core/view";
+import { findBrokenTokens } from "./broken-tokens.js";
+import { LINE_RULES, PLACE_RULES } from "./place-rules.js";
+import { findPrivateKeys } from "./private-keys.js";
+import type { FoundSecret, SecretRule } from "./secret.js";
+import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
+
+/**
+ * The secrets in a text, in their order, without overlaps: keys and tokens with known prefixes, private keys, passwords in URLs,
+ * Authorization headers, cookies, and values whose name says that they are secret. Placeholders and references to variables are
+ * none. Precise rather than complete; linear in the length of the text.
+ *
+ * @throws {InvalidArgumentError} `text` is not a string.
+ * @example
+ * findSecrets("export DB_PASSWORD=hunter22"); // [{ start: 19, end: 27, kind: "password" }]
+ */
+export function findSecrets(text: string): readonly FoundSecret[] {
+  checkArgument("text", text, TEXT);
+  return findVisible(text, PLACE_RULES);
+}
+
+/**
+ * The secrets in a title, a label, a preview or another text that was put on one line: beyond those of `findSecrets`, values of settings
+ * that stood on lines of their own.
+ */
+export function findSecretsInLine(text: string): readonly FoundSecret[] {
+  return findVisible(text, [...PLACE_RULES, ...LINE_RULES]);
+}
+
+function findVisible(text: string, rules: readonly SecretRule[]): readonly FoundSecret[] {
+  // Color codes and invisible characters divide a secret where a program marked its start, and exports take them out.
+  const visible = visibleText(text);
+  if (visible === undefined) return mergeOverlaps(findIn(text, rules));
+  const found = findIn(visible.text, rules).map(({ start, end, kind }) => ({
+    start: visible.toOriginal(start),
+    end: visible.toOriginal(end - 1) + 1,
+    kind,
+  }));
+  return mergeOverlaps([...findIn(text, rules), ...found]);
+}
+
+/** The matches of all rules. They may overlap. */
+function findIn(text: string, places: readonly SecretRule[]): readonly FoundSecret[] {
+  const found = [...findPrivateKeys(text)];
+  const add = (rules: readonly SecretRule[], isNone: (one: FoundSecret) => boolean): void => {
+    for (const rule of rules) for (const one of matchesOf(rule, text)) if (!isNone(one)) found.push(one);
+  };
+  if (TOKEN_HINT.test(text)) {
+    add(TOKEN_RULES, ({ start, end }) => isPlaceholder(text.slice(start, end)));
+    found.push(...findBrokenTokens(text, found));
+  }
+  add(places, (one) => isNoValue(text, one));
+  return found;
+}
+
+function matchesOf({ kind, hints, pattern, accepts }: SecretRule, text: string): readonly FoundSecret[] {
+  const isPossible = hints instanceof RegExp ? hints.test(text) : hints.some((hint) => text.includes(hint));
+  if (!isPossible) return [];
+  const found: FoundSecret[] = [];
+  for (const { 0: whole, 1: before = "", index } of text.matchAll(pattern)) {
+    const [start, end] = [index + before.length, index + whole.length];
+    if (accepts?.(text.slice(start, end), text, start) === false) continue;
+    found.push({ start, end, kind: typeof kind === "string" ? kind : kind(before) });
+  }
+  return found;
+}
+
+// Real tokens have none of these but by a chance of 1 in 10,000.
+const PLACEHOLDER =
+  /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|(?<![a-z])(?:change|choose)[-_](?:me|one|a)(?![a-z])|redacted|dummy/i;
+
+/** Whether a token stands for one, as in documentation. */
+function isPlaceholder(token: string): boolean {
+  return PLACEHOLDER.test(token.slice(0, 100));
+}
+
+/** The start of a reference to a variable, or of a text that is masked already. */
+const REFERENCE = /^(?:[$<{*([%]|process\.|os\.|env\.|import\.)/;
+
+const NO_SECRETS = new Set([
+  "password",
+  "passwd",
+  "pass",
+  "secret",
+  "token",
+  "string",
+  "undefined",
+  "null",
+  "none",
+  "true",
+  "false",
+  "required",
+  "optional",
+  "changeme",
+]);
+
+/** Whether a value that has the name of a secret is none: a word that stands for one, or a reference to a variable. */
+export function isStandIn(value: string): boolean {
+  return NO_SECRETS.has(value.toLowerCase()) || isPlaceholder(value) || REFERENCE.test(value);
+}
+
+/** Whether the value at a place is no secret: a call, a placeholder, a name. */
+function isNoValue(text: string, { start, end, kind }: FoundSecret): boolean {
+  const value = text.slice(start, end);
+  // A call, as in password=ask(): the name of a function.
+  if (text[end] === "(") return true;
+  if (isStandIn(value)) return true;
+  // postgres://postgres:postgres@localhost: the default of a development database.
+  return kind === "password in a URL" && text.slice(0, start - 1).endsWith(`/${value}`);
+}
+
+/** Joins what overlaps, with the kind of the rule that comes first: that of a token says more than that of its place. */
+export function mergeOverlaps(found: readonly FoundSecret[]): readonly FoundSecret[] {
+  const ordered = found.map((one, rank) => ({ ...one, rank })).sort((a, b) => a.start - b.start);
+  const merged: ((typeof ordered)[number] & object)[] = [];
+  for (const one of ordered) {
+    const last = merged.at(-1);
+    if (last === undefined || one.start >= last.end) merged.push(one);
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, one.end), ...firstKind(last, one) };
+  }
+  return merged.map(({ start, end, kind }) => ({ start, end, kind }));
+}
+
+type Ranked = FoundSecret & { readonly rank: number };
+
+function firstKind(a: Ranked, b: Ranked): Pick<Ranked, "kind" | "rank"> {
+  return a.rank <= b.rank ? { kind: a.kind, rank: a.rank } : { kind: b.kind, rank: b.rank };
+}

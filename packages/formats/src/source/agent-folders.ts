@@ -1,0 +1,27 @@
+import { isAbsolute, join } from "node:path";
+import type { SourceEnvironment } from "./source-format.js";
+
+/**
+ * The folders `parts` below the folder that an environment variable names (several may be separated by commas), or else below each of
+ * `usual`, which are below the home folder.
+ *
+ * @example
+ * foldersBelow(environment, "CODEX_HOME", ["sessions"], ".codex"); // ["/home/ada/.codex/sessions"]
+ */
+export function foldersBelow(
+  { env, home }: SourceEnvironment,
+  variable: string,
+  parts: readonly string[],
+  ...usual: readonly string[]
+): readonly string[] {
+  const chosen = (env[variable] ?? "").split(",").filter((folder) => isAbsolute(folder));
+  if (chosen.length > 0) return chosen.map((folder) => join(folder, ...parts));
+  return home === "" ? [] : usual.map((folder) => join(home, folder, ...parts));
+}
+
+/** The folder in which programs with windows keep what belongs to a user: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */
+export function applicationFolder({ env, home, platform }: SourceEnvironment): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support");
+  if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
+  return env["XDG_CONFIG_HOME"] ?? join(home, ".config");
+}

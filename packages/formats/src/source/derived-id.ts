@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import type { EntryId, SessionId } from "@bough/session-core";
+import { isId } from "@bough/session-core/wire";
+
+// Bough's alphabet without its last letter: 32 characters, so that five bits of the hash choose one without bias.
+const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
+
+/**
+ * An id of 12 characters derived from `parts`, in Bough's own alphabet of ids: the same at each import. Claude Code's reader
+ * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both forms of ids are stored and must not change.
+ */
+export function derivedId(...parts: readonly (string | number)[]): EntryId {
+  const hash = createHash("sha256").update(parts.join("\n")).digest();
+  let id = "";
+  for (const byte of hash.subarray(0, 12)) id += ALPHABET.charAt(byte & 31);
+  return id;
+}
+
+/** The id of an agent's session: the same whether it is reached through its parent or alone. */
+export function agentSessionId(conversation: SessionId, key: string): SessionId {
+  const id = `${conversation}.${key}`;
+  return isId(id) ? id : `${conversation.slice(0, 64)}.${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+}

@@ -1,0 +1,102 @@
+import type { ImportProblem, SessionId } from "@bough/session-core";
+import type { SourceSession } from "@bough/session-core/engine";
+import type { JsonObject } from "@bough/session-core/wire";
+import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import type { SourceFolders } from "./source-folders.js";
+
+/** The start of a file, from which its format is detected. */
+export interface FileHead {
+  readonly path: string;
+  /** The first complete lines that are JSON objects: at most 50, in the first 1 MiB. */
+  readonly records: readonly JsonObject[];
+  /** The first complete lines that are JSON objects or lists: at most 50, in the first 1 MiB. */
+  readonly lines: readonly unknown[];
+  /** The JSON value that is the whole file, if the file has at most 1 MiB; otherwise undefined. */
+  readonly document: unknown;
+  /** The first 1 MiB as text if the file starts like JSON, otherwise empty. */
+  readonly text: string;
+  /** Whether the file is a SQLite database. */
+  readonly isSqlite: boolean;
+}
+
+/** Where programs keep files, by the environment variables, the home folder and the system (`process.platform`). */
+export interface SourceEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/** How a program goes on with a session. It is started in the working directory of the session. */
+export interface SourceResume {
+  /** Its command, which is searched in PATH. */
+  readonly program: string;
+  /** The arguments for the session with this id in this file. */
+  args(sessionId: SessionId, file: string): readonly string[];
+  /** Where the program looks for a new session, below one of its folders. undefined: its sessions cannot be written. */
+  newSession?(folder: string, session: { readonly cwd: string; readonly createdAtMs: number }): NewSourceFile;
+}
+
+/** A session file that does not exist yet. */
+export interface NewSourceFile {
+  readonly sessionId: SessionId;
+  readonly file: string;
+}
+
+/** A program that writes a format. */
+export interface SourceAgent {
+  /** Its name for people, such as `Codex`. */
+  readonly name: string;
+  /** The folders in which it keeps sessions, absolute; they need not exist. */
+  folders(environment: SourceEnvironment): readonly string[];
+  /** Matches the path below the folder of each file that may be a session, with `/` between names. */
+  readonly files: RegExp;
+  /** Matches the path below the folder of each folder that has no such files: it is not listed. */
+  readonly skipped?: RegExp | undefined;
+  /** The files and folders next to a file whose change is one of its sessions too; they need not exist. Each costs a sync a look. */
+  beside?(path: string): readonly string[];
+  /** How it goes on with a session; undefined: only by its own list of sessions. */
+  readonly resume?: SourceResume;
+}
+
+/** A format that can be imported. */
+export interface SourceFormat {
+  readonly name: string;
+  /** The programs that write it. */
+  readonly agents?: readonly SourceAgent[];
+  /** Whether the file with this head is of this format. `folders`: those of the import, whose `sessions` may follow. */
+  detects(head: FileHead, folders?: SourceFolders): boolean;
+  /** Whether a file belongs to a session in another file: an import of a folder does not open it. */
+  isPart?(path: string, folders: SourceFolders): boolean;
+  /** The file of the session that started this one, if it is at the usual place. Its sessions include those of this file. */
+  starterOf?(path: string, folders: SourceFolders): string | undefined;
+  /**
+   * The sessions of the file, parents before children: one, or several if it has subagents, in this file or in files next to it.
+   * @param folders the folders that this import has listed.
+   * @param reads whether the sessions of a file next to this one are read too; default: all. The sessions of others are skipped, so a
+   * reader may leave them out, or return them.
+   * @throws {UnknownFormatVersionError} the file is of a version that is not known.
+   */
+  sessions(path: string, folders?: SourceFolders, reads?: (path: string) => boolean): Iterable<SourceSession>;
+}
+
+/** The result of reading a related file, or the problem. */
+export type ReadAttempt<T> =
+  | { readonly value: T; readonly problems: readonly [] }
+  | { readonly value: undefined; readonly problems: readonly [ImportProblem] };
+
+/**
+ * Reads a related file of a session. If it cannot be read, the session is imported without it and a problem is reported.
+ *
+ * @param consequence what the import lacks then, for the message of the problem.
+ */
+export function tryRead<T>(path: string, consequence: string, read: () => T): ReadAttempt<T> {
+  try {
+    return { value: read(), problems: [] };
+  } catch (error) {
+    if (!OF_FILE.some((kind) => error instanceof kind) || !(error instanceof Error)) throw error;
+    const reason = error instanceof SourceUnreadableError ? error.reason : error.message;
+    return { value: undefined, problems: [{ code: "unreadable-file", path, line: null, message: `${consequence}: ${reason}` }] };
+  }
+}
+
+const OF_FILE = [SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError];

@@ -1,0 +1,44 @@
+import type { Entry, EntryId } from "@bough/session-core";
+import { ProjectedEntry, type Replacement } from "@bough/session-core/wire";
+
+/**
+ * The entries of a branch as its context has them, for programs that have no context edits: an entry that is omitted is left out, one
+ * that is replaced has its new content, and the edits themselves are left out. A compaction that is undone is left out too.
+ *
+ * `read` is called twice: a later entry edits an earlier one. Memory: the edits.
+ */
+export async function* effectiveEntries(read: () => AsyncIterable<Entry>): AsyncGenerator<Entry, void, void> {
+  const edits = new Map<EntryId, Replacement>();
+  for await (const entry of read()) if (entry.type === "context_edit") edits.set(entry.targetId, entry.replacement);
+  for await (const entry of read()) {
+    if (entry.type === "context_edit") continue;
+    const replacement = edits.get(entry.id);
+    const edited = replacement === undefined ? entry : editEntry(entry, replacement);
+    if (edited !== undefined) yield edited;
+  }
+}
+
+/** The entry with its new content; undefined: it is omitted. Entries without a message stay as they are. */
+function editEntry(entry: Entry, replacement: Replacement): Entry | undefined {
+  const projected = new ProjectedEntry({ id: entry.id, seq: entry.seq, payload: entry });
+  if (projected.project(undefined) === null) return entry;
+  const message = projected.project(replacement)?.message;
+  if (message === undefined) return undefined;
+  switch (message.role) {
+    case "compactionSummary":
+      return entry.type === "compaction" ? { ...entry, summary: message.summary } : entry;
+    case "branchSummary":
+      return entry.type === "branch_summary" ? { ...entry, summary: message.summary } : entry;
+    case "custom":
+      return entry.type === "custom_message" ? { ...entry, content: message.content } : withMessage(entry, message);
+    case "user":
+    case "assistant":
+    case "toolResult":
+    case "bashExecution":
+      return withMessage(entry, message);
+  }
+}
+
+function withMessage(entry: Entry, message: Extract<Entry, { type: "message" }>["message"]): Entry {
+  return entry.type === "message" ? { ...entry, message } : entry;
+}

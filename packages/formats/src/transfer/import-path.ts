@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Store } from "@bough/session-core";
+import { CALLBACK, checkArgument, FILE, optional, record, withMethods } from "@bough/session-core/arguments";
+import { NoSessionsFoundError, UnknownFormatError } from "../errors.js";
+import { isAtOrBelow } from "../source/links.js";
+import { findSourceFiles, SourceFolders } from "../source/source-folders.js";
+import { agentsOf, ENVIRONMENT, processEnvironment } from "./agents.js";
+import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
+
+const OPTIONS = record({ onProgress: optional(CALLBACK), environment: optional(ENVIRONMENT) });
+
+/**
+ * Imports the sessions of a file, or of every file below a folder. The format is detected from the content. Source files are
+ * never changed. Each session is one transaction. Importing again adds only new entries.
+ *
+ * Of a file in a folder of an agent that has changed in the last seconds, the reply that is still being written is left out
+ * (`heldUntilMs`); every other file is complete as it is.
+ *
+ * A file of a folder that cannot be imported is listed in `failed` with its error; the others are imported. Pipes, devices and
+ * sockets are never read. The cost is linear in the size of the folder: each folder is listed once, each file is read a fixed
+ * number of times.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} there is no file and no folder at `path`, or it cannot be read.
+ * @throws {UnknownFormatError | UnknownFormatVersionError} the file is of an unknown format or version.
+ * @throws {NoSessionsFoundError} the folder contains no session file.
+ * @example
+ * const { sessions } = await importPath(store, "sessions");
+ */
+export async function importPath(store: Store, path: string, options: ImportPathOptions = {}): Promise<ImportReport> {
+  checkArgument("store", store, withMethods("a store", "openSession"));
+  checkArgument("path", path, FILE);
+  checkArgument("options", options, OPTIONS);
+  return store.whileOpen(() => importFiles(store, path, options));
+}
+
+async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
+  const folders = new SourceFolders();
+  const found = findSourceFiles(path, folders, { leftOut: store.sources.files });
+  // The readers of formats are loaded with the first import: most processes import nothing.
+  const { FORMATS } = await import("../registry.js");
+  const environment = options.environment ?? processEnvironment();
+  const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => agent.folders(environment));
+  const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(resolve(file), folder));
+  const run = new ImportRun(store, found, { folders, formats: FORMATS, mayBeWritten }, options);
+  for (const file of found.files) {
+    await run.importFile(file);
+    // A session is one synchronous transaction. Timers and signals are handled between files.
+    await setImmediate();
+  }
+  const { sessions, failed } = run.report;
+  if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it contains no conversation");
+  if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
+  return run.report;
+}

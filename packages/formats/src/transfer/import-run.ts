@@ -1,0 +1,243 @@
+import {
+  BoughError,
+  type ImportedSession,
+  InvalidEntryError,
+  type Store,
+  TooLargeError,
+  UnserializableValueError,
+  ValueTooLargeError,
+} from "@bough/session-core";
+import type { OpenEnd, SourceSession, SyncedImport } from "@bough/session-core/engine";
+import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
+import { readHeadOnce } from "../source/json-lines.js";
+import { openUntil } from "../source/open-end.js";
+import { closeDetected } from "../source/source-database.js";
+import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
+import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
+
+/** An imported session, and its file. */
+export interface ImportedFileSession extends ImportedSession {
+  readonly format: string;
+  readonly path: string;
+}
+
+/** A file or folder that could not be imported; nothing of it was written. */
+export interface FailedFile {
+  readonly path: string;
+  readonly error: BoughError;
+}
+
+/** The result of an import. */
+export interface ImportReport {
+  readonly sessions: readonly ImportedFileSession[];
+  readonly failed: readonly FailedFile[];
+  /** The number of files in the folder that are of no known format. */
+  readonly otherFiles: number;
+}
+
+/** The progress of an import. */
+export interface ImportProgress {
+  readonly path: string;
+  readonly filesDone: number;
+  readonly filesTotal: number;
+  /** Sessions that are in the store now, including unchanged ones. */
+  readonly sessionsDone: number;
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+  /** Records of the current session that have been read. */
+  readonly records: number;
+}
+
+/** Options of `importPath`. */
+export interface ImportPathOptions {
+  /** Called before each file and every few hundred records. If it throws, the import ends; earlier sessions stay in the store. */
+  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  /** Where agents keep their files. Default: the environment of this process. */
+  readonly environment?: SourceEnvironment | undefined;
+}
+
+/** What a sync decides about the files of an import. */
+export interface ImportChoices {
+  /** Whether a file with sessions of another one is read too: one that is unchanged is not. */
+  reads(path: string): boolean;
+  /** How a session of this file is imported; undefined: it is unchanged. */
+  choose(session: SourceSession, path: string): Promise<SyncedImport | undefined>;
+  /** Called when the end of this file was left out: the next sync reads it again. */
+  hold(path: string): void;
+  /** Called when all sessions of a file are in the store. `format`: its name; null: it is of no known format. */
+  done(path: string, format: string | null): Promise<void>;
+}
+
+/** What an import of files needs. */
+interface ImportMeans {
+  readonly folders: SourceFolders;
+  readonly formats: readonly SourceFormat[];
+  /** Whether an agent may be writing this file, so that its times say whether its end is complete: a copy has the time of the copying. */
+  readonly mayBeWritten: (path: string) => boolean;
+  readonly choices?: ImportChoices | undefined;
+}
+
+/** Imports files, each once, and a session before those of its agents. */
+export class ImportRun {
+  readonly #sessions: ImportedFileSession[] = [];
+  readonly #failed: FailedFile[];
+  readonly #startedPaths = new Set<string>();
+  /** Files of agents that were imported with the file of their starter, and that file. */
+  readonly #starterOf = new Map<string, string>();
+  readonly #listedIds = new Set<string>();
+  readonly #byPath: ReadonlyMap<string, FoundFile>;
+  readonly #bytesTotal: number;
+  #otherFiles: number;
+  #filesDone = 0;
+  #bytesDone = 0;
+
+  readonly #store: Store;
+  readonly #found: FoundFiles;
+  readonly #folders: SourceFolders;
+  readonly #formats: readonly SourceFormat[];
+  readonly #options: ImportPathOptions;
+  readonly #mayBeWritten: ImportMeans["mayBeWritten"];
+  readonly #choices: ImportChoices | undefined;
+
+  constructor(store: Store, found: FoundFiles, { folders, formats, mayBeWritten, choices }: ImportMeans, options: ImportPathOptions) {
+    this.#store = store;
+    this.#found = found;
+    this.#folders = folders;
+    this.#formats = formats;
+    this.#options = options;
+    this.#mayBeWritten = mayBeWritten;
+    this.#choices = choices;
+
+    this.#failed = [...found.unreadable];
+    this.#otherFiles = found.others;
+    this.#byPath = new Map(found.files.map((file) => [file.path, file]));
+    this.#bytesTotal = found.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get report(): ImportReport {
+    return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles };
+  }
+
+  async importFile(file: FoundFile): Promise<void> {
+    if (this.#startedPaths.has(file.path)) return;
+    this.#startedPaths.add(file.path);
+    this.#progress(file, 0);
+    await this.#runOrRecordFailure(file.path, this.#found.isFolder, async () => {
+      const format = await this.#import(file).finally(() => closeDetected(this.#folders));
+      // A session of the file may have failed together with its starter.
+      if (!this.#failed.some(({ path }) => path === file.path)) await this.#choices?.done(file.path, format);
+    });
+    this.#filesDone += 1;
+    this.#bytesDone += file.bytes;
+    this.#progress(file, 0);
+  }
+
+  // An error of one file does not end the import of a folder; an error of the store does.
+  async #runOrRecordFailure(path: string, isOneOfSeveral: boolean, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const failure = asSourceError(error, path);
+      if (failure === undefined) throw error;
+      if (!isOneOfSeveral) throw failure;
+      this.#failed.push({ path, error: failure });
+    }
+  }
+
+  /** Returns the name of the format; null: it is of no known one. */
+  async #import(file: FoundFile): Promise<string | null> {
+    if (this.#found.isFolder && this.#formats.some((format) => format.isPart?.(file.path, this.#folders) === true)) return null;
+    const format = detectFormat(file.path, this.#formats, this.#folders);
+    if (format === undefined) {
+      if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
+      this.#otherFiles += 1;
+      return null;
+    }
+    // A session is imported with its agents, so it comes before them: each file is then imported once.
+    const starter = this.#byPath.get(format.starterOf?.(file.path, this.#folders) ?? "");
+    if (starter !== undefined) await this.importFile(starter);
+    if (!this.#starterOf.has(file.path)) await this.#importSessions(file, format);
+    return format.name;
+  }
+
+  async #importSessions(file: FoundFile, format: SourceFormat): Promise<void> {
+    const reads = this.#choices && ((path: string) => path === file.path || this.#choices?.reads(path) === true);
+    for (const session of format.sessions(file.path, this.#folders, reads)) {
+      const path = session.path ?? file.path;
+      if (path === file.path) await this.#importSession(file, format, session);
+      else if (reads?.(path) !== false) await this.#runOrRecordFailure(path, true, () => this.#importRelated(file, format, session, path));
+    }
+  }
+
+  async #importRelated(file: FoundFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
+    const starter = this.#starterOf.get(path);
+    if (starter !== undefined && starter !== file.path) return;
+    this.#starterOf.set(path, file.path);
+    await this.#importSession(file, format, session);
+  }
+
+  async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
+    const path = session.path ?? file.path;
+    const sync = await this.#choices?.choose(session, path);
+    if (this.#choices !== undefined && sync === undefined) return;
+    const onRecords = (records: number) => this.#progress(file, records);
+    const writtenAtMs = Math.trunc(file.writtenAtMs);
+    const heldUntil = (end: OpenEnd) =>
+      end.changedAtMs !== undefined || this.#mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
+    const imported = await this.#store.importSession(session, {
+      format: format.name,
+      path,
+      writtenAtMs,
+      onRecords,
+      sync,
+      heldUntil,
+    });
+    if (imported.heldUntilMs !== null) this.#choices?.hold(path);
+    // A copy of a session, or an agent that was imported before its starter, is listed once.
+    if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;
+    this.#listedIds.add(imported.sessionId);
+    this.#sessions.push({ ...imported, format: format.name, path });
+  }
+
+  #progress(file: FoundFile, records: number): void {
+    this.#options.onProgress?.({
+      path: file.path,
+      filesDone: this.#filesDone,
+      filesTotal: this.#found.files.length,
+      sessionsDone: this.#sessions.length,
+      bytesDone: this.#bytesDone,
+      bytesTotal: this.#bytesTotal,
+      records,
+    });
+  }
+}
+
+/** The files beside a session's whose change is one of the session. */
+function besideOf({ agents = [] }: SourceFormat): FileFilter["beside"] {
+  const all = agents.flatMap(({ beside }) => (beside === undefined ? [] : [beside]));
+  return (path) => all.flatMap((beside) => beside(path));
+}
+
+function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {
+  const head = readHeadOnce(path, folders);
+  return formats.find((format) => format.detects(head, folders));
+}
+
+/** The error as one of the source file: it is unreadable, or has an id, a time or a value that no store accepts. Otherwise undefined. */
+export function asSourceError(error: unknown, path: string): BoughError | undefined {
+  // A RangeError means a text longer than the longest string, or nesting deeper than the stack: the source is too large.
+  if (error instanceof RangeError)
+    return new SourceUnreadableError(path, `it is too large or too deeply nested (${error.message})`, { cause: error });
+  return error instanceof BoughError && OF_SOURCE.some((kind) => error instanceof kind) ? error : undefined;
+}
+
+const OF_SOURCE = [
+  SourceNotFoundError,
+  SourceUnreadableError,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+  InvalidEntryError,
+  UnserializableValueError,
+  ValueTooLargeError,
+  TooLargeError,
+];

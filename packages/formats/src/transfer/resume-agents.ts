@@ -1,0 +1,32 @@
+import { isAtOrBelow } from "../source/links.js";
+import type { SourceAgent, SourceEnvironment, SourceResume } from "../source/source-format.js";
+
+/** A program that can go on with sessions of a format. */
+export interface ResumingAgent {
+  /** Its name for people, such as `Claude Code`. */
+  readonly name: string;
+  readonly resume: SourceResume;
+  /** The folder for new sessions; undefined: there is no home folder. */
+  readonly folder: string | undefined;
+}
+
+/**
+ * The program that goes on with a session of this format: the one in whose folders `file` is, or else the first with
+ * files of its name. undefined: there is none.
+ */
+export async function findResumingAgent(
+  format: string,
+  file: string | undefined,
+  environment: SourceEnvironment,
+): Promise<ResumingAgent | undefined> {
+  const { FORMATS } = await import("../registry.js");
+  const agents = FORMATS.find(({ name }) => name === format)?.agents ?? [];
+  const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isAtOrBelow(file, folder)));
+  const ofName = agents.find(({ files }) => file !== undefined && files.test(file.replaceAll("\\", "/")));
+  return toResuming(ofFile ?? ofName ?? agents[0], environment);
+}
+
+function toResuming(agent: SourceAgent | undefined, environment: SourceEnvironment): ResumingAgent | undefined {
+  if (agent?.resume === undefined) return undefined;
+  return { name: agent.name, resume: agent.resume, folder: agent.folders(environment)[0] };
+}

@@ -1,0 +1,215 @@
+import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
+import { RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import { isId, isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
+import { derivedId } from "../source/derived-id.js";
+import { EntryChain } from "../source/entry-chain.js";
+import { readJsonDocument } from "../source/json-document.js";
+import { readJsonLines } from "../source/json-lines.js";
+import type { FileHead } from "../source/source-format.js";
+import { MutationLog, type RequestNode } from "./mutation-log.js";
+import { isComplete, modelOf, toPrompt, toReplies } from "./request.js";
+import type { RequestEntry } from "./response.js";
+
+/** The newest version of a chat's state that is known. */
+const NEWEST_VERSION = 3;
+
+/** What VS Code writes before the UUID of a request. */
+const KEY_START = /^request_(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:#\d+)?$)/i;
+
+/** The lists of a document that are read by element. */
+export const LISTS = ["requests"];
+
+/** The end of a request's entries. */
+interface End {
+  readonly leafId: EntryId | null;
+  readonly model: string | undefined;
+  /** The round to which the last entries belong. */
+  readonly round: string | undefined;
+}
+
+const START: End = { leafId: null, model: undefined, round: undefined };
+
+/** The chat in a file. It is replayed once, when it is created; memory: its state, and what was undone. */
+export class ChatFile {
+  readonly sessionId: SessionId;
+  readonly #path: string;
+  readonly #log = new MutationLog();
+  readonly #problems: ImportProblem[] = [];
+  /** Changes of an unknown shape or place. */
+  readonly #unknown: { readonly record: JsonObject; readonly line: number }[] = [];
+  readonly #lines: number[] = [];
+
+  /** `sessionId`: the id of the session, from the one in the chat. */
+  constructor({ path, document }: FileHead, isDocument: boolean, sessionId: (recorded: string | undefined) => SessionId) {
+    this.#path = path;
+    if (isDocument && isObject(document)) this.#log.apply({ kind: 0, v: document }, 1);
+    else if (isDocument) this.#readDocument();
+    else this.#readLog();
+    this.sessionId = sessionId(stringAt(this.members, "sessionId"));
+    const version = numberAt(this.members, "version");
+    if (version !== undefined && version > NEWEST_VERSION) {
+      const message = `version ${version} of this format is not known, only up to ${NEWEST_VERSION}; read as far as it is like these`;
+      this.#problems.push({ code: "invalid-record", path, line: 1, message });
+    }
+  }
+
+  /** The members of the chat. */
+  get members(): JsonObject {
+    return this.#log.members;
+  }
+
+  /** When the chat began: an export does not say it, but the first request may. undefined: not known. */
+  get startMs(): number | undefined {
+    const times = this.#log.requests.map(({ request }) => parseTime(request.timestamp)).filter((time) => time !== undefined);
+    return parseTime(this.members.creationDate) ?? (times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b)));
+  }
+
+  /** Whether the chat has no request: VS Code writes one for each window. Of a log that begins, not even the first line is complete. */
+  get isEmpty(): boolean {
+    const isDamaged = this.#problems.some(({ code }) => code !== "torn-line");
+    return this.#log.requests.length === 0 && this.#unknown.length === 0 && !isDamaged;
+  }
+
+  #readLog(): void {
+    for (const read of readJsonLines(this.#path)) {
+      if (read.kind === "problem") {
+        this.#problems.push(read.problem);
+        continue;
+      }
+      const line = read.line.number;
+      if (this.#log.apply(read.object, line)) this.#lines.push(line);
+      else this.#unknown.push({ record: read.object, line });
+    }
+  }
+
+  #readDocument(): void {
+    const members: [string, unknown][] = [];
+    const requests: unknown[] = [];
+    for (const part of readJsonDocument(this.#path, LISTS)) {
+      if (part.kind === "problem") this.#problems.push(part.problem);
+      else if (part.kind === "element") requests.push(part.value);
+      else members.push([part.name, part.value]);
+    }
+    this.#log.apply({ kind: 0, v: Object.fromEntries([...members, ["requests", requests]]) }, 1);
+  }
+
+  *records(): Generator<SourceRecord, void, void> {
+    for (const problem of this.#problems) yield { kind: "problem", problem };
+    const last = this.#log.live.at(-1);
+    const open = last === undefined || isComplete(last.request) ? undefined : last;
+    const writer = new RequestWriter(this.sessionId, this.startMs ?? 0, open);
+    const lines = new Set<number>();
+    for (const entry of writer.entries(this.#log.requests)) {
+      lines.add(entry.line);
+      yield entry;
+    }
+    if (open !== undefined) {
+      yield { kind: "open", waitMs: RUNNING_MS, leafId: writer.endOf(open).leafId };
+      for (const entry of writer.openReplies()) {
+        lines.add(entry.line);
+        yield entry;
+      }
+    }
+    // Requests that were undone stay in the chat until the next one is sent.
+    const shown = this.#log.live.filter(({ request }) => !isUndone(request)).at(-1);
+    const leafId = shown === undefined ? null : writer.endOf(shown).leafId;
+    for (const { record, line } of this.#unknown) yield writer.addForeign(record, line, leafId);
+    for (const line of this.#lines) if (!lines.has(line)) yield { kind: "merged", line };
+    if (this.#log.requests.length > 0) yield { kind: "leaf", name: "main", entryId: leafId };
+  }
+}
+
+function isUndone({ shouldBeRemovedOnSend: undone }: JsonObject): boolean {
+  return undone !== undefined && undone !== null && undone !== false;
+}
+
+/** Writes the requests of a chat as entries, each below the one before it. */
+class RequestWriter {
+  readonly #sessionId: SessionId;
+  readonly #chain: EntryChain;
+  /** The request whose reply may still be written: its replies come last. */
+  readonly #open: RequestNode | undefined;
+  readonly #ends = new Map<RequestNode, End>();
+  /** The entry after each round. */
+  readonly #nextOf = new Map<string, EntryId>();
+
+  constructor(sessionId: SessionId, startMs: number, open: RequestNode | undefined) {
+    this.#sessionId = sessionId;
+    this.#chain = new EntryChain(sessionId, startMs);
+    this.#open = open;
+  }
+
+  /** The last entry of a request, and what is known there. */
+  endOf(node: RequestNode | undefined): End {
+    return (node && this.#ends.get(node)) ?? START;
+  }
+
+  /** A change of an unknown shape, below `parentId`. */
+  addForeign(record: JsonObject, line: number, parentId: EntryId | null): SourceEntry {
+    this.#chain.moveTo(parentId);
+    const kind = typeof record.kind === "string" || typeof record.kind === "number" ? `change ${record.kind}` : "change";
+    return this.#chain.add({ line, payload: { type: "foreign", originalType: kind.slice(0, 100), raw: record } });
+  }
+
+  /** The entries of the requests, parents before children. */
+  *entries(nodes: readonly RequestNode[]): Generator<SourceEntry, void, void> {
+    for (const node of nodes) {
+      const missing: RequestNode[] = [];
+      for (let at: RequestNode | undefined = node; at !== undefined && !this.#ends.has(at) && !missing.includes(at); at = at.parent)
+        missing.push(at);
+      for (const one of missing.reverse()) yield* this.#request(one);
+    }
+  }
+
+  /** The replies to the request that may still be written. */
+  *openReplies(): Generator<SourceEntry, void, void> {
+    const node = this.#open;
+    if (node?.request.message !== undefined) yield* this.#write(node, toReplies(node.request), this.endOf(node));
+  }
+
+  *#request(node: RequestNode): Generator<SourceEntry, void, void> {
+    const before = this.endOf(node.parent);
+    yield* this.#write(node, this.#entriesOf(node, before.model), before);
+  }
+
+  /** Writes entries of a request behind `before`, and keeps their end. */
+  *#write(node: RequestNode, entries: readonly RequestEntry[], before: End): Generator<SourceEntry, void, void> {
+    const chosen = modelOf(node.request);
+    let { round } = before;
+    this.#chain.moveTo(before.leafId);
+    for (const entry of entries) {
+      const added = this.#add(node, entry);
+      const { payload } = entry;
+      if (payload.type !== "compaction" && objectAt(payload, "message")?.role !== "toolResult") {
+        if (round !== undefined) this.#nextOf.set(round, added.id);
+        round = entry.round;
+      }
+      yield added;
+    }
+    this.#ends.set(node, { leafId: this.#chain.leafId, model: chosen?.modelId ?? before.model, round });
+  }
+
+  #entriesOf(node: RequestNode, model: string | undefined): readonly RequestEntry[] {
+    const { request } = node;
+    if (request.message === undefined) return [{ name: "", payload: { type: "foreign", originalType: "request", raw: request } }];
+    const chosen = modelOf(request);
+    const change =
+      chosen === undefined || chosen.modelId === model ? [] : [{ name: "model", payload: { type: "model_change", ...chosen } }];
+    return [...change, { name: "", payload: toPrompt(request) }, ...(node === this.#open ? [] : toReplies(request))];
+  }
+
+  #add(node: RequestNode, { name, payload, createdAtMs, summarizes }: RequestEntry): SourceEntry {
+    const kept = summarizes === undefined ? {} : { firstKeptEntryId: this.#nextOf.get(summarizes) ?? null };
+    // All keys begin with `request_`, and no short prefix would tell one entry from another.
+    const own = node.key.replace(KEY_START, "");
+    const id = name === "" ? own : `${name}:${own}`;
+    const former = name === "" ? node.key : `${node.key}:${name}`;
+    return this.#chain.add({
+      line: node.line,
+      id: isId(id) ? id : derivedId(this.#sessionId, former),
+      formerId: isId(former) ? former : undefined,
+      createdAtMs: createdAtMs ?? parseTime(node.request.timestamp),
+      payload: { ...payload, ...kept },
+    });
+  }
+}

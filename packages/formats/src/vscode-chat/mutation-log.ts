@@ -1,0 +1,133 @@
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "@bough/session-core/wire";
+
+/** A request of a chat, and where it is in the tree of requests. */
+export interface RequestNode {
+  /** Unique in the chat. */
+  readonly key: string;
+  request: JsonObject;
+  /** The line at which it first appeared. */
+  readonly line: number;
+  /** The request before it; undefined: it is the first one. */
+  parent: RequestNode | undefined;
+}
+
+type Container = object;
+
+/**
+ * Replays the log of a chat's changes (`kind` 0: the whole state; 1: a value is set; 2: a list is cut at `i`, then values are added;
+ * 3: a member is deleted). Requests that are cut off or replaced stay as branches, with their last content.
+ *
+ * Memory: the state of the chat, and the requests that were undone.
+ */
+export class MutationLog {
+  #state: unknown;
+  readonly #nodes = new Map<string, RequestNode>();
+  #live: readonly RequestNode[] = [];
+
+  /** The members of the chat. */
+  get members(): JsonObject {
+    return isObject(this.#state) ? this.#state : {};
+  }
+
+  /** Every request, in the order in which they appeared. */
+  get requests(): readonly RequestNode[] {
+    return [...this.#nodes.values()];
+  }
+
+  /** The requests that the chat has now. */
+  get live(): readonly RequestNode[] {
+    return this.#live;
+  }
+
+  /** Applies a record. False: its shape or its place is not known, and nothing was changed. */
+  apply(record: JsonObject, line: number): boolean {
+    const isApplied = this.#change(record);
+    const path: readonly unknown[] = Array.isArray(record.k) ? record.k : [];
+    if (isApplied && (path.length === 0 || (path[0] === "requests" && path.length <= 2))) this.#note(line);
+    return isApplied;
+  }
+
+  #change(record: JsonObject): boolean {
+    const kind = kindOf(record);
+    if (kind === 0) {
+      if (!isObject(record.v)) return false;
+      this.#state = record.v;
+      return true;
+    }
+    const path: readonly unknown[] = Array.isArray(record.k) ? record.k : [];
+    const owner = this.#ownerOf(path);
+    const key = path.at(-1);
+    if (owner === undefined || (typeof key !== "string" && typeof key !== "number")) return false;
+    if (kind === 1) return "v" in record && setMember(owner, key, record.v);
+    if (kind === 2) return addElements(owner, key, record);
+    return kind === 3 && Reflect.deleteProperty(owner, key);
+  }
+
+  /** The object or list with the last member of a path. */
+  #ownerOf(path: readonly unknown[]): Container | undefined {
+    let owner = this.#state;
+    for (const key of path.slice(0, -1)) owner = memberOf(owner, key);
+    return path.length > 0 && typeof owner === "object" && owner !== null ? owner : undefined;
+  }
+
+  /** Notes the requests that the chat has now. Those that it no longer has keep their place. */
+  #note(line: number): void {
+    const requests: readonly unknown[] = Array.isArray(this.members.requests) ? this.members.requests : [];
+    const taken = new Set<string>();
+    let parent: RequestNode | undefined;
+    this.#live = requests.map((value, at) => {
+      const request = isObject(value) ? value : { value };
+      const own = stringAt(request, "requestId") ?? `request-${at}`;
+      const key = taken.has(own) ? `${own}#${at}` : own;
+      taken.add(key);
+      const node = this.#nodes.get(key) ?? { key, request, line, parent };
+      this.#nodes.set(key, node);
+      node.request = request;
+      node.parent = parent;
+      parent = node;
+      return node;
+    });
+  }
+}
+
+function memberOf(owner: unknown, key: unknown): unknown {
+  if (typeof owner !== "object" || owner === null || (typeof key !== "string" && typeof key !== "number")) return undefined;
+  return Object.hasOwn(owner, key) ? Reflect.get(owner, key) : undefined;
+}
+
+/** Sets a member. An index beyond the end of a list would leave a hole. */
+function setMember(owner: Container, key: string | number, value: unknown): boolean {
+  if (Array.isArray(owner) && !(typeof key === "number" && Number.isInteger(key) && key >= 0 && key <= owner.length)) return false;
+  // Defined, not assigned: a member may be named `__proto__`.
+  return Reflect.defineProperty(owner, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+function addElements(owner: Container, key: string | number, { v, i }: JsonObject): boolean {
+  const list = memberOf(owner, key) ?? [];
+  if (!Array.isArray(list) || (v !== undefined && !Array.isArray(v))) return false;
+  const kept = typeof i === "number" && Number.isInteger(i) && i >= 0 ? list.slice(0, i) : list;
+  const added: readonly unknown[] = Array.isArray(v) ? v : [];
+  return setMember(owner, key, [...kept, ...added]);
+}
+
+/** Some versions write the number as text. */
+function kindOf({ kind }: JsonObject): number | undefined {
+  return typeof kind === "number" ? kind : typeof kind === "string" && /^\d$/.test(kind) ? Number(kind) : undefined;
+}
+
+/** Whether a record is one of a log of a chat's changes. */
+export function isChange(record: JsonObject): boolean {
+  const kind = kindOf(record);
+  if (kind === 0) return isChat(objectAt(record, "v") ?? {});
+  return (
+    (kind === 1 || kind === 2 || kind === 3) &&
+    Array.isArray(record.k) &&
+    Object.keys(record).every((name) => /^(?:kind|k|v|i)$/.test(name))
+  );
+}
+
+/** Whether an object is the state of a chat. */
+export function isChat(state: JsonObject): boolean {
+  const isNamed = ["responderUsername", "requesterUsername", "initialLocation"].some((name) => typeof state[name] === "string");
+  return isNamed || (typeof state.sessionId === "string" && numberAt(state, "creationDate") !== undefined);
+}

@@ -1,0 +1,316 @@
+import { randomUUID } from "node:crypto";
+import {
+  ConnectionLostError,
+  PoolExhaustedError,
+  ServerFullError,
+  ServerUnavailableError,
+  type SessionId,
+  StoreBusyError,
+  StoreClosedError,
+} from "@bough/session-core";
+import type { Query } from "@bough/session-core/engine";
+import type { Attempts, Held } from "./attempts.js";
+import { ChangeFeed } from "./changes.js";
+import { CommitMarks } from "./commit-marks.js";
+import type { PgClient } from "./driver.js";
+import { faultOf, toLostError } from "./server-errors.js";
+import { type Effect, effectOf, type Statement, type StatementContext, toStatement } from "./statement.js";
+import { fromColumn } from "./text.js";
+
+/** Runs queries: on any free connection, or on the one of a transaction. */
+export interface Database {
+  /** Bound to `p.tenant` of every query. */
+  readonly tenant: string;
+  /** Returns the first row, or undefined. */
+  get<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R | undefined>;
+  /** Returns all rows. */
+  all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]>;
+  /** Runs a statement that returns no rows; returns the number of changed rows. */
+  run<P extends object>(query: Query<P, unknown>, parameters: P): Promise<number>;
+  /**
+   * Like `get`, for a statement that writes. If it is on its own and the connection breaks, `findDone` says whether it was done: it reads
+   * the row that it would have returned. If there is none, the statement is sent again.
+   */
+  once<P extends object, R>(query: Query<P, R>, parameters: P, findDone: () => Promise<R | undefined>): Promise<R | undefined>;
+  /** Checks that this program may write to the schema of today. A statement with `isWritable` that did nothing asks why. @throws {NewerStoreError} */
+  requireWritable(): Promise<void>;
+}
+
+/** What the driver returns for a statement. */
+interface Answer {
+  readonly rows: Record<string, unknown>[];
+  readonly rowCount: number | null;
+}
+
+/** What is the same for all queries of a store. */
+export interface Common extends StatementContext {
+  readonly tenant: string;
+  /** Of the schema that this program knows; bound to `p.version` of every query. */
+  readonly version: number;
+}
+
+abstract class QueryRunner implements Database {
+  protected readonly common: Common;
+
+  constructor(common: Common) {
+    this.common = common;
+  }
+
+  get tenant(): string {
+    return this.common.tenant;
+  }
+
+  async get<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R | undefined> {
+    return (await this.all(query, parameters))[0];
+  }
+
+  async all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]> {
+    return (await this.#query(query, parameters)).rows.map((row) => fromRow<R>(row));
+  }
+
+  async run<P extends object>(query: Query<P, unknown>, parameters: P): Promise<number> {
+    return (await this.#query(query, parameters)).rowCount ?? 0;
+  }
+
+  async once<P extends object, R>(query: Query<P, R>, parameters: P, _findDone: () => Promise<R | undefined>): Promise<R | undefined> {
+    return this.get(query, parameters);
+  }
+
+  /** A transaction that writes has checked it before its first statement. */
+  async requireWritable(): Promise<void> {}
+
+  #query(query: Query<never, unknown>, parameters: object): Promise<Answer> {
+    return this.send(this.statement(query, parameters), effectOf(query, parameters));
+  }
+
+  protected statement(query: Query<never, unknown>, parameters: object): Statement {
+    const { tenant, schema, version } = this.common;
+    return toStatement(query, { ...parameters, tenant, schema, version }, this.common);
+  }
+
+  protected abstract send(statement: Statement, effect: Effect): Promise<Answer>;
+}
+
+function fromRow<R>(row: Record<string, unknown>): R {
+  for (const column in row) row[column] = fromColumn(row[column]);
+  // The query declares the type of its rows.
+  return row as R;
+}
+
+/** The queries of a transaction, all on its connection. */
+class Transaction extends QueryRunner {
+  readonly #client: PgClient;
+  /** Whether it has sent a statement that changes rows. */
+  hasWritten = false;
+  /** The sessions that it writes to. */
+  readonly sessions = new Set<SessionId>();
+
+  constructor(client: PgClient, common: Common) {
+    super(common);
+    this.#client = client;
+  }
+
+  protected async send(statement: Statement, { writes, session }: Effect): Promise<Answer> {
+    this.hasWritten ||= writes;
+    if (session !== undefined) this.sessions.add(session);
+    return this.#client.query(statement);
+  }
+}
+
+/** The queries of a transaction that was begun on this connection. */
+export function transactionOn(client: PgClient, common: Common): Database {
+  return new Transaction(client, common);
+}
+
+/** A store's connections to its server. */
+export class PgDatabase extends QueryRunner {
+  readonly changes: ChangeFeed;
+  readonly #attempts: Attempts;
+  readonly #marks: CommitMarks;
+  #isClosed = false;
+
+  constructor(attempts: Attempts, common: Common) {
+    super(common);
+    this.#attempts = attempts;
+    this.#marks = new CommitMarks(attempts, common);
+    this.changes = new ChangeFeed(attempts, this);
+  }
+
+  /** The address of the server without its password. */
+  get label(): string {
+    return this.#attempts.place.label;
+  }
+
+  /**
+   * A query of its own. A read is tried again when its connection breaks, and a write that is repeatable. Another write is not, because
+   * it is not known whether it happened: it throws `ConnectionLostError` with `written: "unknown"`. `write` and `once` find that out.
+   */
+  protected async send(statement: Statement, effect: Effect): Promise<Answer> {
+    return this.#send((client) => client.query(statement), effect);
+  }
+
+  /**
+   * Like `get`. Sends another statement before it, on the same connection, in a transaction of its own, without waiting for its answer: both
+   * take one round trip. Says whether the other statement was done, too; it must be repeatable.
+   */
+  async getAfter<B extends object, P extends object, R>(
+    other: Query<B, unknown>,
+    ofOther: B,
+    query: Query<P, R>,
+    parameters: P,
+  ): Promise<{ readonly row: R | undefined; readonly isOtherDone: boolean }> {
+    const [first, second] = [this.statement(other, ofOther), this.statement(query, parameters)];
+    let isOtherDone = false;
+    const { rows } = await this.#send(
+      async (client) => {
+        const [before, answer] = await Promise.allSettled([client.query(first), client.query(second)]);
+        isOtherDone = before.status === "fulfilled";
+        if (answer.status === "rejected") throw answer.reason;
+        return answer.value;
+      },
+      effectOf(query, parameters),
+    );
+    return { row: rows.map((row) => fromRow<R>(row))[0], isOtherDone };
+  }
+
+  async #send(attempt: (client: PgClient) => Promise<Answer>, { isRepeatable, session }: Effect): Promise<Answer> {
+    const answer = await this.#run(async (client, held) => {
+      try {
+        return await attempt(client);
+      } catch (error) {
+        if (!isRepeatable && faultOf(error) === "lost") {
+          held.isBroken = true;
+          throw toLostError(error, this.#attempts.place, "unknown");
+        }
+        throw error;
+      }
+    });
+    if (session !== undefined) this.changes.written([session]);
+    return answer;
+  }
+
+  override async once<P extends object, R>(
+    query: Query<P, R>,
+    parameters: P,
+    findDone: () => Promise<R | undefined>,
+  ): Promise<R | undefined> {
+    for (;;) {
+      try {
+        return await this.get(query, parameters);
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError)) throw error;
+        const done = await afterLoss(error, findDone);
+        if (done !== undefined) return done;
+      }
+    }
+  }
+
+  /**
+   * Runs `body` in one transaction: all that it writes, or, if it throws, nothing. Every query of it must use the given database.
+   *
+   * `body` is called again if the transaction was rolled back because of a deadlock or a broken connection, so it must change nothing
+   * but the database. If the connection breaks while the transaction is committed, the server is asked what became of it.
+   */
+  async write<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
+    return this.#write(body, "BEGIN");
+  }
+
+  /** The same, and all queries of it use one snapshot. It is called again if another transaction has changed a row that it changes. */
+  async writeOnSnapshot<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
+    // The lock first: otherwise the snapshot could be older than a change of the schema that the transaction waits for.
+    const lock = `LOCK TABLE "${this.common.schema}".store_version IN ACCESS SHARE MODE`;
+    return this.#write(body, `BEGIN ISOLATION LEVEL REPEATABLE READ; ${lock}`);
+  }
+
+  async #write<T>(body: (transaction: Database) => Promise<T>, begin: string): Promise<T> {
+    for (;;) {
+      const mark = randomUUID();
+      const attempt = await this.#run(async (client, held) => {
+        await this.#begin(client, begin);
+        const transaction = new Transaction(client, this.common);
+        const result = await rollbackAfter(client, () => body(transaction));
+        const outcome = await this.#commit(client, transaction, mark);
+        held.isBroken = outcome === "unknown";
+        return { result, outcome, sessions: transaction.sessions };
+      });
+      if (attempt.outcome === "unknown" && !(await this.#marks.wasCommitted(mark))) continue;
+      this.changes.written(attempt.sessions);
+      return attempt.result;
+    }
+  }
+
+  /**
+   * Begins a transaction that writes. Reading the version holds a lock until the end of the transaction, which a change of the schema waits for: so
+   * the schema stays as it is.
+   */
+  async #begin(client: PgClient, begin: string): Promise<void> {
+    const { schema, version } = this.common;
+    const question = `${begin}; SELECT ${version} >= min_writer AS ok FROM "${schema}".store_version`;
+    const answers: unknown = await rollbackAfter(client, () => client.query(question));
+    if (isWritableAnswer(answers)) return;
+    await client.query("ROLLBACK");
+    await this.#attempts.checkSchema(client);
+    await this.#begin(client, begin);
+  }
+
+  override async requireWritable(): Promise<void> {
+    await this.#run((client) => this.#attempts.checkSchema(client));
+  }
+
+  async #commit(client: PgClient, transaction: Transaction, mark: string): Promise<"committed" | "unknown"> {
+    if (transaction.hasWritten) return this.#marks.commit(client, mark);
+    await client.query("COMMIT");
+    return "committed";
+  }
+
+  /** Runs `body` in one read transaction, so that all its queries use the same snapshot. */
+  async read<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
+    return this.#run(async (client) => {
+      await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      const result = await rollbackAfter(client, () => body(new Transaction(client, this.common)));
+      await client.query("COMMIT");
+      return result;
+    });
+  }
+
+  async #run<T>(attempt: (client: PgClient, held: Held) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new StoreClosedError(this.label);
+    return this.#attempts.run(attempt);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.all([this.#marks.clear(), this.changes.close()]);
+    await this.#attempts.end();
+  }
+}
+
+/** Statements that are sent together have an array of answers. */
+function isWritableAnswer(answers: unknown): boolean {
+  const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
+  const rows: unknown = typeof last === "object" && last !== null && "rows" in last ? last.rows : undefined;
+  const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
+  return typeof row === "object" && row !== null && "ok" in row && row.ok === true;
+}
+
+/** Finds out what became of a write whose connection broke. If the server does not come back, that is still not known: throws `lost`. */
+export async function afterLoss<T>(lost: ConnectionLostError, findOut: () => Promise<T>): Promise<T> {
+  try {
+    return await findOut();
+  } catch (error) {
+    const isAway = [ServerUnavailableError, ServerFullError, PoolExhaustedError, StoreBusyError].some((kind) => error instanceof kind);
+    throw isAway ? lost : error;
+  }
+}
+
+/** Runs a part of a transaction; rolls it back if it throws. */
+async function rollbackAfter<T>(client: PgClient, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    // A broken connection cannot be rolled back; the server does that.
+    if (faultOf(error) !== "lost") await client.query("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,179 @@
+// The only place that imports the driver `pg`.
+
+import { ServerLoginError } from "@bough/session-core";
+import pg from "pg";
+import type { ServerAddress } from "./address.js";
+import { toServer } from "./text.js";
+
+export type PgPool = pg.Pool;
+export type PgClient = pg.PoolClient;
+/** A connection of its own, outside the pool. */
+export type PgConnection = pg.Client;
+
+/** How to connect. */
+export interface PoolOptions {
+  readonly address: ServerAddress;
+  readonly tenant: string;
+  /** At most this many connections. */
+  readonly connections: number;
+  /** How long a call waits for a free connection, a new one or the lock of another writer, in milliseconds. */
+  readonly waitMs: number;
+  /** Every transaction is read-only. */
+  readonly readOnly: boolean;
+  /** Acknowledged writes survive a crash of the server. */
+  readonly durable: boolean;
+}
+
+/** Opens a pool with one connection, which shows that the server answers. */
+export async function openPool(options: PoolOptions): Promise<PgPool> {
+  const { tls } = options.address;
+  try {
+    return await connected(createPool(options));
+  } catch (error) {
+    if (!tls.optional || !(error instanceof Error && /does not support SSL/.test(error.message))) throw error;
+    return connected(createPool({ ...options, address: withoutTls(options.address) }));
+  }
+}
+
+async function connected(pool: PgPool): Promise<PgPool> {
+  try {
+    (await pool.connect()).release();
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function withoutTls(address: ServerAddress): ServerAddress {
+  return { ...address, tls: { options: undefined, optional: false } };
+}
+
+function createPool(options: PoolOptions): PgPool {
+  const Client = options.address.channelBinding ? boundClient(options.address) : pg.Client;
+  const pool = new pg.Pool({
+    ...configOf(options),
+    max: options.connections,
+    Client,
+    // A store that was not closed does not keep the process alive.
+    allowExitOnIdle: true,
+  });
+  clients.set(pool, Client);
+  // A connection that breaks while it is idle is replaced at the next query.
+  pool.on("error", () => undefined);
+  // One that breaks while it is in use makes its query throw, and is an event as well.
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return pool;
+}
+
+/** The class of the connections of each pool. */
+const clients = new WeakMap<PgPool, typeof pg.Client>();
+
+/** Makes a connection that listens for announcements. `connect` it. */
+export function createConnection(pool: PgPool): PgConnection {
+  return new (clients.get(pool) ?? pg.Client)(pool.options);
+}
+
+/**
+ * Makes a class of connections that give no password, and are not used, unless the server proves that it knows the password and that the encrypted
+ * connection ends at it (SCRAM-SHA-256-PLUS). The driver would answer a server that asks for the password itself.
+ */
+function boundClient(address: ServerAddress): typeof pg.Client {
+  return class BoundClient extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      let isBound = false;
+      const refusal = () => new ServerLoginError(address.label, NOT_BOUND, { hint: "Or leave channel_binding out of the address." });
+      const password = async () => {
+        if (!isBound) throw refusal();
+        return (await address.password()) ?? "";
+      };
+      super(typeof config === "string" ? { connectionString: config, password } : { ...config, password });
+      this.connection.on("authenticationSASL", (offer: { readonly mechanisms: readonly string[] }) => {
+        isBound = offer.mechanisms.includes("SCRAM-SHA-256-PLUS");
+      });
+      // A server that asks for nothing proves nothing.
+      this.connection.on("authenticationOk", () => {
+        if (!isBound) this.connection.emit("error", refusal());
+      });
+    }
+  };
+}
+
+const NOT_BOUND =
+  "it does not take part in channel binding (SCRAM-SHA-256-PLUS over TLS), which the address requires; no password was sent";
+
+function configOf(options: PoolOptions): pg.ClientConfig {
+  const { address, waitMs } = options;
+  return {
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    database: address.database,
+    // The driver takes no answer as an empty password, and has an error of its own for the latter.
+    password: async () => (await address.password()) ?? "",
+    ssl: address.tls.options ?? false,
+    enableChannelBinding: address.channelBinding,
+    connectionTimeoutMillis: address.connectTimeoutMs ?? Math.max(waitMs, 1),
+    keepAlive: true,
+    // Statements that are sent together take one round trip. A driver that is too old for it sends the next one after an answer.
+    pipeline: true,
+    application_name: address.applicationName,
+    options: Object.entries(settingsOf(options))
+      .map(([name, value]) => `-c ${name}=${escapeOption(value)}`)
+      .join(" "),
+    types: { getTypeParser: (oid: number, format?: "text" | "binary") => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format) },
+  };
+}
+
+/**
+ * The schemas in which the server looks up names without one. PostgreSQL prefers a function or an operator whose argument types fit better,
+ * in whichever of them it is, so a schema in which somebody else may create things would run their code with the rights of this connection
+ * (CVE-2018-1058). The tables of the store are named with their schema (`withSchema` in statement.ts).
+ */
+export const SEARCH_PATH = "pg_catalog, pg_temp";
+
+/** The settings of each connection. */
+function settingsOf({ tenant, waitMs, readOnly, durable }: PoolOptions): Readonly<Record<string, string>> {
+  return {
+    search_path: SEARCH_PATH,
+    // The rules of the statements that take locks; a server or a role can have another default.
+    default_transaction_isolation: "read committed",
+    // Row-level security compares each row with it.
+    "bough.tenant": toServer(tenant),
+    // 0 would mean: no limit.
+    lock_timeout: String(Math.max(waitMs, 1)),
+    // A client that stopped in the middle of a transaction does not hold the lock of a session for ever.
+    idle_in_transaction_session_timeout: "60000",
+    // A server or a role can have numbers rounded in texts, and NULL in arrays taken for a text.
+    extra_float_digits: "1",
+    array_nulls: "on",
+    // It compiles for longer than a short query takes.
+    jit: "off",
+    ...(readOnly ? { default_transaction_read_only: "on" } : {}),
+    ...(durable ? {} : { synchronous_commit: "off" }),
+  };
+}
+
+/** In the startup parameter `options`, a backslash keeps the next character as it is. */
+function escapeOption(value: string): string {
+  return value.replace(/[\s\\]/g, "\\$&");
+}
+
+/** Values that are numbers: the driver returns the first two as texts, because they can be larger than a number. Those of a store are not. */
+const INT8 = 20;
+const NUMERIC = 1700;
+const INT8_ARRAY = 1016;
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [INT8, Number],
+  [NUMERIC, Number],
+  [
+    INT8_ARRAY,
+    (text) =>
+      text === "{}"
+        ? []
+        : text
+            .slice(1, -1)
+            .split(",")
+            .map((item) => (item === "NULL" ? null : Number(item))),
+  ],
+]);

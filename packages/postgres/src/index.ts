@@ -1,0 +1,3 @@
+// The package `@bough/postgres`: `openStore({ url })` of @bough/session-core loads it. The other exports are for the owner of a server.
+export { distribution, type GrantOptions, grants, type SchemaName } from "./administration.js";
+export { openPostgres, type PostgresOptions } from "./open.js";

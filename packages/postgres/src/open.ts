@@ -1,0 +1,124 @@
+import { type FileTools, ServerUnsuitableError, StoreReadOnlyError } from "@bough/session-core";
+import { checkArgument, ruleOf } from "@bough/session-core/arguments";
+import { parseServerUrl, type ServerAddress } from "./address.js";
+import { SCHEMA_NAME } from "./administration.js";
+import { Attempts, pause } from "./attempts.js";
+import { PgDatabase } from "./database.js";
+import { openPool, type PgClient, type PgPool, type PoolOptions, SEARCH_PATH } from "./driver.js";
+import { MIGRATIONS, type Migration, migrate, requireCurrent } from "./migrate.js";
+import { requireTrusted } from "./owners.js";
+import { PostgresStorage } from "./postgres-storage.js";
+import { connectFaultOf, type Place, READ_ONLY_HINT, toConnectError } from "./server-errors.js";
+import { toServer } from "./text.js";
+
+/** How to open a store on a server. What is undefined is in the url, or has a default. */
+export interface PostgresOptions {
+  readonly url: string;
+  readonly tenant?: string | undefined;
+  readonly schema?: string | undefined;
+  readonly connections?: number | undefined;
+  readonly mode: "create" | "read-write" | "read-only";
+  readonly durability: "full" | "normal";
+  readonly busyTimeoutMs: number;
+  readonly partitions?: number | undefined;
+  readonly fileTools: FileTools;
+}
+
+/** Opens the storage, and creates its schema and tables if they are missing. `steps`: for tests of upgrades. */
+export async function openPostgres(options: PostgresOptions, steps: readonly Migration[] = MIGRATIONS): Promise<PostgresStorage> {
+  const address = parseServerUrl(options.url);
+  const pooled = poolOptionsOf(options, address);
+  const { connections, waitMs, tenant } = pooled;
+  const schema = options.schema ?? address.schema ?? "bough";
+  checkArgument("options.schema", schema, SCHEMA_NAME);
+  checkArgument("options.tenant", pooled.tenant, TENANT_NAME);
+  const { label, database, owner, prepare } = address;
+  const place: Place = { label, database, schema, owner, connections, waitMs };
+  const pool = await reachPool(pooled, place);
+  const wanted = { place, mode: options.mode, partitions: options.partitions ?? 0, steps };
+  const attempts = new Attempts(pool, place, (client) => requireCurrent(client, wanted));
+  try {
+    await attempts.run(async (client) => {
+      await requireSuitable(client, place, pooled);
+      await requireTrusted(client, place, false);
+      await migrate(client, wanted);
+    });
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return new PostgresStorage(new PgDatabase(attempts, { tenant, schema, prepare, version: steps.length }), options.fileTools);
+}
+
+/** It is in each key, and a setting of each connection; a row of an index has at most about 2,700 bytes. */
+const TENANT_NAME = ruleOf(
+  "a text of at most 128 bytes in UTF-8, without half of a surrogate pair",
+  (value) => typeof value === "string" && value.toWellFormed() === value && Buffer.byteLength(toServer(value)) <= 128,
+);
+
+function poolOptionsOf(options: PostgresOptions, address: ServerAddress): PoolOptions {
+  return {
+    address,
+    tenant: options.tenant ?? address.tenant ?? "",
+    connections: Math.max(1, options.connections ?? 10),
+    waitMs: options.busyTimeoutMs,
+    readOnly: options.mode === "read-only",
+    durable: options.durability === "full",
+  };
+}
+
+/** Connects. Waits only for a server that is starting, or full: one that is not there is reported at once. */
+async function reachPool(options: PoolOptions, place: Place): Promise<PgPool> {
+  const until = performance.now() + place.waitMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await openPool(options);
+    } catch (error) {
+      const mayPass = connectFaultOf(error) !== "failed" && !(error instanceof Error && "syscall" in error);
+      if (!mayPass || performance.now() > until) throw toConnectError(error, place);
+    }
+    await pause(tries);
+  }
+}
+
+/** The oldest major version of PostgreSQL, as its number of a version. */
+const OLDEST = 140_000;
+
+// Every name has its schema: only the answer says what the search path is.
+const FACTS = `SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version,
+  pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.pg_is_in_recovery() AS "isReplica",
+  pg_catalog.current_setting('default_transaction_read_only') OPERATOR(pg_catalog.=) 'on'::pg_catalog.text AS "isReadOnly",
+  coalesce(pg_catalog.current_setting('bough.tenant', true), '') AS tenant, pg_catalog.current_setting('search_path') AS path`;
+
+interface Facts {
+  readonly version: number;
+  readonly encoding: string;
+  readonly isReplica: boolean;
+  readonly isReadOnly: boolean;
+  readonly tenant: string;
+  readonly path: string;
+}
+
+async function requireSuitable(client: PgClient, { label }: Place, { readOnly, tenant }: PoolOptions): Promise<void> {
+  const { rows } = await client.query<Facts>(FACTS);
+  for (const { version, encoding, isReplica, isReadOnly, tenant: set, path } of rows) {
+    if (version < OLDEST)
+      throw new ServerUnsuitableError(label, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 14 is the oldest that works`);
+    if (encoding !== "UTF8") {
+      throw new ServerUnsuitableError(label, `its database has the encoding ${encoding}, not UTF8`, {
+        hint: "Create another: createdb --encoding=UTF8 --template=template0 NAME",
+      });
+    }
+    if (set !== toServer(tenant)) {
+      throw new ServerUnsuitableError(label, "a pooler before it does not pass on settings of a connection", {
+        hint: "Connect to the server itself, or see `Poolers` in docs/postgres.md.",
+      });
+    }
+    if (path !== SEARCH_PATH) {
+      throw new ServerUnsuitableError(label, `a pooler before it does not pass on the search_path of a connection, which is ${path}`, {
+        hint: `Set it for the role: ALTER ROLE name SET search_path = ${SEARCH_PATH}`,
+      });
+    }
+    if (!readOnly && (isReplica || isReadOnly)) throw new StoreReadOnlyError(label, { hint: READ_ONLY_HINT });
+  }
+}

@@ -1,0 +1,396 @@
+import type { EntryId, EntryPayload, SessionId } from "@bough/session-core";
+import {
+  type ChangedEntry,
+  contentKey,
+  decideOriginals,
+  type Holder,
+  originsAfter,
+  originsIn,
+  parseStoredPayload,
+  referenceIn,
+  type SessionKey,
+  type SharedEntry,
+  UsageSums,
+  usageOf,
+} from "@bough/session-core/engine";
+import type { Database } from "./database.js";
+import { typeOf } from "./facts.js";
+import { pgQuery, pgRaw } from "./query.js";
+import { addToUsage } from "./save-changes.js";
+import { startsAndIs } from "./schema-steps.js";
+import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
+
+// Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other
+// sessions than the one that is written to: their totals are added up again under the lock of their rows.
+
+/** How many origins, or entries, one statement takes. */
+const AT_ONCE = 5_000;
+
+/** What an import has added to a session. */
+export interface AddedEntries {
+  /** The number of the first new entry. */
+  readonly from: number;
+  /** The sessions to which new entries refer. */
+  readonly references: ReadonlySet<SessionId>;
+}
+
+/** Marks what is a copy, and links a session that begins with messages of another one as its fork. The caller holds the session's row. */
+export async function connectCopies(transaction: Database, session: SessionId, added: AddedEntries): Promise<void> {
+  for (const copy of await markCopies(transaction, session, added)) await linkToSource(transaction, copy);
+}
+
+const takeLock = pgQuery<{ tenant: string }>(({ sql, p }) =>
+  pgRaw(sql`SELECT pg_advisory_xact_lock(hashtextextended(${p.tenant}::text || ' copies', 0))`),
+);
+
+/**
+ * Two imports, copies or deletions of a tenant at once would not see each other's entries: of a session and its fork both would count. They wait
+ * for each other here, at the end of their transactions.
+ */
+export async function lockCopies(transaction: Database): Promise<void> {
+  await transaction.all(takeLock, { tenant: transaction.tenant });
+}
+
+/** Returns the sessions that have more copies than before. */
+async function markCopies(transaction: Database, session: SessionId, { from, references }: AddedEntries): Promise<ReadonlySet<SessionId>> {
+  await lockCopies(transaction);
+  for (const id of new Set([...references, session])) await followReferences(transaction, id);
+  await followParents(transaction, session, from);
+  const shared = await transaction.all(sharedOrigins, { ...referringTo(session), first: from });
+  return settleCopies(
+    transaction,
+    shared.map(({ origin }) => origin),
+  );
+}
+
+type Referring = { readonly session: SessionId; readonly from: string; readonly until: string; readonly length: number };
+
+function referringTo(session: SessionId): Referring {
+  const from = originsIn(session);
+  // The server counts characters, not UTF-16 code units.
+  return { session, from, until: originsAfter(session), length: [...from].length };
+}
+
+const anyReferring = pgQuery<Referring, { origin: string }>(({ sql, p }) =>
+  pgRaw(sql<{ origin: string }>`
+    SELECT origin FROM entry WHERE tenant = ${p.tenant} AND origin >= ${p.from} AND origin < ${p.until} LIMIT 1`),
+);
+
+/** An entry that refers to one with an origin has the same. The entry may have been imported later. */
+async function followReferences(transaction: Database, session: SessionId): Promise<void> {
+  const referring = referringTo(session);
+  if ((await transaction.get(anyReferring, referring)) !== undefined) await transaction.run(setReferred, referring);
+}
+
+const setReferred = pgQuery<Referring>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = known.origin FROM entry AS known
+    WHERE entry.tenant = ${p.tenant} AND entry.origin >= ${p.from} AND entry.origin < ${p.until}
+      AND ${ofSession(sql, p, "known")} AND known.id = substr(entry.origin, ${p.length}::integer + 1) AND known.origin IS NOT NULL`),
+);
+
+const parentOf = pgQuery<{ session: SessionId }, { parent: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ parent: SessionId }>`
+    SELECT parent_session_id AS parent FROM session WHERE ${ofSession(sql, p, "session")} AND parent_session_id IS NOT NULL`),
+);
+const childrenOf = pgQuery<{ session: SessionId }, { child: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ child: SessionId }>`
+    SELECT session_id AS child FROM session
+    WHERE tenant = ${p.tenant} AND ${startsAndIs(sql`parent_session_id`, p.session)} AND source_format IS NOT NULL`),
+);
+
+// A key of a content has no space; a reference is certain, and stays.
+const setOfParent = pgQuery<{ session: SessionId; from: number; parent: SessionId; origins: string }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = coalesce(known.origin, ${p.origins}::text || known.id) FROM entry AS known
+    WHERE ${ofSession(sql, p, "entry")} AND entry.seq >= ${p.from}::integer AND strpos(entry.origin, ' ') = 0
+      AND known.tenant = ${p.tenant} AND known.session_id = ${p.parent} AND known.id = entry.id AND known.created_at_ms = entry.created_at_ms
+      AND entry.origin IS DISTINCT FROM coalesce(known.origin, ${p.origins}::text || known.id)`),
+);
+type KnownEntry = { readonly id: EntryId; readonly at: number; readonly origin: string };
+
+const newEntries = pgQuery<{ session: SessionId; from: number }, KnownEntry>(({ sql, p }) =>
+  pgRaw(sql<KnownEntry>`
+    SELECT id, created_at_ms AS at, origin FROM entry
+    WHERE ${ofSession(sql, p, "entry")} AND seq >= ${p.from}::integer AND origin IS NOT NULL`),
+);
+
+interface OfChild {
+  readonly child: SessionId;
+  readonly ids: readonly EntryId[];
+  readonly times: readonly number[];
+  readonly origins: readonly string[];
+}
+
+const setOfChild = pgQuery<OfChild>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = known.origin
+    FROM unnest(${p.ids}::text[], ${p.times}::bigint[], ${p.origins}::text[]) AS known (id, at, origin)
+    WHERE entry.tenant = ${p.tenant} AND entry.session_id = ${p.child} AND entry.id = known.id
+      AND entry.created_at_ms = known.at AND strpos(entry.origin, ' ') = 0 AND entry.origin <> known.origin`),
+);
+
+/** An entry of a fork with the id and the time of an entry of its source is a copy of that entry, also in another form. */
+async function followParents(transaction: Database, session: SessionId, from: number): Promise<void> {
+  const parent = (await transaction.get(parentOf, { session }))?.parent;
+  if (parent !== undefined) await transaction.run(setOfParent, { session, from, parent, origins: originsIn(parent) });
+  const children = await transaction.all(childrenOf, { session });
+  const added = children.length === 0 ? [] : await transaction.all(newEntries, { session, from });
+  for (let at = 0; at < added.length; at += AT_ONCE) {
+    const part = added.slice(at, at + AT_ONCE);
+    const known = { ids: part.map(({ id }) => id), times: part.map((entry) => entry.at), origins: part.map(({ origin }) => origin) };
+    for (const { child } of children) await transaction.run(setOfChild, { child, ...known });
+  }
+}
+
+const sharedOrigins = pgQuery<Referring & { first: number }, { origin: string }>(({ sql, p }) =>
+  pgRaw(sql<{ origin: string }>`
+    SELECT entry.origin FROM entry
+    WHERE ${ofSession(sql, p, "entry")} AND entry.seq >= ${p.first}::integer AND entry.origin IS NOT NULL
+      AND (entry.inherited OR strpos(entry.origin, ' ') > 0 OR EXISTS (
+        SELECT 1 FROM entry AS other WHERE other.tenant = ${p.tenant} AND other.origin = entry.origin AND other.session_id <> ${p.session}))
+    UNION SELECT copy.origin FROM entry AS copy
+    JOIN entry AS known ON ${ofSession(sql, p, "known")} AND known.id = substr(copy.origin, ${p.length}::integer + 1)
+    WHERE copy.tenant = ${p.tenant} AND copy.origin >= ${p.from} AND copy.origin < ${p.until} AND known.seq >= ${p.first}::integer`),
+);
+
+const originsLeft = pgQuery<Referring, { origin: string }>(({ sql, p }) =>
+  pgRaw(sql<{ origin: string }>`
+    SELECT entry.origin FROM entry
+    WHERE ${ofSession(sql, p, "entry")} AND NOT entry.inherited AND entry.origin IS NOT NULL AND EXISTS (
+      SELECT 1 FROM entry AS other WHERE other.tenant = ${p.tenant} AND other.origin = entry.origin AND other.session_id <> ${p.session})
+    UNION SELECT origin FROM entry WHERE tenant = ${p.tenant} AND origin >= ${p.from} AND origin < ${p.until}`),
+);
+
+/** The origins whose original is in a session, and of which others have copies: when it is deleted, `settleCopies` finds another original. */
+export async function listOriginals(transaction: Database, session: SessionId): Promise<readonly string[]> {
+  return (await transaction.all(originsLeft, referringTo(session))).map(({ origin }) => origin);
+}
+
+type Shared = SharedEntry<SessionId>;
+
+const entriesOfOrigins = pgQuery<{ origins: readonly string[] }, Shared>(({ sql, p }) =>
+  pgRaw(sql<Shared>`
+    SELECT origin, session_id AS session, seq, inherited FROM entry WHERE tenant = ${p.tenant} AND origin = ANY(${p.origins}::text[])`),
+);
+
+interface References {
+  readonly origins: readonly string[];
+  readonly sessions: readonly SessionId[];
+  readonly ids: readonly EntryId[];
+}
+
+const entriesReferredTo = pgQuery<References, Shared>(({ sql, p }) =>
+  pgRaw(sql<Shared>`
+    SELECT asked.origin, entry.session_id AS session, entry.seq, entry.inherited
+    FROM unnest(${p.origins}::text[], ${p.sessions}::text[], ${p.ids}::text[]) AS asked (origin, session_id, id)
+    JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.id = asked.id WHERE entry.origin IS NULL`),
+);
+const holdersOf = pgQuery<{ sessions: readonly SessionId[] }, Holder>(({ sql, p }) =>
+  pgRaw(sql<Holder>`
+    SELECT session_id AS "sessionId", parent_session_id AS "parentId", created_at_ms AS "createdAtMs", active_at_ms AS "activeAtMs", seq AS arrival
+    FROM session WHERE tenant = ${p.tenant} AND session_id = ANY(${p.sessions}::text[])`),
+);
+const markEntries = pgQuery<{ sessions: readonly SessionId[]; seqs: readonly number[]; inherited: boolean }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET inherited = ${p.inherited} FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS given (session_id, seq)
+    WHERE entry.tenant = ${p.tenant} AND entry.session_id = given.session_id AND entry.seq = given.seq`),
+);
+const lockSessions = pgQuery<{ sessions: readonly SessionId[] }>(({ sql, p }) =>
+  pgRaw(sql`
+    SELECT 1 FROM session WHERE tenant = ${p.tenant} AND session_id = ANY(${p.sessions}::text[]) ORDER BY session_id FOR NO KEY UPDATE`),
+);
+
+/** Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. */
+export async function settleCopies(transaction: Database, origins: readonly string[]): Promise<ReadonlySet<SessionId>> {
+  const changed: ChangedEntry<SessionId>[] = [];
+  for (let at = 0; at < origins.length; at += AT_ONCE) {
+    const shared = await readShared(transaction, origins.slice(at, at + AT_ONCE));
+    const sessions = [...new Set(shared.map(({ session }) => session))];
+    const holders = new Map((await transaction.all(holdersOf, { sessions })).map((holder) => [holder.sessionId, holder]));
+    changed.push(...decideOriginals(shared, (session) => holders.get(session)));
+  }
+  if (changed.length === 0) return new Set();
+  const sessions = [...new Set(changed.map(({ session }) => session))];
+  await transaction.all(lockSessions, { sessions });
+  for (const inherited of [false, true]) await mark(transaction, changed, inherited);
+  for (const session of sessions) await recountUsage(transaction, session);
+  return new Set(changed.flatMap((entry) => (entry.inherited ? [entry.session] : [])));
+}
+
+async function mark(transaction: Database, changed: readonly ChangedEntry<SessionId>[], inherited: boolean): Promise<void> {
+  const entries = changed.filter((entry) => entry.inherited === inherited);
+  for (let at = 0; at < entries.length; at += AT_ONCE) {
+    const part = entries.slice(at, at + AT_ONCE);
+    await transaction.run(markEntries, { sessions: part.map(({ session }) => session), seqs: part.map(({ seq }) => seq), inherited });
+  }
+}
+
+async function readShared(transaction: Database, origins: readonly string[]): Promise<readonly Shared[]> {
+  const references = origins.flatMap((origin) => {
+    const reference = referenceIn(origin);
+    return reference === undefined ? [] : [{ origin, ...reference }];
+  });
+  const rows = await transaction.all(entriesOfOrigins, { origins });
+  if (references.length === 0) return rows;
+  const asked = {
+    origins: references.map(({ origin }) => origin),
+    sessions: references.map(({ sessionId }) => sessionId),
+    ids: references.map(({ entryId }) => entryId),
+  };
+  return [...rows, ...(await transaction.all(entriesReferredTo, asked))];
+}
+
+/** How many payloads are read at once. */
+const PAGE = 500;
+
+type UsageRow = { readonly seq: number; readonly kind: number; readonly inherited: boolean; readonly payload: string };
+
+// Replies, compactions, summaries of branches.
+const repliesOf = pgQuery<{ session: SessionId; after: number; limit: number }, UsageRow>(({ sql, p }) =>
+  pgRaw(sql<UsageRow>`
+    SELECT seq, kind, inherited, payload FROM entry
+    WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer AND kind IN (3, 7, 8) ORDER BY seq LIMIT ${p.limit}`),
+);
+const dropUsage = pgQuery<{ session: SessionId }>(({ sql, p }) =>
+  pgRaw(sql`DELETE FROM usage_total WHERE ${ofSession(sql, p, "usage_total")}`),
+);
+
+/** undefined: the payload is damaged. It must not stop the import or deletion of another session, nor an upgrade; `verify` reports it. */
+function parseUndamaged({ kind, payload }: Pick<UsageRow, "kind" | "payload">): EntryPayload | undefined {
+  try {
+    return parseStoredPayload(typeOf(kind), payload);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Adds up the usage of a session again from its replies and summaries. The caller holds the session's row. */
+async function recountUsage(transaction: Database, session: SessionId): Promise<void> {
+  const [own, inherited] = [new UsageSums(), new UsageSums()];
+  for (let after = 0; ; ) {
+    const rows = await transaction.all(repliesOf, { session, after, limit: PAGE });
+    for (const row of rows) {
+      const payload = parseUndamaged(row);
+      const used = payload && usageOf(payload);
+      if (used !== undefined) (row.inherited ? inherited : own).add(used);
+      after = row.seq;
+    }
+    if (rows.length < PAGE) break;
+  }
+  await transaction.run(dropUsage, { session });
+  await addToUsage(transaction, session, false, own.list());
+  await addToUsage(transaction, session, true, inherited.list());
+}
+
+interface LastCopy {
+  readonly origin: string;
+  readonly replies: number;
+}
+
+// A user, a reply, a result: programs write settings and notes of their own into a copy.
+const lastCopyOf = pgQuery<{ session: SessionId }, LastCopy>(({ sql, p }) =>
+  pgRaw(sql<LastCopy>`
+    WITH own AS (
+        SELECT seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND NOT inherited AND kind BETWEEN 2 AND 4 ORDER BY seq LIMIT 1),
+      copied AS MATERIALIZED (
+        SELECT seq, kind, origin FROM entry
+        WHERE ${ofSession(sql, p, "entry")} AND inherited AND kind BETWEEN 2 AND 4 AND seq < coalesce((SELECT seq FROM own), 2147483647))
+    SELECT origin, (SELECT count(*) FROM copied WHERE kind = 3) AS replies FROM copied ORDER BY seq DESC LIMIT 1`),
+);
+
+type Found = { readonly sessionId: SessionId; readonly entryId: EntryId };
+
+const originalOf = pgQuery<{ origin: string }, Found>(({ sql, p }) =>
+  pgRaw(sql<Found>`
+    SELECT session_id AS "sessionId", id AS "entryId" FROM entry WHERE tenant = ${p.tenant} AND origin = ${p.origin} AND NOT inherited LIMIT 1`),
+);
+const link = pgQuery<{ session: SessionId; parent: SessionId; entry: EntryId }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE session SET parent_session_id = ${p.parent}::text, parent_entry_id = ${p.entry}::text
+    WHERE ${ofSession(sql, p, "session")} AND source_format IS NOT NULL AND kind = 'conversation' AND parent_call_id IS NULL
+      AND (parent_session_id IS NULL OR parent_session_id = ${p.parent}::text AND parent_entry_id IS NULL)`),
+);
+
+async function linkToSource(transaction: Database, session: SessionId): Promise<void> {
+  const last = await transaction.get(lastCopyOf, { session });
+  if (last === undefined || last.replies === 0) return;
+  const original = (await transaction.get(originalOf, { origin: last.origin })) ?? referenceIn(last.origin);
+  if (original !== undefined) await transaction.run(link, { session, parent: original.sessionId, entry: original.entryId });
+}
+
+/** Marks the copies of a session that was copied from another store, where other sessions had the originals. Its links are those of that store. */
+export async function connectCopied(transaction: Database, session: SessionId, parentId: SessionId | null): Promise<void> {
+  // Its usage was copied as it is split there; what is inherited here is found out anew.
+  await recountUsage(transaction, session);
+  await markCopies(transaction, session, { from: 0, references: new Set(parentId === null ? [] : [parentId]) });
+}
+
+const inheritedOf = pgQuery<KeyParameters, { seq: number }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: number }>`
+    SELECT seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND inherited AND ${sessionExists(sql, p)} ORDER BY seq`),
+);
+
+/** Returns the entries that are copies, by number, from an index that has no others. @throws {SessionNotFoundError} */
+export async function listInherited(database: Database, key: SessionKey): Promise<readonly number[]> {
+  return (await rowsOf(database, key, inheritedOf, {})).map(({ seq }) => seq);
+}
+
+type KeyedRow = {
+  readonly seq: number;
+  readonly id: EntryId;
+  readonly kind: number;
+  readonly created_at_ms: number;
+  readonly payload: string;
+};
+
+const importedSessions = pgQuery<Record<never, never>, { id: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ id: SessionId }>`
+    SELECT session_id AS id FROM session WHERE tenant = ${p.tenant} AND source_format IS NOT NULL ORDER BY created_at_ms, session_id`),
+);
+const keyedRows = pgQuery<{ session: SessionId; after: number; limit: number }, KeyedRow>(({ sql, p }) =>
+  pgRaw(sql<KeyedRow>`
+    SELECT seq, id, kind, created_at_ms, payload FROM entry
+    WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer ORDER BY seq LIMIT ${p.limit}`),
+);
+const setKeys = pgQuery<{ session: SessionId; seqs: readonly number[]; origins: readonly (string | null)[] }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = given.origin FROM unnest(${p.seqs}::integer[], ${p.origins}::text[]) AS given (seq, origin)
+    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
+);
+const forks = pgQuery<Record<never, never>, { id: SessionId; parent: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ id: SessionId; parent: SessionId }>`
+    SELECT session_id AS id, parent_session_id AS parent FROM session
+    WHERE tenant = ${p.tenant} AND parent_session_id IS NOT NULL ORDER BY seq, created_at_ms`),
+);
+const setCopied = pgQuery<{ session: SessionId; parent: SessionId; origins: string }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = coalesce(
+      (SELECT known.origin FROM entry AS known WHERE known.tenant = ${p.tenant} AND known.session_id = ${p.parent} AND known.id = entry.id),
+      ${p.origins}::text || entry.id)
+    WHERE ${ofSession(sql, p, "entry")} AND inherited AND origin IS NULL`),
+);
+
+/** Gives the entries of a tenant their origins, in a store of version 1. Cost: the payloads of imported sessions are read once. */
+export async function addOrigins(transaction: Database): Promise<void> {
+  const sessions = (await transaction.all(importedSessions, {})).map(({ id }) => id);
+  for (const session of sessions) await addKeys(transaction, session);
+  const copied = await transaction.all(forks, {});
+  for (const { id: session, parent } of copied) await transaction.run(setCopied, { session, parent, origins: originsIn(parent) });
+  for (const session of new Set([...sessions, ...copied.map(({ id }) => id)]))
+    await connectCopies(transaction, session, { from: 0, references: new Set() });
+}
+
+async function addKeys(transaction: Database, session: SessionId): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await transaction.all(keyedRows, { session, after, limit: PAGE });
+    const origins = rows.map((row) => {
+      const payload = parseUndamaged(row);
+      return (payload && contentKey(payload, row.created_at_ms, row.id)) ?? null;
+    });
+    if (rows.length > 0) await transaction.run(setKeys, { session, seqs: rows.map(({ seq }) => seq), origins });
+    after = rows.at(-1)?.seq ?? after;
+    if (rows.length < PAGE) break;
+  }
+}

@@ -1,0 +1,148 @@
+import { listPieces, type Matching, needsAll, type Piece, type SearchTerm, tokensOf, type WordsTerm } from "@bough/session-core/engine";
+import { type RawBuilder, sql } from "kysely";
+import { partPattern, type WordParts } from "./word-parts.js";
+import { toLexeme } from "./words.js";
+
+// What a text must have for a search, as SQL on its tsvector. The index finds whole words and beginnings of words; another part of a word
+// was looked up in the list of words before, and is a list of words here.
+//
+// A query is given to the server as the result of a subquery, so that the planner does not estimate it: it takes no account of what reading
+// a large tsvector costs, and would read the table for a frequent word.
+
+/** tsqueries. A text has to match one of them. */
+type Alternatives = readonly string[];
+
+/** The column of words that is searched. */
+export interface WordsColumn {
+  readonly tenant: string;
+  readonly parts: WordParts;
+  /** The rows whose words match one of the queries. */
+  readonly has: (queries: Alternatives) => RawBuilder<boolean>;
+  /** The rows that meet at least so many of the conditions, each of which is one of `has`. */
+  readonly counted: (conditions: readonly RawBuilder<boolean>[], atLeast: number) => RawBuilder<boolean>;
+}
+
+/** Of so many queries, the planner knows the number. It takes an array that it does not know to have ten. */
+const COUNTED = 10;
+
+/** SQL of the condition that the words of a column match one of the queries. */
+export function matches(column: RawBuilder<unknown>, queries: Alternatives): RawBuilder<boolean> {
+  if (queries.length <= COUNTED)
+    return sql<boolean>`${column} @@ ANY (ARRAY[${sql.join(queries.map((one) => sql`(SELECT ${one}::tsquery)`))}]::tsquery[])`;
+  return sql<boolean>`${column} @@ ANY ((SELECT ${queries}::text[])::tsquery[])`;
+}
+
+/** Whole words only, also the start of a word, or also any part of it. */
+type Reach = WordsTerm["reach"];
+
+/** The condition that a row has enough of the terms, which are all words, with this reach or the smaller one of the term. */
+export function termsCondition(matching: Matching, reach: Reach, column: WordsColumn): RawBuilder<boolean> {
+  const terms = matching.terms.filter((term) => term.kind === "words");
+  return atLeastOf(
+    terms.map((term) => alternativesOf(term, reach, column)),
+    matching.atLeast,
+    column,
+  );
+}
+
+/** The condition that a row can match, as far as the index knows; null: any row can. */
+export function candidatesCondition(matching: Matching, column: WordsColumn): RawBuilder<boolean> | null {
+  const { terms, atLeast } = matching;
+  const known = terms.map((term) => neededFor(term, column)).filter((needed) => needed.length > 0);
+  // A term that the index does not find counts as found.
+  const wanted = atLeast - (terms.length - known.length);
+  if (wanted <= 0) return null;
+  if (!needsAll(matching))
+    return atLeastOf(
+      known.flatMap((needed) => needed.slice(0, 1)),
+      wanted,
+      column,
+    );
+  // Rows that have the rarer pieces are read anyway.
+  const needed = known.flat();
+  const few = needed.filter(isFew);
+  return atLeastOf(few.length > 0 ? few : needed, few.length > 0 ? few.length : needed.length, column);
+}
+
+/** What a row needs so that a term can match: all of it. None: the index does not know. */
+function neededFor(term: SearchTerm, column: WordsColumn): readonly Alternatives[] {
+  if (term.kind === "words") return [alternativesOf(term, "part", column)];
+  return listPieces(term).map((piece) => alternativesOfPiece(piece, column));
+}
+
+function alternativesOf(term: WordsTerm, reach: Reach, column: WordsColumn): Alternatives {
+  if (reach === "whole" || term.reach === "whole") return [wholeQuery(term, column.tenant)];
+  const text = tokensOf(term.words).join("");
+  return alternativesOfPiece({ text, place: reach === "start" || term.reach === "start" ? "start" : "anywhere" }, column);
+}
+
+function alternativesOfPiece({ text, place }: Piece, { tenant, parts }: WordsColumn): Alternatives {
+  const words = (parts.get(partPattern({ text, place }) ?? "") ?? []).map((word) => wordQuery(word, tenant));
+  const isStart = place === "start" || place === "anywhere";
+  return [isStart ? `${wordQuery(text, tenant)}:*` : wordQuery(text, tenant), ...words];
+}
+
+/** The pieces of words that have to be looked up in the list of words, for all that can match. */
+export function piecesToLookUp({ terms }: Matching): readonly Piece[] {
+  return terms.flatMap((term): readonly Piece[] => {
+    if (term.kind !== "words") return listPieces(term);
+    return term.reach === "part" ? [{ text: tokensOf(term.words).join(""), place: "anywhere" }] : [];
+  });
+}
+
+/** A tsquery of the whole words of a term. */
+export function wholeQuery({ words, prefix, misspelt }: WordsTerm, tenant: string): string {
+  if (misspelt !== undefined && misspelt.inIndex.length > 0)
+    return `(${misspelt.inIndex.map((word) => wordQuery(tokensOf(word).join(""), tenant)).join(" | ")})`;
+  const tokens = tokensOf(words).map((token) => wordQuery(token, tenant));
+  return `(${tokens.join(" <-> ")}${prefix ? ":*" : ""})`;
+}
+
+/** A tsquery of each word of a term; of several words, each has to occur. */
+export function wordQueries(term: WordsTerm, tenant: string): readonly string[] {
+  if (term.misspelt !== undefined || term.prefix) return [wholeQuery(term, tenant)];
+  return tokensOf(term.words).map((token) => wordQuery(token, tenant));
+}
+
+/** A tsquery of one word. */
+function wordQuery(word: string, tenant: string): string {
+  return `'${toLexeme(word, tenant)}'`;
+}
+
+/** With more alternatives, a text is not compared with all of them: the index looks up each, and the rows are counted. */
+const FEW = 50;
+/** With more combinations, the rows of each term are counted. */
+const MOST_COMBINATIONS = 6;
+
+function isFew(alternatives: Alternatives): boolean {
+  return alternatives.length <= FEW;
+}
+
+function atLeastOf(terms: readonly Alternatives[], atLeast: number, column: WordsColumn): RawBuilder<boolean> {
+  if (atLeast === 1) return column.has(terms.flat());
+  const combined = terms.every(isFew) ? combinations(terms, atLeast, MOST_COMBINATIONS + 1) : [];
+  const isCombined = combined.length > 0 && combined.length <= MOST_COMBINATIONS;
+  return isCombined ? column.has(combined.map(allOfThem)) : column.counted(terms.map(column.has), atLeast);
+}
+
+function allOfThem(terms: readonly Alternatives[]): string {
+  return terms.map((alternatives) => `(${alternatives.join(" | ")})`).join(" & ");
+}
+
+/** The choices of so many of the items; at most `most`. */
+function combinations<T>(items: readonly T[], size: number, most: number): readonly (readonly T[])[] {
+  if (size === 0) return [[]];
+  // Without this, each of the items would be tried: the cost would double with each.
+  if (size > items.length) return [];
+  const found: (readonly T[])[] = [];
+  for (const [at, item] of items.entries()) {
+    for (const rest of combinations(items.slice(at + 1), size - 1, most - found.length)) found.push([item, ...rest]);
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
+/** Combines conditions with AND; TRUE for none. */
+export function allOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
+  return conditions.length === 0 ? sql`TRUE` : sql<boolean>`(${sql.join(conditions, sql` AND `)})`;
+}

@@ -1,0 +1,137 @@
+import type { SearchHit, SearchPage, SearchRequest } from "@bough/session-core";
+import {
+  type Attempt,
+  finishPage,
+  includesTitles,
+  listAttempts,
+  listMisspellings,
+  type Matching,
+  matchAll,
+  parseRequest,
+  rowLimit,
+  type SearchTerm,
+  snippetsFor,
+  tokensOf,
+  toMatching,
+  type UnmatchedPage,
+  type WordsTerm,
+} from "@bough/session-core/engine";
+import type { Database } from "./database.js";
+import { pgQuery, pgRaw } from "./query.js";
+import { type FoundEntries, findByConditions, findEntries } from "./search-entries.js";
+import { findTitleHits, readHits } from "./search-rows.js";
+import { piecesToLookUp } from "./search-words.js";
+import { requireSession } from "./session-key.js";
+import { readWordParts } from "./word-parts.js";
+
+const DEFAULT_LIMIT = 20;
+
+/**
+ * Searches titles and entries, with the terms and conditions of a search in a store on SQLite. With `relax`, a search that finds nothing is
+ * tried again with weaker conditions. A search of words is four statements: the words with a part, titles, entries
+ * with their ranks, and the payloads of the page.
+ *
+ * @throws {InvalidQueryError | SessionNotFoundError}
+ */
+export async function search(database: Database, request: SearchRequest): Promise<SearchPage> {
+  const page = await findPage(database, request);
+  if (page.total === 0 && request.sessionId !== undefined) await requireSession(database, request.sessionId);
+  return page;
+}
+
+async function findPage(database: Database, request: SearchRequest): Promise<SearchPage> {
+  const terms = parseRequest(request);
+  const isBare = terms.length === 0 && request.tool === undefined && request.places === undefined;
+  const position = parseCursor(request.cursor);
+  if (isBare) return listByConditions(database, request, position);
+  const attempts = listAttempts(terms, request);
+  const first = Math.min(position.attempt, attempts.length - 1);
+  for (const [at, attempt] of attempts.entries()) {
+    if (at < first) continue;
+    const matching = await matchingOf(database, terms, attempt);
+    const page = await searchOnce(database, snippetsFor(request, attempt), matching, { ...position, attempt: at });
+    const isFound = page.total > 0 || at === attempts.length - 1 || request.cursor !== undefined;
+    if (isFound) return finishPage(request, page, attempt, matching);
+  }
+  throw new RangeError("a search has at least one attempt");
+}
+
+async function listByConditions(database: Database, request: SearchRequest, position: Position): Promise<SearchPage> {
+  const found = await findByConditions(database, request, position.untilMs);
+  const page = await readPage(database, request, matchAll([]), { titles: [], found, position });
+  return { ...page, matched: { kind: "all" }, unclosedQuote: null };
+}
+
+async function searchOnce(database: Database, request: SearchRequest, matching: Matching, position: Position): Promise<UnmatchedPage> {
+  const parts = await readWordParts(database, piecesToLookUp(matching));
+  const [titles, found] = await Promise.all([
+    includesTitles(request, matching) ? findTitleHits(database, matching, request, parts) : [],
+    findEntries(database, matching, request, parts, position.untilMs),
+  ]);
+  return readPage(database, request, matching, { titles, found, position });
+}
+
+interface Found {
+  readonly titles: readonly SearchHit[];
+  readonly found: FoundEntries;
+  readonly position: Position;
+}
+
+async function readPage(
+  database: Database,
+  request: SearchRequest,
+  matching: Matching,
+  { titles, found, position: { offset, untilMs, attempt } }: Found,
+): Promise<UnmatchedPage> {
+  const limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
+  const onPage = titles.slice(offset, offset + limit);
+  const wanted = limit - onPage.length;
+  const entries = wanted > 0 ? await found.list(Math.max(0, offset - titles.length), wanted) : [];
+  const total = titles.length + found.total;
+  const end = offset + limit;
+  const next = { offset: end, untilMs: untilMs ?? found.newestMs, attempt };
+  return {
+    hits: [...onPage, ...(await readHits(database, entries, matching, request))],
+    total,
+    next: limit > 0 && end < total ? formatCursor(next) : null,
+  };
+}
+
+const listedOf = pgQuery<{ words: readonly string[] }, { word: string }>(({ sql, p }) =>
+  pgRaw(sql<{ word: string }>`
+    SELECT asked.word FROM unnest(${p.words}::text[]) AS asked (word)
+    WHERE EXISTS (SELECT 1 FROM word WHERE word.tenant = ${p.tenant} AND word.word = asked.word)`),
+);
+
+/** What an entry must contain in an attempt. Words with a mistake are looked up in the list of words. */
+async function matchingOf(database: Database, terms: readonly SearchTerm[], attempt: Attempt): Promise<Matching> {
+  let misspelt: WordsTerm | undefined;
+  toMatching(terms, attempt, (term) => (misspelt = term));
+  if (misspelt === undefined) return toMatching(terms, attempt, (term) => term);
+  const words = [tokensOf(misspelt.words).join(""), ...listMisspellings(misspelt.words)];
+  const known = new Set((await database.all(listedOf, { words })).map(({ word }) => word));
+  const inIndex = words.filter((word) => known.has(word));
+  return toMatching(terms, attempt, (term) => ({ ...term, reach: "whole", misspelt: { inIndex } }));
+}
+
+/** Where a page starts. */
+interface Position {
+  readonly offset: number;
+  /** The time of the newest entry of the first page: what was added later is on no page. null: this is the first page. */
+  readonly untilMs: number | null;
+  /** The number of the attempt that found something. */
+  readonly attempt: number;
+}
+
+function parseCursor(cursor = "0"): Position {
+  const [offset = "0", untilMs = "", attempt = "0"] = cursor.split(".");
+  return {
+    offset: rowLimit(Number(offset)),
+    untilMs: untilMs === "" ? null : rowLimit(Number(untilMs)),
+    attempt: rowLimit(Number(attempt)),
+  };
+}
+
+function formatCursor({ offset, untilMs, attempt }: Position): string {
+  return `${offset}.${untilMs ?? ""}.${attempt}`;
+}

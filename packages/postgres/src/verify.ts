@@ -1,0 +1,233 @@
+import { type SessionId, SessionNotFoundError, type Violation } from "@bough/session-core";
+import {
+  type Fault,
+  findMetadataFault,
+  MAIN_LEAF,
+  type MetadataRow,
+  parseStoredPayload,
+  quoted,
+  type SessionRecordRow,
+  toEntryKind,
+} from "@bough/session-core/engine";
+import type { Database, PgDatabase } from "./database.js";
+import type { NewRun } from "./planned-session.js";
+import { pgQuery, pgRaw } from "./query.js";
+import { SESSION_TABLES } from "./schema.js";
+import { type CheckedEntry, SessionChecks } from "./session-checks.js";
+import { ofSession } from "./session-key.js";
+import { findSessionRow } from "./session-rows.js";
+import { vectorOf, wordsOf } from "./words.js";
+
+type Session = { readonly session: SessionId };
+
+const sessionsAfter = pgQuery<{ after: SessionId }, { id: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ id: SessionId }>`
+    SELECT session_id AS id FROM session WHERE tenant = ${p.tenant} AND session_id > ${p.after} ORDER BY session_id LIMIT 500`),
+);
+
+/**
+ * Iterates over integrity violations: session by session, each of one moment. Reads every payload, in pages. The server checks its files
+ * itself (`pg_amcheck`).
+ */
+export async function* findViolations(database: PgDatabase, id?: SessionId): AsyncGenerator<Violation> {
+  if (id !== undefined) {
+    if ((await findSessionRow(database, id)) === undefined) throw new SessionNotFoundError(id);
+    yield* await checkSession(database, id);
+    return;
+  }
+  yield* await findLostRows(database);
+  for (let after = ""; ; ) {
+    const page = await database.all(sessionsAfter, { after });
+    for (const session of page) yield* await checkSession(database, session.id);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+const lostRows = SESSION_TABLES.filter((table) => table !== "session").map((table) => ({
+  table,
+  query: pgQuery<Record<never, never>, { id: SessionId }>(({ sql, p }) =>
+    pgRaw(sql<{ id: SessionId }>`
+      SELECT DISTINCT session_id AS id FROM ${sql.table(table)} AS lost WHERE tenant = ${p.tenant} AND NOT EXISTS (
+        SELECT 1 FROM session WHERE session.tenant = ${p.tenant} AND session.session_id = lost.session_id) LIMIT 100`),
+  ),
+}));
+
+/** Rows of sessions that are not there. */
+async function findLostRows(database: PgDatabase): Promise<readonly Violation[]> {
+  const lost: Violation[] = [];
+  for (const { table, query } of lostRows)
+    for (const { id } of await database.all(query, {})) {
+      const message = `Rows of table ${table} are of session ${id}, which is not there.`;
+      lost.push({ rule: "dangling-reference", sessionId: id, entryId: null, message });
+    }
+  return lost;
+}
+
+const PAGE = 200;
+
+const entriesAfter = pgQuery<Session & { after: number; limit: number }, CheckedEntry>(({ sql, p }) =>
+  pgRaw(sql<CheckedEntry>`
+    SELECT seq, id, parent_seq, kind, depth, compaction_seq, target_seq, model_seq, thinking_seq, system_seq, is_private, payload_bytes,
+      custom_type, payload
+    FROM entry WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer ORDER BY seq LIMIT ${p.limit}`),
+);
+
+/** The violations of one session, from one snapshot. A session that was deleted meanwhile has none. */
+async function checkSession(database: PgDatabase, session: SessionId): Promise<readonly Violation[]> {
+  return database.read(async (transaction) => {
+    const row = await findSessionRow(transaction, session);
+    if (row === undefined) return [];
+    const checks = new SessionChecks(session);
+    const violations: Violation[] = [];
+    for (let after = 0; ; ) {
+      const page = await transaction.all(entriesAfter, { session, after, limit: PAGE });
+      for (const entry of page) for (const fault of checks.add(entry)) violations.push({ sessionId: session, entryId: entry.id, ...fault });
+      violations.push(...(await findLostWords(transaction, session, page, violations)));
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.seq;
+    }
+    const faults = [
+      ...(await countFaults(transaction, row, checks)),
+      ...(await findRunFaults(transaction, row, checks)),
+      ...(await findLeafFaults(transaction, row, checks)),
+      ...(await findOtherFaults(transaction, row, checks)),
+    ];
+    return [...faults.map((fault) => ({ sessionId: session, entryId: null, ...fault })), ...violations];
+  });
+}
+
+const otherWords = pgQuery<Session & { seqs: readonly number[]; words: readonly string[] }, { seq: number }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: number }>`
+    SELECT entry.seq FROM unnest(${p.seqs}::integer[], ${p.words}::text[]) AS given (seq, words)
+      JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = given.seq AND entry.words <> given.words::tsvector`),
+);
+
+/** Entries whose words in the index are not those of their payload. */
+async function findLostWords(
+  transaction: Database,
+  session: SessionId,
+  page: readonly CheckedEntry[],
+  known: readonly Violation[],
+): Promise<readonly Violation[]> {
+  const damaged = new Set(known.flatMap(({ rule, entryId }) => (rule === "invalid-payload" ? [entryId] : [])));
+  const readable = page.filter(({ id }) => !damaged.has(id));
+  if (readable.length === 0) return [];
+  const words = readable.map(({ kind, payload }) => wordsOf(parseStoredPayload(toEntryKind(kind).type, payload), transaction.tenant));
+  const lost = await transaction.all(otherWords, { session, seqs: readable.map(({ seq }) => seq), words });
+  const ids = new Map(readable.map(({ seq, id }) => [seq, id]));
+  return lost.map(({ seq }) => {
+    const id = ids.get(seq) ?? null;
+    return {
+      rule: "search-index",
+      sessionId: session,
+      entryId: id,
+      message: `Entry ${id} of session ${session} is not in the search index.`,
+    };
+  });
+}
+
+interface Counted {
+  readonly last: number;
+  readonly kinds: readonly number[];
+}
+
+const countedOf = pgQuery<Session, Counted>(({ sql, p }) =>
+  pgRaw(sql<Counted>`SELECT last_seq AS last, kind_counts AS kinds FROM session WHERE ${ofSession(sql, p, "session")}`),
+);
+
+async function countFaults(transaction: Database, row: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
+  const counted = await transaction.get(countedOf, { session: row.id });
+  const isRight =
+    row.entry_count === checks.count &&
+    row.message_count === checks.messages &&
+    row.payload_bytes === checks.bytes &&
+    counted?.last === checks.last &&
+    isSameCount(counted.kinds, checks.kinds);
+  // Numbers are without gaps.
+  if (isRight && checks.last === checks.count) return [];
+  return [{ rule: "wrong-count", message: `Session ${row.id}: its counts differ from its entries (${checks.count} entries are there).` }];
+}
+
+/** `kinds`: the numbers of entries of kind 1, 2 and so on. */
+function isSameCount(kinds: readonly number[], found: ReadonlyMap<number, number>): boolean {
+  const stored = kinds.flatMap((count, at) => (count === 0 ? [] : [[at + 1, count] as const]));
+  return stored.length === found.size && stored.every(([kind, count]) => found.get(kind) === count);
+}
+
+const runsOf = pgQuery<Session, NewRun>(({ sql, p }) =>
+  pgRaw(sql<NewRun>`
+    SELECT start_seq AS start, parent_seq AS parent, depth FROM run WHERE ${ofSession(sql, p, "run")} ORDER BY start_seq`),
+);
+
+async function findRunFaults(transaction: Database, { id }: SessionRecordRow, { runs }: SessionChecks): Promise<readonly Fault[]> {
+  const stored = await transaction.all(runsOf, { session: id });
+  const text = (all: readonly NewRun[]) => JSON.stringify(all.map(({ start, parent, depth }) => [start, parent, depth]));
+  return text(stored) === text(runs) ? [] : [{ rule: "wrong-run", message: `Session ${id}: its runs are not those of its entries.` }];
+}
+
+const leavesOf = pgQuery<Session, { name: string; seq: number | null }>(({ sql, p }) =>
+  pgRaw(
+    sql<{ name: string; seq: number | null }>`SELECT name, entry_seq AS seq FROM leaf WHERE ${ofSession(sql, p, "leaf")} ORDER BY name`,
+  ),
+);
+
+async function findLeafFaults(transaction: Database, { id }: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
+  const leaves = await transaction.all(leavesOf, { session: id });
+  const off = leaves
+    .filter(({ seq }) => seq !== null && !checks.has(seq))
+    .map(({ name }) => `the leaf '${name}' stands at no entry of the session`);
+  const missing = leaves.some(({ name }) => name === MAIN_LEAF) ? [] : ["it has no leaf named 'main'"];
+  return [...off, ...missing].map((what) => ({ rule: "leaf-off-session", message: `Session ${id}: ${what}.` }));
+}
+
+const membersOf = pgQuery<Session, MetadataRow>(({ sql, p }) =>
+  pgRaw(sql<MetadataRow>`SELECT key, value FROM session_metadata WHERE ${ofSession(sql, p, "session_metadata")}`),
+);
+const titleWords = pgQuery<Session & { words: string }, { found: boolean }>(({ sql, p }) =>
+  pgRaw(sql<{ found: boolean }>`
+    SELECT EXISTS (SELECT 1 FROM session_title WHERE ${ofSession(sql, p, "session_title")} AND words = ${p.words}::text::tsvector) AS found`),
+);
+const valuesAfter = pgQuery<Session & { after: string }, { key: string; json: string; bytes: number }>(({ sql, p }) =>
+  pgRaw(sql<{ key: string; json: string; bytes: number }>`
+    SELECT key, value_json AS json, bytes FROM value WHERE ${ofSession(sql, p, "value")} AND key > ${p.after} ORDER BY key LIMIT 20`),
+);
+const labelsOf = pgQuery<Session, { seq: number }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: number }>`SELECT entry_seq AS seq FROM label WHERE ${ofSession(sql, p, "label")}`),
+);
+
+async function findOtherFaults(transaction: Database, row: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
+  const { id: session, title } = row;
+  const faults: Fault[] = [];
+  const ofMetadata = findMetadataFault(session, row.metadata_json, await transaction.all(membersOf, { session }));
+  if (ofMetadata !== undefined) faults.push(ofMetadata);
+  const found =
+    title === null || (await transaction.get(titleWords, { session, words: vectorOf(title, transaction.tenant) }))?.found === true;
+  if (!found) faults.push({ rule: "search-index", message: `Session ${session}: its title is not in the search index.` });
+  const lost = (await transaction.all(labelsOf, { session })).filter(({ seq }) => !checks.has(seq));
+  for (const { seq } of lost)
+    faults.push({ rule: "dangling-reference", message: `Session ${session}: a label is of entry ${seq}, which is not there.` });
+  for (let after = ""; ; ) {
+    const page = await transaction.all(valuesAfter, { session, after });
+    for (const { key, json, bytes } of page)
+      if (Buffer.byteLength(json) !== bytes || !isJson(json))
+        faults.push({
+          rule: "damaged-value",
+          message: `Session ${session}: its value ${JSON.stringify(quoted(key))} is no JSON of its size.`,
+        });
+    const last = page.at(-1);
+    if (last === undefined) return faults;
+    after = last.key;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,185 @@
+export { copyJson, decodeBytes, parseEncoded } from "./entry/bytes.js";
+export { contentKey } from "./entry/content-key.js";
+export { jsonText, MAX_JSON_LENGTH } from "./entry/json.js";
+export { customTypeOf, ENTRY_TYPES, kindsWith, MESSAGE_ROLES, toEntryKind, toKindNumber } from "./entry/kinds.js";
+export { loadedValidation, loadValidation } from "./entry/load-validation.js";
+export {
+  type ChangedEntry,
+  decideOriginals,
+  type Holder,
+  originsAfter,
+  originsIn,
+  referenceIn,
+  type SharedEntry,
+} from "./entry/origins.js";
+export { previewOf } from "./entry/preview.js";
+export { usageOf } from "./entry/reply-usage.js";
+export { parseStoredPayload } from "./entry/stored-payload.js";
+export { isPrivate, searchableText } from "./entry/text.js";
+export type { ValidatedEntry } from "./entry/validate.js";
+export { newEntryId, quoted } from "./ids/ids.js";
+export type { Abilities } from "./port/abilities.js";
+export type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "./port/packing.js";
+export {
+  type ContextEnd,
+  type ContextEntry,
+  type ContextPath,
+  type EntryListing,
+  type Fork,
+  type Label,
+  type LeafMove,
+  type LeafRecord,
+  type LeafState,
+  MAIN_LEAF,
+  type ModelUsage,
+  type NewSession,
+  type OpenedSession,
+  type OutlineRow,
+  type Page,
+  type PathScan,
+  type PathScanFrom,
+  type SessionFilter,
+  type SessionKey,
+  type SessionKind,
+  type SessionParent,
+  type SessionRecord,
+  type SessionRow,
+  type SessionSource,
+  type SessionTotals,
+  type Statistics,
+  type StoredValue,
+  type ValueKey,
+  type ValueRange,
+} from "./port/records.js";
+export { type CounterSeq, type EntrySeq, type SessionSeq, toEntrySeq } from "./port/rows.js";
+export {
+  type HitCopy,
+  SEARCH_PLACES,
+  type SearchHit,
+  type SearchMatch,
+  type SearchPage,
+  type SearchPlace,
+  type SearchRequest,
+} from "./port/search.js";
+export { isLikeServerAddress, isServerUrl } from "./port/server-address.js";
+export {
+  type CopiedEntry,
+  type CopiedFileOperation,
+  type CopiedMove,
+  type CopiedPart,
+  type CopiedSession,
+  type CopiedState,
+  type CopiedUsage,
+  entriesInPart,
+  isPartlyCopied,
+  PART_BYTES,
+  PART_ENTRIES,
+  partlyCopied,
+  type SessionCopies,
+} from "./port/session-copy.js";
+export type {
+  ImportedSession,
+  ImportOptions,
+  LeafKept,
+  MissingSession,
+  PathRange,
+  SessionStorage,
+  StoreChange,
+  Violation,
+} from "./port/session-storage.js";
+export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
+export type {
+  CheckedPosition,
+  SessionSourceRow,
+  SourceFileRecord,
+  SourceRecords,
+  SourceSessionRecord,
+  SyncedImport,
+} from "./port/source-files.js";
+export {
+  type ImportProblem,
+  type OpenEnd,
+  QUIET_MS,
+  type ReadingPosition,
+  RUNNING_MS,
+  SILENT_CALL_MS,
+  type SourceEntry,
+  type SourceHeader,
+  type SourceParent,
+  type SourceRecord,
+  type SourceSession,
+} from "./port/source-session.js";
+export { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type OnConflict, type Write } from "./port/writes.js";
+export { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite } from "./rules/batch-writer.js";
+export { toStoredCustomType } from "./rules/custom-types.js";
+export { bind, Queries, type Query, type QueryBuilder } from "./rules/declare-query.js";
+export { entryColumns, entryOf, requireSameEntry, toWritable } from "./rules/entry-columns.js";
+export { type AddedTotals, type AddedUsage, chooseFirstText, EntryTotals, sumTypes, UsageSums } from "./rules/entry-totals.js";
+export { listOperations, type StoredOperation, withOutcomes } from "./rules/file-operations.js";
+export { forkTitle, withoutNamedForks } from "./rules/fork-titles.js";
+export { newFork, withoutForeignBranch } from "./rules/forks.js";
+export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
+export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
+export type { ExistingSession, GivenTitle, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
+export { keyBounds } from "./rules/key-range.js";
+export { type MetadataRow, metadataRows } from "./rules/metadata-rows.js";
+export {
+  COMPACTION,
+  derivePathState,
+  EDIT,
+  type EditOf,
+  EMPTY_PATH,
+  type EntryPathState,
+  type PathFacts,
+  type PathState,
+  SYSTEM,
+} from "./rules/path-rules.js";
+export { rowLimit } from "./rules/row-limit.js";
+export { type Attempt, finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "./rules/search/attempts.js";
+export { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHARACTERS } from "./rules/search/fold.js";
+export { describeCopies, groupCopies, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "./rules/search/hit-rows.js";
+export { includesTitles, isIndexed, type Matching, matchAll, needsAll, parseRequest, showsCopies } from "./rules/search/matching.js";
+export { textOfHit } from "./rules/search/payload-text.js";
+export { createQueryFinder, type QueryFinder, type QueryMatch } from "./rules/search/query-matches.js";
+export { scoreOf } from "./rules/search/score.js";
+export type { SearchTerm, WordsTerm } from "./rules/search/search-terms.js";
+export { createSnippetWriter } from "./rules/search/snippet.js";
+export { listMisspellings } from "./rules/search/spelling.js";
+export { tokensOf } from "./rules/search/term-pattern.js";
+export { listPieces, type Piece } from "./rules/search/term-pieces.js";
+export { type TextHit, TextScan } from "./rules/search/text-scan.js";
+export { WordCollector } from "./rules/search/word-collector.js";
+export {
+  assertLeafName,
+  copiedColumns,
+  newCopy,
+  renamedTitle,
+  type SessionColumns,
+  type SessionRecordRow,
+  type SourceColumns,
+  sessionColumns,
+  sessionIdOf,
+  toLeafName,
+  toSessionRecord,
+  toSingleLine,
+} from "./rules/session-columns.js";
+export {
+  DEFAULT_SESSIONS,
+  type DirectoryRange,
+  directoryRanges,
+  type ListedRow,
+  listingsOf,
+  MANY_OF_A_MEMBER,
+  membersOf,
+  OWN_AGENT,
+  parseCursor,
+  sessionPage,
+} from "./rules/session-filter.js";
+export { shortenId } from "./rules/short-ids.js";
+export { bestTitles, WORD } from "./rules/title-match.js";
+export { assertTokenCounts } from "./rules/token-counts.js";
+export { type EncodedValue, encodeValue, requireExpected } from "./rules/value-json.js";
+export { type Fault, findMetadataFault, findPayloadFault } from "./rules/verify-rules.js";
+export { openSqlite } from "./sqlite/file/driver.js";
+export { storageOf } from "./store/store.js";
+export { oneLine } from "./text/one-line.js";

@@ -1,0 +1,79 @@
+import type { Validate } from "../../entry/load-validation.js";
+import type { SessionId } from "../../ids/ids.js";
+import { MAIN_LEAF, type NewSession } from "../../port/records.js";
+import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
+import type { SyncedImport } from "../../port/source-files.js";
+import type { SourceHeader, SourceSession } from "../../port/source-session.js";
+import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
+import { SessionImporter } from "./session-importer.js";
+
+/** The session of an earlier sync was deleted since the sync looked: it is imported from the start. */
+export class SessionDeletedError extends Error {
+  override readonly name = "SessionDeleted";
+}
+
+/** The options of an import that does not go on with an earlier sync. */
+export function fromStart(options: ImportOptions, sync: SyncedImport): ImportOptions {
+  return { ...options, sync: { ...sync, known: undefined, from: undefined } };
+}
+
+/** Imports a source session into one session; `existing`: as it was before, undefined: the import has created it. */
+export function importInto<S extends number>(
+  target: ImportTarget<S>,
+  existing: ExistingSession | undefined,
+  source: SourceSession,
+  options: ImportOptions,
+  validate: Validate,
+): Omit<ImportedSession, "claimedId"> {
+  if (existing === undefined && options.sync?.known !== undefined) throw new SessionDeletedError();
+  options.append?.begin((key) => existing && target.presentValue(key));
+  const { cwd, createdAtMs, parent } = source.header;
+  // The first lines of a transcript may have neither.
+  if (existing?.entryCount === 0 && options.append !== undefined && createdAtMs !== undefined)
+    target.setOrigin(existing.cwd ?? cwd ?? null, createdAtMs);
+  // A session without entries cannot differ.
+  const isNew = existing === undefined || existing.entryCount === 0;
+  const importer = new SessionImporter(target, options, validate, isNew);
+  const imported = importer.run(source);
+  for (const [key, value] of options.append?.values(importer.stored) ?? []) target.setValue(key, value);
+  if (options.sync !== undefined) target.keepReading(readingOf(target, source, { ...options, sync: options.sync }, importer));
+  // The call that started an agent may have been written after the agent was first imported.
+  if (existing?.kind === "subagent" && existing.callId === null && parent?.toolCallId !== undefined)
+    target.linkToCall({ sessionId: parent.sessionId, entryId: parent.entryId ?? null, toolCallId: parent.toolCallId });
+  return imported;
+}
+
+/** How the session was read, for the next sync. */
+function readingOf<S extends number>(
+  target: ImportTarget<S>,
+  source: SourceSession,
+  { path, sync }: ImportOptions & { sync: SyncedImport },
+  importer: SessionImporter<S>,
+): NewReading {
+  const position = importer.hasUpdates ? undefined : source.position?.();
+  const checksum = position && sync.checksumAt(position);
+  return {
+    path,
+    sourceId: source.header.sessionId,
+    // What was left out is read by the next sync, whether the source changes or not.
+    revision: importer.heldUntilMs === null ? (source.revision ?? null) : null,
+    leafId: target.stateAt(target.findLeaf(MAIN_LEAF) ?? null).entryId,
+    title: importer.title,
+    position: position === undefined || checksum === undefined ? null : { ...position, checksum, lastId: importer.lastId },
+  };
+}
+
+/** The session that a source creates. */
+export function newSession(id: SessionId, header: SourceHeader, { writtenAtMs }: ImportOptions): NewSession {
+  const { parent } = header;
+  return {
+    id,
+    kind: header.kind,
+    title: header.title,
+    titleSource: header.title === undefined ? undefined : "auto",
+    cwd: header.cwd,
+    createdAtMs: header.createdAtMs ?? writtenAtMs,
+    metadata: header.metadata,
+    parent: parent && { sessionId: parent.sessionId, entryId: parent.entryId ?? null, toolCallId: parent.toolCallId ?? null },
+  };
+}

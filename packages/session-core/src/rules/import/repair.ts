@@ -1,0 +1,92 @@
+import type { EntryPayload } from "../../entry/entry.js";
+import { isObject, tryStringify } from "../../entry/json-fields.js";
+import type { Validate } from "../../entry/load-validation.js";
+import { UnserializableValueError } from "../../errors/session-errors.js";
+import type { EntryId } from "../../ids/ids.js";
+
+/**
+ * The payload without its invalid reference, which is kept under another name. undefined: this type has no reference.
+ */
+export function removeReference(payload: EntryPayload): EntryPayload | undefined {
+  switch (payload.type) {
+    case "compaction":
+      // As in pi: a compaction whose first kept entry is not on the path keeps nothing.
+      return { ...payload, firstKeptEntryId: null, originalFirstKeptEntryId: payload.firstKeptEntryId };
+    case "branch_summary":
+      return { ...payload, fromId: null, originalFromId: payload.fromId };
+    case "context_edit":
+      return { type: "foreign", originalType: "context_edit", raw: payload };
+    case "message":
+    case "model_change":
+    case "thinking_level_change":
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return undefined;
+  }
+}
+
+/** The payload with other ids of the entries that it refers to. */
+export function mapReferences(payload: unknown, toId: (id: EntryId) => EntryId): unknown {
+  if (!isObject(payload)) return payload;
+  const keys = REFERENCES.filter((key) => typeof payload[key] === "string" && toId(payload[key]) !== payload[key]);
+  const kept = payload["keptEntryIds"];
+  const lists = Array.isArray(kept) ? { keptEntryIds: kept.map((id: unknown) => (typeof id === "string" ? toId(id) : id)) } : {};
+  if (keys.length === 0 && !Array.isArray(kept)) return payload;
+  return { ...payload, ...lists, ...Object.fromEntries(keys.map((key) => [key, toId(String(payload[key]))])) };
+}
+
+const REFERENCES = ["firstKeptEntryId", "fromId", "targetId"];
+
+/**
+ * Whether `after` is a later state of `before`: a session in use may be imported in the middle of a reply, so that the next
+ * import reads more blocks of it, or more of its last block; or the summary of a boundary record that was imported as foreign has been written.
+ */
+export function isContinuation(before: EntryPayload, after: EntryPayload): boolean {
+  if (before.type === "foreign") return after.type === "compaction";
+  if (before.type !== "message" || after.type !== "message") return false;
+  if (before.message.role !== "assistant" || after.message.role !== "assistant") return false;
+  const [content, laterContent] = [before.message.content, after.message.content];
+  return content.every((block, at) => {
+    const later = laterContent[at];
+    return JSON.stringify(block) === JSON.stringify(later) || (at === content.length - 1 && hasGrown(block, later));
+  });
+}
+
+/** Whether a text or thinking is the start of a later one. */
+function hasGrown(block: unknown, later: unknown): boolean {
+  if (!isObject(block) || !isObject(later) || block.type !== later.type) return false;
+  return ["text", "thinking"].some((key) => {
+    const [text, longer] = [block[key], later[key]];
+    return block.type === key && typeof text === "string" && typeof longer === "string" && longer.startsWith(text);
+  });
+}
+
+/** The deepest nesting of a raw record; its foreign entry adds a few levels. */
+const MAX_DEPTH = 400;
+
+/** A foreign entry with this payload, which matches no schema. */
+export function toForeignEntry(payload: unknown, validate: Validate): ReturnType<Validate> {
+  const foreign = { type: "foreign", originalType: typeNameOf(payload) };
+  try {
+    return validate({ ...foreign, raw: payload });
+  } catch (error) {
+    // Nested too deep, or a number out of range: replaced by text.
+    if (!(error instanceof UnserializableValueError)) throw error;
+    return validate({ ...foreign, raw: toStorable(payload) });
+  }
+}
+
+function typeNameOf(payload: unknown): string {
+  const type = typeof payload === "object" && payload !== null && "type" in payload ? payload.type : undefined;
+  return typeof type === "string" ? type : "unknown";
+}
+
+/** A value that the store accepts: deeper members become JSON text, numbers that are not finite become text. */
+function toStorable(value: unknown, depth = 0): unknown {
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) return tryStringify(value) ?? "[nested too deep to be kept]";
+  if (Array.isArray(value)) return value.map((member) => toStorable(member, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toStorable(member, depth + 1)]));
+}

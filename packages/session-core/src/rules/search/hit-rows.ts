@@ -1,0 +1,97 @@
+import type { EntryType } from "../../entry/entry.js";
+import type { MessageRole } from "../../entry/message.js";
+import type { HitCopy, SearchHit } from "../../port/search.js";
+import type { Matching } from "./matching.js";
+import { createSnippetWriter, type Snippet } from "./snippet.js";
+import { createCounter } from "./term-counter.js";
+import { FoldedText } from "./term-matcher.js";
+
+// The hits of a search, from the rows of either engine.
+
+/** What a hit tells of its entry. */
+export interface EntryHitRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: EntryType;
+  readonly role: MessageRole | null;
+  readonly created_at_ms: number;
+  readonly is_private: boolean;
+  readonly session_id: string;
+  readonly session_title: string | null;
+}
+
+/** The snippet of a search without snippets. */
+export const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
+
+/** Returns the hit of an entry. */
+export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly HitCopy[]): SearchHit {
+  return {
+    sessionId: row.session_id,
+    sessionTitle: row.session_title,
+    entryId: row.id,
+    seq: row.seq,
+    type: row.type,
+    role: row.role,
+    createdAtMs: row.created_at_ms,
+    isPrivate: row.is_private,
+    copies,
+    ...snippet,
+  };
+}
+
+/** Says in how many other sessions an entry of a hit is; "": in none. `isWithin`: one session was searched, which may have a copy. */
+export function describeCopies({ copies }: Pick<SearchHit, "copies">, isWithin = false): string {
+  if (copies.length === 0) return "";
+  const [one, several] = isWithin ? ["other session", "other sessions"] : ["fork", "forks"];
+  return `also in ${copies.length} ${copies.length === 1 ? one : several}`;
+}
+
+/** Copies of entries by the key of the entry; of each, one for each session. */
+export function groupCopies<K, R extends HitCopy>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, readonly HitCopy[]> {
+  const groups = new Map<K, HitCopy[]>();
+  for (const row of rows) {
+    const { sessionId, entryId } = row;
+    const group = groups.get(keyOf(row)) ?? [];
+    if (!group.some((copy) => copy.sessionId === sessionId)) group.push({ sessionId, entryId });
+    groups.set(keyOf(row), group);
+  }
+  return groups;
+}
+
+/** A session with a title. */
+export interface TitleRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly title: string;
+  readonly created_at_ms: number;
+}
+
+/** Returns the titles that match: those with whole words first; of the same fit in the given order, the newest first. */
+export function toTitleHits(
+  rows: readonly TitleRow[],
+  matching: Matching,
+  byAge: (a: TitleRow, b: TitleRow) => number,
+): readonly SearchHit[] {
+  const count = createCounter(matching);
+  const writeSnippet = createSnippetWriter(matching.terms);
+  const hits = rows.flatMap((row) => {
+    const counts = count(new FoldedText(row.title));
+    return counts === undefined ? [] : [{ row, fit: counts.fit }];
+  });
+  return hits.sort((a, b) => a.fit - b.fit || byAge(a.row, b.row)).map(({ row }) => toTitleHit(row, writeSnippet(row.title)));
+}
+
+function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {
+  return {
+    sessionId: row.id,
+    sessionTitle: row.title,
+    entryId: null,
+    seq: null,
+    type: "title",
+    role: null,
+    createdAtMs: row.created_at_ms,
+    isPrivate: false,
+    copies: [],
+    ...snippet,
+  };
+}

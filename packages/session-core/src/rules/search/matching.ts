@@ -1,0 +1,49 @@
+import type { SearchRequest } from "../../port/search.js";
+import { parseQuery, type SearchTerm } from "./search-terms.js";
+
+/** The terms of a search, and how many of them an entry must contain. */
+export interface Matching {
+  readonly terms: readonly SearchTerm[];
+  readonly atLeast: number;
+}
+
+/** The terms of a request; none if it has only other conditions. @throws {InvalidQueryError} */
+export function parseRequest(request: SearchRequest): readonly SearchTerm[] {
+  const { query, sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents } = request;
+  const conditions = [sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents];
+  const hasConditions = conditions.some((one) => one !== undefined);
+  return query.trim() === "" && hasConditions ? [] : parseQuery(query);
+}
+
+/** Every term is needed. */
+export function matchAll(terms: readonly SearchTerm[]): Matching {
+  return { terms, atLeast: terms.length };
+}
+
+/** Whether an entry must contain every term. */
+export function needsAll({ terms, atLeast }: Matching): boolean {
+  return atLeast >= terms.length;
+}
+
+/** Whether the index alone finds the entries: it has words without the characters between them, and does not know where in an entry they are. */
+export function isIndexed({ terms }: Matching, { places, tool }: SearchRequest): boolean {
+  return places === undefined && tool === undefined && terms.every(({ kind }) => kind === "words");
+}
+
+/** Whether titles can match: a title has no role, type, file or tool, and only few words. */
+export function includesTitles(request: SearchRequest, matching: Matching): boolean {
+  return (
+    request.roles === undefined &&
+    request.types === undefined &&
+    request.path === undefined &&
+    request.seqs === undefined &&
+    request.places === undefined &&
+    request.tool === undefined &&
+    needsAll(matching)
+  );
+}
+
+/** Whether a search finds copies of entries: those of a session, or those that it names. */
+export function showsCopies({ sessionId, seqs }: SearchRequest): boolean {
+  return sessionId !== undefined || seqs !== undefined;
+}

@@ -1,0 +1,186 @@
+import { assertJson, jsonText } from "../entry/json.js";
+import { InvalidEntryError } from "../errors/session-errors.js";
+import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
+import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";
+import type { CopiedSession } from "../port/session-copy.js";
+
+/** Where an imported session came from. */
+export interface SourceColumns {
+  readonly format: string;
+  readonly path: string;
+  readonly id: string;
+}
+
+/** The columns of a new session. */
+export type SessionColumns = ReturnType<typeof sessionColumns>;
+
+/**
+ * Checks a new session, and returns its columns.
+ *
+ * @throws {InvalidEntryError} its id or time is not valid.
+ */
+export function sessionColumns(session: NewSession, source?: SourceColumns) {
+  const id = session.id ?? newSessionId();
+  if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces");
+  if (session.createdAtMs !== undefined && !Number.isSafeInteger(session.createdAtMs)) {
+    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+  }
+  const createdAt = session.createdAtMs ?? Date.now();
+  // A title of only white space counts as no title.
+  const title = toSingleLine(session.title ?? "") || null;
+  return {
+    id,
+    kind: session.kind ?? "conversation",
+    title,
+    title_source: title === null ? null : (session.titleSource ?? "user"),
+    cwd: session.cwd ?? null,
+    created_at_ms: createdAt,
+    active_at_ms: createdAt,
+    parent_session_id: session.parent?.sessionId ?? null,
+    parent_entry_id: session.parent?.entryId ?? null,
+    parent_call_id: session.parent?.toolCallId ?? null,
+    source_format: source?.format ?? null,
+    source_path: source?.path ?? null,
+    source_id: source?.id ?? null,
+    metadata_json: metadataJson(session.metadata),
+  };
+}
+
+function metadataJson(metadata: NewSession["metadata"]): string | null {
+  if (metadata === undefined) return null;
+  assertJson(metadata, "metadata");
+  return jsonText(metadata, "The metadata of the session");
+}
+
+/** The columns that a record of the port is made of, in every storage engine. */
+export interface SessionRecordRow {
+  readonly id: SessionId;
+  readonly kind: SessionRecord["kind"];
+  readonly title: string | null;
+  readonly title_source: SessionRecord["titleSource"];
+  readonly cwd: string | null;
+  readonly created_at_ms: number;
+  readonly active_at_ms: number;
+  readonly archived_at_ms: number | null;
+  readonly parent_session_id: SessionId | null;
+  readonly parent_entry_id: EntryId | null;
+  readonly parent_call_id: string | null;
+  readonly entry_count: number;
+  readonly message_count: number;
+  readonly payload_bytes: number;
+  readonly first_text: string | null;
+  readonly source_format: string | null;
+  readonly source_path: string | null;
+  readonly source_id: string | null;
+  readonly metadata_json: string | null;
+}
+
+/** Converts a row to a record of the port. */
+export function toSessionRecord(row: SessionRecordRow): SessionRecord {
+  return {
+    id: row.id,
+    kind: row.kind,
+    title: row.title,
+    titleSource: row.title_source,
+    cwd: row.cwd,
+    createdAtMs: row.created_at_ms,
+    activeAtMs: row.active_at_ms,
+    archivedAtMs: row.archived_at_ms,
+    parent: parentOf(row),
+    entryCount: row.entry_count,
+    messageCount: row.message_count,
+    payloadBytes: row.payload_bytes,
+    firstText: row.first_text,
+    source: sourceOf(row),
+    metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
+  };
+}
+
+function parentOf(row: SessionRecordRow): SessionRecord["parent"] {
+  if (row.parent_session_id === null) return null;
+  return { sessionId: row.parent_session_id, entryId: row.parent_entry_id, toolCallId: row.parent_call_id };
+}
+
+function sourceOf(row: SessionRecordRow): SessionRecord["source"] {
+  if (row.source_format === null || row.source_path === null || row.source_id === null) return null;
+  return { format: row.source_format, path: row.source_path, id: row.source_id };
+}
+
+/** The columns of a copied session, as it is in the other store; those of its entries are counted. */
+export function copiedColumns(session: CopiedSession) {
+  const { parent, source } = session;
+  return {
+    kind: session.kind,
+    title: session.title,
+    title_source: session.titleSource,
+    cwd: session.cwd,
+    created_at_ms: session.createdAtMs,
+    active_at_ms: session.activeAtMs,
+    archived_at_ms: session.archivedAtMs,
+    parent_session_id: parent?.sessionId ?? null,
+    parent_entry_id: parent?.entryId ?? null,
+    parent_call_id: parent?.toolCallId ?? null,
+    first_text: session.firstText,
+    source_format: source?.format ?? null,
+    source_path: source?.path ?? null,
+    source_id: source?.id ?? null,
+    metadata_json: session.metadataJson,
+  };
+}
+
+/** What a copied session is created with, before its entries are there. */
+export function newCopy({ id, kind, createdAtMs, title, titleSource, cwd }: CopiedSession): NewSession {
+  return { id, kind, createdAtMs, title: title ?? undefined, titleSource: titleSource ?? undefined, cwd: cwd ?? undefined };
+}
+
+/**
+ * The columns of a new title; null or white space removes it. undefined: nothing changes. An automatic title never replaces a title that
+ * a person gave.
+ */
+export function renamedTitle(
+  row: Pick<SessionRecordRow, "title" | "title_source">,
+  title: string | null,
+  source: "user" | "auto",
+): (Pick<SessionRecordRow, "title"> & { readonly source: "user" | "auto" | null }) | undefined {
+  if (source === "auto" && row.title_source === "user") return undefined;
+  const line = title === null ? "" : toSingleLine(title);
+  const newTitle = line === "" ? null : line;
+  if (newTitle === row.title && source === row.title_source) return undefined;
+  return { title: newTitle, source: newTitle === null ? null : source };
+}
+
+/** Maximum length of a title, label or leaf name, in UTF-16 code units. */
+const MAX_LENGTH = 500;
+
+/**
+ * Converts a name to a single line: runs of white space and control characters become one space, lone surrogates become
+ * U+FFFD. Line-based screens and files cannot show a name with a line break.
+ */
+export function toSingleLine(text: string): string {
+  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
+  return line.slice(0, MAX_LENGTH).toWellFormed();
+}
+
+// Zero-width characters except the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.
+const HIDDEN =
+  /\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/** Converts a leaf name to a single line without hidden characters: users type it after `@`, so no two names may look alike. */
+export function toLeafName(text: string): string {
+  return toSingleLine(text.replace(HIDDEN, ""));
+}
+
+/** Throws unless a new leaf may have this name: the caller passes it in every later call, so it is rejected instead of normalized. @throws {InvalidEntryError} */
+export function assertLeafName(name: string): void {
+  if (name === "" || name !== toLeafName(name)) {
+    throw new InvalidEntryError(
+      "leaf",
+      "its name must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
+    );
+  }
+}
+
+/** Returns the id in a session key. */
+export function sessionIdOf(key: SessionKey): SessionId {
+  return typeof key === "string" ? key : key.id;
+}

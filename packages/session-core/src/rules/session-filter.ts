@@ -1,0 +1,68 @@
+import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
+import { type MetadataRow, metadataRows } from "./metadata-rows.js";
+import { type SessionRecordRow, toSessionRecord } from "./session-columns.js";
+
+// What a filter of sessions asks for, without the statements of an engine.
+
+/** How many sessions a page has. */
+export const DEFAULT_SESSIONS = 1000;
+
+/** With this many sessions of the rarest member of a metadata filter, the list is walked and each session asked for the members. */
+export const MANY_OF_A_MEMBER = 1000;
+
+/** The numbers in the column `listing` of the sessions that a filter asks for; see migrations/0005-reads-by-index.ts. */
+export function listingsOf({ kind = "conversation", archived = false, empty = false }: SessionFilter): readonly number[] {
+  const kinds = kind === "all" ? [0, 1] : [kind === "subagent" ? 1 : 0];
+  const archives = archived === "all" ? [0, 2] : [archived ? 2 : 0];
+  return kinds.flatMap((one) => archives.flatMap((two) => (empty ? [0, 4] : [0]).map((four) => one + two + four)));
+}
+
+/** The sessions of a directory: those in it, and, by a range of their directories, those below it. */
+export interface DirectoryRange {
+  readonly itself: string;
+  readonly from: string;
+  /** The character after the separator ends the range, so that an index is used. */
+  readonly before: string;
+}
+
+/** Returns the ranges of directories, without those that are below another one. */
+export function directoryRanges(directories: readonly string[]): readonly DirectoryRange[] {
+  return directories.filter(isOutermost).map((directory) => {
+    const isWindows = !directory.includes("/") && directory.includes("\\");
+    const [separator, next] = isWindows ? ["\\", "]"] : ["/", "0"];
+    const base = directory.endsWith(separator) ? directory.slice(0, -1) : directory;
+    return { itself: base === "" ? directory : base, from: `${base}${separator}`, before: `${base}${next}` };
+  });
+}
+
+/** One that is below another one of the list adds no session, and would add its sessions twice. */
+function isOutermost(directory: string, at: number, all: readonly string[]): boolean {
+  const isBelow = (other: string) => directory.startsWith(other.endsWith("/") ? other : `${other}/`);
+  return !all.some((other, place) => place !== at && (directory === other ? place < at : isBelow(other)));
+}
+
+/** The agent of a session that was not imported. */
+export const OWN_AGENT = "bough";
+
+/** The members of the metadata that a session must have; undefined: one is too long for the index, so no session is found. */
+export function membersOf({ metadata = {} }: SessionFilter): readonly MetadataRow[] | undefined {
+  const members = metadataRows(metadata);
+  return members.length < Object.values(metadata).filter((value) => value !== undefined).length ? undefined : members;
+}
+
+/** A row of a list: newest activity first, and of the same millisecond the newest session. */
+export interface ListedRow extends SessionRecordRow {
+  readonly seq: number;
+}
+
+/** The page of rows, of which there is one more if another page follows. */
+export function sessionPage(rows: readonly ListedRow[], limit: number): Page<SessionRecord> {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { items: rows.slice(0, limit).map(toSessionRecord), next: last === undefined ? null : `${last.active_at_ms}.${last.seq}` };
+}
+
+/** The place of a cursor; undefined: there is none. */
+export function parseCursor(cursor: string | undefined): { readonly activeAt: number; readonly seq: number } | undefined {
+  const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
+  return activeAt === undefined || seq === undefined ? undefined : { activeAt, seq };
+}

@@ -1,0 +1,59 @@
+import type { EntryType } from "../entry/entry.js";
+import { customTypeOf } from "../entry/kinds.js";
+import { isPrivate } from "../entry/text.js";
+import { validateEntry } from "../entry/validate.js";
+import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
+import type { Violation } from "../port/session-storage.js";
+import { toStoredCustomType } from "./custom-types.js";
+import { type MetadataRow, metadataRows } from "./metadata-rows.js";
+
+/** A broken rule, without the session and the entry. */
+export type Fault = Pick<Violation, "rule" | "message">;
+
+/** A payload, and what is stored beside it. */
+interface CheckedPayload {
+  readonly type: EntryType;
+  readonly json: string;
+  readonly bytes: number;
+  readonly customType: string | null;
+  readonly isPrivate: boolean;
+}
+
+const ALL_KNOWN = { customTypes: true, private: true };
+
+/**
+ * The rules of a payload, for every storage engine: it is valid, and what is stored beside it is what it says. `subject` begins the
+ * message. `known`: what a store of an older version stores.
+ */
+export function findPayloadFault(checked: CheckedPayload, subject: string, known = ALL_KNOWN): Fault | undefined {
+  try {
+    // Not `parseStoredPayload`, which converts invalid blocks to foreign ones.
+    const { payload } = validateEntry({ type: checked.type, ...JSON.parse(checked.json) });
+    const bytes = Buffer.byteLength(checked.json);
+    if (bytes !== checked.bytes)
+      return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${checked.bytes}.` };
+    const customType = toStoredCustomType(customTypeOf(payload))?.toWellFormed() ?? null;
+    if (customType !== checked.customType && (payload.type !== "message" || known.customTypes))
+      return { rule: "wrong-custom-type", message: `${subject}: its custom type is not that of its payload.` };
+    if (known.private && isPrivate(payload) !== checked.isPrivate)
+      return { rule: "wrong-private", message: `${subject}: whether searches leave it out is not what its payload says.` };
+    return undefined;
+  } catch (error) {
+    if (!isOfPayload(error)) throw error;
+    return { rule: "invalid-payload", message: `${subject}: ${error.message}` };
+  }
+}
+
+function isOfPayload(error: unknown): error is Error {
+  return error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof SyntaxError;
+}
+
+/** Whether a session is found by other members than those of its metadata. */
+export function findMetadataFault(id: string, json: string | null, members: readonly MetadataRow[]): Fault | undefined {
+  if (inOrder(metadataRows(JSON.parse(json ?? "{}"))) === inOrder(members)) return undefined;
+  return { rule: "wrong-metadata", message: `Session ${id}: the members by which it is found differ from its metadata.` };
+}
+
+function inOrder(rows: readonly MetadataRow[]): string {
+  return JSON.stringify(rows.map(({ key, value }) => [key, value].join("\n")).toSorted());
+}

@@ -1,0 +1,94 @@
+import { randomInt } from "node:crypto";
+import type { Database } from "better-sqlite3";
+import { ForeignFileError, NewerStoreError } from "../../errors/store-errors.js";
+import { initial } from "../migrations/0001-initial.js";
+import { entryTokenCount } from "../migrations/0002-entry-token-count.js";
+import { ancestorsAndActivity } from "../migrations/0003-ancestors-and-activity.js";
+import { payloadsApart } from "../migrations/0004-payloads-apart.js";
+import { readsByIndex } from "../migrations/0005-reads-by-index.js";
+import { tellingRows } from "../migrations/0006-telling-rows.js";
+import { partsOfWords } from "../migrations/0007-parts-of-words.js";
+import { sourceFiles } from "../migrations/0008-source-files.js";
+import { origins } from "../migrations/0009-origins.js";
+import type { OnProgress } from "./connection-options.js";
+import { APPLICATION_ID } from "./file-header.js";
+
+/** One step of the schema. Released steps are never edited; a later change is another step. */
+interface Migration {
+  readonly name: string;
+  readonly statements?: readonly string[];
+  /** For what statements alone cannot do. Runs after them. */
+  readonly run?: (file: Database, onProgress?: OnProgress) => void;
+}
+
+/** Every step, in order. The `user_version` of a file is the number of steps that were applied to it. */
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  entryTokenCount,
+  ancestorsAndActivity,
+  payloadsApart,
+  readsByIndex,
+  tellingRows,
+  partsOfWords,
+  sourceFiles,
+  origins,
+];
+
+/** The format version that this program writes: the number of migrations. */
+export const SUPPORTED_VERSION = MIGRATIONS.length;
+
+/** Upper bound of the initial schema cookie, far below its maximum of 2^31 - 1. */
+const FIRST_SCHEMA_VERSIONS = 2 ** 30;
+
+/** Reads the format version of an open file, including uncheckpointed changes in the WAL. */
+export function readVersion(file: Database): number {
+  return Number(file.pragma("user_version", { simple: true }));
+}
+
+/**
+ * Migrates an open store to the version `steps.length`, in one transaction with the version number: a crash or a full disk leaves
+ * the file at its old version, unchanged. Processes that open an old file at the same time wait for the first one. Returns the
+ * version that the file had.
+ *
+ * `onProgress` gets the number of copied entries and of all entries, where entries have to be copied.
+ */
+export function migrate(file: Database, path: string, steps: readonly Migration[] = MIGRATIONS, onProgress?: OnProgress): number {
+  const found = readVersion(file);
+  if (found === steps.length) return found;
+  // A step may make a table again that other tables refer to. SQLite ignores this pragma inside a transaction.
+  file.pragma("foreign_keys = OFF");
+  const takeSteps = file.transaction((): number => {
+    const version = readVersion(file);
+    if (version > steps.length) throw new NewerStoreError(path, version, steps.length);
+    if (version === 0) begin(file, path);
+    for (const step of steps.slice(version)) {
+      for (const statement of step.statements ?? []) file.exec(statement);
+      step.run?.(file, version === 0 ? undefined : onProgress);
+    }
+    file.pragma(`application_id = ${APPLICATION_ID}`);
+    file.pragma(`user_version = ${steps.length}`);
+    return version;
+  });
+  try {
+    // IMMEDIATE, so that the version is read under the write lock.
+    return takeSteps.immediate();
+  } finally {
+    file.pragma("foreign_keys = ON");
+  }
+}
+
+/** Prepares an empty file. */
+function begin(file: Database, path: string): void {
+  requireEmpty(file, path);
+  // A random number, by which an open store detects that another store was copied over its file. better-sqlite3 ignores
+  // this pragma in safe mode, because it breaks connections that have read the schema; here there are none.
+  file.unsafeMode(true).pragma(`schema_version = ${randomInt(1, FIRST_SCHEMA_VERSIONS)}`);
+  file.unsafeMode(false);
+}
+
+/** Throws if another program has created a database since the file was found empty. */
+function requireEmpty(file: Database, path: string): void {
+  if (file.pragma("application_id", { simple: true }) === APPLICATION_ID) return;
+  const isEmpty = file.prepare("SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)").pluck().get();
+  if (isEmpty !== 1) throw new ForeignFileError(path, "an SQLite database of another program");
+}

@@ -1,0 +1,196 @@
+import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type Database from "better-sqlite3";
+import { NewerStoreError, StoreUnavailableError } from "../../errors/store-errors.js";
+import { checkpointUsually } from "./checkpoint.js";
+import type { ConnectionOptions } from "./connection-options.js";
+import { openSqlite } from "./driver.js";
+import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore } from "./file-header.js";
+import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
+import { isSqliteError } from "./sqlite-errors.js";
+import { StoreFile } from "./store-file.js";
+
+/** An open and migrated database, and its file; undefined for a database in memory. */
+export interface OpenedDatabase {
+  readonly database: Database.Database;
+  readonly file: StoreFile | undefined;
+  /**
+   * A second, idle connection; undefined for a read-only store. While it is open, closing `database` neither checkpoints nor
+   * deletes the WAL. This is needed if the file was replaced: the path of the WAL then belongs to the new file.
+   */
+  readonly lockHolder: Database.Database | undefined;
+}
+
+// SQLite must not wait for a lock, because it would block the thread. Callers retry instead.
+const NO_WAIT = { timeout: 0 };
+
+/** Opens and migrates the file and sets all pragmas. @throws the errors of `identifyFile`, and errors of SQLite. */
+export function openDatabase(options: ConnectionOptions): OpenedDatabase {
+  if (options.path === ":memory:") {
+    const database = openSqlite(":memory:");
+    migrate(database, ":memory:");
+    configure(database, options);
+    return { database, file: undefined, lockHolder: undefined };
+  }
+  const found = StoreFile.find(options.path);
+  try {
+    return openFile(options, found);
+  } catch (error) {
+    found?.release();
+    throw error;
+  }
+}
+
+function openFile(options: ConnectionOptions, found: StoreFile | undefined): OpenedDatabase {
+  const { path, mode } = options;
+  const identity = identifyFile(path, found?.readHeader(), SUPPORTED_VERSION);
+  if (mode !== "create") requireStore(path, identity);
+  // A newer program may have written its version to the WAL only. It is read over a read-only connection, which does not
+  // checkpoint the WAL into the file.
+  if (hasJournal(path)) rejectNewer(path);
+  if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
+  const database = mode === "read-only" ? openToRead(path, found) : openToWrite(options, found === undefined);
+  const file = database.memory ? undefined : (found ?? StoreFile.find(path));
+  try {
+    configure(database, options);
+    const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined);
+    file?.recordOpened();
+    return { database, file, lockHolder };
+  } catch (error) {
+    database.close();
+    file?.release();
+    throw error;
+  }
+}
+
+/**
+ * Creates a folder and its missing parents. `mkdirSync` with `recursive` loops forever where a folder exists and the system
+ * returns ENOENT for a new folder in it, as in `/proc`.
+ */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it. A dangling link also exists, but is not a folder.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+}
+
+function openToWrite({ path, onUpgrade }: ConnectionOptions, isNew: boolean): Database.Database {
+  const database = openSqlite(path, NO_WAIT);
+  try {
+    // Sessions contain secrets, so only the user may read a new store. SQLite gives its side files the same mode.
+    if (isNew) chmodSync(path, 0o600);
+    // Applies to new files only. A store has some 35 tables and indexes, each of which takes a page at least. Against pages of 4 kB
+    // a store of 1.3 MB of JSONL is 9 % smaller and an import takes 2 % longer; pages of 1 kB save 2 % more and cost another 5 %.
+    database.pragma("page_size = 2048");
+    // The schema is committed before the switch to WAL, so that the header of the file itself identifies the store.
+    database.pragma("secure_delete = ON");
+    const before = migrate(database, path, undefined, onUpgrade);
+    if (before > 0 && before < SUPPORTED_VERSION) releaseFreePages(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Error codes of SQLite where the disk, or the folder for temporary files, cannot take a copy, or another process holds the lock. */
+const NO_COPY = ["SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED"];
+
+/**
+ * Gives the free pages of the file back to the file system, if the disk has room for a second copy and no other process holds the
+ * lock. Returns whether it did. A crash leaves the file as it was.
+ */
+export function releaseFreePages(database: Database.Database): boolean {
+  // VACUUM writes the copy to the temporary store; in memory it would take as much as the file.
+  database.pragma("temp_store = FILE");
+  try {
+    database.exec("VACUUM");
+    // The result is in the WAL. Without a checkpoint the file keeps its size, and the WAL has that of the copy, until no process has the
+    // store open. Does nothing while another process reads.
+    database.pragma("wal_checkpoint(TRUNCATE)");
+    return true;
+  } catch (error) {
+    if (NO_COPY.some((code) => isSqliteError(error, code))) return false;
+    throw error;
+  } finally {
+    database.pragma("temp_store = MEMORY");
+  }
+}
+
+/** Error codes of SQLite if it cannot create the side files that even a read needs. */
+const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_RECOVERY"];
+
+/**
+ * Opens a file read-only. SQLite needs a side file (-shm) even for reads. If the folder is not writable, the whole store is
+ * read into memory instead.
+ */
+function openToRead(path: string, found: StoreFile | undefined): Database.Database {
+  const database = openSqlite(path, { readonly: true, ...NO_WAIT });
+  try {
+    readVersion(database);
+    return database;
+  } catch (error) {
+    database.close();
+    if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
+    // The file alone lacks the writes in the WAL.
+    if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
+  }
+  const bytes = found.readAll();
+  for (const offset of JOURNAL_KIND_OFFSETS) bytes[offset] = NO_JOURNAL_FILE;
+  const copy = openSqlite(bytes);
+  found.release();
+  return copy;
+}
+
+/** Opens another connection for checks. It is writable if possible, because SQLite checks no constraints on a read-only one. */
+export function openToCheck(path: string, readOnly: boolean): Database.Database {
+  return readOnly ? openToRead(path, undefined) : openSqlite(path, { fileMustExist: true, ...NO_WAIT });
+}
+
+const UNREADABLE_JOURNAL =
+  "its journal (-wal) holds writes, and reading them needs permission to write in the folder; open it once as its owner, or copy both files elsewhere";
+
+function hasJournal(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function rejectNewer(path: string): void {
+  const database = openSqlite(path, { readonly: true, ...NO_WAIT });
+  try {
+    const version = readVersion(database);
+    if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);
+  } catch (error) {
+    // The next attempt to open the file reports this error.
+    if (!NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/** Sets the pragmas of a connection. */
+function configure(database: Database.Database, { mode, durability, maxBytes }: ConnectionOptions): void {
+  // Foreign keys keep parents in the same session, leaves at existing entries, and delete rows with their session.
+  database.pragma("foreign_keys = ON");
+  // Walks of the tree read the same upper pages again; 16 MiB hold the skeletons of 100,000 entries. A limit, not an allocation.
+  database.pragma("cache_size = -16384");
+  // No memory map: if another program truncates a mapped file, the next access kills the process with SIGBUS.
+  database.pragma("mmap_size = 0");
+  database.pragma("temp_store = MEMORY");
+  if (mode === "read-only") return;
+  // Overwrites deleted text, which would otherwise stay in free pages.
+  database.pragma("secure_delete = ON");
+  // With a WAL, readers never wait for the writer. The switch needs an exclusive lock.
+  if (!database.memory && database.pragma("journal_mode", { simple: true }) !== "wal") database.pragma("journal_mode = WAL");
+  checkpointUsually(database);
+  // Under WAL the default reads FULL until the first write and NORMAL after it, unless set.
+  database.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+  if (maxBytes !== undefined) {
+    const pageBytes = Number(database.pragma("page_size", { simple: true }));
+    database.pragma(`max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
+  }
+}

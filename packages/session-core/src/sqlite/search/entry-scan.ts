@@ -1,0 +1,104 @@
+import { type RawBuilder, sql } from "kysely";
+import type { EntrySeq } from "../../port/rows.js";
+import type { SearchRequest } from "../../port/search.js";
+import type { Matching } from "../../rules/search/matching.js";
+import { type ScannedPayload, type TextHit, TextScan } from "../../rules/search/text-scan.js";
+import type { Connection } from "../file/connection.js";
+import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow } from "../payloads/payloads.js";
+import { dynamicQuery, rawQuery } from "../query.js";
+import type { EntryTable } from "../schema.js";
+import { findPayloadText } from "./search-index.js";
+import { allOf, entryConditions, numberConditions } from "./search-query.js";
+
+/** The entries that a search scans: those after the row number `from`, the last one in the index, up to `to`. */
+export interface Tail {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface HasSeq {
+  readonly seq: EntrySeq;
+}
+
+/** A matching entry, with what its rank depends on. */
+export type ScanHit = TextHit<HasSeq>;
+
+/** How many entries one query reads. */
+const PAGE_ENTRIES = 500;
+const FIRST_PAGE_ENTRIES = 100;
+
+type ScanRow = PagedPayloadRow & Pick<EntryTable, "type">;
+
+/**
+ * A scan of entries: of those that are not indexed, and of those for which the index cannot say whether they match. Reads their payloads;
+ * parses those that can match.
+ */
+export class EntryScan {
+  readonly #tail: Tail;
+  readonly #scan: TextScan<HasSeq>;
+  readonly #conditions: readonly RawBuilder<boolean>[];
+  readonly #candidates: readonly number[];
+  #nextCandidate = 0;
+  #after: number;
+  #pageEntries = FIRST_PAGE_ENTRIES;
+
+  /** `candidates`: entries to scan before the tail, in order of arrival. */
+  constructor(tail: Tail, matching: Matching, request: SearchRequest, candidates: readonly number[] = []) {
+    this.#tail = tail;
+    this.#scan = new TextScan(matching, request);
+    this.#conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
+    this.#candidates = candidates;
+    this.#after = tail.from;
+  }
+
+  get hits(): readonly ScanHit[] {
+    return this.#scan.hits;
+  }
+
+  /** Whether all entries have been scanned. */
+  get isDone(): boolean {
+    return this.#nextCandidate >= this.#candidates.length && this.#after >= this.#tail.to;
+  }
+
+  /** Scans the entries of the next page. @throws {SlowExpressionError} */
+  scanPage(connection: Connection): void {
+    const rows = this.#nextCandidate < this.#candidates.length ? this.#readCandidates(connection) : this.#readTail(connection);
+    this.#scan.scan(readPayloads(connection, rows));
+    const bytes = rows.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
+    this.#pageEntries = Math.max(1, Math.min(PAGE_ENTRIES, Math.floor((this.#scan.pageBytes * rows.length) / Math.max(1, bytes))));
+  }
+
+  #readCandidates(connection: Connection): readonly ScanRow[] {
+    const asked = this.#candidates.slice(this.#nextCandidate, this.#nextCandidate + this.#pageEntries);
+    this.#nextCandidate += asked.length;
+    return this.#readRows(connection, sql`entry.seq IN (SELECT value FROM json_each(${JSON.stringify(asked)}))`);
+  }
+
+  #readTail(connection: Connection): readonly ScanRow[] {
+    const rows = this.#readRows(connection, sql`entry.seq > ${this.#after} AND entry.seq <= ${this.#tail.to}`);
+    const last = rows.length < this.#pageEntries ? undefined : rows.at(-1);
+    this.#after = last?.seq ?? this.#tail.to;
+    return rows;
+  }
+
+  #readRows(connection: Connection, which: RawBuilder<unknown>): readonly ScanRow[] {
+    const session = this.#conditions.length === 0 ? sql`` : sql`JOIN session ON session.seq = entry.session_seq`;
+    return connection.all(
+      dynamicQuery<ScanRow>(() =>
+        rawQuery(sql<ScanRow>`
+          SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.type FROM entry ${session} ${sql.raw(PAYLOAD_JOIN)}
+          WHERE ${which} AND ${allOf(this.#conditions)}
+          ORDER BY entry.seq LIMIT ${this.#pageEntries}`),
+      ),
+      {},
+    );
+  }
+}
+
+/** The payloads of a page, one after the other. A damaged one is left out. */
+function* readPayloads(connection: Connection, rows: readonly ScanRow[]): Iterable<ScannedPayload<HasSeq>> {
+  for (const row of rows) {
+    const json = findPayloadText(connection, completeRow(connection, row));
+    if (json !== undefined) yield { entry: { seq: row.seq }, type: row.type, json };
+  }
+}

@@ -1,0 +1,116 @@
+import { type RawBuilder, sql } from "kysely";
+import type { SearchRequest } from "../../port/search.js";
+import { toIndexedText } from "../../rules/search/fold.js";
+import type { Matching } from "../../rules/search/matching.js";
+import { needsAll, showsCopies } from "../../rules/search/matching.js";
+import { parseQuery, type SearchTerm, type WordsTerm } from "../../rules/search/search-terms.js";
+
+/**
+ * Returns the words of a query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. If not all terms are needed, it
+ * matches entries with any of them.
+ */
+export function ftsExpression(matching: Matching): string {
+  const words = matching.terms.flatMap((term) => (term.kind === "words" ? [termExpression(term)] : []));
+  return words.join(needsAll(matching) ? " AND " : " OR ");
+}
+
+/** Returns one term in the syntax of FTS5. */
+export function termExpression({ words, prefix, misspelt }: WordsTerm): string {
+  if (misspelt !== undefined && misspelt.inIndex.length > 0) return `(${misspelt.inIndex.map(quote).join(" OR ")})`;
+  return `${quote(words)}${prefix ? " *" : ""}`;
+}
+
+function quote(words: string): string {
+  return `"${toIndexedText(words).replaceAll('"', " ")}"`;
+}
+
+// The conditions of a search, as SQL on the tables `session` and `entry`.
+
+/** Returns the conditions on the session. `time` is the column for the dates of the request. */
+export function sessionConditions(request: SearchRequest, time: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
+  const conditions: RawBuilder<boolean>[] = [];
+  if (request.sessionId !== undefined) conditions.push(sql`session.id = ${request.sessionId}`);
+  conditions.push(...placeConditions(request));
+  if (request.sinceMs !== undefined) conditions.push(sql`${time} >= ${request.sinceMs}`);
+  if (request.untilMs !== undefined) conditions.push(sql`${time} < ${request.untilMs}`);
+  return conditions;
+}
+
+/** Returns the conditions by which sessions are searched, of all. */
+function placeConditions({ cwd, agents }: SearchRequest): readonly RawBuilder<boolean>[] {
+  const conditions: RawBuilder<boolean>[] = [];
+  if (cwd !== undefined) conditions.push(sql`session.cwd = ${cwd}`);
+  if (agents !== undefined) conditions.push(isMadeBy(agents));
+  return conditions;
+}
+
+/** The format of an import, or `bough` for a session that was made here. */
+function isMadeBy(agents: readonly string[]): RawBuilder<boolean> {
+  return sql`coalesce(session.source_format, 'bough') IN (SELECT value FROM json_each(${JSON.stringify(agents)}))`;
+}
+
+/** Returns the conditions on the entry and its session. */
+export function entryConditions(request: SearchRequest): readonly RawBuilder<boolean>[] {
+  const conditions = [...sessionConditions(request, sql.ref("entry.created_at_ms"))];
+  if (request.types !== undefined) conditions.push(sql`entry.type IN (SELECT value FROM json_each(${JSON.stringify(request.types)}))`);
+  if (request.roles !== undefined) conditions.push(sql`entry.role IN (SELECT value FROM json_each(${JSON.stringify(request.roles)}))`);
+  if (request.path !== undefined) conditions.push(touches(request.path));
+  return conditions;
+}
+
+/**
+ * Returns the conditions on the row number of an entry: it is one of those that the request names, and not private unless the request
+ * includes these. `seq` is the column of row numbers.
+ */
+export function numberConditions(request: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
+  const { seqs, includePrivate } = request;
+  const conditions: RawBuilder<boolean>[] = [];
+  if (seqs !== undefined) conditions.push(isOneOf(seqs, seq));
+  if (includePrivate !== true) conditions.push(sql`${seq} NOT IN (SELECT entry_seq FROM private_entry)`);
+  if (!showsCopies(request)) conditions.push(isFirstCopy(request, seq));
+  return conditions;
+}
+
+/** The entry is no copy; or it is the first copy in the searched sessions, and the original is in none of them. */
+function isFirstCopy(request: SearchRequest, seq: RawBuilder<unknown>): RawBuilder<boolean> {
+  const places = placeConditions(request);
+  const copy = sql`SELECT 1 FROM entry AS copy WHERE copy.seq = ${seq} AND copy.inherited = 1`;
+  if (places.length === 0) return sql`NOT EXISTS (${copy})`;
+  return sql`NOT EXISTS (${copy} AND (
+    EXISTS (
+      SELECT 1 FROM entry AS other CROSS JOIN session ON session.seq = other.session_seq
+      WHERE other.origin = copy.origin AND other.session_seq <> copy.session_seq AND (other.inherited = 0 OR other.seq < copy.seq) AND ${allOf(places)})
+    OR EXISTS (
+      SELECT 1 FROM session CROSS JOIN entry AS other ON other.session_seq = session.seq AND other.id = substr(copy.origin, instr(copy.origin, ' ') + 1)
+      WHERE session.id = substr(copy.origin, 1, instr(copy.origin, ' ') - 1) AND other.origin IS NULL AND ${allOf(places)})))`;
+}
+
+/** The entry calls a tool on this file, or on one whose path ends with it. */
+function touches(path: string): RawBuilder<boolean> {
+  const tail = `/${path.replace(/^\.?\//, "")}`;
+  return sql`EXISTS (SELECT 1 FROM file_operation WHERE entry_seq = entry.seq
+    AND (path = ${path} OR substr('/' || path, -length(${tail})) = ${tail}))`;
+}
+
+/** With at most this many runs of consecutive numbers, each run is one comparison. */
+const MOST_RUNS = 20;
+
+// The plus sign keeps SQLite from looking up each number in the index of words, which is far slower than a look-up of the words.
+function isOneOf(seqs: readonly number[], seq: RawBuilder<unknown>): RawBuilder<boolean> {
+  const runs: [from: number, to: number][] = [];
+  for (const number of seqs) {
+    const last = runs.at(-1);
+    if (last !== undefined && number === last[1] + 1) last[1] = number;
+    else if (runs.push([number, number]) > MOST_RUNS) return sql`+${seq} IN (SELECT value FROM json_each(${JSON.stringify(seqs)}))`;
+  }
+  if (runs.length === 0) return sql`FALSE`;
+  return sql`(${sql.join(
+    runs.map(([from, to]) => sql`+${seq} BETWEEN ${from} AND ${to}`),
+    sql` OR `,
+  )})`;
+}
+
+/** Combines conditions with AND; TRUE for none. */
+export function allOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
+  return conditions.length === 0 ? sql`TRUE` : sql<boolean>`${sql.join(conditions, sql` AND `)}`;
+}

@@ -1,0 +1,193 @@
+import { setImmediate as pause } from "node:timers/promises";
+import type { SearchHit, SearchPage, SearchRequest } from "../../port/search.js";
+import { rowLimit } from "../../rules/row-limit.js";
+import { finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "../../rules/search/attempts.js";
+import { includesTitles, isIndexed, type Matching, parseRequest } from "../../rules/search/matching.js";
+import type { Connection } from "../file/connection.js";
+import { listByConditions } from "./conditions.js";
+import { EntryScan, type ScanHit, type Tail } from "./entry-scan.js";
+import { findTitleHits, readHits } from "./hits.js";
+import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
+import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
+import { lastEntrySeq, lastIndexedSeq, listNotIndexed } from "./search-index.js";
+import { allowMistake, type FittingRow, findFittingRows } from "./term-rows.js";
+
+const DEFAULT_LIMIT = 20;
+
+/** After this time, in milliseconds, a scan lets the event loop continue. */
+const SLICE_MS = 25;
+
+/** The largest result of a scan that is kept for the next page, in hits. */
+const KEPT_HITS = 100_000;
+
+/** The hits of the last scan, for the next page of the same search. */
+export interface LastScan {
+  key: string;
+  hits: readonly ScanHit[];
+}
+
+/** Runs a read on the connection of the store. */
+interface Reader {
+  read<T>(body: (connection: Connection) => T): Promise<T>;
+}
+
+/**
+ * Searches titles, the index, and the entries that are not indexed yet, each of which is scanned. A long scan lets the event loop
+ * continue in between. With `relax`, a search that finds nothing is tried again with weaker conditions.
+ *
+ * @throws {InvalidQueryError}
+ */
+export async function search(reader: Reader, request: SearchRequest, lastScan: LastScan): Promise<SearchPage> {
+  const terms = parseRequest(request);
+  const isBare = terms.length === 0 && request.tool === undefined && request.places === undefined;
+  if (isBare) return reader.read((connection) => connection.read(() => listByConditions(connection, request)));
+  const attempts = listAttempts(terms, request);
+  const position = parseCursor(request.cursor);
+  const first = Math.min(position.attempt, attempts.length - 1);
+  for (const [at, attempt] of attempts.entries()) {
+    if (at < first) continue;
+    const matching = await reader.read((connection) => toMatching(terms, attempt, (term) => allowMistake(connection, term)));
+    const page = await runToEnd(reader, new Search(snippetsFor(request, attempt), matching, { ...position, attempt: at }, lastScan));
+    const isFound = page.total > 0 || at === attempts.length - 1 || request.cursor !== undefined;
+    if (isFound) return finishPage(request, page, attempt, matching);
+  }
+  throw new RangeError("a search has at least one attempt");
+}
+
+async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage> {
+  for (;;) {
+    const page = await reader.read((connection) => running.advance(connection));
+    if (page !== undefined) return page;
+    await pause();
+  }
+}
+
+class Search {
+  readonly #request: SearchRequest;
+  readonly #matching: Matching;
+  readonly #lastScan: LastScan;
+  readonly #limit: number;
+  readonly #position: Position;
+  #scan: EntryScan | undefined;
+  #tail: Tail | undefined;
+
+  constructor(request: SearchRequest, matching: Matching, position: Position, lastScan: LastScan) {
+    this.#request = request;
+    this.#matching = matching;
+    this.#lastScan = lastScan;
+    this.#limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
+    this.#position = position;
+    this.#tail = position.tail;
+  }
+
+  /** Searches for about `SLICE_MS`, in one read transaction. Returns the page, or undefined if the scan is not complete. */
+  advance(connection: Connection): UnmatchedPage | undefined {
+    return connection.read(() => {
+      const tail = this.#tail ?? { from: lastIndexedSeq(connection), to: lastEntrySeq(connection) };
+      this.#tail = tail;
+      const hits = this.#scanTail(connection, tail);
+      return hits && this.#readPage(connection, tail, hits);
+    });
+  }
+
+  #scanTail(connection: Connection, tail: Tail): readonly ScanHit[] | undefined {
+    const key = this.#scanKey(tail);
+    if (this.#position.tail !== undefined && this.#lastScan.key === key) return this.#lastScan.hits;
+    this.#scan ??= this.#startScan(connection, tail);
+    const deadlineMs = performance.now() + SLICE_MS;
+    while (!this.#scan.isDone) {
+      if (performance.now() >= deadlineMs) return undefined;
+      this.#scan.scanPage(connection);
+    }
+    const { hits } = this.#scan;
+    if (hits.length > this.#limit && hits.length <= KEPT_HITS) Object.assign(this.#lastScan, { key, hits });
+    return hits;
+  }
+
+  /** A scan of what the index does not have; if the index cannot tell which entries match, also of those that can. */
+  #startScan(connection: Connection, tail: Tail): EntryScan {
+    const rows = rowsToSearch(connection, this.#request, tail.from);
+    const notIndexed = listNotIndexed(connection, rows);
+    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, this.#matching, this.#request, notIndexed);
+    const candidates = findFittingRows(connection, this.#matching, { table: "entry_text", ...rows });
+    if (candidates !== null) {
+      const seqs = [...candidates.map(({ seq }) => seq), ...notIndexed].sort((a, b) => a - b);
+      return new EntryScan(tail, this.#matching, this.#request, seqs);
+    }
+    const all = rowsToSearch(connection, this.#request, tail.to);
+    return new EntryScan({ from: all.from - 1, to: all.to }, this.#matching, this.#request);
+  }
+
+  /** What the hits of a scan depend on. */
+  #scanKey(tail: Tail): string {
+    return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, this.#position.attempt, tail]);
+  }
+
+  #readPage(connection: Connection, tail: Tail, scanned: readonly ScanHit[]): UnmatchedPage {
+    const { offset, attempt } = this.#position;
+    const titles = includesTitles(this.#request, this.#matching) ? findTitleHits(connection, this.#matching, this.#request) : [];
+    const hits: SearchHit[] = titles.slice(offset, offset + this.#limit);
+    const isInIndex = isIndexed(this.#matching, this.#request);
+    const whole = isInIndex ? countIndexHits(connection, this.#matching, this.#request, tail.from) : 0;
+    const parts = isInIndex ? findPartHits(connection, this.#matching, this.#request, tail.from) : [];
+    const total = titles.length + whole + parts.length + scanned.length;
+    const found = { whole, parts, scanned };
+    const entries = this.#listEntries(connection, tail, found, Math.max(0, offset - titles.length), this.#limit - hits.length);
+    for (const hit of readHits(connection, entries, this.#matching, this.#request)) hits.push(hit);
+    const end = offset + this.#limit;
+    return { hits, total, next: this.#limit > 0 && end < total ? formatCursor({ offset: end, tail, attempt }) : null };
+  }
+
+  /** The entries of the page: those with whole words by rank, then the others by fit; of these the newest first. */
+  #listEntries(connection: Connection, tail: Tail, { whole, parts, scanned }: FoundRows, offset: number, limit: number): readonly HasSeq[] {
+    if (limit <= 0) return [];
+    const scannedWhole = scanned.filter(({ fit }) => fit === 0);
+    const first = whole > 0 || scannedWhole.length > 0 ? this.#rankEntries(connection, tail, { whole, scannedWhole }, offset, limit) : [];
+    if (first.length >= limit) return first;
+    const others = [...parts, ...scanned.filter(({ fit }) => fit > 0)].sort((a, b) => a.fit - b.fit || b.seq - a.seq);
+    const skipped = Math.max(0, offset - whole - scannedWhole.length);
+    return [...first, ...others.slice(skipped, skipped + limit - first.length)];
+  }
+
+  /** The entries with whole words: those of the index and those of the scan, best first. */
+  #rankEntries(
+    connection: Connection,
+    tail: Tail,
+    { whole, scannedWhole }: { readonly whole: number; readonly scannedWhole: readonly ScanHit[] },
+    offset: number,
+    limit: number,
+  ): readonly RankedEntry[] {
+    if (scannedWhole.length === 0) return findIndexHits(connection, this.#matching, this.#request, tail.from, { offset, limit });
+    const until = { offset: 0, limit: offset + limit };
+    const indexed = whole === 0 ? [] : findIndexHits(connection, this.#matching, this.#request, tail.from, until);
+    return mergeByRank(indexed, rankHits(connection, this.#matching.terms, scannedWhole), offset, limit);
+  }
+}
+
+interface HasSeq {
+  readonly seq: number;
+}
+
+/** What was found: in the index with whole words, in the index with parts of words, and by the scan. */
+interface FoundRows {
+  readonly whole: number;
+  readonly parts: readonly FittingRow[];
+  readonly scanned: readonly ScanHit[];
+}
+
+/** Where a page starts. `tail`: what the first page scanned, so that all pages see the same entries in the same order. */
+interface Position {
+  readonly offset: number;
+  readonly tail: Tail | undefined;
+  /** The number of the attempt that found something. */
+  readonly attempt: number;
+}
+
+function parseCursor(cursor = "0"): Position {
+  const [offset = 0, from, to, attempt = 0] = cursor.split(".").map(Number);
+  return { offset: rowLimit(offset), tail: from === undefined || to === undefined ? undefined : { from, to }, attempt: rowLimit(attempt) };
+}
+
+function formatCursor({ offset, tail, attempt }: Position & { readonly tail: Tail }): string {
+  return `${offset}.${tail.from}.${tail.to}${attempt === 0 ? "" : `.${attempt}`}`;
+}

@@ -1,0 +1,136 @@
+// Each entry whose depth is a multiple of 16 has a waypoint: a link to the entry 16, 256, 4,096 or 65,536 levels above it. A
+// climb follows the waypoint unless it leads above the goal, and otherwise the parent. That takes about 30 steps for each
+// power of 16 in the distance; a walk by parents takes one step for each entry.
+import type { RawBuilder, Sql } from "kysely";
+import type { EntryId } from "../../ids/ids.js";
+import type { EntrySeq } from "../../port/rows.js";
+import type { Connection } from "../file/connection.js";
+import { query, rawQuery } from "../query.js";
+import type { SessionRef } from "../sessions/session-rows.js";
+import { findEntryId, requireEntrySeq } from "./entry-rows.js";
+
+/** How many levels a waypoint leads up, largest first. */
+const STRIDES = [65_536, 4_096, 256, 16];
+
+// Parents have lower row numbers, so the climb stops at the first row number that is not above the goal.
+const climb = query<{ from: EntrySeq; to: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`
+    WITH RECURSIVE up (seq, parent_seq) AS (
+      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
+      UNION ALL
+      SELECT above.seq, above.parent_seq
+      FROM up LEFT JOIN entry_waypoint AS waypoint ON waypoint.entry_seq = up.seq AND waypoint.above_seq >= ${p.to}
+        CROSS JOIN entry AS above ON above.seq = coalesce(waypoint.above_seq, up.parent_seq)
+      WHERE up.seq > ${p.to} AND above.seq < up.seq)
+    SELECT min(seq) AS seq FROM up`),
+);
+
+/** Whether `ancestor` is `seq` or above it. Cost: logarithmic in the entries between them. */
+export function isOnPath(connection: Connection, ancestor: EntrySeq, seq: EntrySeq | null): boolean {
+  if (seq === null || ancestor > seq) return false;
+  if (ancestor === seq) return true;
+  return connection.get(climb, { from: seq, to: ancestor })?.seq === ancestor;
+}
+
+interface Step {
+  readonly seq: EntrySeq;
+  readonly parent: EntrySeq | null;
+  readonly depth: number;
+}
+
+const stepAt = query<{ seq: EntrySeq }, Step>(({ db, p }) =>
+  db.selectFrom("entry").select(["seq", "parent_seq as parent", "depth"]).where("seq", "=", p.seq),
+);
+const waypointOf = query<{ seq: EntrySeq }, { above: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("entry_waypoint").select("above_seq as above").where("entry_seq", "=", p.seq),
+);
+
+const climbToDepth = query<{ from: EntrySeq; depth: number }, { seq: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`
+    WITH RECURSIVE up (seq, parent_seq, depth) AS (
+      SELECT seq, parent_seq, depth FROM entry WHERE seq = ${p.from}
+      UNION ALL
+      SELECT above.seq, above.parent_seq, above.depth
+      FROM up CROSS JOIN entry AS above ON above.seq = coalesce(
+        (SELECT goal.seq FROM entry_waypoint CROSS JOIN entry AS goal ON goal.seq = above_seq WHERE entry_seq = up.seq AND goal.depth >= ${p.depth}),
+        up.parent_seq)
+      WHERE up.depth > ${p.depth} AND above.seq < up.seq)
+    SELECT seq FROM up WHERE depth = ${p.depth}`),
+);
+
+const insertWaypoint = query<{ entry: EntrySeq; above: EntrySeq }>(({ db, p }) =>
+  db.insertInto("entry_waypoint").values({ entry_seq: p.entry, above_seq: p.above }),
+);
+
+/** How far up the nearest waypoint leads. */
+export const SHORTEST_STRIDE = 16;
+
+/**
+ * Inserts the waypoint of a new entry if its depth has one. Call it inside `write`.
+ *
+ * @param nearest the entry 16 levels above, if it is known.
+ */
+export function addWaypoint(connection: Connection, seq: EntrySeq, parent: EntrySeq | null, depth: number, nearest?: EntrySeq): void {
+  if (parent === null || depth % SHORTEST_STRIDE !== 0) return;
+  const stride = STRIDES.find((one) => depth % one === 0) ?? SHORTEST_STRIDE;
+  const known = stride === SHORTEST_STRIDE ? nearest : undefined;
+  const above = known ?? connection.get(climbToDepth, { from: parent, depth: depth - stride })?.seq;
+  // Undefined only if the path is damaged; climbs then follow parents.
+  if (above !== undefined) connection.run(insertWaypoint, { entry: seq, above });
+}
+
+/** Returns the id of the deepest entry on the paths of both, or null. Call it inside `read`. @throws {EntryNotFoundError} */
+export function findCommonAncestorId(connection: Connection, session: SessionRef, a: EntryId, b: EntryId): EntryId | null {
+  const seq = findCommonAncestor(connection, requireEntrySeq(connection, session, a), requireEntrySeq(connection, session, b));
+  return seq === null ? null : findEntryId(connection, seq);
+}
+
+/** Returns the deepest entry on both paths, or null. Cost: logarithmic in the entries between them. */
+function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntrySeq): EntrySeq | null {
+  let [a, b] = [connection.get(stepAt, { seq: one }), connection.get(stepAt, { seq: other })];
+  while (a !== undefined && b !== undefined && a.seq !== b.seq) {
+    if (a.depth !== b.depth) {
+      const [deeper, higher]: [Step, Step] = a.depth > b.depth ? [a, b] : [b, a];
+      [a, b] = [stepUp(connection, deeper, higher.depth), higher];
+      continue;
+    }
+    // Both are at the same depth, so their waypoints lead equally far up. If they lead to the same entry, a deeper common entry may exist.
+    const [overA, overB]: [Step | undefined, Step | undefined] = [stepUp(connection, a, 0), stepUp(connection, b, 0)];
+    const areDistinct = overA !== undefined && overB !== undefined && overA.seq !== overB.seq && overA.depth === overB.depth;
+    [a, b] = areDistinct ? [overA, overB] : [parentOf(connection, a), parentOf(connection, b)];
+  }
+  return a !== undefined && a.seq === b?.seq ? a.seq : null;
+}
+
+/** Returns the waypoint unless it is above `depth`; else the parent. */
+function stepUp(connection: Connection, from: Step, depth: number): Step | undefined {
+  const above = from.depth % 16 === 0 ? connection.get(waypointOf, { seq: from.seq })?.above : undefined;
+  const waypoint = above === undefined ? undefined : connection.get(stepAt, { seq: above });
+  return waypoint !== undefined && waypoint.depth >= depth ? waypoint : parentOf(connection, from);
+}
+
+function parentOf(connection: Connection, { seq, parent }: Step): Step | undefined {
+  // Only to a lower row number, so that the walk ends even if a damaged file has a cycle.
+  return parent === null || parent >= seq ? undefined : connection.get(stepAt, { seq: parent });
+}
+
+// SQL of the walk from an entry to its parents, as the recursive table `up (seq, parent_seq)`. Each step goes to a lower row
+// number, so that the walk ends even if a damaged file has a cycle. Arguments are row numbers or placeholders for them.
+
+function walkUp(sql: Sql, from: unknown, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`up (seq, parent_seq) AS (
+      SELECT seq, parent_seq FROM entry WHERE seq = ${from}
+      UNION ALL
+      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq AND entry.seq < up.seq ${condition}
+    )`;
+}
+
+/** Walks from `from` up to `last`, or to the next older entry if `last` is not on the path. */
+export function walkUpTo(sql: Sql, from: unknown, last: unknown): RawBuilder<unknown> {
+  return walkUp(sql, from, sql`WHERE up.seq > ${last}`);
+}
+
+/** Walks from `from` up while row numbers are above `limit`. */
+export function walkUpAbove(sql: Sql, from: unknown, limit: unknown): RawBuilder<unknown> {
+  return walkUp(sql, from, sql`WHERE entry.seq > ${limit}`);
+}

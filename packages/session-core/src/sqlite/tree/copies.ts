@@ -1,0 +1,297 @@
+import {
+  type ChangedEntry,
+  decideOriginals,
+  type Holder,
+  originsAfter,
+  originsIn,
+  referenceIn,
+  type SharedEntry,
+} from "../../entry/origins.js";
+import { type ReplyUsage, usageOf } from "../../entry/reply-usage.js";
+import { PayloadDamagedError } from "../../errors/store-errors.js";
+import type { EntryId, SessionId } from "../../ids/ids.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
+import { UsageSums } from "../../rules/entry-totals.js";
+import type { Connection } from "../file/connection.js";
+import { query, rawQuery } from "../query.js";
+import { deleteSession as deleteSessionRows, resolveSession, type SessionRef } from "../sessions/session-rows.js";
+import { parsePayload, type TypedPayloadRow } from "./entry-rows.js";
+import { insertUsage } from "./statistics.js";
+
+// Copies of entries in several sessions: which of them is the original, and what follows for the totals. All that a store sums counts the
+// originals only, so a sum costs the same with and without copies. An append looks for no copies: only an import brings entries that
+// another session may have.
+
+/** How many origins one statement looks up. */
+const AT_ONCE = 5_000;
+
+/** What an import has added to a session. */
+export interface AddedEntries {
+  /** The first new entry. */
+  readonly from: EntrySeq;
+  /** The sessions to which new entries refer. */
+  readonly references: ReadonlySet<SessionId>;
+}
+
+/**
+ * Finds out which of the entries that an import has added are copies, and which entries of other sessions are copies of them; and links a
+ * session that begins with another one's messages as its fork. Call it inside `write`, after the totals were stored.
+ *
+ * Cost: a look-up in an index for each new entry; for a session with copies its replies, once.
+ */
+export function connectCopies(connection: Connection, session: SessionRef, added: AddedEntries): void {
+  for (const copy of markCopies(connection, session, added)) linkToSource(connection, copy);
+}
+
+/** Returns the sessions that have more copies than before. */
+function markCopies(connection: Connection, session: SessionRef, { from, references }: AddedEntries): ReadonlySet<SessionSeq> {
+  for (const id of new Set([...references, session.id])) followReferences(connection, id);
+  followParents(connection, session, from);
+  const shared = connection.all(sharedOrigins, { ...referringTo(session), first: from }).map(({ origin }) => origin);
+  return shared.length > 0 ? settleCopies(connection, shared) : new Set();
+}
+
+type SessionRow = { readonly seq: SessionSeq; readonly parent: SessionId | null };
+
+const sessionOf = query<{ id: SessionId }, SessionRow>(({ sql, p }) =>
+  rawQuery(sql<SessionRow>`SELECT seq, parent_session_id AS parent FROM session WHERE id = ${p.id}`),
+);
+
+type Followed = { session: SessionSeq; from: string; until: string; length: number };
+
+const setReferred = query<Followed>(({ sql, p }) =>
+  rawQuery(sql`
+    UPDATE entry SET origin = (
+      SELECT known.origin FROM entry AS known WHERE known.session_seq = ${p.session} AND known.id = substr(entry.origin, ${p.length} + 1))
+    WHERE origin >= ${p.from} AND origin < ${p.until} AND EXISTS (
+      SELECT 1 FROM entry AS known
+      WHERE known.session_seq = ${p.session} AND known.id = substr(entry.origin, ${p.length} + 1) AND known.origin IS NOT NULL)`),
+);
+
+/** An entry that refers to one with an origin has the same. The entry may have been imported later. */
+function followReferences(connection: Connection, id: SessionId): void {
+  const session = connection.get(sessionOf, { id })?.seq;
+  if (session === undefined) return;
+  connection.run(setReferred, referringTo({ id, seq: session }));
+}
+
+/** The range of the origins that refer to entries of a session; after `length` characters comes the id of the entry. */
+function referringTo({ id, seq: session }: SessionRef): Followed {
+  const from = originsIn(id);
+  // SQLite counts characters, not UTF-16 code units.
+  return { session, from, until: originsAfter(id), length: [...from].length };
+}
+
+type OfParent = { session: SessionSeq; from: EntrySeq; parent: SessionSeq; origins: string };
+
+// A key of a content has no space; a reference is certain, and stays.
+const setOfParent = query<OfParent>(({ sql, p }) =>
+  rawQuery(sql`
+    UPDATE entry SET origin = coalesce(
+      (SELECT known.origin FROM entry AS known WHERE known.session_seq = ${p.parent} AND known.id = entry.id), ${p.origins} || entry.id)
+    WHERE session_seq = ${p.session} AND seq >= ${p.from} AND instr(origin, ' ') = 0 AND EXISTS (
+      SELECT 1 FROM entry AS known
+      WHERE known.session_seq = ${p.parent} AND known.id = entry.id AND known.created_at_ms = entry.created_at_ms)`),
+);
+
+type OfChild = { session: SessionSeq; from: EntrySeq; child: SessionSeq };
+
+const setOfChild = query<OfChild>(({ sql, p }) =>
+  rawQuery(sql`
+    UPDATE entry SET origin = (
+      SELECT known.origin FROM entry AS known WHERE known.session_seq = ${p.session} AND known.id = entry.id)
+    WHERE seq IN (
+      SELECT copy.seq FROM entry AS known CROSS JOIN entry AS copy ON copy.session_seq = ${p.child} AND copy.id = known.id
+      WHERE known.session_seq = ${p.session} AND known.seq >= ${p.from} AND known.origin IS NOT NULL
+        AND copy.created_at_ms = known.created_at_ms AND instr(copy.origin, ' ') = 0)`),
+);
+
+const childrenOf = query<{ id: SessionId }, { seq: SessionSeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: SessionSeq }>`SELECT seq FROM session WHERE parent_session_id = ${p.id} AND source_format IS NOT NULL`),
+);
+
+/** An entry of a fork with the id and the time of an entry of its source is a copy of that entry, also in another form. */
+function followParents(connection: Connection, { id, seq: session }: SessionRef, from: EntrySeq): void {
+  const parentId = connection.get(sessionOf, { id })?.parent ?? null;
+  const parent = parentId === null ? undefined : connection.get(sessionOf, { id: parentId })?.seq;
+  if (parentId !== null && parent !== undefined) connection.run(setOfParent, { session, from, parent, origins: originsIn(parentId) });
+  for (const { seq: child } of connection.all(childrenOf, { id })) connection.run(setOfChild, { session, from, child });
+}
+
+const sharedOrigins = query<Followed & { first: EntrySeq }, { origin: string }>(({ sql, p }) =>
+  rawQuery(sql<{ origin: string }>`
+    SELECT DISTINCT entry.origin FROM entry
+    WHERE session_seq = ${p.session} AND seq >= ${p.first} AND origin IS NOT NULL AND (entry.inherited = 1 OR instr(origin, ' ') > 0 OR EXISTS (
+      SELECT 1 FROM entry AS other WHERE other.origin = entry.origin AND other.session_seq <> ${p.session}))
+    UNION SELECT copy.origin FROM entry AS copy CROSS JOIN entry AS known
+      ON known.session_seq = ${p.session} AND known.id = substr(copy.origin, ${p.length} + 1)
+    WHERE copy.origin >= ${p.from} AND copy.origin < ${p.until} AND known.seq >= ${p.first}`),
+);
+
+const originsLeft = query<{ session: SessionSeq; from: string; until: string }, { origin: string }>(({ sql, p }) =>
+  rawQuery(sql<{ origin: string }>`
+    SELECT entry.origin FROM entry
+    WHERE session_seq = ${p.session} AND inherited = 0 AND origin IS NOT NULL AND EXISTS (
+      SELECT 1 FROM entry AS other WHERE other.origin = entry.origin AND other.session_seq <> ${p.session})
+    UNION SELECT origin FROM entry WHERE origin >= ${p.from} AND origin < ${p.until}`),
+);
+
+/** The origins whose original is in a session, and of which others have copies: if it is deleted, `settleCopies` finds another original. */
+function listOriginals(connection: Connection, { id, seq: session }: SessionRef): readonly string[] {
+  return connection.all(originsLeft, { session, from: originsIn(id), until: originsAfter(id) }).map(({ origin }) => origin);
+}
+
+type SharedRow = Omit<SharedEntry<SessionSeq>, "inherited"> & { readonly inherited: 0 | 1 };
+
+const entriesOfOrigins = query<{ origins: string }, SharedRow>(({ sql, p }) =>
+  rawQuery(sql<SharedRow>`
+    SELECT entry.origin, entry.session_seq AS session, entry.seq, entry.inherited
+    FROM json_each(${p.origins}) AS asked CROSS JOIN entry ON entry.origin = asked.value`),
+);
+const entriesReferredTo = query<{ references: string }, SharedRow>(({ sql, p }) =>
+  rawQuery(sql<SharedRow>`
+    SELECT asked.value ->> 0 AS origin, entry.session_seq AS session, entry.seq, entry.inherited
+    FROM json_each(${p.references}) AS asked CROSS JOIN session ON session.id = asked.value ->> 1
+    CROSS JOIN entry ON entry.session_seq = session.seq AND entry.id = asked.value ->> 2 WHERE entry.origin IS NULL`),
+);
+const holderOf = query<{ session: SessionSeq }, Holder>(({ sql, p }) =>
+  rawQuery(sql<Holder>`
+    SELECT id AS "sessionId", parent_session_id AS "parentId", created_at_ms AS "createdAtMs", active_at_ms AS "activeAtMs", seq AS arrival
+    FROM session WHERE seq = ${p.session}`),
+);
+const markEntries = query<{ seqs: string; inherited: 0 | 1 }>(({ sql, p }) =>
+  rawQuery(sql`UPDATE entry SET inherited = ${p.inherited} WHERE seq IN (SELECT value FROM json_each(${p.seqs}))`),
+);
+
+/**
+ * Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. Call it
+ * inside `write`.
+ */
+function settleCopies(connection: Connection, origins: readonly string[]): ReadonlySet<SessionSeq> {
+  const holders = new Map<SessionSeq, Holder | undefined>();
+  const find = (session: SessionSeq) => {
+    if (!holders.has(session)) holders.set(session, connection.get(holderOf, { session }));
+    return holders.get(session);
+  };
+  const changed: ChangedEntry<SessionSeq>[] = [];
+  for (let at = 0; at < origins.length; at += AT_ONCE)
+    changed.push(...decideOriginals(readShared(connection, origins.slice(at, at + AT_ONCE)), find));
+  for (const inherited of [false, true]) {
+    const seqs = changed.flatMap((entry) => (entry.inherited === inherited ? [entry.seq] : []));
+    if (seqs.length > 0) connection.run(markEntries, { seqs: JSON.stringify(seqs), inherited: inherited ? 1 : 0 });
+  }
+  for (const session of new Set(changed.map((entry) => entry.session))) recountUsage(connection, session);
+  return new Set(changed.flatMap((entry) => (entry.inherited ? [entry.session] : [])));
+}
+
+function readShared(connection: Connection, origins: readonly string[]): readonly SharedEntry<SessionSeq>[] {
+  const references = origins.flatMap((origin) => {
+    const reference = referenceIn(origin);
+    return reference === undefined ? [] : [[origin, reference.sessionId, reference.entryId]];
+  });
+  const rows = connection.all(entriesOfOrigins, { origins: JSON.stringify(origins) });
+  const originals = references.length === 0 ? [] : connection.all(entriesReferredTo, { references: JSON.stringify(references) });
+  return [...rows, ...originals].map((row) => ({ ...row, inherited: row.inherited === 1 }));
+}
+
+type UsageRow = TypedPayloadRow & { readonly inherited: 0 | 1 };
+
+/** How many payloads are read at once. */
+const PAGE = 500;
+
+// Replies, compactions, summaries of branches.
+const repliesOf = query<{ session: SessionSeq; after: EntrySeq; limit: number }, UsageRow>(({ sql, p }) =>
+  rawQuery(sql<UsageRow>`
+    SELECT entry.seq, entry.session_seq, entry.type, entry.inherited, payload.json AS payload_json
+    FROM entry LEFT JOIN payload ON payload.entry_seq = entry.seq
+    WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after} AND entry.kind IN (3, 7, 8) ORDER BY entry.seq LIMIT ${p.limit}`),
+);
+const dropUsage = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("usage_total").where("session_seq", "=", p.session));
+
+/** A damaged payload has no usage: it must not stop the import or deletion of another session. `verify` reports it. */
+function usageOfStored(connection: Connection, row: TypedPayloadRow): ReplyUsage | undefined {
+  try {
+    return usageOf(parsePayload(connection, row));
+  } catch (error) {
+    if (error instanceof PayloadDamagedError) return undefined;
+    throw error;
+  }
+}
+
+/** Adds up the usage of a session again from its replies and summaries: that of the originals, and that of the copies. */
+function recountUsage(connection: Connection, session: SessionSeq): void {
+  const sums = [new UsageSums(), new UsageSums()] as const;
+  for (let after = toEntrySeq(0), rows = PAGE; rows === PAGE; ) {
+    const page = connection.all(repliesOf, { session, after, limit: PAGE });
+    for (const row of page) {
+      const used = usageOfStored(connection, row);
+      if (used !== undefined) sums[row.inherited].add(used);
+      after = row.seq;
+    }
+    rows = page.length;
+  }
+  connection.run(dropUsage, { session });
+  for (const inherited of [0, 1] as const) insertUsage(connection, session, inherited, sums[inherited].list());
+}
+
+interface LastCopy {
+  readonly origin: string;
+  readonly replies: number;
+}
+
+// A user, a reply, a result: programs write settings and notes of their own into a copy. The index of a session is read up to its first own message.
+const lastCopyOf = query<{ session: SessionSeq }, LastCopy>(({ sql, p }) =>
+  rawQuery(sql<LastCopy>`
+    WITH leading AS MATERIALIZED (
+      SELECT seq, kind, origin FROM entry
+      WHERE session_seq = ${p.session} AND inherited = 1 AND kind BETWEEN 2 AND 4 AND seq < coalesce(
+        (SELECT seq FROM entry WHERE session_seq = ${p.session} AND inherited = 0 AND kind BETWEEN 2 AND 4 ORDER BY seq LIMIT 1), 9e15))
+    SELECT origin, (SELECT count(*) FROM leading WHERE kind = 3) AS replies FROM leading ORDER BY seq DESC LIMIT 1`),
+);
+
+type Found = { readonly sessionId: SessionId; readonly entryId: EntryId };
+
+const originalOf = query<{ origin: string }, Found>(({ sql, p }) =>
+  rawQuery(sql<Found>`
+    SELECT session.id AS "sessionId", entry.id AS "entryId" FROM entry CROSS JOIN session ON session.seq = entry.session_seq
+    WHERE entry.origin = ${p.origin} AND entry.inherited = 0 LIMIT 1`),
+);
+const link = query<{ session: SessionSeq; parent: SessionId; entry: EntryId }>(({ sql, p }) =>
+  rawQuery(sql`
+    UPDATE session SET parent_session_id = ${p.parent}, parent_entry_id = ${p.entry}
+    WHERE seq = ${p.session} AND source_format IS NOT NULL AND kind = 'conversation' AND parent_call_id IS NULL
+      AND (parent_session_id IS NULL OR parent_session_id = ${p.parent} AND parent_entry_id IS NULL)`),
+);
+
+/** Links a session that begins with messages of another one, among them a reply, to that session, unless it is linked already. */
+function linkToSource(connection: Connection, session: SessionSeq): void {
+  const last = connection.get(lastCopyOf, { session });
+  if (last === undefined || last.replies === 0) return;
+  const original = connection.get(originalOf, { origin: last.origin }) ?? referenceIn(last.origin);
+  if (original !== undefined) connection.run(link, { session, parent: original.sessionId, entry: original.entryId });
+}
+
+/** Marks the copies of a session that was copied from another store, where other sessions had the originals. Its links are those of that store. */
+export function connectCopied(connection: Connection, session: SessionRef, parentId: SessionId | null): void {
+  // Its usage was copied as it is split there; what is inherited here is found out anew.
+  recountUsage(connection, session.seq);
+  markCopies(connection, session, { from: toEntrySeq(0), references: new Set(parentId === null ? [] : [parentId]) });
+}
+
+/** Deletes a session. Of entries that other sessions have copied, one of the copies becomes the original. */
+export function deleteSession(connection: Connection, id: SessionId): void {
+  connection.write(() => {
+    const originals = listOriginals(connection, resolveSession(connection, id));
+    deleteSessionRows(connection, id);
+    if (originals.length > 0) settleCopies(connection, originals);
+  });
+}
+
+const inheritedOf = query<{ session: SessionSeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`SELECT seq FROM entry WHERE session_seq = ${p.session} AND inherited = 1 ORDER BY seq`),
+);
+
+/** Returns the entries that are copies, by row number, from an index that has no others. */
+export function listInherited(connection: Connection, { seq: session }: SessionRef): readonly EntrySeq[] {
+  return connection.all(inheritedOf, { session }).map(({ seq }) => seq);
+}

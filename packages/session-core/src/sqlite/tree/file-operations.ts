@@ -1,0 +1,65 @@
+import type { EntryPayload } from "../../entry/entry.js";
+import { InvalidReferenceError } from "../../errors/session-errors.js";
+import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
+import type { PathRange } from "../../port/session-storage.js";
+import type { OperationRow, ResultRow } from "../../rules/file-operations.js";
+import { listOperations, withOutcomes } from "../../rules/file-operations.js";
+import { type FileOperation, listFileTouches } from "../../tools/file-operations.js";
+import type { FileTools } from "../../tools/known-tools.js";
+import type { Connection } from "../file/connection.js";
+import { query, rawQuery } from "../query.js";
+import type { FileOperationTable } from "../schema.js";
+import type { SessionRef } from "../sessions/session-rows.js";
+import { isOnPath, walkUpTo } from "./ancestry.js";
+import { requireEntrySeq } from "./entry-rows.js";
+
+const operationRow = query<FileOperationTable>(({ db, p }) =>
+  db.insertInto("file_operation").values({
+    entry_seq: p.entry_seq,
+    ordinal: p.ordinal,
+    tool_call_id: p.tool_call_id,
+    kind: p.kind,
+    path: p.path,
+    nested: p.nested,
+  }),
+);
+
+/** Inserts what a tool call does with a file. */
+export function insertOperation(connection: Connection, row: FileOperationTable): void {
+  connection.run(operationRow, row);
+}
+
+/** Inserts the files that the tool calls of an entry touch. */
+export function insertFileOperations(connection: Connection, seq: EntrySeq, payload: EntryPayload, tools: FileTools): void {
+  for (const [ordinal, operation] of listOperations(payload, tools).entries()) {
+    insertOperation(connection, { entry_seq: seq, ordinal, ...operation });
+  }
+}
+
+const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
+  rawQuery(sql<OperationRow>`
+    WITH RECURSIVE ${walkUpTo(sql, p.to, p.from)}
+    SELECT entry_seq, tool_call_id, file_operation.kind, path, nested, entry.id AS entry_id
+    FROM up CROSS JOIN file_operation ON entry_seq = up.seq CROSS JOIN entry ON entry.seq = up.seq
+    ORDER BY entry_seq, ordinal`),
+);
+
+const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql, p }) =>
+  rawQuery(sql<ResultRow>`
+    WITH RECURSIVE ${walkUpTo(sql, p.to, p.from)}
+    SELECT entry.seq, call_id, is_error AS failed
+    FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'toolResult' ORDER BY entry.seq DESC`),
+);
+
+/**
+ * Reads the file operations between two entries of one path, both included, oldest first. Call it inside `read`. Cost: the entries between them.
+ *
+ * @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `fromId` is not on the path of `toId`.
+ */
+export function readFileOperations(connection: Connection, session: SessionRef, { fromId, toId }: PathRange): readonly FileOperation[] {
+  const to = requireEntrySeq(connection, session, toId);
+  const from = fromId === undefined ? toEntrySeq(0) : requireEntrySeq(connection, session, fromId);
+  if (fromId !== undefined && !isOnPath(connection, from, to))
+    throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
+  return withOutcomes(connection.all(operationsOnPath, { from, to }), connection.all(resultsOnPath, { from, to }));
+}

@@ -1,0 +1,237 @@
+import { InvalidEntryError, LeafNotFoundError, MainLeafError } from "../../errors/session-errors.js";
+import type { EntryId } from "../../ids/ids.js";
+import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF } from "../../port/records.js";
+import type { EntrySeq, SessionSeq } from "../../port/rows.js";
+import type { PathState } from "../../rules/path-rules.js";
+import { rowLimit } from "../../rules/row-limit.js";
+import { assertLeafName, toLeafName } from "../../rules/session-columns.js";
+import type { Connection } from "../file/connection.js";
+import { query, rawQuery } from "../query.js";
+import type { LeafMoveTable } from "../schema.js";
+import type { SessionRef } from "../sessions/session-rows.js";
+import { requireEntrySeq } from "./entry-rows.js";
+import { readPathState } from "./path-state.js";
+
+const leafRow = query<{ session: SessionSeq; name: string }, { seq: EntrySeq | null }>(({ db, p }) =>
+  db.selectFrom("leaf").select("entry_seq as seq").where("session_seq", "=", p.session).where("name", "=", p.name),
+);
+
+/** Returns the position of a leaf, or undefined if the session has no leaf of this name. */
+export function findLeaf(connection: Connection, session: SessionSeq, name: string): { readonly seq: EntrySeq | null } | undefined {
+  return connection.get(leafRow, { session, name });
+}
+
+/** Returns the position of a leaf; null: before the first entry. @throws {LeafNotFoundError} */
+export function requireLeafSeq(connection: Connection, session: SessionRef, name: string): EntrySeq | null {
+  const leaf = findLeaf(connection, session.seq, name);
+  if (leaf === undefined) throw new LeafNotFoundError(session.id, name);
+  return leaf.seq;
+}
+
+/**
+ * The leaf state that a handle holds: the path state of its entry and the row of its session. An append that
+ * receives it needs no query for either.
+ */
+export class CachedLeafState implements LeafState {
+  readonly path: PathState;
+  readonly session: SessionSeq;
+
+  constructor(path: PathState, session: SessionSeq) {
+    this.path = path;
+    this.session = session;
+  }
+
+  get entryId(): EntryId | null {
+    return this.path.entryId;
+  }
+
+  get seq(): EntrySeq | null {
+    return this.path.seq;
+  }
+}
+
+function readLeafState(connection: Connection, session: SessionRef, seq: EntrySeq | null): CachedLeafState {
+  return new CachedLeafState(readPathState(connection, seq), session.seq);
+}
+
+/** Returns the state of a leaf. Call it inside `read`. @throws {LeafNotFoundError} */
+export function readLeaf(connection: Connection, session: SessionRef, name: string): LeafState {
+  return readLeafState(connection, session, requireLeafSeq(connection, session, name));
+}
+
+/** Returns the state of a leaf; creates the leaf at `start` if the session has none of this name. Call it inside `write`. @throws {InvalidEntryError} the name is not valid. */
+export function openLeaf(connection: Connection, session: SessionRef, name: string, start: LeafState): LeafState {
+  const found = findLeaf(connection, session.seq, name);
+  if (found !== undefined) return readLeafState(connection, session, found.seq);
+  const seq = start.entryId === null ? null : requireEntrySeq(connection, session, start.entryId);
+  createLeaf(connection, session.seq, name, seq);
+  return readLeafState(connection, session, seq);
+}
+
+/** Creates a leaf. @throws {InvalidEntryError} the name is not valid. */
+export function createLeaf(connection: Connection, session: SessionSeq, name: string, seq: EntrySeq | null): void {
+  assertLeafName(name);
+  setLeaf(connection, session, name, seq);
+}
+
+const putLeaf = query<{ session: SessionSeq; name: string; entry: EntrySeq | null }>(({ db, p }) =>
+  db
+    .insertInto("leaf")
+    .values({ session_seq: p.session, name: p.name, entry_seq: p.entry })
+    .onConflict((conflict) => conflict.columns(["session_seq", "name"]).doUpdateSet({ entry_seq: p.entry })),
+);
+
+/** Sets the position of a leaf; creates the leaf if it is missing. */
+export function setLeaf(connection: Connection, session: SessionSeq, name: string, entry: EntrySeq | null): void {
+  connection.run(putLeaf, { session, name, entry });
+}
+
+const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySeq | null; entry: EntrySeq | null }>(({ db, p }) =>
+  db
+    .updateTable("leaf")
+    .set({ entry_seq: p.entry })
+    .where("session_seq", "=", p.session)
+    .where("name", "=", p.name)
+    .where("entry_seq", "is", p.expected),
+);
+
+/** Moves the leaf from `expected`. Returns false if it is not there; the caller must roll back. */
+export function compareAndSetLeaf(
+  connection: Connection,
+  session: SessionSeq,
+  name: string,
+  expected: EntrySeq | null,
+  entry: EntrySeq | null,
+): boolean {
+  return connection.run(advanceLeaf, { session, name, expected, entry }) === 1;
+}
+
+const leafRows = query<{ session: SessionSeq }, LeafRecord>(({ db, p }) =>
+  db
+    .selectFrom("leaf")
+    .leftJoin("entry", "entry.seq", "leaf.entry_seq")
+    .select(["leaf.name", "entry.id as entryId"])
+    .where("leaf.session_seq", "=", p.session)
+    .orderBy("leaf.name"),
+);
+
+/** Lists the leaves of a session by name. */
+export function listLeaves(connection: Connection, session: SessionRef): readonly LeafRecord[] {
+  return connection.all(leafRows, { session: session.seq });
+}
+
+const removeLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
+  db.deleteFrom("leaf").where("session_seq", "=", p.session).where("name", "=", p.name),
+);
+
+const dropMoves = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
+  db.updateTable("leaf_move").set({ state: "dropped" }).where("session_seq", "=", p.session).where("leaf_name", "=", p.name),
+);
+
+/** Deletes a leaf and its undo history; keeps its entries. Call it inside `write`. @throws {LeafNotFoundError | MainLeafError} */
+export function deleteLeaf(connection: Connection, session: SessionRef, name: string): void {
+  if (name === MAIN_LEAF) throw new MainLeafError(session.id);
+  if (connection.run(removeLeaf, { session: session.seq, name }) === 0) throw new LeafNotFoundError(session.id, name);
+  connection.run(dropMoves, { session: session.seq, name });
+}
+
+const insertMove = query<{ session: SessionSeq; name: string; from: EntrySeq | null; to: EntrySeq | null; at: number }>(({ sql, p }) =>
+  rawQuery(sql`
+    INSERT INTO leaf_move (session_seq, leaf_name, from_seq, to_seq, moved_at_ms, state)
+    VALUES (${p.session}, ${p.name}, ${p.from}, ${p.to}, ${p.at}, 'done')`),
+);
+const dropUndone = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
+  db
+    .updateTable("leaf_move")
+    .set({ state: "dropped" })
+    .where("session_seq", "=", p.session)
+    .where("leaf_name", "=", p.name)
+    .where("state", "=", "undone"),
+);
+
+/** Records a move for undo, without moving the leaf. Undone moves can no longer be redone. */
+export function recordMove(connection: Connection, session: SessionSeq, name: string, from: EntrySeq | null, to: EntrySeq | null): void {
+  connection.run(dropUndone, { session, name });
+  connection.run(insertMove, { session, name, from, to, at: Date.now() });
+}
+
+type MoveRow = Pick<LeafMoveTable, "seq" | "from_seq" | "resume_seq">;
+
+const lastDone = query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
+  db
+    .selectFrom("leaf_move")
+    .select(["seq", "from_seq", "resume_seq"])
+    .where("session_seq", "=", p.session)
+    .where("leaf_name", "=", p.name)
+    .where("state", "=", "done")
+    .orderBy("seq", "desc")
+    .limit(1),
+);
+const markUndone = query<{ seq: number; resume: EntrySeq | null }>(({ db, p }) =>
+  db.updateTable("leaf_move").set({ state: "undone", resume_seq: p.resume }).where("seq", "=", p.seq),
+);
+
+const anyMove = query<{ session: SessionSeq; name: string }, { seq: number }>(({ db, p }) =>
+  db
+    .selectFrom("leaf_move")
+    .select("seq")
+    .where("session_seq", "=", p.session)
+    .where("leaf_name", "=", p.name)
+    .where("state", "in", ["done", "undone"])
+    .limit(1),
+);
+
+/** Whether a leaf has a move that can be undone or redone: appends and imports record none. */
+export function hasLeafMoves(connection: Connection, session: SessionSeq, name: string): boolean {
+  return connection.get(anyMove, { session, name }) !== undefined;
+}
+
+/** Undoes the last move. Returns undefined if there is none. Call it inside `write`. */
+export function undoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
+  const move = connection.get(lastDone, { session: session.seq, name });
+  if (move === undefined) return undefined;
+  // Entries appended since the move stay on their branch; a redo returns to the last of them.
+  connection.run(markUndone, { seq: move.seq, resume: requireLeafSeq(connection, session, name) });
+  setLeaf(connection, session.seq, name, move.from_seq);
+  return readLeafState(connection, session, move.from_seq);
+}
+
+const lastUndone = query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
+  db
+    .selectFrom("leaf_move")
+    .select(["seq", "from_seq", "resume_seq"])
+    .where("session_seq", "=", p.session)
+    .where("leaf_name", "=", p.name)
+    .where("state", "=", "undone")
+    .orderBy("seq", "asc")
+    .limit(1),
+);
+const markRedone = query<{ seq: number; from: EntrySeq | null }>(({ db, p }) =>
+  db.updateTable("leaf_move").set({ state: "done", from_seq: p.from, resume_seq: null }).where("seq", "=", p.seq),
+);
+
+/** Redoes the last undone move. Returns undefined if there is none. Call it inside `write`. */
+export function redoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
+  const move = connection.get(lastUndone, { session: session.seq, name });
+  if (move === undefined) return undefined;
+  connection.run(markRedone, { seq: move.seq, from: requireLeafSeq(connection, session, name) });
+  setLeaf(connection, session.seq, name, move.resume_seq);
+  return readLeafState(connection, session, move.resume_seq);
+}
+
+// The newest of each state first, each from the end of its range of the index, so that the moves before them are not read.
+const recentMoves = query<{ session: SessionSeq; name: string; limit: number }, LeafMove>(({ sql, p }) => {
+  const ofState = (state: LeafMove["state"]) => sql`SELECT * FROM (
+    SELECT seq, from_seq, to_seq, moved_at_ms, state FROM leaf_move
+    WHERE session_seq = ${p.session} AND leaf_name = ${p.name} AND state = ${sql.lit(state)} ORDER BY seq DESC LIMIT ${p.limit})`;
+  return rawQuery(sql<LeafMove>`
+    SELECT origin.id AS "from", goal.id AS "to", move.moved_at_ms AS movedAtMs, move.state
+    FROM (${ofState("done")} UNION ALL ${ofState("undone")} UNION ALL ${ofState("dropped")}) AS move
+      LEFT JOIN entry AS origin ON origin.seq = move.from_seq LEFT JOIN entry AS goal ON goal.seq = move.to_seq
+    ORDER BY move.seq DESC LIMIT ${p.limit}`);
+});
+
+/** Lists the moves of a leaf, newest first. */
+export function listLeafMoves(connection: Connection, session: SessionRef, name: string, limit: number): readonly LeafMove[] {
+  return connection.all(recentMoves, { session: session.seq, name, limit: rowLimit(limit) });
+}

@@ -1,0 +1,111 @@
+import { PayloadDamagedError } from "../../errors/store-errors.js";
+import type { SessionId } from "../../ids/ids.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
+import type { Violation } from "../../port/session-storage.js";
+import { extractText } from "../../rules/search/payload-text.js";
+import { type Fault, findPayloadFault } from "../../rules/verify-rules.js";
+import type { Connection } from "../file/connection.js";
+import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../payloads/payloads.js";
+import { query, rawQuery } from "../query.js";
+import type { TypedPayloadRow } from "../tree/entry-rows.js";
+import { findBlockViolations } from "./block-rules.js";
+import { findMetadataViolations } from "./derived-rules.js";
+import { findStructureViolations } from "./structure-rules.js";
+
+/** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
+export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
+  if (sessionId === undefined) yield* findFileViolations(connection);
+  yield* findStructureViolations(connection, sessionId);
+  yield* findMetadataViolations(connection, sessionId);
+  const damaged = yield* findBlockViolations(connection, sessionId);
+  yield* findPayloadViolations(connection, sessionId, damaged);
+}
+
+/** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
+function* findFileViolations(connection: Connection): Generator<Violation, void, void> {
+  for (const row of connection.freshPragma("integrity_check")) {
+    const text = String(Object.values(row)[0]);
+    if (text !== "ok") yield { rule: "file-damaged", sessionId: null, entryId: null, message: `SQLite found: ${text}.` };
+  }
+  for (const row of connection.freshPragma("foreign_key_check")) {
+    const message = `Row ${String(row["rowid"])} of table ${String(row["table"])} refers to a missing row of ${String(row["parent"])}.`;
+    yield { rule: "dangling-reference", sessionId: null, entryId: null, message };
+  }
+}
+
+type CheckedRow = TypedPayloadRow & {
+  readonly id: string;
+  readonly session_id: string;
+  readonly payload_bytes: number;
+  readonly custom_type: string | null;
+  readonly is_private: 0 | 1;
+  /** 1 if the entry should be in the search index. */
+  readonly due: 0 | 1;
+  readonly indexed: 0 | 1;
+};
+
+// Session by session, so that each block is opened once.
+const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, CheckedRow>(({ sql, p }) =>
+  rawQuery(sql<CheckedRow>`
+    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id,
+      entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
+      EXISTS (SELECT 1 FROM private_entry WHERE private_entry.entry_seq = entry.seq) AS is_private,
+      EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
+    FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
+    WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after}
+    ORDER BY entry.seq LIMIT ${p.limit}`),
+);
+
+const sessionsToCheck = query<{ id: string | null }, { seq: SessionSeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: SessionSeq }>`SELECT seq FROM session WHERE ${p.id} IS NULL OR id = ${p.id} ORDER BY seq`),
+);
+
+const PAGE = 200;
+
+/** Finds payloads that are missing or not valid, and entries missing in the search index. Reads every payload, in pages. */
+function* findPayloadViolations(
+  connection: Connection,
+  sessionId: string | undefined,
+  damaged: ReadonlySet<EntrySeq>,
+): Generator<Violation, void, void> {
+  for (const { seq: session } of connection.all(sessionsToCheck, { id: sessionId ?? null })) {
+    for (let after = toEntrySeq(0); ; ) {
+      // One snapshot, because another process may delete the session between the queries of rows and of blocks.
+      const { last, violations } = connection.read(() => checkPage(connection, session, after, damaged));
+      yield* violations;
+      if (last === undefined) break;
+      after = last;
+    }
+  }
+}
+
+function checkPage(connection: Connection, session: SessionSeq, after: EntrySeq, damaged: ReadonlySet<EntrySeq>) {
+  const rows = connection.all(page, { session, after, limit: PAGE });
+  const violations: Violation[] = [];
+  for (const row of rows) {
+    const violation = damaged.has(row.seq) ? undefined : findViolation(connection, row);
+    if (violation !== undefined) violations.push({ sessionId: row.session_id, entryId: row.id, ...violation });
+  }
+  return { last: rows.at(-1)?.seq, violations };
+}
+
+function findViolation(connection: Connection, row: CheckedRow): Fault | undefined {
+  const subject = `Entry ${row.id} of session ${row.session_id}`;
+  // Files before version 6 have no custom types of messages; before version 5, read-only, every command counts as private.
+  const known = { customTypes: connection.version >= 6, private: connection.version >= 5 };
+  try {
+    const json = payloadText(connection, completeRow(connection, row));
+    const checked = { type: row.type, json, bytes: row.payload_bytes, customType: row.custom_type, isPrivate: row.is_private === 1 };
+    const fault = findPayloadFault(checked, subject, known);
+    if (fault !== undefined) return fault;
+    return isLost(row, json) ? { rule: "search-index", message: `${subject} is not in the search index.` } : undefined;
+  } catch (error) {
+    if (error instanceof PayloadDamagedError) return { rule: "missing-payload", message: `${subject} has no payload.` };
+    throw error;
+  }
+}
+
+// An entry without a word is not in the index.
+function isLost(row: CheckedRow, json: string): boolean {
+  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row.type, json));
+}

@@ -1,0 +1,215 @@
+import { CALLBACK, checkArgument, FLAG, list, optional, options as optionsOf, SIGNAL, withMethods } from "../arguments/rules.js";
+import { ID } from "../arguments/shapes.js";
+import { BoughError } from "../errors/bough-error.js";
+import {
+  ConnectionLostError,
+  DatabaseNotFoundError,
+  PoolExhaustedError,
+  ServerFullError,
+  ServerLoginError,
+  ServerRightsError,
+  ServerUnavailableError,
+  ServerUnsuitableError,
+} from "../errors/server-errors.js";
+import { SessionNotFoundError } from "../errors/session-errors.js";
+import {
+  NewerStoreError,
+  StoreClosedError,
+  StoreDamagedError,
+  StoreFullError,
+  StoreNotFoundError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+} from "../errors/store-errors.js";
+import type { SessionId } from "../ids/ids.js";
+import type { SessionFilter } from "../port/records.js";
+import { type CopyRules, SessionCopier, type SessionCopy } from "./session-copier.js";
+import type { Store } from "./store.js";
+
+/** Options of `copySessions`. */
+export interface CopyOptions {
+  /** Only these sessions, and those of their subagents. Default: all, also archived and empty ones. */
+  readonly sessions?: readonly SessionId[] | undefined;
+  /**
+   * Bring sessions that are in the target already to the state of the source: entries are added; title, leaves, labels, values and other
+   * properties are replaced. Those that have other entries are left. Default: false, they are `different`.
+   */
+  readonly update?: boolean | undefined;
+  /** Also compare the entries of sessions that are there, with all that they have. Default: only their properties, counts and leaves. */
+  readonly verify?: boolean | undefined;
+  /** Only report what would be done. */
+  readonly dryRun?: boolean | undefined;
+  /** Aborted between two parts of a session: throws its reason. A later copy goes on there. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each part of a session, and after each session. */
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
+}
+
+/** The progress of a copy. */
+export interface CopyProgress {
+  readonly sessionId: SessionId;
+  readonly sessionsDone: number;
+  readonly sessionsTotal: number;
+  /** Entries of this session that are in the target now, and all that it has. */
+  readonly entriesDone: number;
+  readonly entriesTotal: number;
+}
+
+/** What became of a session. `failed`: it could not be copied; the error says why. */
+export interface SessionCopyResult extends Omit<SessionCopy, "outcome"> {
+  readonly sessionId: SessionId;
+  readonly outcome: SessionCopy["outcome"] | "failed";
+  readonly error: BoughError | null;
+}
+
+/** The result of a copy: each session, in the order of the list or of their last activity. */
+export interface CopyReport {
+  readonly sessions: readonly SessionCopyResult[];
+}
+
+const OPTIONS = optionsOf({
+  sessions: optional(list(ID, "an array of ids")),
+  update: optional(FLAG),
+  verify: optional(FLAG),
+  dryRun: optional(FLAG),
+  signal: optional(SIGNAL),
+  onProgress: optional(CALLBACK),
+});
+
+/** How many sessions are copied at once, so that a server is not waited for one round trip after the other. */
+const AT_ONCE = 4;
+
+/**
+ * Copies sessions from one store to another, whatever their engines: entries with ids, times and order, leaves and their moves, labels,
+ * values, usage, titles, metadata and links to other sessions. A session is written in parts of up to 500 entries, each of which is a
+ * transaction; after the last one it is read back and compared with the source by its SHA-256. A copy that ended early goes on where it
+ * was when it is called again; a session that is there is not written again. What syncs have read of other programs' files is not copied.
+ *
+ * A session that cannot be copied is `failed`, and the others are copied; an error of a store ends the copy.
+ *
+ * @throws {SessionNotFoundError} one of `sessions` is not in the source; nothing was written.
+ * @example
+ * const file = await openStore({ path: "sessions.db", mode: "read-only" });
+ * const server = await openStore({ url: "postgres://ada@db.example/bough" });
+ * const { sessions } = await copySessions(file, server);
+ * const left = sessions.filter(({ outcome }) => outcome === "different" || outcome === "failed");
+ */
+export async function copySessions(from: Store, to: Store, options: CopyOptions = {}): Promise<CopyReport> {
+  checkArgument("from", from, withMethods("a store", "openSession"));
+  checkArgument("to", to, withMethods("a store", "openSession"));
+  checkArgument("options", options, OPTIONS);
+  return from.whileOpen(() => to.whileOpen(() => copyAll(from, to, options)));
+}
+
+async function copyAll(from: Store, to: Store, options: CopyOptions): Promise<CopyReport> {
+  const ids = await sessionsToCopy(from, options.sessions);
+  const run = new CopyRun(from, to, ids, options);
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, ids.length) }, () => run.work()));
+  for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
+  to.maintenance.countAppended(run.report.sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0));
+  return run.report;
+}
+
+/** The given sessions and those of their subagents, or all. */
+async function sessionsToCopy(store: Store, given: readonly SessionId[] | undefined): Promise<readonly SessionId[]> {
+  if (given === undefined) return listIds(store, { kind: "all" });
+  for (const id of given) if ((await store.findSession(id)) === undefined) throw new SessionNotFoundError(id);
+  const found = new Set(given);
+  // Sessions that are added while the set is iterated over are reached, too.
+  for (const id of found) for (const agent of await listIds(store, { kind: "subagent", parentId: id })) found.add(agent);
+  return [...found];
+}
+
+async function listIds(store: Store, filter: SessionFilter): Promise<readonly SessionId[]> {
+  const ids = new Set<SessionId>();
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listSessions({ ...filter, archived: "all", empty: true, cursor });
+    for (const { id } of page.items) ids.add(id);
+    if (page.next === null) return [...ids];
+    cursor = page.next;
+  }
+}
+
+class CopyRun {
+  readonly #from: Store;
+  readonly #to: Store;
+  readonly #ids: readonly SessionId[];
+  readonly #rules: CopyRules;
+  readonly #options: CopyOptions;
+  readonly #results: SessionCopyResult[] = [];
+  #next = 0;
+  #done = 0;
+  #isEnded = false;
+
+  constructor(from: Store, to: Store, ids: readonly SessionId[], options: CopyOptions) {
+    this.#from = from;
+    this.#to = to;
+    this.#ids = ids;
+    this.#options = options;
+    const { update = false, verify = false, dryRun = false, signal } = options;
+    this.#rules = { update, verify, dryRun, signal };
+  }
+
+  get report(): CopyReport {
+    return { sessions: this.#results };
+  }
+
+  /** Copies one session after the other until none is left. */
+  async work(): Promise<void> {
+    for (let at = this.#take(); ; at = this.#take()) {
+      const id = this.#ids[at];
+      if (id === undefined) return;
+      try {
+        this.#options.signal?.throwIfAborted();
+        this.#results[at] = { sessionId: id, ...(await this.#copy(id)) };
+      } catch (error) {
+        this.#isEnded = true;
+        throw error;
+      }
+      this.#done += 1;
+      this.#progress(id, 0, 0);
+    }
+  }
+
+  /** Where the next session is in the list. */
+  #take(): number {
+    if (this.#isEnded) return this.#ids.length;
+    this.#next += 1;
+    return this.#next - 1;
+  }
+
+  async #copy(id: SessionId): Promise<Omit<SessionCopyResult, "sessionId">> {
+    const onEntries = (done: number, total: number) => this.#progress(id, done, total);
+    const copier = new SessionCopier(this.#from.storage.copies, this.#to.storage.copies, this.#rules, onEntries);
+    try {
+      return { ...(await copier.copy(id)), error: null };
+    } catch (error) {
+      if (!(error instanceof BoughError) || OF_STORE.some((kind) => error instanceof kind)) throw error;
+      return { outcome: "failed", entriesAdded: 0, digest: null, difference: null, error };
+    }
+  }
+
+  #progress(sessionId: SessionId, entriesDone: number, entriesTotal: number): void {
+    const [sessionsDone, sessionsTotal] = [this.#done, this.#ids.length];
+    this.#options.onProgress?.({ sessionId, sessionsDone, sessionsTotal, entriesDone, entriesTotal });
+  }
+}
+
+/** Errors that the other sessions would meet as well: they end the copy. Any other is of one session, which is reported as failed. */
+const OF_STORE = [
+  StoreClosedError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+  StoreDamagedError,
+  StoreNotFoundError,
+  NewerStoreError,
+  ServerUnavailableError,
+  ServerLoginError,
+  ServerRightsError,
+  ServerFullError,
+  ServerUnsuitableError,
+  DatabaseNotFoundError,
+  ConnectionLostError,
+  PoolExhaustedError,
+];

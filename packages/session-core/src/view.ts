@@ -1,0 +1,31 @@
+export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
+export { previewOf } from "./entry/preview.js";
+export { shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
+export { isRecorded, type ReplyUsage, usageOf } from "./entry/reply-usage.js";
+export { describeFile, isPrivate, joinTextBlocks } from "./entry/text.js";
+export { asTyped, betterTitle, isTyped, rankTitle } from "./entry/typed-text.js";
+export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
+export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
+export { removeInvisible, visibleText } from "./text/invisible.js";
+export { findNearest } from "./text/nearest-name.js";
+export { cleanText, oneLine, shortLine } from "./text/one-line.js";
+export { raceAbort } from "./text/race-abort.js";
+export { shortenDetail } from "./text/shorten-path.js";
+export { isSmallTalk, isThanks } from "./text/small-talk.js";
+export { EXTRACT_NOTE, readableSummary, summaryGist } from "./text/summary-text.js";
+export {
+  type Arguments,
+  classifyCall,
+  findCommand,
+  findContent,
+  findPath,
+  findTextEdits,
+  type NamedCall,
+  PATCH_ARGUMENTS,
+  type TextEdit,
+} from "./tools/arguments.js";
+export { describeCall } from "./tools/describe-call.js";
+export { cleanPath, findPatch, listCallTouches } from "./tools/file-operations.js";
+export { classifyTool } from "./tools/known-tools.js";
+export { parseTodos, type Todo } from "./tools/todos.js";
+export { groupSteps, type ReplyStep, type Step } from "./view/step.js";

@@ -1,0 +1,30 @@
+export { toContent, toContentBlock, toReplyBlocks } from "./context/converters/anthropic-blocks.js";
+export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";
+export { parseArguments, toDataBlock, withoutUndefined } from "./context/converters/replies.js";
+export { sanitizeToolName } from "./context/converters/sanitize.js";
+export { bashExecutionText, branchSummaryText, compactionSummaryText } from "./context/converters/templates.js";
+export { ProjectedEntry, type Replacement } from "./context/projected-entries.js";
+export { isMissing, listToolCalls, pairCalls } from "./context/tool-pairs.js";
+export { decodeBytes, encodeBytes } from "./entry/bytes.js";
+export type { PayloadOf } from "./entry/entry.js";
+export { toForeignBlock } from "./entry/foreign-block.js";
+export { isPlainObject } from "./entry/json.js";
+export {
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseJson,
+  parseJsonObject,
+  parseTime,
+  stringAt,
+  toIsoTime,
+  tryStringify,
+  without,
+  withoutNulls,
+} from "./entry/json-fields.js";
+export type { EntryReference } from "./entry/origins.js";
+export { isProviderOptions } from "./entry/provider-options.js";
+export { toOwnUsage } from "./entry/usage.js";
+export { validateEntry } from "./entry/validate.js";
+export { isId, newEntryId, quoted } from "./ids/ids.js";
