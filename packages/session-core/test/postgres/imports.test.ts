@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { serverPlace } from "../../../../.ci/test-engine.js";
+import { runs } from "../../../../.ci/test-runs.js";
 import type { SourceRecord } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
 import { copySessions } from "../../src/transfer/copy.js";
@@ -54,7 +55,7 @@ describe.each([0, 4])("an import into a server with %i partitions", (partitions)
         expect(await findingsOf(server)).toEqual([]);
         await Promise.all([file.close(), server.close()]);
       }),
-      { numRuns: partitions === 0 ? 40 : 10 },
+      { numRuns: runs(partitions === 0 ? 40 : 10) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { userMessage } from "../../src/entry/builders.js";
 import { EntryScan } from "../../src/search/entry-scan.js";
 import { rankHits } from "../../src/search/rank.js";
@@ -37,6 +38,6 @@ test("the scan ranks an entry exactly as the index would", async () => {
       expect(scanned.map(({ seq }) => seq)).toEqual(indexed.map(({ seq }) => seq));
       for (const [at, { rank }] of scanned.entries()) expect(rank).toBeCloseTo(indexed[at]?.rank ?? 0, 9);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { isObject, type JsonObject } from "../../src/entry/json.js";
 import { BoughError } from "../../src/errors/bough-error.js";
 import { FORMATS } from "../../src/formats/registry.js";
@@ -87,7 +88,7 @@ async function attempted(store: Store, path: string): Promise<ImportReport | Bou
 const mutations = fc.array(fc.record({ name: fc.constantFrom(...MUTATIONS), seed: fc.nat() }), { minLength: 1, maxLength: 3 });
 
 /** How many mutated files of each format are tried; the attack `properties` tries more. */
-const RUNS = Number(process.env["BOUGH_MUTATED_FILES"] ?? 120);
+const RUNS = 120;
 
 /**
  * The property of every format whose records are lines: of any mutation of its files, each line is an entry, merged, an annotation
@@ -104,7 +105,7 @@ export async function nothingIsLost(corpus: readonly CorpusFile[]): Promise<void
         changes.reduce((file, { name, seed: from }) => mutated(file, name, drawing(from), other.content), seed.content),
       );
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 }
 
