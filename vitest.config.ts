@@ -1,33 +1,59 @@
 import { defineConfig } from "vitest/config";
-import { commandTests, contractTests } from "./.ci/contract.js";
+import { RUNS, type Run, runsOf, SEED, testFiles } from "./.ci/test-projects.js";
 
-/** Tests of a store on a server that are not of the contract. */
-const SERVER_ONLY = "{packages/*/test,test}/postgres/**/*.test.ts";
+const FILES = testFiles();
 
-const CONTRACT = contractTests();
-
-const SERVER = { globalSetup: [".ci/test-server.ts"] };
-
-/** BOUGH_TEST_ENGINE=postgres: on this engine only. */
-const wanted = process.env["BOUGH_TEST_ENGINE"];
-
-/** What runs on each engine: all tests, with their stores in memory; and those of the contract again on every other engine. */
-const PROJECTS = {
-  memory: { include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: [SERVER_ONLY, "**/node_modules/**"] },
-  file: { include: CONTRACT },
-  postgres: { include: [...CONTRACT, ...commandTests(), SERVER_ONLY], ...SERVER },
-  "postgres-partitioned": { include: CONTRACT, ...SERVER },
+/** The engine of the stores that a run opens. */
+const ENGINES: Readonly<Record<Run, string>> = {
+  memory: "memory",
+  slow: "memory",
+  properties: "memory",
+  file: "file",
+  postgres: "postgres",
+  "postgres-partitioned": "postgres-partitioned",
 };
+
+/** Where properties have a tenth of their runs: all of them are in the run `properties`, once. */
+const FEW: readonly Run[] = ["memory", "file", "postgres", "postgres-partitioned"];
+
+/** The quick files of a package share a process, so that each module is loaded once; one for all would grow until V8 stops compiling regular expressions. */
+const projects = RUNS.flatMap((run) => {
+  const files = FILES.filter((file) => runsOf(file).includes(run));
+  if (run !== "memory") return [project(run, run, files)];
+  const packages = new Set(files.map(packageOf));
+  return [...packages].map((name) =>
+    project(
+      run,
+      `${run}-${name}`,
+      files.filter((file) => packageOf(file) === name),
+    ),
+  );
+});
+
+function packageOf(file: string): string {
+  const [first, second] = file.split("/");
+  return first === "packages" && second !== undefined ? second : "root";
+}
+
+function project(run: Run, name: string, include: readonly string[]) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: [...include],
+      isolate: run !== "memory",
+      // Screens show times where the person is; snapshots are of one place.
+      env: { TZ: "UTC", BOUGH_TEST_ENGINE: ENGINES[run], BOUGH_TEST_FEW: FEW.includes(run) ? "0.1" : "1" },
+      ...(run.startsWith("postgres") ? { globalSetup: [".ci/test-server.ts"] } : {}),
+    },
+  };
+}
+
+process.stderr.write(`[tests] Properties have the seed ${SEED} (BOUGH_PROPERTY_SEED sets another).\n`);
 
 export default defineConfig({
   test: {
-    projects: Object.entries(PROJECTS)
-      .filter(([name]) => wanted === undefined || name === wanted)
-      .map(([name, project]) => ({
-        extends: true,
-        // Screens show times where the person is; snapshots are of one place.
-        test: { name, env: { TZ: "UTC", BOUGH_TEST_ENGINE: name }, ...project },
-      })),
+    projects,
     // Real files and real processes on cores that may be busy with other work: no test asserts a time. This limit ends what
     // hangs, and what grows with the square of a megabyte.
     testTimeout: 240_000,

@@ -1,5 +1,5 @@
 // Runs the crash test with a thousand kills of a writing process, or BOUGH_CRASH_RUNS, and an eighth as many of one that packs, closes
-// or upgrades; `npm test` runs it with fifty.
+// or upgrades; `npm run test:all` runs it with fifty.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// The engine of the stores that tests of the contract open, and places for such stores. vitest.config.ts runs these tests once on each.
+// The engine of the stores that tests of the contract open, and places for such stores. .ci/test-projects.ts says which test runs on which.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ export function lastingPlace(): Place {
  */
 export function serverPlace(partitions = 0): ServerPlace {
   const { BOUGH_TEST_POSTGRES: url, BOUGH_TEST_SCHEMA: schema } = process.env;
-  if (url === undefined) throw new Error("Run this test on a server: BOUGH_TEST_ENGINE=postgres npx vitest run …");
+  if (url === undefined) throw new Error("Run this test on a server: npx vitest run --project postgres …");
   if (process.env["BOUGH_TEST_POOLED"] === "1")
     return { url, schema: `${schema}_${randomUUID().slice(0, 8)}`, tenant: "", connections: 4, partitions };
   return { url, schema: `${schema}${partitions === 0 ? "" : "_parts"}`, tenant: randomUUID(), connections: 4, partitions };

@@ -2,7 +2,7 @@
 import { createCompactor } from "@bough/compaction";
 import { prepareStep } from "@bough/compaction/ai-sdk";
 import { openStore, userMessage } from "@bough/session-core";
-import { recordSteps, toAiSdk, toUiMessages } from "@bough/adapters/ai-sdk";
+import { recordSteps, toAiSdk, toUiMessages } from "@bough/session-core/ai-sdk";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { z } from "zod";

@@ -1,6 +1,5 @@
 import { rmSync } from "node:fs";
-import { importPath } from "@bough/formats";
-import { openStore } from "@bough/session-core";
+import { importPath, openStore } from "@bough/session-core";
 import {
   parseFolder,
   parseRows,

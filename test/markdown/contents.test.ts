@@ -1,8 +1,8 @@
-import { exportMarkdown } from "@bough/formats";
-import { openStore, userMessage } from "@bough/session-core";
+import { exportMarkdown, openStore, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { marked, type Token } from "marked";
 import { expect, onTestFinished, test } from "vitest";
+import { runs } from "../../.ci/test-runs.js";
 
 /** The anchors that GitHub gives to the headings of a document: a repeated one gets a number. */
 function anchorsOf(tokens: readonly Token[]): readonly string[] {
@@ -56,6 +56,6 @@ test("each link of a contents list leads to a heading of its document, in its or
       expect(new Set(places).size).toBe(turns.length);
       expect(places).not.toContain(-1);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

@@ -1,6 +1,6 @@
 // Stores on a PostgreSQL server behind other people's programs: the contract through PgBouncer in transaction mode, and a failover to a synchronous
 // streaming standby under writers. Needs Debian's packages: apt-get install postgresql pgbouncer
-//   node test/real/postgres.mjs [--files packages/session-core/test/sessions] [--failovers 3]
+//   node test/real/postgres.mjs [--files packages/session-core/test/contract/sessions] [--failovers 3]
 // Prints what was tried, and each finding. Exit code 1: findings.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -29,8 +29,8 @@ const ROLE_SETTINGS = {
   default_transaction_isolation: "'read committed'",
 };
 /** Tests of what a store does; the rest of the contract is of imports, whose rules do not lie in the engine. */
-const CONTRACT = ["sessions", "tree", "session", "search", "context", "transfer", "statistics", "verify"].map(
-  (name) => `packages/session-core/test/${name}`,
+const CONTRACT = ["sessions", "tree", "session", "search", "context", "transfer", "statistics"].map(
+  (name) => `packages/session-core/test/contract/${name}`,
 );
 
 /** Runs both, and returns what was tried and the findings. */

@@ -9,15 +9,15 @@ const PROPERTIES = [
   "test/markdown",
   "packages/session-core/test/formats/markdown/authored-text",
   "packages/session-core/test/import/mutated-files",
-  "packages/session-core/test/context/any-context",
-  "packages/session-core/test/search/any-search",
-  "packages/session-core/test/tree/any-tree",
+  "packages/session-core/test/contract/context/any-context",
+  "packages/session-core/test/contract/search/any-search",
+  "packages/session-core/test/contract/tree/any-tree",
   "packages/session-core/test/postgres/same-as-sqlite",
   "packages/compaction/test/fit/any-request",
-  "packages/compaction/test/rules/any-window",
+  "packages/compaction/test/plan/any-window",
 ];
 
-/** Hostile Markdown, wrong arguments and other properties of `npm test`, again and again with seeds of their own. */
+/** Hostile Markdown, wrong arguments and other properties of `npm run test:all`, again and again with seeds of their own. */
 export async function properties(attack) {
   for (let round = 0; attack.hasTime(); round += 1) {
     const seed = attack.random.below(2 ** 31);

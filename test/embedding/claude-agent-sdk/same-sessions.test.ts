@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import { BoughSessionStore } from "@bough/adapters/claude-agent-sdk";
-import { type Entry, openStore, type Store } from "@bough/session-core";
-import { findOrphanedSessions, importPath, syncSessions } from "@bough/formats";
+import { type Entry, findOrphanedSessions, importPath, openStore, type Store, syncSessions } from "@bough/session-core";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runs } from "../../../.ci/test-runs.js";
 import { agent, conversation, PROJECT, SESSION, TranscriptWriter, writeFiles } from "./transcripts.js";
 
 const key = { projectKey: PROJECT, sessionId: SESSION };
@@ -96,7 +96,7 @@ describe("a mirrored session", () => {
         expect(await new BoughSessionStore(store).load(key)).toEqual(conversation());
         await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -3,6 +3,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { Annotation, MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import fc from "fast-check";
 import { test } from "vitest";
+import { runs } from "../../../.ci/test-runs.js";
 import { BothSavers, collect } from "./both-savers.js";
 
 const State = Annotation.Root({
@@ -93,6 +94,6 @@ test("whatever is changed, removed and forked: MemorySaver and BoughSaver have t
       await collect(saver.list(thread));
       await saver.close();
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

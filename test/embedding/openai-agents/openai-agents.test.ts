@@ -6,6 +6,7 @@ import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@o
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { runs } from "../../../.ci/test-runs.js";
 
 let store: Store;
 beforeEach(async () => {
@@ -198,7 +199,7 @@ test("any sequence of operations gives what the session of the framework gives",
         expect(await ours.getItems()).toEqual(await theirs.getItems());
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

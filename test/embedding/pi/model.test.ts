@@ -16,6 +16,7 @@ import {
 } from "@earendil-works/pi-agent-core/harness/session";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../../.ci/test-runs.js";
 import { type Fork, fork, type Step, step } from "./programs.js";
 
 // The same random commits, forks and reads through pi's own repository in memory and through the adapter: every answer is the same,
@@ -155,7 +156,7 @@ test("the adapter answers as pi's own repository in memory", async () => {
       for await (const violation of store.verify()) throw new Error(violation.message);
       await store.close();
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
   // Each kind of step was both done and refused where it can be.
   for (const what of [

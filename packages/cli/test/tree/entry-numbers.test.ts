@@ -1,6 +1,7 @@
 import { openStore } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { Folds } from "../../src/tree/folds.js";
 import { Layout } from "../../src/tree/layout.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";
@@ -69,7 +70,7 @@ describe("~N", () => {
           expect(resolved).toEqual(expected);
           await expect(session.resolve(`~${expected.length}`)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     } finally {
       await store.close();

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { Folds } from "../../src/tree/folds.js";
@@ -165,7 +166,7 @@ describe("any tree with groups", () => {
         const back = step && layout.toggle(step.at, step.folds);
         if (back !== undefined) expect(layout.window(0, rows.length, back.folds)).toEqual(layout.window(0, rows.length, Folds.none));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { extract, extractiveSummarizer } from "../../src/extract/extract.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
 import { ran, said, user } from "./talk.js";
@@ -105,7 +106,7 @@ describe("what an extract calls failed", () => {
       fc.property(fc.array(call, { maxLength: 12 }), (calls) => {
         expect(extractOf([user("Look."), ...calls.flat()])).not.toMatch(/^## Errors|^### Blocked/m);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -210,7 +211,7 @@ describe("the person's words", () => {
         const text = extractOf([...chores(1), ...talk, ...chores(1)], { cwd: "/home/ada/app" });
         for (const one of rules) expect(text).toContain(`- ${one.replace(/\s+/g, " ")}\n`);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

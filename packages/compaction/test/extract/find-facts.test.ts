@@ -1,6 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { FACT_LIMITS, type FactKind, findFacts } from "../../src/extract/find-facts.js";
 import { ran, said, user } from "./talk.js";
 
@@ -237,7 +238,7 @@ describe("for any messages", () => {
         expect(findFacts([user(text)])).toEqual([]);
         expect(findFacts(ran("bash", { command: "ls" }, text, { failed: true }))).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { planPrune } from "../../src/prune/plan-prune.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import { applied, type Call, called, prompt } from "./path.js";
@@ -75,7 +76,7 @@ describe("any plan to prune", () => {
         const { edits } = planPrune(input);
         if (edits.length > 0) expect(planPrune({ ...input, items: applied(input.items, edits) }).edits).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

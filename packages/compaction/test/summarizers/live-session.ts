@@ -1,4 +1,12 @@
-import { assistantMessage, buildSessionContext, openStore, type SessionContext, systemMessage, toolResult, userMessage } from "@bough/session-core";
+import {
+  assistantMessage,
+  buildSessionContext,
+  openStore,
+  type SessionContext,
+  systemMessage,
+  toolResult,
+  userMessage,
+} from "@bough/session-core";
 import { onTestFinished } from "vitest";
 
 /** The live request of an agent in the middle of its work: instructions, a call with its result, thoughts, characters of every length. */

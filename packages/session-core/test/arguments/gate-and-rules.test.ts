@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { runs } from "../../../../.ci/test-runs.js";
 import type { Rule } from "../../src/arguments/rules.js";
 import { BLOCK, CONTENT_BLOCK, MESSAGE, MESSAGE_CONTENT, PAYLOAD } from "../../src/arguments/shapes.js";
 import { entryPayloadSchema } from "../../src/entry/entry.js";
@@ -69,7 +70,7 @@ describe("what the gate lets in", () => {
         accepted += 1;
         expect(rule(judged.data, "given")).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
     expect(accepted).toBeGreaterThan(100);
   });
@@ -89,7 +90,7 @@ describe("what the gate lets in", () => {
             expect(rule(judged.data, "given")).toBeUndefined();
           },
         ),
-        { numRuns: 3_000 },
+        { numRuns: runs(3_000) },
       );
       expect(met.size).toBe(options.length);
     },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { previewOf } from "../../src/entry/preview.js";
 import { shareLine, shortenPreview, splitPreview } from "../../src/entry/preview-calls.js";
 import { shortenDetail, shortenPath } from "../../src/text/shorten-path.js";
@@ -75,7 +76,7 @@ test("no text and no calls are wider than the row", () => {
       expect(line.length).toBeLessThanOrEqual(width);
       expect(shortenPreview(line, Math.floor(width / 2)).length).toBeLessThanOrEqual(Math.floor(width / 2));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -1,4 +1,4 @@
-import type { FileHead } from "../../../formats/src/source/source-format.js";
+import type { FileHead } from "../../src/source/source-session.js";
 
 /** The head of a JSONL file with these records. */
 export function headOf(records: readonly Readonly<Record<string, unknown>>[]): FileHead {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readJsonLines } from "../../../formats/src/source/json-lines.js";
+import { readJsonLines } from "../../src/source/json-lines.js";
 import { fileOf } from "../world/sources.js";
 
 const LIMIT = 100;

@@ -1,8 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseServerUrl, withoutPassword } from "../../../postgres/src/address.js";
-import { isLikeServerAddress } from "../../src/port/server-address.js";
+import { isLikeServerAddress, parseServerUrl, withoutPassword } from "../../src/postgres/address.js";
 import { openStore } from "../../src/store/open-store.js";
 import { tempFolder } from "../world/stores.js";
 

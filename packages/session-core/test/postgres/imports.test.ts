@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { serverPlace } from "../../../../.ci/test-engine.js";
-import type { SourceRecord } from "../../src/port/source-session.js";
+import { runs } from "../../../../.ci/test-runs.js";
+import type { SourceRecord } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { copySessions } from "../../src/store/copy-sessions.js";
+import { copySessions } from "../../src/transfer/copy.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore } from "../world/stores.js";
 import { type Step, steps, TreeModel } from "../world/tree-model.js";
@@ -54,7 +55,7 @@ describe.each([0, 4])("an import into a server with %i partitions", (partitions)
         expect(await findingsOf(server)).toEqual([]);
         await Promise.all([file.close(), server.close()]);
       }),
-      { numRuns: partitions === 0 ? 40 : 10 },
+      { numRuns: runs(partitions === 0 ? 40 : 10) },
     );
   });
 });

@@ -2,10 +2,10 @@ import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/index.js";
-import { parseServerUrl } from "../../../postgres/src/address.js";
-import { Attempts } from "../../../postgres/src/attempts.js";
-import { openPool } from "../../../postgres/src/driver.js";
-import { MIGRATIONS } from "../../../postgres/src/migrate.js";
+import { parseServerUrl } from "../../src/postgres/address.js";
+import { Attempts } from "../../src/postgres/attempts.js";
+import { openPool } from "../../src/postgres/driver.js";
+import { MIGRATIONS } from "../../src/postgres/migrate.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import { openError, ownServer, withUrl } from "./server.js";
 

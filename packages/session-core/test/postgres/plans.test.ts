@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { declared } from "../../../postgres/src/query.js";
+import { declared } from "../../src/postgres/query.js";
 import type { Session } from "../../src/session/session.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";

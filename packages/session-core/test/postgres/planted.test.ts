@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { userMessage } from "../../src/index.js";
-import { MIGRATIONS } from "../../../postgres/src/migrate.js";
-import { openPostgres } from "../../../postgres/src/open.js";
-import { grants } from "../../../postgres/src/index.js";
+import { MIGRATIONS } from "../../src/postgres/migrate.js";
+import { openPostgres } from "../../src/postgres/open.js";
+import { grants } from "../../src/postgres.js";
 import { openStore } from "../../src/store/open-store.js";
 import { openError, ownServer, withUrl } from "./server.js";
 

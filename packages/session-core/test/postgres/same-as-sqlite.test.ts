@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { serverPlace } from "../../../../.ci/test-engine.js";
+import { runs } from "../../../../.ci/test-runs.js";
 import { userMessage } from "../../src/entry/builders.js";
 import { grow } from "../world/grow.js";
 import { actOf, Names, type Operation, operations, outcome, StoreUnderTest, TEXTS } from "../world/operations.js";
@@ -42,7 +43,7 @@ describe.each([0, 4])("a store on a server with %i partitions", (partitions) => 
   test("does what a file does, and holds the same after it, whatever the operations", async () => {
     await fc.assert(
       fc.asyncProperty(operations, (taken) => compare(taken, partitions)),
-      { numRuns: partitions === 0 ? 25 : 8 },
+      { numRuns: runs(partitions === 0 ? 25 : 8) },
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { grants } from "../../../postgres/src/administration.js";
+import { grants } from "../../src/postgres/administration.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { ownServer, withUrl } from "./server.js";

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/index.js";
-import { TABLE_KEYS } from "../../../postgres/src/schema.js";
-import { distribution, grants } from "../../../postgres/src/index.js";
+import { TABLE_KEYS } from "../../src/postgres/schema.js";
+import { distribution, grants } from "../../src/postgres.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { findingsOf } from "../world/stores.js";

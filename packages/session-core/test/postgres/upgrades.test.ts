@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/index.js";
-import { MIGRATIONS, type Migration } from "../../../postgres/src/migrate.js";
-import { openPostgres, type PostgresOptions } from "../../../postgres/src/open.js";
+import { MIGRATIONS, type Migration } from "../../src/postgres/migrate.js";
+import { openPostgres, type PostgresOptions } from "../../src/postgres/open.js";
 import { Store } from "../../src/store/store.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { ownServer } from "./server.js";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { userMessage } from "../../src/entry/builders.js";
-import { EntryScan } from "../../src/sqlite/search/entry-scan.js";
-import { rankHits } from "../../src/sqlite/search/rank.js";
-import { lastEntrySeq } from "../../src/sqlite/search/search-index.js";
-import { ftsExpression } from "../../src/sqlite/search/search-query.js";
-import { matchAll } from "../../src/rules/search/matching.js";
-import { parseQuery } from "../../src/rules/search/search-terms.js";
-import { Connection } from "../../src/sqlite/file/connection.js";
+import { EntryScan } from "../../src/search/entry-scan.js";
+import { rankHits } from "../../src/search/rank.js";
+import { lastEntrySeq } from "../../src/search/search-index.js";
+import { ftsExpression, matchAll } from "../../src/search/search-query.js";
+import { parseQuery } from "../../src/search/search-terms.js";
+import { Connection } from "../../src/storage/connection.js";
 import { grow } from "../world/grow.js";
 import { openedStore, raw, storePath } from "../world/stores.js";
 
@@ -38,6 +38,6 @@ test("the scan ranks an entry exactly as the index would", async () => {
       expect(scanned.map(({ seq }) => seq)).toEqual(indexed.map(({ seq }) => seq));
       for (const [at, { rank }] of scanned.entries()) expect(rank).toBeCloseTo(indexed[at]?.rank ?? 0, 9);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "../../../formats/src/secrets/find-secrets.js";
-import { maskSecrets, SecretMasker } from "../../../formats/src/secrets/mask-secrets.js";
-import { redact } from "../../../formats/src/secrets/redact.js";
-import { describeSecrets } from "../../../formats/src/secrets/secret.js";
+import { findSecrets } from "../../src/secrets/find-secrets.js";
+import { maskSecrets, SecretMasker } from "../../src/secrets/mask-secrets.js";
+import { redact } from "../../src/secrets/redact.js";
+import { describeSecrets } from "../../src/secrets/secret.js";
 
 // Put together at run time, so that no scanner of this repository takes them for real ones.
 const hex = (length: number) => "9f4c2e71b8d03a56".repeat(12).slice(0, length);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { redact } from "../../../formats/src/secrets/redact.js";
+import { redact } from "../../src/secrets/redact.js";
 
 // Put together at run time, so that no scanner of this repository takes them for real ones.
 const A40 = "Ab1".repeat(14).slice(0, 40);

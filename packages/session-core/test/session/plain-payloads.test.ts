@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { type EntryPayload, entryPayloadSchema } from "../../src/entry/entry.js";
 import { isPlainPayload } from "../../src/entry/plain-payload.js";
 import { validateEntry } from "../../src/entry/validate.js";
@@ -48,7 +49,7 @@ describe("a payload that is recognized as plain", () => {
         recognized += 1;
         expect(asJson(entryPayloadSchema.parse(given))).toEqual(asJson(given));
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
     expect(recognized).toBeGreaterThan(100);
   });

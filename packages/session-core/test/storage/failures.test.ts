@@ -4,8 +4,8 @@ import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import { openStore } from "../../src/store/open-store.js";
-import { exportBough } from "../../../formats/src/transfer/export.js";
-import { importPath } from "../../../formats/src/transfer/import-path.js";
+import { exportBough } from "../../src/transfer/export.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import { contextNames, entryNamed, grow, names, pathNames } from "../world/grow.js";
 import { collected, findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
 

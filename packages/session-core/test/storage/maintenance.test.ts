@@ -3,11 +3,11 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { Connection } from "../../src/sqlite/file/connection.js";
+import { Connection } from "../../src/storage/connection.js";
 import { openStore } from "../../src/store/open-store.js";
-import { SqliteStorage } from "../../src/sqlite/sqlite-storage.js";
+import { SqliteStorage } from "../../src/store/sqlite-storage.js";
 import { Store } from "../../src/store/store.js";
-import { importPath } from "../../../formats/src/transfer/import-path.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import { grow } from "../world/grow.js";
 import { findingsOf, openedStore, raw, storePath, tempFolder } from "../world/stores.js";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { previewOf } from "../../src/entry/preview.js";
 import { shorten } from "../../src/text/cut.js";
 import { oneLine } from "../../src/text/one-line.js";
@@ -28,7 +29,7 @@ test("one line of a text is the start of its line without a limit", () => {
       const text = pieces.join("").slice(0, max * 4 + 200);
       expect(oneLine(text, max)).toBe(shorten(oneLine(text, text.length + 1), max));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -38,6 +39,6 @@ test("one line of an ASCII text is the same as inside a text with other characte
     fc.property(ascii, fc.integer({ min: 1, max: 40 }), (text, max) => {
       expect(`é${oneLine(`x${text}`, max)}`).toBe(oneLine(`éx${text}`, max + 1));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

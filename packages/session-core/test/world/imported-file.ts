@@ -5,7 +5,7 @@ import type { Message } from "../../src/entry/message.js";
 import { buildSessionContext } from "../../src/session/build-context.js";
 import type { Session } from "../../src/session/session.js";
 import type { Store } from "../../src/store/store.js";
-import { importPath } from "../../../formats/src/transfer/import-path.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import { collected, openedStore, tempFolder } from "./stores.js";
 
 /** A file that was imported, and the sessions that it became. */

@@ -2,18 +2,19 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { BoughError } from "../../src/errors/bough-error.js";
-import { FORMATS } from "../../../formats/src/registry.js";
-import { parseJson, tryStringify } from "../../src/entry/json-fields.js";
-import { readHead } from "../../../formats/src/source/json-lines.js";
-import { importPath } from "../../../formats/src/transfer/import-path.js";
+import { FORMATS } from "../../src/formats/registry.js";
+import { parseJson, tryStringify } from "../../src/source/json.js";
+import { readHead } from "../../src/source/json-lines.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import { drawing, MUTATIONS, mutated } from "./mutations.js";
 import { findingsOf, openedStore, tempFolder } from "./stores.js";
 
 const mutations = fc.array(fc.record({ name: fc.constantFrom(...MUTATIONS), seed: fc.nat() }), { minLength: 1, maxLength: 3 });
 
 /** How many mutated documents are tried; the attack `properties` tries more. */
-const RUNS = Number(process.env["BOUGH_MUTATED_FILES"] ?? 120);
+const RUNS = 120;
 
 /**
  * The property of every format whose files are JSON documents: of any mutation of a document with an element a line, each element is an
@@ -36,7 +37,7 @@ export async function nothingIsLostInDocuments(
         elementsIn,
       );
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 }
 

@@ -2,14 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { runs } from "../../../../.ci/test-runs.js";
 import { isObject, type JsonObject } from "../../src/entry/json.js";
 import { BoughError } from "../../src/errors/bough-error.js";
-import { FORMATS } from "../../../formats/src/registry.js";
-import { readHead } from "../../../formats/src/source/json-lines.js";
-import type { SourceRecord } from "../../src/port/source-session.js";
+import { FORMATS } from "../../src/formats/registry.js";
+import { readHead } from "../../src/source/json-lines.js";
+import type { SourceRecord } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { importPath } from "../../../formats/src/transfer/import-path.js";
-import type { ImportReport } from "../../../formats/src/transfer/import-run.js";
+import { importPath } from "../../src/transfer/import-path.js";
+import type { ImportReport } from "../../src/transfer/import-run.js";
 import { drawing, MUTATIONS, mutated } from "./mutations.js";
 import { findingsOf, openedStore, tempFolder } from "./stores.js";
 
@@ -87,7 +88,7 @@ async function attempted(store: Store, path: string): Promise<ImportReport | Bou
 const mutations = fc.array(fc.record({ name: fc.constantFrom(...MUTATIONS), seed: fc.nat() }), { minLength: 1, maxLength: 3 });
 
 /** How many mutated files of each format are tried; the attack `properties` tries more. */
-const RUNS = Number(process.env["BOUGH_MUTATED_FILES"] ?? 120);
+const RUNS = 120;
 
 /**
  * The property of every format whose records are lines: of any mutation of its files, each line is an entry, merged, an annotation
@@ -104,7 +105,7 @@ export async function nothingIsLost(corpus: readonly CorpusFile[]): Promise<void
         changes.reduce((file, { name, seed: from }) => mutated(file, name, drawing(from), other.content), seed.content),
       );
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 }
 

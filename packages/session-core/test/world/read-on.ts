@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { ReadingPosition, SourceRecord, SourceSession } from "../../src/port/source-session.js";
-import type { SourceFormat } from "../../../formats/src/source/source-format.js";
+import type { ReadingPosition, SourceFormat, SourceRecord, SourceSession } from "../../src/source/source-session.js";
 import { tempFolder } from "./stores.js";
 
 const LF = 0x0a;

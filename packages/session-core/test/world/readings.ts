@@ -1,6 +1,6 @@
 import type { Session } from "../../src/session/session.js";
 import type { Store } from "../../src/store/store.js";
-import { exportBough } from "../../../formats/src/transfer/export.js";
+import { exportBough } from "../../src/transfer/export.js";
 import { searchesOf } from "./searches.js";
 import { collected, findingsOf } from "./stores.js";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportedSession } from "../../src/port/session-storage.js";
-import type { SourceHeader, SourceRecord, SourceSession } from "../../src/port/source-session.js";
+import type { SourceHeader, SourceRecord, SourceSession } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
 import { entryNamed } from "./grow.js";
 import { tempFolder } from "./stores.js";

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Store } from "../../src/store/store.js";
-import { importPath } from "../../../formats/src/transfer/import-path.js";
-import { syncSessions } from "../../../formats/src/transfer/sync.js";
+import { importPath } from "../../src/transfer/import-path.js";
+import { syncSessions } from "../../src/transfer/sync.js";
 import { collected, findingsOf, openedStore, tempFolder } from "./stores.js";
 
 /** A file of an agent: its path below the home folder, and its content at each moment; a function writes it itself. */

@@ -1,5 +1,5 @@
 // How the search compares characters. The index (FTS5, tokenizer unicode61 with remove_diacritics 2) and the scan of entries that are
-// not indexed must agree on every character; test/search/fold.test.ts compares both for all of them.
+// not indexed must agree on every character; test/search/fold.property.test.ts compares both for all of them.
 
 /** Letters, digits and private characters make up words; all others separate them. The content of a character class. */
 export const WORD_CHARACTERS = "\\p{L}\\p{N}\\p{Co}";

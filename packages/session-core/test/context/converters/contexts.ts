@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import type { ContextMessage, SessionContext } from "../../../src/context/context.js";
-import type { AssistantBlock, AssistantMessage, ContentBlock, FileBlock, ToolResultMessage, UserMessage } from "../../../src/entry/message.js";
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  ContentBlock,
+  FileBlock,
+  ToolResultMessage,
+  UserMessage,
+} from "../../../src/entry/message.js";
 
 /** One red pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";

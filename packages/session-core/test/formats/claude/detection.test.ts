@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { claudeFormat } from "../../../../formats/src/claude/format.js";
+import { claudeFormat } from "../../../src/formats/claude/format.js";
 import { headOf } from "../file-head.js";
 import { type Line, progress, side, user } from "./claude-file.js";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Entry, EntryPayload } from "../../../src/entry/entry.js";
 import type { Message } from "../../../src/entry/message.js";
 import { validateEntry } from "../../../src/entry/validate.js";
-import { claudeLines } from "../../../../formats/src/claude/write.js";
+import { claudeLines } from "../../../src/formats/claude-export/write.js";
 import { fileOf, SESSION } from "./claude-file.js";
 import { type Imported, importAll } from "./imported.js";
 

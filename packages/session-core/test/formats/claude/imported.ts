@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { EntryPayload } from "../../../src/entry/entry.js";
 import { validateEntry } from "../../../src/entry/validate.js";
-import { claudeFormat } from "../../../../formats/src/claude/format.js";
-import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/port/source-session.js";
+import { claudeFormat } from "../../../src/formats/claude/format.js";
+import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/source/source-session.js";
 import { fileOf, type Line } from "./claude-file.js";
 
 /** An entry as it would be written: judged, and hanging on an entry written before it. */

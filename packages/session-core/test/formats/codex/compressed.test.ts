@@ -3,9 +3,9 @@ import { join } from "node:path";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { BoughError } from "../../../src/errors/bough-error.js";
-import { codexFormat } from "../../../../formats/src/codex/format.js";
-import { readHead } from "../../../../formats/src/source/json-lines.js";
-import type { SourceEntry } from "../../../src/port/source-session.js";
+import { codexFormat } from "../../../src/formats/codex/format.js";
+import { readHead } from "../../../src/source/json-lines.js";
+import type { SourceEntry } from "../../../src/source/source-session.js";
 import { tempFolder } from "../../world/stores.js";
 import { EVERYTHING, entriesIn, recordsOf, THREAD } from "./rollout.js";
 

@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codexFormat } from "../../../../formats/src/codex/format.js";
+import { codexFormat } from "../../../src/formats/codex/format.js";
 import { buildSessionContext } from "../../../src/session/build-context.js";
 import type { Session } from "../../../src/session/session.js";
-import { SourceFolders } from "../../../../formats/src/source/source-folders.js";
-import { importPath } from "../../../../formats/src/transfer/import-path.js";
+import { SourceFolders } from "../../../src/source/source-folders.js";
+import { importPath } from "../../../src/transfer/import-path.js";
 import { fileOf } from "../../world/sources.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 import { call, entriesIn, event, line, message, meta, output, THREAD } from "./rollout.js";

@@ -1,7 +1,7 @@
 import type { EntryPayload } from "../../../src/entry/entry.js";
 import type { JsonObject } from "../../../src/entry/json.js";
-import { codexFormat } from "../../../../formats/src/codex/format.js";
-import type { SourceEntry, SourceRecord, SourceSession } from "../../../src/port/source-session.js";
+import { codexFormat } from "../../../src/formats/codex/format.js";
+import type { SourceEntry, SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 import { fileOf } from "../../world/sources.js";
 
 export const THREAD = "0199a0f1-1111-7000-8000-000000000001";

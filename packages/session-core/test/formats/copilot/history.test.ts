@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { copilotFormat } from "../../../../formats/src/copilot/format.js";
-import { importPath } from "../../../../formats/src/transfer/import-path.js";
+import { copilotFormat } from "../../../src/formats/copilot/format.js";
+import { importPath } from "../../../src/transfer/import-path.js";
 import { drawing, MUTATIONS, mutated } from "../../world/mutations.js";
 import { findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 

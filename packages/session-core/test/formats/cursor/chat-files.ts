@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqlite } from "../../../src/sqlite/file/driver.js";
+import { openSqlite } from "../../../src/sqlite/driver.js";
 import { tempFolder } from "../../world/stores.js";
 
 /** A message of a chat, as Cursor writes it. */

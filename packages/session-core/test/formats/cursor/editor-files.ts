@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openSqlite } from "../../../src/sqlite/file/driver.js";
+import { openSqlite } from "../../../src/sqlite/driver.js";
 import { tempFolder } from "../../world/stores.js";
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sanitizeMarkdown } from "../../../../formats/src/markdown/sanitize-markdown.js";
+import { runs } from "../../../../../.ci/test-runs.js";
+import { sanitizeMarkdown } from "../../../src/formats/markdown/sanitize-markdown.js";
 import { linesOutsideCode } from "./documents.js";
 import { nasty } from "./nasty.js";
 
@@ -87,7 +88,7 @@ describe("an author's Markdown inside a document", () => {
           expect(withoutCodeSpans(line)).not.toMatch(/<(?!https?:|mailto:|[\w.+-]+@[\w.-]+>)[a-z/!?]/i);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

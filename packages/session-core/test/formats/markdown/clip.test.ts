@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clipText } from "../../../../formats/src/markdown/markdown-writer.js";
+import { clipText } from "../../../src/formats/markdown/markdown-writer.js";
 
 const LIMIT = { lines: 2, characters: 10 };
 

@@ -1,7 +1,7 @@
 import type { Entry, EntryPayload } from "../../../src/entry/entry.js";
 import type { AssistantBlock, ContentBlock } from "../../../src/entry/message.js";
-import { markdownOf } from "../../../../formats/src/markdown/markdown.js";
-import type { MarkdownDocument, MarkdownOptions } from "../../../../formats/src/markdown/markdown-writer.js";
+import { markdownOf } from "../../../src/formats/markdown/markdown.js";
+import type { MarkdownDocument, MarkdownOptions } from "../../../src/formats/markdown/markdown-writer.js";
 
 /** A path of these payloads; the ids are e0, e1, … */
 export function path(...payloads: readonly EntryPayload[]): Entry[] {

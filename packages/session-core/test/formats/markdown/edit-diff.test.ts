@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { editDiff } from "../../../../formats/src/markdown/edit-diff.js";
+import { editDiff } from "../../../src/formats/markdown/edit-diff.js";
 
 describe("an edit as a diff", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../../src/entry/builders.js";
 import type { Session } from "../../../src/session/session.js";
-import { exportMarkdown, type MarkdownExportOptions } from "../../../../formats/src/transfer/export.js";
+import { exportMarkdown, type MarkdownExportOptions } from "../../../src/transfer/export.js";
 import { collected, openedStore } from "../../world/stores.js";
 
 const exported = async (session: Session, options: MarkdownExportOptions = {}) =>

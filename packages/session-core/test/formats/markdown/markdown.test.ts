@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EntryPayload } from "../../../src/entry/entry.js";
 import { EntryNotFoundError } from "../../../src/errors/session-errors.js";
-import { markdownOf } from "../../../../formats/src/markdown/markdown.js";
+import { markdownOf } from "../../../src/formats/markdown/markdown.js";
 import { assistant, body, call, closing, documentOf, path, result, text, user, written } from "./documents.js";
 
 const THOUGHT = { type: "thinking" as const, thinking: "Maybe <b>.", thinkingSignature: "s" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UnknownFormatError } from "../../../../formats/src/errors.js";
+import { UnknownFormatError } from "../../../src/errors/import-errors.js";
 import { contextTexts, importedFile, treeLines } from "../../world/imported-file.js";
 import { collected } from "../../world/stores.js";
 import { OPEN_AI } from "./sample.js";

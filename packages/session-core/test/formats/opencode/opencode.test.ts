@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Entry } from "../../../src/entry/entry.js";
-import { SqliteStore } from "../../../../formats/src/opencode/sqlite-store.js";
+import { SqliteStore } from "../../../src/formats/opencode/sqlite-store.js";
 import { buildSessionContext } from "../../../src/session/build-context.js";
-import { importPath } from "../../../../formats/src/transfer/import-path.js";
+import { importPath } from "../../../src/transfer/import-path.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 import { type OpencodeSession, ran, reply, START, sessionInfo, text, tool, user, writeDatabase, writeFiles } from "./fixture.js";
 

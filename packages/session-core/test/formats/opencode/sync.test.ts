@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../../src/store/store.js";
-import { syncSessions } from "../../../../formats/src/transfer/sync.js";
+import { syncSessions } from "../../../src/transfer/sync.js";
 import { findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 import { ran, reply, START, sessionInfo, text, tool, user, writeDatabase, writeFiles } from "./fixture.js";
 

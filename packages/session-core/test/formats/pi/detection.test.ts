@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { UnknownFormatError, UnknownFormatVersionError } from "../../../../formats/src/errors.js";
-import { piFormat } from "../../../../formats/src/pi/format.js";
+import { UnknownFormatError, UnknownFormatVersionError } from "../../../src/errors/import-errors.js";
+import { piFormat } from "../../../src/formats/pi/format.js";
 import { headOf } from "../file-head.js";
 import { fileOf, HEADER } from "./pi-files.js";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, EntryPayload } from "../../../src/entry/entry.js";
 import { validateEntry } from "../../../src/entry/validate.js";
-import { type PiExport, piLines } from "../../../../formats/src/pi/write.js";
+import { type PiExport, piLines } from "../../../src/formats/pi-export/write.js";
 import { entriesOf, folder, leafOf, sessionIn, write } from "./pi-files.js";
 
 const SESSION = { id: "s1", title: null, cwd: "/project", createdAtMs: Date.UTC(2026, 0, 2), parentSessionId: null };

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { validateEntry } from "../../../src/entry/validate.js";
-import { piFormat } from "../../../../formats/src/pi/format.js";
-import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../../../src/port/source-session.js";
+import { piFormat } from "../../../src/formats/pi/format.js";
+import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 
 /** A folder that is gone after the test. */
 export function folder(): string {

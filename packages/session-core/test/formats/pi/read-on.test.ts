@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { piFormat } from "../../../../formats/src/pi/format.js";
+import { piFormat } from "../../../src/formats/pi/format.js";
 import { readsOnAlike } from "../../world/read-on.js";
 import { at, HEADER, user } from "./pi-files.js";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { validateEntry } from "../../../src/entry/validate.js";
-import { piLines } from "../../../../formats/src/pi/write.js";
+import { piLines } from "../../../src/formats/pi-export/write.js";
 import { entriesOf, folder, leafOf, problemsOf, sessionIn, write } from "./pi-files.js";
 
 // Public sessions that are not part of this repository; see the README there.

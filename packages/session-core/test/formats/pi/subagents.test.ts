@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { piFormat } from "../../../../formats/src/pi/format.js";
+import { piFormat } from "../../../src/formats/pi/format.js";
 import { entriesOf, folder, HEADER, problemsOf, sessionIn, user, write } from "./pi-files.js";
 
 const header = (id: string) => ({ ...HEADER, id });

@@ -1,0 +1,321 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { fail, gate, hang, slow, startModelServer } from "../../../../compaction/test/model/model-server.js";
+import { longSession, messagesOf, standOf, TURNS } from "../../commands/long-session.js";
+import { type World, world } from "../../world.js";
+
+const BEFORE = { leafId: `a${TURNS}`, entries: TURNS * 4 };
+
+async function withLongSession(model?: string): Promise<World> {
+  const here = world();
+  await longSession(here, model);
+  return here;
+}
+
+describe("bough compact without a model", () => {
+  test("replaces old entries by an extract, and prints the result and how to undo it", async () => {
+    const here = await withLongSession();
+    const { exit, out, err } = await here.run(["compact", "long", "--keep", "400"]);
+    expect({ exit, err }).toEqual({ exit: 0, err: "" });
+    const { leafId, entries } = await standOf(here);
+    expect(entries).toBe(BEFORE.entries + 1);
+    const [done = "", ...facts] = out.trimEnd().split("\n");
+    const [, before, after, messages, kept] = /^compacted: ([\d,]+) → ([\d,]+) tokens, (\d+) → (\d+) messages$/.exec(done) ?? [];
+    expect(Number(messages)).toBe(BEFORE.entries);
+    expect((await messagesOf(here)).length).toBe(Number(kept));
+    expect(Number(after?.replaceAll(",", ""))).toBeLessThan(Number(before?.replaceAll(",", "")));
+    expect(facts).toContain("written by: no model: it is an extract of the entries (to configure a model: bough help environment)");
+    expect(facts).toContain("window: 200,000 tokens (assumed: the session has no model; --window sets another)");
+    expect(facts).toContain(`entry: ${leafId}`);
+    expect(facts.slice(-2)).toEqual([`Show it: bough show long-session ${leafId}`, "Undo: bough compact long-session --undo"]);
+  });
+
+  test("tells a script the same as JSON, files and facts included", async () => {
+    const here = await withLongSession("claude-sonnet-4");
+    const result = (await here.json("compact", "long", "--keep", "400", "--focus", "the lexer")) as Record<string, unknown>;
+    expect(result).toMatchObject({
+      sessionId: "long-session",
+      method: "extract",
+      trigger: "manual",
+      model: null,
+      modelFailure: null,
+      window: { tokens: 200_000, from: "model", model: "claude-sonnet-4" },
+      messagesBefore: BEFORE.entries,
+      modifiedFiles: [],
+    });
+    expect(result["readFiles"]).toContain("src/part-1.ts");
+    expect(result["entryId"]).toBe((await standOf(here)).leafId);
+  });
+
+  test.each([["pi"], ["oh-my-pi"], ["co-cli"], ["copilot-cli"], ["vscode"], ["python-agent"]])(
+    "takes the extract also with the preset %s, which would fail or leave a fixed line",
+    async (preset) => {
+      const here = await withLongSession();
+      expect(await here.json("compact", "long", "--preset", preset, "--keep", "400")).toMatchObject({ method: "extract" });
+    },
+  );
+
+  test("keeps nothing but the summary with --keep 0", async () => {
+    const here = await withLongSession();
+    await here.run(["compact", "long", "--keep", "0"]);
+    expect((await messagesOf(here)).map(({ role }) => role)).toEqual(["compactionSummary"]);
+  });
+
+  test("exits with 50 and the reason if there is nothing to do", async () => {
+    const here = await withLongSession();
+    expect(await here.run(["compact", "long"])).toMatchObject({
+      exit: 50,
+      out: "",
+      err: "bough: Nothing to compact: all messages fit into the kept tail. --keep TOKENS keeps fewer.\n",
+    });
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("uses the newest session of this directory, not of another one", async () => {
+    const here = await withLongSession();
+    expect((await here.run(["compact"])).exit).toBe(8);
+  });
+});
+
+describe("bough compact --dry-run", () => {
+  test("prints what would be summarized and kept, and writes nothing", async () => {
+    const here = await withLongSession();
+    const { exit, out } = await here.run(["compact", "long", "--keep", "400", "--dry-run"]);
+    expect(exit).toBe(0);
+    expect(out).toContain("Nothing was written. A compaction would:\nsummarize: ");
+    expect(out).toContain("(u1 to ");
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("has each message in one place", async () => {
+    const here = await withLongSession();
+    const { plan, dryRun } = (await here.json("compact", "long", "--keep", "400", "--dry-run")) as {
+      readonly dryRun: boolean;
+      readonly plan: Record<"summarize" | "turnPrefix" | "keep", { readonly messages: number }> & {
+        readonly firstKeptEntryId: string;
+        readonly tokensBefore: number;
+      };
+    };
+    expect(dryRun).toBe(true);
+    expect(plan.summarize.messages + plan.turnPrefix.messages + plan.keep.messages).toBe(BEFORE.entries);
+    const { firstKeptEntryId, tokensBefore } = plan;
+    expect(await here.json("compact", "long", "--keep", "400")).toMatchObject({ firstKeptEntryId, tokensBefore });
+  });
+
+  test("prints the same message as the compaction if there is nothing to do", async () => {
+    const here = await withLongSession();
+    expect((await here.run(["compact", "long", "--dry-run"])).exit).toBe(50);
+  });
+});
+
+describe("the config file", () => {
+  const configured = async (config: object) => {
+    const here = await withLongSession();
+    mkdirSync(here.path(".config/bough"), { recursive: true });
+    writeFileSync(here.path(".config/bough/config.json"), JSON.stringify(config));
+    return here;
+  };
+  const keptBy = async (here: World, ...options: readonly string[]) => {
+    const { plan } = (await here.json("compact", "long", "--dry-run", ...options)) as {
+      readonly plan: { readonly keep: { readonly messages: number } };
+    };
+    return plan.keep.messages;
+  };
+
+  test("sets the preset of bough compact, and --preset and --keep override it", async () => {
+    const here = await configured({ preset: "copilot-cli" });
+    expect(await keptBy(here)).toBe(0);
+    expect(await keptBy(here, "--preset", "vscode")).toBeGreaterThan(0);
+    expect(await keptBy(here, "--keep", "400")).toBeGreaterThan(0);
+  });
+
+  test("sets single settings of the preset for bough compact and bough context", async () => {
+    const here = await configured({ compaction: { keep: { recentTokens: 400 }, trigger: { threshold: 0.25 } } });
+    expect(await keptBy(here)).toBe(await keptBy(await withLongSession(), "--keep", "400"));
+    const { request } = (await here.json("context", "long", "--window", "100000")) as { readonly request: { readonly use: object } };
+    expect(request.use).toMatchObject({ thresholdTokens: 25_000 });
+  });
+
+  test("with an invalid setting stops the command before anything is written, in one line", async () => {
+    const here = await configured({ compaction: { keep: { recentTokens: "many" } } });
+    const { exit, err } = await here.run(["compact", "long"]);
+    expect(exit).toBe(61);
+    expect(err.trim().split("\n")).toHaveLength(1);
+    expect(err).toContain("compaction.keep.recentTokens must be a number");
+  });
+});
+
+describe("bough compact --undo", () => {
+  test("gives the context back as it was; going back brings the compaction into force again", async () => {
+    const here = await withLongSession();
+    const before = await messagesOf(here);
+    const { entryId } = (await here.json("compact", "long", "--keep", "400")) as { readonly entryId: string };
+    const compacted = await messagesOf(here);
+    const { exit, out } = await here.run(["compact", "long", "--undo"]);
+    expect(exit).toBe(0);
+    expect(await messagesOf(here)).toEqual(before);
+    expect(out).toContain(`undone: ${entryId}\n`);
+    expect(out).toContain(`Undo: bough go long-session ${entryId}\n`);
+    await here.run(["go", "long", entryId]);
+    expect(await messagesOf(here)).toEqual(compacted);
+  });
+
+  test("exits with 6 if there is none", async () => {
+    const here = await withLongSession();
+    expect(await here.run(["compact", "long", "--undo"])).toMatchObject({ exit: 6, out: "" });
+  });
+});
+
+describe("bough compact with a model", () => {
+  const KEEP = ["compact", "long", "--keep", "400"];
+
+  test("asks it with the key of the environment, and names it as the writer", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise("## Goal\nMend the parts: src/part-1.ts.");
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: server.baseURL, BOUGH_API_KEY: "secret-1" };
+    const { exit, out, err } = await here.run(KEEP, { env });
+    expect({ exit, err }).toEqual({
+      exit: 0,
+      err: "m1 writes the summary\nThe summary lacks most facts of its source; --undo undoes the compaction.\n",
+    });
+    expect(out).toContain("written by: m1\n");
+    expect(out + err).not.toContain("secret-1");
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer secret-1");
+    expect(server.requests[0]?.body.model).toBe("m1");
+    const [summary] = (await messagesOf(here)) as readonly { readonly summary?: string }[];
+    expect(summary?.summary).toContain("Mend the parts: src/part-1.ts.");
+  });
+
+  test("adds a note if it failed, or if a focus has no effect without a model", async () => {
+    const here = await withLongSession();
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1" };
+    expect((await here.run(KEEP, { env })).err).toMatch(/^m1 failed, so no model wrote this summary: /m);
+    const other = await withLongSession();
+    expect((await other.run([...KEEP, "--focus", "the lexer"])).err).toContain("--focus has no effect on an extract");
+  });
+
+  test("adds a note if its answer contains nothing of the session", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise("I'm sorry, but I can't help with that.");
+    const { exit, out, err } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    expect(exit).toBe(0);
+    expect(err).toMatch(/^m1 failed, so no model wrote this summary: .*has almost none of the facts that it replaces/m);
+    expect(out).toContain("because m1 returned no usable summary");
+  });
+
+  test("prefers options to the environment, and does not send its key to another address", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1", BOUGH_API_KEY: "secret-1" };
+    expect((await here.run([...KEEP, "--model", "m2", "--base-url", server.baseURL], { env })).exit).toBe(0);
+    expect(server.requests[0]?.body.model).toBe("m2");
+    expect(server.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test("reads the key of the variable that is named", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const typed = [...KEEP, "--model", "m2", "--base-url", server.baseURL, "--api-key-env", "OTHER_KEY"];
+    await here.run(typed, { env: { OTHER_KEY: "secret-2", BOUGH_API_KEY: "secret-1" } });
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer secret-2");
+  });
+
+  test("asks none with --extract", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: server.baseURL };
+    expect((await here.run([...KEEP, "--extract"], { env })).out).toContain("written by: no model");
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test("falls back to the extract if the model fails, and prints the reason", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise(fail(401, { error: { message: "That key is not known" } }));
+    const { exit, out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^written by: no model: it is an extract of the entries, because m1 failed: .*That key is not known/m);
+  });
+
+  test("exits with 52 and writes nothing if the preset does not allow an extract", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise(fail(401, "no"));
+    expect(await here.run([...KEEP, "--preset", "pi", "--model", "m1", "--base-url", server.baseURL])).toMatchObject({ exit: 52, out: "" });
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("ends with 130 and writes nothing when the person interrupts while it writes", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise(hang());
+    const asked = server.request(0);
+    const ran = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL], { interruptedAt: asked });
+    expect(ran).toMatchObject({ exit: 130, out: "", err: "m1 writes the summary\nbough: Cancelled; nothing was written.\n" });
+    await (await asked).gone;
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("ends with 51 and writes nothing when somebody moved the leaf meanwhile", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const answer = gate();
+    server.otherwise(slow("A summary.", answer));
+    const running = here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    await server.request(0);
+    await here.run(["go", "long", "a2"]);
+    answer.open();
+    expect(await running).toMatchObject({ exit: 51, out: "" });
+    expect(await standOf(here)).toEqual({ leafId: "a2", entries: BEFORE.entries });
+  });
+
+  test("shows what a model wrote, and lets the terminal obey nothing of it", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise("Mend \u001b[31mthe parts\u202e of src/part-1.ts now.");
+    const { out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    expect(out).toContain("the parts");
+    expect(out).not.toMatch(/[\u001b\u202e]/);
+  });
+});
+
+describe("bough compact refuses", () => {
+  test.each<[string[], Record<string, string>, string]>([
+    [["--undo", "--dry-run"], {}, "--undo cannot be combined with other options."],
+    [["--model", "m1"], {}, "The URL of the model is missing"],
+    [["--base-url", "http://127.0.0.1:1/v1"], {}, "The model is missing"],
+    [["--model", "m1", "--base-url", "ftp://x"], {}, "must begin with http:// or https://"],
+    [["--model", "m1", "--base-url", "http://127.0.0.1:1", "--api-key-env", "sk_typed_by_mistake"], {}, "the variable is not set"],
+    [["--extract", "--model", "m1"], {}, "cannot be used with"],
+    [["--preset", "mine"], {}, "Allowed choices are balanced, pi,"],
+    [["--keep", "-1"], {}, "must be an integer"],
+    [["--window", "0"], {}, "must be an integer"],
+    [[], { BOUGH_MODEL: "m1" }, "The URL of the model is missing"],
+  ])("%j with %j", async (options, env, message) => {
+    const here = await withLongSession();
+    const { exit, out, err } = await here.run(["compact", "long", ...options], { env });
+    expect({ exit, out }).toEqual({ exit: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("sk_typed_by_mistake");
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+});
+
+test("an undone compaction that came with an import needs a yes, is told whose it was, and is in force again after bough undo", async () => {
+  const here = world();
+  const at = "2025-11-21T10:00:01.000Z";
+  const said = (id: string, parentId: string | null) => ({
+    ...{ type: "message", id, parentId, timestamp: at },
+    message: { role: "user", content: [{ type: "text", text: `Said in ${id}` }], timestamp: 1763719200000 },
+  });
+  const compaction = {
+    type: "compaction",
+    id: "cccc3333",
+    parentId: "bbbb2222",
+    timestamp: at,
+    summary: "## Goal\nTabs.",
+    firstKeptEntryId: "bbbb2222",
+    tokensBefore: 900,
+  };
+  const header = { type: "session", version: 3, id: "pi-1", timestamp: at, cwd: "/p" };
+  const lines = [header, said("aaaa1111", null), said("bbbb2222", "aaaa1111"), compaction, said("dddd4444", "cccc3333")];
+  writeFileSync(here.path("pi.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"));
+  await here.run(["import", here.path("pi.jsonl")]);
+  const refused = await here.run(["compact", "pi-1", "--undo"]);
+  expect([refused.exit, refused.err]).toEqual([77, expect.stringContaining("made by pi and came with the import")]);
+  const { exit, out } = await here.run(["compact", "pi-1", "--undo", "--yes"]);
+  expect([exit, out]).toEqual([0, expect.stringContaining("cccc3333 (made by pi, from the import)")]);
+  expect((await here.run(["undo", "pi-1"])).out).toContain("dddd4444");
+});
