@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { RUNS, type Run, runsOf, SEED, testFiles } from "./.ci/test-projects.js";
 
@@ -51,7 +53,22 @@ function project(run: Run, name: string, include: readonly string[]) {
 
 process.stderr.write(`[tests] Properties have the seed ${SEED} (BOUGH_PROPERTY_SEED sets another).\n`);
 
+/**
+ * Tests of a library load the other libraries from their sources too, so that a class is one class in the test and below it. Everything
+ * else uses what was built, as a user does.
+ */
+const librariesFromSource: Plugin = {
+  name: "libraries-from-source",
+  enforce: "pre",
+  resolveId(id, importer = "") {
+    const [, name, subpath = "index"] = /^@bough\/(session-core|formats|postgres)(?:\/(\w+))?$/.exec(id) ?? [];
+    const isSource = /\/packages\/(session-core|formats|postgres|adapters)\/(src|test)\//.test(importer.replaceAll("\\", "/"));
+    return name !== undefined && isSource ? join(import.meta.dirname, "packages", name, "src", `${subpath}.ts`) : null;
+  },
+};
+
 export default defineConfig({
+  plugins: [librariesFromSource],
   test: {
     projects,
     // Real files and real processes on cores that may be busy with other work: no test asserts a time. This limit ends what

@@ -52,9 +52,7 @@ function typeErrors(program: string): string {
 }
 
 const PROGRAM = `
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { aiSdkRecallTools, aiSdkSummarizer } from "@bough/compaction/ai-sdk";
-import { openStore, userMessage } from "@bough/session-core";
 const provider = createOpenAICompatible({ name: "local", baseURL: process.argv[2] ?? "" });
 const summarizer = aiSdkSummarizer(provider("m1"));
 const { text } = await summarizer({ system: "You summarise.", prompt: "Say it shortly." });
@@ -70,7 +68,7 @@ const LOOP = `
 import { isDeepStrictEqual } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { openStore, userMessage } from "@bough/session-core";
-import { fromUiMessages, recordSteps, recordStream, toAiSdk, toUiMessages } from "@bough/session-core/ai-sdk";
+import { fromUiMessages, recordSteps, recordStream, toAiSdk, toUiMessages } from "@bough/adapters/ai-sdk";
 import { generateText, stepCountIs, streamText, tool, validateUIMessages } from "ai";
 import { z } from "zod";
 const model = createOpenAICompatible({ name: "local", baseURL: process.argv[2] ?? "", includeUsage: true })("m1");

@@ -1,8 +1,9 @@
 // An agent on the AI SDK whose session is kept here: a tool loop, a stream that is aborted half way, and another try as a branch.
+
+import { recordSteps, toAiSdk, toUiMessages } from "@bough/adapters/ai-sdk";
 import { createCompactor } from "@bough/compaction";
 import { prepareStep } from "@bough/compaction/ai-sdk";
 import { openStore, userMessage } from "@bough/session-core";
-import { recordSteps, toAiSdk, toUiMessages } from "@bough/session-core/ai-sdk";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { z } from "zod";

@@ -2,7 +2,8 @@
 // Arguments: work, store, session, name of this run, number of writes, durability.
 import { writeSync } from "node:fs";
 import { createCompactor } from "@bough/compaction";
-import { assistantMessage, importPath, openStore, userMessage } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { assistantMessage, openStore, userMessage } from "@bough/session-core";
 
 const [work, path, sessionId, run, times = "1000000", durability = "full"] = process.argv.slice(2);
 const say = (line) => writeSync(1, `${line}\n`);

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
-import { importPath, openStore } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 import {
   parseFolder,
   parseRows,

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { BoughPiStorage } from "@bough/adapters/pi";
-import { importPath, openStore } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 import { BACKGROUND_CONTEXT as HERE } from "@earendil-works/pi-agent-core/harness/context";
 import { NodeExecutionEnv } from "@earendil-works/pi-agent-core/harness/env/nodejs";
 import { JsonlSessionRepo } from "@earendil-works/pi-agent-core/harness/session";

@@ -1,7 +1,8 @@
 import { closeSync, createWriteStream, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { exportBough, openStore } from "@bough/session-core";
+import { exportBough } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 import { Random } from "./random.mjs";
 import { messages } from "./world.mjs";
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { importPath } from "@bough/session-core";
+import { importPath } from "@bough/formats";
 import { unpack } from "./baseline.mjs";
 import { writeBoughFiles } from "./session-files.mjs";
 import { withStore } from "./stores.mjs";

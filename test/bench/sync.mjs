@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { openStore, syncSessions } from "@bough/session-core";
+import { syncSessions } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 import { median, timed } from "./measure.mjs";
 import { writePiFile } from "./session-files.mjs";
 

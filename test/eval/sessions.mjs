@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { importPath, openStore } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const PLACES = [join(root, "packages/cli/demo/sample.jsonl"), join(root, "../shared/sessions/pi"), join(root, "../shared/sessions/claude")];

@@ -1,4 +1,5 @@
-import { exportMarkdown, openStore, userMessage } from "@bough/session-core";
+import { exportMarkdown } from "@bough/formats";
+import { openStore, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { marked, type Token } from "marked";
 import { expect, onTestFinished, test } from "vitest";

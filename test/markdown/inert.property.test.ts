@@ -1,4 +1,5 @@
-import { type EntryInput, exportMarkdown, openStore, toolResult, userMessage } from "@bough/session-core";
+import { exportMarkdown } from "@bough/formats";
+import { type EntryInput, openStore, toolResult, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { marked } from "marked";
 import { micromark } from "micromark";

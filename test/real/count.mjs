@@ -2,7 +2,8 @@
 // from the entries of a store. Both have one form, so that a comparison is one of lists.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exportBough, openStore } from "@bough/session-core";
+import { exportBough } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 
 /**
  * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Usage

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openStore, userMessage } from "@bough/session-core";
-import { storageOf } from "@bough/session-core/internals";
+import { storageOf } from "@bough/session-core/engine";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 
 const run = promisify(execFile);

@@ -1,16 +1,8 @@
 // Writes a session that is larger than the heap of this process, exports it in every format, and imports one again.
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import {
-  assistantMessage,
-  exportBough,
-  exportClaude,
-  exportMarkdown,
-  exportPi,
-  importPath,
-  openStore,
-  userMessage,
-} from "@bough/session-core";
+import { exportBough, exportClaude, exportMarkdown, exportPi, importPath } from "@bough/formats";
+import { assistantMessage, openStore, userMessage } from "@bough/session-core";
 
 const [folder, count] = [process.argv[2], Number(process.argv[3])];
 const words = "lorem ipsum dolor sit amet ".repeat(40);

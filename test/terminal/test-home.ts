@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { assistantMessage, openStore, type Session, type Store, userMessage } from "@bough/session-core";
-import { isServerUrl } from "@bough/session-core/internals";
+import { isServerUrl } from "@bough/session-core/engine";
 import { onTestFinished } from "vitest";
 import { ENGINE, serverUrl } from "../../.ci/test-engine.js";
 import { TerminalProgram } from "./terminal-program.js";

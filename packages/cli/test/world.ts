@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
-import { isServerUrl } from "@bough/session-core/internals";
+import { isServerUrl } from "@bough/session-core/engine";
 import { onTestFinished } from "vitest";
 import { ENGINE, serverUrl } from "../../../.ci/test-engine.js";
 import { run } from "../src/run.js";

@@ -1,10 +1,14 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import * as formats from "@bough/formats";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import * as bough from "../src/index.js";
+import * as core from "../src/index.js";
 
-const src = join(import.meta.dirname, "../src");
+const packages = join(import.meta.dirname, "../..");
+
+/** The names that an example may use: the exports of the packages whose examples these are. */
+const bough = { ...core, ...formats };
 
 interface Example {
   readonly place: string;
@@ -13,16 +17,19 @@ interface Example {
 
 /** The examples in the docstrings of what the package offers: those that need nothing but its exports and a session. */
 function examples(): readonly Example[] {
-  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
-    (file) => file.endsWith(".ts") && !file.startsWith("storage"),
+  const files = ["session-core/src", "formats/src"].flatMap((folder) =>
+    readdirSync(join(packages, folder), { recursive: true, encoding: "utf8" }).map((file) => join(packages, folder, file)),
   );
-  return files.flatMap((file) => examplesIn(join(src, file))).filter(({ code }) => isOfPublicNames(code));
+  return files
+    .filter((file) => file.endsWith(".ts") && !file.includes("sqlite"))
+    .flatMap(examplesIn)
+    .filter(({ code }) => isOfPublicNames(code));
 }
 
 function examplesIn(path: string): readonly Example[] {
   const blocks = [...readFileSync(path, "utf8").matchAll(/\* @example\n((?:\s*\* ?.*\n)*?)\s*\*\//g)];
   return blocks.map(([, lines = ""], at) => ({
-    place: `${relative(src, path)}, example ${at + 1}`,
+    place: `${relative(packages, path)}, example ${at + 1}`,
     code: lines.replace(/^\s*\* ?/gm, ""),
   }));
 }

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assistantMessage, exportBough, openStore, userMessage } from "@bough/session-core";
+import { exportBough } from "@bough/formats";
+import { assistantMessage, openStore, userMessage } from "@bough/session-core";
 import { typed, violationsIn } from "../check-store.mjs";
 
 /** Changes bytes of the file or its journal. Every operation must then succeed or throw a BoughError, and none may hang. */

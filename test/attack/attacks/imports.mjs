@@ -1,15 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  exportBough,
-  exportMarkdown,
-  importPath,
-  openStore,
-  toAiSdk,
-  toAnthropic,
-  toOpenAiChat,
-  toOpenAiResponses,
-} from "@bough/session-core";
+import { exportBough, exportMarkdown, importPath } from "@bough/formats";
+import { openStore, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
 import { typed, violationsIn } from "../check-store.mjs";
 
 const FOLDERS = ["../../../packages/cli/demo", "../../../packages/session-core/test", "../../../../shared/sessions"].map(

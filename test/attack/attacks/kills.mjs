@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exportBough, openStore, userMessage } from "@bough/session-core";
+import { exportBough } from "@bough/formats";
+import { openStore, userMessage } from "@bough/session-core";
 import Database from "better-sqlite3";
 import { acknowledgedIn, checkStore, idsIn } from "../check-store.mjs";
 import { killed } from "../killed.mjs";

@@ -1,6 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStore, syncSessions } from "@bough/session-core";
+import { syncSessions } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 
 /** A session of pi with one message. */
 const sessionOf = (id) =>

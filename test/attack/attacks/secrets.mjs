@@ -1,19 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  assistantMessage,
-  exportBough,
-  exportClaude,
-  exportCodex,
-  exportMarkdown,
-  exportPi,
-  findSecrets,
-  openStore,
-  SessionMasks,
-  toolResult,
-  userMessage,
-} from "@bough/session-core";
+import { exportBough, exportClaude, exportCodex, exportMarkdown, exportPi } from "@bough/formats";
+import { findSecrets, SessionMasks } from "@bough/formats/secrets";
+import { assistantMessage, openStore, toolResult, userMessage } from "@bough/session-core";
 
 const BOUGH = fileURLToPath(new URL("../../../packages/cli/dist/bough.js", import.meta.url));
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recordSteps, recordStream, stepEntries, toAiSdk } from "@bough/adapters/ai-sdk";
 import { openStore, type Session, userMessage } from "@bough/session-core";
-import { recordSteps, recordStream, stepEntries, toAiSdk } from "@bough/session-core/ai-sdk";
 import {
   generateText,
   type LanguageModel,

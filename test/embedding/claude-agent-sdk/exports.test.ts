@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getSessionInfo, getSessionMessages, listSessions } from "@anthropic-ai/claude-agent-sdk";
-import { assistantMessage, exportClaude, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
+import { exportClaude } from "@bough/formats";
+import { assistantMessage, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 // Transcripts that Bough writes, read by the functions of Claude's Agent SDK as it reads its own files.

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BoughPiStorage, BoughSessionRepo } from "@bough/adapters/pi";
-import { assistantMessage, exportBough, exportPi, importPath, openStore, type Store, syncSessions, userMessage } from "@bough/session-core";
+import { exportBough, exportPi, importPath, syncSessions } from "@bough/formats";
+import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
 import { BACKGROUND_CONTEXT as HERE } from "@earendil-works/pi-agent-core/harness/context";
 import { NodeExecutionEnv } from "@earendil-works/pi-agent-core/harness/env/nodejs";
 import {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readSettings } from "@bough/compaction";
 import { keepRuleOf, planCompaction } from "@bough/compaction/internals";
-import { importPath, openStore } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 import { randomOf } from "../../attack/random.mjs";
 import { install } from "../install.mjs";
 

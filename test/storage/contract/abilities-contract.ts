@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type Store, userMessage, type Write } from "@bough/session-core";
-import { type SessionStorage, storageOf } from "@bough/session-core/internals";
+import { type SessionStorage, storageOf } from "@bough/session-core/engine";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Engine, tempFolder } from "../../../.ci/test-engine.js";
 

@@ -1,5 +1,5 @@
 import { type Store, userMessage, type Write } from "@bough/session-core";
-import { type SessionStorage, storageOf } from "@bough/session-core/internals";
+import { type SessionStorage, storageOf } from "@bough/session-core/engine";
 import { beforeEach, describe, expect, test } from "vitest";
 
 const entry = (id: string, parentId?: string): Write => ({ kind: "entry", entry: { ...userMessage(`says ${id}`), id }, parentId });

@@ -1,5 +1,5 @@
 import { openStore, type Store, userMessage, type Write } from "@bough/session-core";
-import { type SessionStorage, storageOf } from "@bough/session-core/internals";
+import { type SessionStorage, storageOf } from "@bough/session-core/engine";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Place } from "../../../.ci/test-engine.js";
 

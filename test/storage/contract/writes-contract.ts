@@ -1,5 +1,5 @@
 import { type Store, userMessage, type Write } from "@bough/session-core";
-import { type SessionStorage, storageOf } from "@bough/session-core/internals";
+import { type SessionStorage, storageOf } from "@bough/session-core/engine";
 import { beforeEach, describe, expect, test } from "vitest";
 
 type LeafView = Awaited<ReturnType<SessionStorage["leaf"]>>;

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { importPath, openStore } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { openStore } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { parserSession, type World, world } from "../world.js";
 

@@ -1,4 +1,4 @@
-import { createQueryFinder } from "@bough/session-core/internals";
+import { createQueryFinder } from "@bough/session-core/engine";
 import { describe, expect, it } from "vitest";
 import { findMarks, findPlaces, markLine } from "../../src/preview/marks.js";
 import { type Line, styled, textOfLine } from "../../src/terminal/line.js";

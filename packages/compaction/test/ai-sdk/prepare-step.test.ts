@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { recordSteps } from "@bough/adapters/ai-sdk";
 import { openStore, userMessage } from "@bough/session-core";
-import { recordSteps } from "@bough/session-core/ai-sdk";
 import { generateText, stepCountIs, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";

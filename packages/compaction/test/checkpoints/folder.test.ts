@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { cleanText } from "@bough/session-core/internals";
+import { cleanText } from "@bough/session-core/view";
 import { build } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

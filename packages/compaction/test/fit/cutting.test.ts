@@ -1,5 +1,5 @@
 import type { ContentBlock } from "@bough/session-core";
-import { takeEnd, takeStart } from "@bough/session-core/internals";
+import { takeEnd, takeStart } from "@bough/session-core/view";
 import { describe, expect, test } from "vitest";
 import { cutForRequest } from "../../src/fit/cut-message.js";
 import { count, IMAGE_TOKENS, messageAt, names, shape, talk, textAt } from "./conversation.js";

@@ -1,4 +1,4 @@
-import { shortLine } from "@bough/session-core/internals";
+import { shortLine } from "@bough/session-core/view";
 import fc from "fast-check";
 import { getEncoding } from "js-tiktoken";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { createQueryFinder } from "@bough/session-core/internals";
+import { createQueryFinder } from "@bough/session-core/engine";
 import { describe, expect, test } from "vitest";
 import { choosePassages } from "../../src/recall/passages.js";
 

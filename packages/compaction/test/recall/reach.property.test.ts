@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assistantMessage, importPath, type Session, StoreClosedError, toolResult, userMessage } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { assistantMessage, type Session, StoreClosedError, toolResult, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Entry, type EntryInput, importPath, type Session, type SessionContext, toOpenAiChat } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import { type Entry, type EntryInput, type Session, type SessionContext, toOpenAiChat } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { importPath, type Session } from "@bough/session-core";
+import { importPath } from "@bough/formats";
+import type { Session } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { PRESETS, type PresetName } from "../../src/settings/presets.js";

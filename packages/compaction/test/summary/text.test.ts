@@ -1,4 +1,4 @@
-import { cleanText, cutMiddle, takeEnd, takeStart } from "@bough/session-core/internals";
+import { cleanText, cutMiddle, takeEnd, takeStart } from "@bough/session-core/view";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeForPrompt, escapeForSummary, wrapInTag } from "../../src/summary/tagged-blocks.js";

@@ -1,4 +1,4 @@
-import { compactionSummaryText } from "@bough/session-core/internals";
+import { compactionSummaryText } from "@bough/session-core/wire";
 import { describe, expect, test } from "vitest";
 import { CALL_TOKENS, MESSAGE_TOKENS, messageTokens, toolTokens } from "../../src/tokens/message-tokens.js";
 import type { TokenCounter } from "../../src/tokens/token-counter.js";

@@ -111,7 +111,7 @@ export async function syncSessions(store: Store, options: SyncOptions = {}): Pro
       const synced = await syncAgent(store, FORMATS, one, options);
       if (synced.folders.length > 0) agents.push(synced);
     }
-    const sessions = agents.flatMap((agent) => agent.sessions);
+    const _sessions = agents.flatMap((agent) => agent.sessions);
     return { agents };
   });
 }

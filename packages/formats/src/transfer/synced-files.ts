@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Store } from "@bough/session-core";
-import type { SessionStorage, SourceFileRecord, SourceSession, SourceSessionRecord, SyncedImport } from "@bough/session-core/engine";
+import type { SourceFileRecord, SourceSession, SourceSessionRecord, SyncedImport } from "@bough/session-core/engine";
 import { isThere, SourceFileReader } from "../source/source-file.js";
 import type { FoundFile } from "../source/source-folders.js";
 import type { ImportChoices } from "./import-run.js";

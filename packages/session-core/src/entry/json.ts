@@ -118,7 +118,7 @@ function firstMisfit(value: unknown, at: string, depth: number): UnserializableV
   // A cycle reaches this limit too.
   if (depth > MAX_DEPTH) return new UnserializableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
   if (!Array.isArray(value) && !isPlainObject(value)) return new UnserializableValueError(at, `a ${classNameOf(value)}`);
-  const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
+  const gap = Array.isArray(value) ? value.indexOf(undefined) : -1;
   if (gap >= 0) return new UnserializableValueError(`${at}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
     if (!isJson(member, depth + 1, true)) return firstMisfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);

@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import * as formats from "@bough/formats";
+import * as secrets from "@bough/formats/secrets";
 import { describe, expect, test } from "vitest";
+import * as postgres from "../../../postgres/src/index.js";
 import * as core from "../../src/index.js";
-import * as internals from "../../src/internals.js";
-import * as postgres from "../../src/postgres.js";
 import * as groups from "../../src/session/session-groups.js";
 import { SessionTree } from "../../src/session/session-tree.js";
 import { SessionValues } from "../../src/session/session-values.js";
@@ -143,7 +145,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   ...members("grants", (_, options) => postgres.grants(options), { role: "agents" }, ["role", "schema", "access"]),
   "store.verify": ({ store }, id) => drained(store.verify(id)),
   "store.backup path": ({ store, folder }, odd) => store.backup(typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
-  "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, internals.newEntryId()), onProgress),
+  "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, randomUUID()), onProgress),
 
   "session.append": ({ session }, entry) => session.append(entry),
   ...members(
@@ -258,28 +260,11 @@ const CALLS: Readonly<Record<string, Call>> = {
       ],
     ]),
   ),
-  bashExecutionText: (_, message) => internals.bashExecutionText(message),
-  branchSummaryText: (_, summary) => internals.branchSummaryText(summary),
-  compactionSummaryText: (_, summary) => internals.compactionSummaryText(summary),
   fileLists: (_, operations) => core.fileLists(operations),
-  describeCall: (_, call) => internals.describeCall(call),
-  oneLine: (_, text) => internals.oneLine(text),
-  ...members("previewOf", (_, payload) => internals.previewOf(payload), { type: "message", message: { role: "user", content: "x" } }, [
-    "type",
-    "message",
-  ]),
-  ...members(
-    "searchableText",
-    (_, payload) => internals.searchableText(payload),
-    { type: "custom_message", customType: "c", content: "x" },
-    ["type", "content"],
-  ),
   textOf: (_, content) => core.textOf(content),
-  findSecrets: (_, text) => core.findSecrets(text),
-  maskSecrets: (_, text) => core.maskSecrets(text),
-  "learnSecrets session": (_, session) => internals.learnSecrets(session),
-  "withoutSecrets text": (_, text) => internals.withoutSecrets(text, ["secret"]),
-  "withoutSecrets secrets": (_, secrets) => internals.withoutSecrets("text", secrets),
+  findSecrets: (_, text) => secrets.findSecrets(text),
+  maskSecrets: (_, text) => secrets.maskSecrets(text),
+  "learnSecrets session": (_, session) => formats.learnSecrets(session),
   toolCallsOf: (_, entry) => core.toolCallsOf(entry),
   userMessage: (_, content) => core.userMessage(content),
   "toOpenAiChat options": (_, options) => core.toOpenAiChat(CONTEXT, options),
@@ -306,22 +291,22 @@ const CALLS: Readonly<Record<string, Call>> = {
   "assistantMessage fields": (_, fields) => core.assistantMessage("x", fields),
   "toolResult fields": (_, fields) => core.toolResult("c", "x", fields),
   systemMessage: (_, content) => core.systemMessage(content),
-  "exportBough session": (_, session) => drained(core.exportBough(session)),
-  "exportCodex session": (_, session) => drained(core.exportCodex(session)),
-  "exportPi session": (_, session) => drained(core.exportPi(session)),
-  "exportClaude session": (_, session) => drained(core.exportClaude(session)),
-  ...members("exportBough options", ({ session }, options) => drained(core.exportBough(session, options)), {}, ["secrets", "onMasked"]),
-  ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, BRANCH_EXPORT_MEMBERS),
-  ...members("exportClaude options", ({ session }, options) => drained(core.exportClaude(session, options)), {}, BRANCH_EXPORT_MEMBERS),
-  ...members("exportCodex options", ({ session }, options) => drained(core.exportCodex(session, options)), {}, BRANCH_EXPORT_MEMBERS),
+  "exportBough session": (_, session) => drained(formats.exportBough(session)),
+  "exportCodex session": (_, session) => drained(formats.exportCodex(session)),
+  "exportPi session": (_, session) => drained(formats.exportPi(session)),
+  "exportClaude session": (_, session) => drained(formats.exportClaude(session)),
+  ...members("exportBough options", ({ session }, options) => drained(formats.exportBough(session, options)), {}, ["secrets", "onMasked"]),
+  ...members("exportPi options", ({ session }, options) => drained(formats.exportPi(session, options)), {}, BRANCH_EXPORT_MEMBERS),
+  ...members("exportClaude options", ({ session }, options) => drained(formats.exportClaude(session, options)), {}, BRANCH_EXPORT_MEMBERS),
+  ...members("exportCodex options", ({ session }, options) => drained(formats.exportCodex(session, options)), {}, BRANCH_EXPORT_MEMBERS),
   ...members(
     "exportClaude continues",
-    ({ session }, continues) => drained(core.exportClaude(session, { continues })),
+    ({ session }, continues) => drained(formats.exportClaude(session, { continues })),
     { sessionId: "s", cwd: "/p" },
     ["sessionId", "cwd"],
   ),
-  "exportMarkdown session": (_, session) => drained(core.exportMarkdown(session)),
-  ...members("exportMarkdown options", ({ session }, options) => drained(core.exportMarkdown(session, options)), {}, [
+  "exportMarkdown session": (_, session) => drained(formats.exportMarkdown(session)),
+  ...members("exportMarkdown options", ({ session }, options) => drained(formats.exportMarkdown(session, options)), {}, [
     "branch",
     "toolOutput",
     "thinking",
@@ -333,11 +318,11 @@ const CALLS: Readonly<Record<string, Call>> = {
     "subagents",
     "includeSubagents",
   ]),
-  "importPath store": ({ folder }, store) => core.importPath(store, folder),
+  "importPath store": ({ folder }, store) => formats.importPath(store, folder),
   "importPath path": ({ store, folder }, odd) =>
-    core.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
-  "findAgentFolders environment": (_, odd) => core.findAgentFolders(odd),
-  "findOrphanedSessions store": (_, store) => core.findOrphanedSessions(store),
+    formats.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
+  "findAgentFolders environment": (_, odd) => formats.findAgentFolders(odd),
+  "findOrphanedSessions store": (_, store) => formats.findOrphanedSessions(store),
   "copySessions from": ({ store }, odd) => core.copySessions(odd, store),
   "copySessions to": ({ store }, odd) => core.copySessions(store, odd),
   ...members("copySessions options", ({ store }, options) => core.copySessions(store, store, options), {}, [
@@ -348,15 +333,15 @@ const CALLS: Readonly<Record<string, Call>> = {
     "signal",
     "onProgress",
   ]),
-  "syncSessions store": (_, store) => core.syncSessions(store),
+  "syncSessions store": (_, store) => formats.syncSessions(store),
   ...members(
     "syncSessions options",
     ({ store, folder }, options: object) =>
-      core.syncSessions(store, { environment: { env: {}, home: folder, platform: "linux" }, ...options }),
+      formats.syncSessions(store, { environment: { env: {}, home: folder, platform: "linux" }, ...options }),
     {},
     ["agents", "paths", "dryRun", "environment", "signal", "onProgress"],
   ),
-  ...members("importPath options", ({ store, folder }, options) => core.importPath(store, folder, options), {}, ["onProgress"]),
+  ...members("importPath options", ({ store, folder }, options) => formats.importPath(store, folder, options), {}, ["onProgress"]),
 };
 
 async function world(): Promise<World> {
@@ -428,7 +413,7 @@ describe("what a wrong argument is told", () => {
     const { store } = await world();
     const refused = { code: "INVALID_ARGUMENT", argument: "path" };
     await expect(store.backup("a\0b")).rejects.toMatchObject(refused);
-    await expect(core.importPath(store, "a\0b")).rejects.toMatchObject(refused);
+    await expect(formats.importPath(store, "a\0b")).rejects.toMatchObject(refused);
     await expect(core.openStore({ path: "a\0b" })).rejects.toMatchObject({ ...refused, argument: "options.path" });
   });
 

@@ -2,11 +2,12 @@ import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { foldText, toIndexedText } from "../../src/search/fold.js";
-import { ftsExpression, matchAll } from "../../src/search/search-query.js";
-import type { WordsTerm } from "../../src/search/search-terms.js";
-import { createMatcher, FoldedText } from "../../src/search/term-matcher.js";
-import { createPrefilter, termPattern } from "../../src/search/term-pattern.js";
+import { foldText, toIndexedText } from "../../src/rules/search/fold.js";
+import { matchAll } from "../../src/rules/search/matching.js";
+import type { WordsTerm } from "../../src/rules/search/search-terms.js";
+import { createMatcher, FoldedText } from "../../src/rules/search/term-matcher.js";
+import { createPrefilter, termPattern } from "../../src/rules/search/term-pattern.js";
+import { ftsExpression } from "../../src/sqlite/search/search-query.js";
 
 /** An index as the store has it, without a store. */
 function emptyIndex() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidQueryError } from "../../src/errors/session-errors.js";
-import { createQueryFinder } from "../../src/search/query-matches.js";
+import { createQueryFinder } from "../../src/rules/search/query-matches.js";
 
 const marked = (query: string, text: string, most = 10) =>
   createQueryFinder(query, { kind: "all" })

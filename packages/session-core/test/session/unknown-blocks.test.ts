@@ -1,6 +1,8 @@
+import * as formats from "@bough/formats";
 import { describe, expect, test } from "vitest";
+import { previewOf } from "../../src/entry/preview.js";
+import { searchableText } from "../../src/entry/text.js";
 import * as core from "../../src/index.js";
-import * as internals from "../../src/internals.js";
 import { collected, findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
 const CONVERTERS = [core.toAiSdk, core.toAnthropic, core.toOpenAiChat, core.toOpenAiResponses];
@@ -75,8 +77,13 @@ describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a bloc
     });
     for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("about apples");
     expect((await session.tree.outline()).map(({ id }) => id)).toEqual(["ask", "answer", "note"]);
-    for (const entry of (await session.scan()).items) expect(internals.searchableText(entry) + internals.previewOf(entry)).not.toBe("");
-    for (const parts of [core.exportBough(session), core.exportPi(session), core.exportClaude(session), core.exportMarkdown(session)]) {
+    for (const entry of (await session.scan()).items) expect(searchableText(entry) + previewOf(entry)).not.toBe("");
+    for (const parts of [
+      formats.exportBough(session),
+      formats.exportPi(session),
+      formats.exportClaude(session),
+      formats.exportMarkdown(session),
+    ]) {
       expect((await collected(parts)).join("")).toContain("about apples");
     }
     expect((await findingsOf(store)).map(({ rule, entryId }) => [rule, entryId])).toEqual([["invalid-payload", target]]);

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { exportBough, exportMarkdown, exportPi, importPath } from "@bough/formats";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
@@ -9,8 +10,6 @@ import type { EntryInput } from "../../src/entry/entry.js";
 import type { Session } from "../../src/session/session.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
-import { exportBough, exportMarkdown, exportPi } from "../../src/transfer/export.js";
-import { importPath } from "../../src/transfer/import-path.js";
 import { entryNamed, follow } from "../world/grow.js";
 import { readAll } from "../world/old-stores.js";
 import { collected, findingsOf, raw, storePath, tempFolder } from "../world/stores.js";

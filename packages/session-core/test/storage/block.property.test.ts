@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
+import { toEntrySeq } from "../../src/port/rows.js";
 import {
   BLOCK_BYTES,
   BLOCK_ENTRIES,
@@ -9,8 +10,7 @@ import {
   encodeBlock,
   encodeBlockAsync,
   OpenBlock,
-} from "../../src/storage/block.js";
-import { toEntrySeq } from "../../src/storage/schema.js";
+} from "../../src/sqlite/payloads/block.js";
 
 /** JSON texts as payloads are: short ones, long ones, of any characters, as large as a block and larger. */
 const json = fc.oneof(

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { afterEach, expect, test, vi } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import type { Session } from "../../src/session/session.js";
-import { declared } from "../../src/storage/query.js";
+import { declared } from "../../src/sqlite/query.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { exportBough, importPath } from "@bough/formats";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import { openStore } from "../../src/store/open-store.js";
-import { exportBough } from "../../src/transfer/export.js";
-import { importPath } from "../../src/transfer/import-path.js";
 import { contextNames, entryNamed, grow, names, pathNames } from "../world/grow.js";
 import { collected, findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
 

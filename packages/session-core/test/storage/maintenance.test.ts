@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { importPath } from "@bough/formats";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { Connection } from "../../src/storage/connection.js";
+import { Connection } from "../../src/sqlite/file/connection.js";
+import { SqliteStorage } from "../../src/sqlite/sqlite-storage.js";
 import { openStore } from "../../src/store/open-store.js";
-import { SqliteStorage } from "../../src/store/sqlite-storage.js";
 import { Store } from "../../src/store/store.js";
-import { importPath } from "../../src/transfer/import-path.js";
 import { grow } from "../world/grow.js";
 import { findingsOf, openedStore, raw, storePath, tempFolder } from "../world/stores.js";
 

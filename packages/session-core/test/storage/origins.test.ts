@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { imported, sourceOf } from "../../../formats/test/world/sources.js";
 import { assistantMessage } from "../../src/entry/builders.js";
 import { openStore } from "../../src/store/open-store.js";
-import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
 /** Makes a closed store one of version 8, which counted every copy that an import brought. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SUPPORTED_VERSION } from "../../src/storage/migrate.js";
+import { SUPPORTED_VERSION } from "../../src/sqlite/file/migrate.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
 import { takeBackTo4 } from "../world/old-stores.js";

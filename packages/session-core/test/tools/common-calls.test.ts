@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CommonCall, readCommonCall, type ToolAgent, writeCommonCall } from "../../src/tools/common-calls.js";
+import { type CommonCall, readCommonCall, type ToolAgent, writeCommonCall } from "../../../formats/src/transfer/common-calls.js";
 
 const CWD = "/home/ada/parser";
 const call = (name: string, args: object) => ({ name, arguments: { ...args } });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Statistics } from "../../src/port/records.js";
 import type { Session } from "../../src/session/session.js";
-import { MIGRATIONS, migrate } from "../../src/storage/migrate.js";
+import { MIGRATIONS, migrate } from "../../src/sqlite/file/migrate.js";
 import type { Store } from "../../src/store/store.js";
 import { treeNames } from "./grow.js";
 import { raw, storePath } from "./stores.js";

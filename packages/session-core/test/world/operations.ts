@@ -1,10 +1,10 @@
 import fc from "fast-check";
+import { readings, readOf } from "../../../formats/test/world/readings.js";
 import { BoughError } from "../../src/errors/bough-error.js";
 import type { Write } from "../../src/port/writes.js";
 import type { Session } from "../../src/session/session.js";
 import type { Store } from "../../src/store/store.js";
 import { entryNamed } from "./grow.js";
-import { readings, readOf } from "./readings.js";
 
 // Random operations on a few sessions, to compare what two stores make of them. Numbers choose among what is there, whatever its count.
 

@@ -1,8 +1,8 @@
 import { deflateRawSync } from "node:zlib";
+import { exportBough } from "@bough/formats";
 import { expect } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
-import { exportBough } from "../../src/transfer/export.js";
 import { entryNamed } from "./grow.js";
 import { collected, findingsOf, raw, storePath } from "./stores.js";
 

@@ -1,5 +1,5 @@
+import { urlWithoutPassword } from "@bough/postgres/address";
 import { openStore } from "@bough/session-core";
-import { urlWithoutPassword } from "@bough/session-core/internals";
 import { describe, expect, test } from "vitest";
 import { parserSession, type World, world } from "../../world.js";
 

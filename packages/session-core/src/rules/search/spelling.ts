@@ -1,7 +1,5 @@
-import type { Connection } from "../../sqlite/file/connection.js";
-import { query, rawQuery } from "../../sqlite/query.js";
 import { foldText, isUnspaced } from "./fold.js";
-import type { SearchTerm, WordsTerm } from "./search-terms.js";
+import type { SearchTerm } from "./search-terms.js";
 
 // Words with one mistake: one letter changed, added or missing, or two neighbors exchanged. Every such word is looked up in the index,
 // which has no other way to find them; the scan of entries that are not indexed uses a pattern. Both use the same letters.

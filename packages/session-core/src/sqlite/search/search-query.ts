@@ -3,7 +3,7 @@ import type { SearchRequest } from "../../port/search.js";
 import { toIndexedText } from "../../rules/search/fold.js";
 import type { Matching } from "../../rules/search/matching.js";
 import { needsAll, showsCopies } from "../../rules/search/matching.js";
-import { parseQuery, type SearchTerm, type WordsTerm } from "../../rules/search/search-terms.js";
+import type { WordsTerm } from "../../rules/search/search-terms.js";
 
 /**
  * Returns the words of a query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. If not all terms are needed, it

@@ -4,7 +4,7 @@ import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
 import type { PathRange } from "../../port/session-storage.js";
 import type { OperationRow, ResultRow } from "../../rules/file-operations.js";
 import { listOperations, withOutcomes } from "../../rules/file-operations.js";
-import { type FileOperation, listFileTouches } from "../../tools/file-operations.js";
+import type { FileOperation } from "../../tools/file-operations.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";

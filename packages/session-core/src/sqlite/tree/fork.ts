@@ -1,6 +1,6 @@
 import { originOf } from "../../entry/origins.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
-import { type Fork, MAIN_LEAF, type NewSession, type SessionRecord } from "../../port/records.js";
+import { type Fork, MAIN_LEAF, type SessionRecord } from "../../port/records.js";
 import type { EntrySeq, SessionSeq } from "../../port/rows.js";
 import type { WritableEntry } from "../../rules/entry-columns.js";
 import { newFork, withoutForeignBranch } from "../../rules/forks.js";

@@ -1,10 +1,10 @@
-import { InvalidEntryError, LeafNotFoundError, MainLeafError } from "../../errors/session-errors.js";
+import { LeafNotFoundError, MainLeafError } from "../../errors/session-errors.js";
 import type { EntryId } from "../../ids/ids.js";
 import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF } from "../../port/records.js";
 import type { EntrySeq, SessionSeq } from "../../port/rows.js";
 import type { PathState } from "../../rules/path-rules.js";
 import { rowLimit } from "../../rules/row-limit.js";
-import { assertLeafName, toLeafName } from "../../rules/session-columns.js";
+import { assertLeafName } from "../../rules/session-columns.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { LeafMoveTable } from "../schema.js";

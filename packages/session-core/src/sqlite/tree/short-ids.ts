@@ -1,7 +1,6 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import type { SessionSeq } from "../../port/rows.js";
 import { shortenId } from "../../rules/short-ids.js";
-import { pairStart } from "../../text/cut.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
 import type { SessionRef } from "../sessions/session-rows.js";

@@ -1,4 +1,3 @@
-import { InvalidEntryError } from "../../errors/session-errors.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { CounterSeq, EntrySeq, SessionSeq } from "../../port/rows.js";
 import { assertTokenCounts } from "../../rules/token-counts.js";

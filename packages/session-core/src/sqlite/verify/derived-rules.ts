@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { SessionSeq } from "../../port/rows.js";
 import type { Violation } from "../../port/session-storage.js";
-import { type MetadataRow, metadataRows } from "../../rules/metadata-rows.js";
-import { type Fault, findMetadataFault } from "../../rules/verify-rules.js";
+import { findMetadataFault } from "../../rules/verify-rules.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { Rule } from "./rule.js";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportBough, importPath } from "@bough/formats";
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../../src/entry/builders.js";
-import { exportBough, importPath } from "../../../src/index.js";
 import type { Session } from "../../../src/session/session.js";
 import { grow } from "../../world/grow.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";

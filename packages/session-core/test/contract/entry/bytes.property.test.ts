@@ -1,22 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportBough, exportClaude, exportMarkdown, exportPi, importPath } from "@bough/formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
 import { decodeBytes, encodeBytes } from "../../../src/entry/bytes.js";
 import { isPlainJson } from "../../../src/entry/json.js";
-import {
-  exportBough,
-  exportClaude,
-  exportMarkdown,
-  exportPi,
-  importPath,
-  type Session,
-  type Store,
-  toolResult,
-  userMessage,
-} from "../../../src/index.js";
-import { searchableText } from "../../../src/internals.js";
+import { searchableText } from "../../../src/entry/text.js";
+import { type Session, type Store, toolResult, userMessage } from "../../../src/index.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 
 const TAG = "$bough.bytes";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { InvalidQueryError } from "../../../src/errors/session-errors.js";
-import { parseQuery } from "../../../src/search/search-terms.js";
+import { parseQuery } from "../../../src/rules/search/search-terms.js";
 import { openedStore } from "../../world/stores.js";
 
 test("a search longer than a person types is refused at once, and the message does not repeat it", async () => {

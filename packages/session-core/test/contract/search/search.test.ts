@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportBough, importPath } from "@bough/formats";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../../src/entry/builders.js";
 import { InvalidQueryError } from "../../../src/errors/session-errors.js";
-import { exportBough, importPath } from "../../../src/index.js";
 import type { SearchRequest } from "../../../src/port/search.js";
 import type { Store } from "../../../src/store/store.js";
 import { grow } from "../../world/grow.js";

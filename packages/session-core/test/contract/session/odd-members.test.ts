@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportBough, exportPi, importPath } from "@bough/formats";
 import { describe, expect, test } from "vitest";
-import { type EntryInput, exportBough, exportPi, importPath } from "../../../src/index.js";
+import type { EntryInput } from "../../../src/index.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 
 const ODD = '"__proto__":{"polluted":1},"constructor":{"b":1},"toString":"x"';

@@ -1,17 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exportClaude, exportCodex, exportPi, importPath } from "@bough/formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
+import { imported, sourceOf } from "../../../../formats/test/world/sources.js";
 import { assistantMessage, userMessage } from "../../../src/entry/builders.js";
 import type { ModelUsage } from "../../../src/port/records.js";
+import type { SourceRecord, SourceSession } from "../../../src/port/source-session.js";
 import type { Session } from "../../../src/session/session.js";
-import type { SourceRecord, SourceSession } from "../../../src/source/source-session.js";
+import { copySessions as copyStore } from "../../../src/store/copy-sessions.js";
 import type { Store } from "../../../src/store/store.js";
-import { copySessions as copyStore } from "../../../src/transfer/copy.js";
-import { exportClaude, exportCodex, exportPi } from "../../../src/transfer/export.js";
-import { importPath } from "../../../src/transfer/import-path.js";
-import { imported, sourceOf } from "../../world/sources.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 
 // An entry that several sessions have is one entry: its usage counts once, a search shows it once, and what begins with it is a fork.
