@@ -1,28 +1,26 @@
 // Imports between folders point in one direction. The folders of session-core, lowest first: a folder may import from itself, and
-// from folders that are listed before it.
+// from folders that are listed before it. `port` is what handles and engines know of each other, `rules` is what engines share.
 const CORE_FOLDERS = [
   ["text"],
   ["ids", "errors"],
-  ["arguments", "sqlite", "query"],
+  ["arguments"],
   ["entry", "tools"],
-  ["source"],
-  ["secrets"],
-  ["port"],
-  ["storage"],
-  ["search"],
-  ["sessions"],
-  ["tree"],
-  ["import", "verify"],
-  ["postgres"],
-  ["context"],
-  ["formats"],
+  ["view", "port"],
+  ["rules"],
+  ["sqlite", "context"],
   ["session"],
   ["store"],
-  ["transfer"],
-  ["ai-sdk"],
 ];
 
+// The folders of SQLite's engine, lowest first; the files beside them are the engine.
+const SQLITE_FOLDERS = [["file", "migrations"], ["payloads"], ["search"], ["sessions"], ["tree"], ["import", "verify"]];
+
+// The folders of formats, lowest first: one for each program, and what all of them use.
+const FORMATS_FOLDERS = [["source"], ["secrets"], ["bough", "claude", "co-cli", "codex", "copilot", "cursor", "gemini", "markdown", "messages", "opencode", "pi", "vscode-chat"], ["transfer"]];
+
 const CORE = "packages/session-core/src";
+const POSTGRES = "packages/postgres/src";
+const FORMATS = "packages/formats/src";
 
 // The folders of compaction, lowest first.
 const COMPACTION_FOLDERS = [
@@ -74,7 +72,7 @@ const upward = (source, levels) =>
   levels.map((folders, level) => {
     const later = levels.slice(level + 1).map((names) => `(${names.join("|")})/`);
     return {
-      name: `${source.split("/")[1]}-${folders.join("-")}-points-down`,
+      name: `${source.split("/").filter((part) => !/^(packages|src)$/.test(part)).join("-")}-${folders.join("-")}-points-down`,
       comment: "A folder imports only from folders listed before it.",
       severity: "error",
       from: { path: `^${source}/(${folders.join("|")})/` },
@@ -94,26 +92,48 @@ module.exports = {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     ...upward(CORE, CORE_FOLDERS),
+    ...upward(`${CORE}/sqlite`, SQLITE_FOLDERS),
+    ...upward(FORMATS, FORMATS_FOLDERS),
     ...upward(COMPACTION, COMPACTION_FOLDERS),
     ...upward(CLI, CLI_FOLDERS),
     {
-      name: "formats-do-not-import-storage",
-      comment: "Formats convert texts to entries and back. They do not import SQLite or the code that stores entries.",
+      name: "handles-use-only-the-port",
+      comment: "Session and Store use the storage port only, so that the engine can be replaced. openStore and restoreStore choose the engine.",
       severity: "error",
-      from: { path: `^${CORE}/formats/` },
-      to: { path: `^${CORE}/(storage|search|sessions|tree|import)/` },
+      from: { path: `^${CORE}/(session|context|view|store)/`, pathNot: `^${CORE}/store/(open-store|restore-store)\\.ts$` },
+      to: { path: `^${CORE}/sqlite/`, pathNot: `^${CORE}/sqlite/file/connection-options\\.ts$` },
     },
     {
-      name: "handles-use-only-the-port",
-      comment: "Session and Store use the storage port only, so that the storage engine can be replaced.",
+      name: "rules-know-no-engine",
+      comment: "Both engines ask the rules. A rule knows neither SQL nor a driver.",
       severity: "error",
-      from: { path: `^${CORE}/(session/|context/|store/(store|maintenance)\\.ts$)` },
-      to: { path: `^${CORE}/(storage|search|sessions|tree|import)/` },
+      from: { path: `^${CORE}/(rules|port)/` },
+      to: { path: `^${CORE}/(sqlite|session|store)/` },
+    },
+    {
+      name: "siblings-use-exports",
+      comment: "A package imports another one only through the subpaths that its manifest exports, and only those below it.",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/src/" },
+      to: { path: "^packages/([^/]+)/src/", pathNot: "^packages/$1/src/" },
+    },
+    { name: "core-is-the-bottom", severity: "error", from: { path: `^${CORE}/` }, to: { path: "^packages/(?!session-core/)", pathNot: "^packages/postgres/" } },
+    {
+      name: "postgres-and-formats-use-core-only",
+      severity: "error",
+      from: { path: `^(${POSTGRES}|${FORMATS})/` },
+      to: { path: "^packages/(compaction|adapters|cli)/" },
+    },
+    {
+      name: "postgres-and-formats-are-apart",
+      severity: "error",
+      from: { path: `^(${POSTGRES}|${FORMATS})/` },
+      to: { path: "^packages/(postgres|formats)/", pathNot: ["^packages/postgres/src/", "^packages/formats/src/"] },
     },
     {
       name: "cli-above-compaction-above-core",
       severity: "error",
-      from: { path: "^packages/(session-core|compaction)/" },
+      from: { path: "^packages/(session-core|postgres|formats|compaction)/" },
       to: { path: "^packages/cli/" },
     },
     {
@@ -143,7 +163,6 @@ module.exports = {
         to: { path: `node_modules/${framework}` },
       },
     ]),
-    { name: "core-is-the-bottom", severity: "error", from: { path: "^packages/session-core/" }, to: { path: "^packages/compaction/" } },
     {
       name: "tests-at-the-top-use-exports",
       comment: "Tests import other packages only through their exports.",
@@ -153,8 +172,9 @@ module.exports = {
     },
     only("modelcontextprotocol-in-mcp", "@modelcontextprotocol", "^packages/cli/src/mcp/"),
     only("ink-in-tui", "(ink|react)", "^packages/cli/src/tui/"),
-    only("better-sqlite3-in-sqlite", "better-sqlite3", `^${CORE}/sqlite/`),
-    only("kysely-in-folders-with-queries", "kysely", `^${CORE}/(storage|search|sessions|tree|verify)/`),
+    only("better-sqlite3-in-one-file", "better-sqlite3", `^${CORE}/sqlite/file/driver\\.ts$`),
+    only("pg-in-one-file", "pg", `^${POSTGRES}/driver\\.ts$`),
+    only("kysely-in-engines", "kysely", `^(${CORE}/(sqlite/|rules/declare-query)|${POSTGRES}/)`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
     only(
       "zod-where-input-is-validated",
@@ -166,7 +186,7 @@ module.exports = {
       comment:
         "The AI SDK is an optional peer: also its types are named only by the subpaths ai-sdk, and by the command, which bundles it.",
       severity: "error",
-      from: { path: "^packages/[^/]+/src", pathNot: `^(${CORE}|${COMPACTION})/ai-sdk(/|\\.ts$)|^packages/cli/src/agent/` },
+      from: { path: "^packages/[^/]+/src", pathNot: `^(${ADAPTERS}|${COMPACTION})/ai-sdk(/|\\.ts$)|^packages/cli/src/agent/` },
       to: { path: "node_modules/(ai|@ai-sdk/[^/]+)/" },
     },
     only("js-tiktoken-in-one-adapter", "js-tiktoken", `^${COMPACTION}/tokens/tiktoken/`),

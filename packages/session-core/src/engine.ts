@@ -1,3 +1,6 @@
+// The subpath `@bough/session-core/engine`: what a storage engine is written with. The port (`SessionStorage` and its records) is what it
+// implements; the rules are what all engines share and know no SQL: batches, paths, derived columns, totals, titles, forks, filters, the
+// language of search, the import of a session. @bough/postgres is an engine that uses nothing else. docs/engine.md describes the parts.
 export { copyJson, decodeBytes, parseEncoded } from "./entry/bytes.js";
 export { contentKey } from "./entry/content-key.js";
 export { jsonText, MAX_JSON_LENGTH } from "./entry/json.js";

@@ -1,3 +1,5 @@
+// The subpath `@bough/session-core/view`: what a person sees of an entry, before anything is drawn: its text, its preview, the steps of a
+// conversation, what a tool call does, and texts of a safe form and a bounded length. Everything here is pure.
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 export { previewOf } from "./entry/preview.js";
 export { shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";

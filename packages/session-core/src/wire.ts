@@ -1,3 +1,5 @@
+// The subpath `@bough/session-core/wire`: what the records of other programs are read and written with: fields of untrusted JSON, blocks
+// of providers in both directions, texts of summaries, ids, bytes in JSON.
 export { toContent, toContentBlock, toReplyBlocks } from "./context/converters/anthropic-blocks.js";
 export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";
 export { parseArguments, toDataBlock, withoutUndefined } from "./context/converters/replies.js";

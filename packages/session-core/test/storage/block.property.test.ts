@@ -10,7 +10,7 @@ import {
   encodeBlock,
   encodeBlockAsync,
   OpenBlock,
-} from "../../src/sqlite/payloads/block.js";
+} from "../../src/sqlite/file/block.js";
 
 /** JSON texts as payloads are: short ones, long ones, of any characters, as large as a block and larger. */
 const json = fc.oneof(

@@ -60,7 +60,7 @@ export class Search {
   #startAt(by: 1 | -1, from: number | undefined): number {
     if (from === undefined) return by === 1 ? 0 : this.#matches.length - 1;
     const at = this.#matches.findIndex(({ step }) => step >= from && this.#conversation.isShown(step));
-    return Math.max(at, 0);
+    return at < 0 ? 0 : at;
   }
 
   #findAll(terms: readonly string[]): readonly Match[] {

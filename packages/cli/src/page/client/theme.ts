@@ -3,7 +3,10 @@ const KEY = "bough-theme";
 
 /** The switch between light, dark, and what the system says. */
 export function startTheme(button: HTMLElement): () => void {
-  let at = Math.max(0, THEMES.indexOf(readTheme()));
+  let at = Math.max(
+    0,
+    THEMES.findIndex((theme) => theme === readTheme()),
+  );
   const apply = () => {
     const theme = THEMES[at] ?? "system";
     if (theme === "system") delete document.documentElement.dataset["theme"];

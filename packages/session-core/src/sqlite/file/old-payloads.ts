@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
-import { BlockFault, type EncodedBlock, OpenBlock } from "../payloads/block.js";
+import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
 import type { OnProgress } from "./connection-options.js";
 
 /** How many entries are read at once. */
