@@ -74,6 +74,8 @@ export { withoutNamedForks } from "./sessions/fork-titles.js";
 export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
 export { isSystemError } from "./source/source-file.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
+// Names of sessions whose titles in errors are masked
+export { resolveSession } from "./store/session-names.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
 export { removeInvisible } from "./text/invisible.js";
