@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { StoreReadOnlyError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { StoreChange } from "../port/session-storage.js";
 import type { Query } from "../query/declare.js";
@@ -12,6 +13,8 @@ import { toServer } from "./text.js";
 /** What reads the sessions of a tenant. */
 interface Reader {
   readonly tenant: string;
+  /** Whether it writes nothing. */
+  readonly readOnly: boolean;
   all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]>;
 }
 
@@ -107,7 +110,7 @@ export class ChangeFeed {
 
   /** The channel of the tenant. Any role of the database can listen to any channel, so its name is random, in a table under row-level security. */
   #channelOn(client: Pick<PgConnection, "query">): Promise<string> {
-    const known = this.#channel ?? readChannel(client, this.#attempts.place.schema, this.#database.tenant);
+    const known = this.#channel ?? readChannel(client, this.#attempts.place.schema, this.#database);
     this.#channel = known;
     // It is read again at the next announcement, or when the listener connects again.
     known.catch(() => (this.#channel = undefined));
@@ -198,13 +201,14 @@ function parseAnnouncement(text: string): readonly [origin: unknown, ids: readon
 }
 
 /** Reads the channel of a tenant, and chooses one if there is none. A role that only reads can listen once a writer has chosen it. */
-async function readChannel(client: Pick<PgConnection, "query">, schema: string, tenant: string): Promise<string> {
+async function readChannel(client: Pick<PgConnection, "query">, schema: string, { tenant, readOnly }: Reader): Promise<string> {
   const table = `"${schema}".${CHANNEL_TABLE}`;
   const key = toServer(tenant);
   const read = async () =>
     (await client.query<{ channel: string }>(`SELECT channel FROM ${table} WHERE tenant = $1`, [key])).rows[0]?.channel;
   const found = await read();
   if (found !== undefined) return quotedChannel(found);
+  if (readOnly) throw new StoreReadOnlyError(`${schema}.${CHANNEL_TABLE}`);
   const chosen = `bough_${randomBytes(16).toString("hex")}`;
   await client.query(`INSERT INTO ${table} (tenant, channel) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [key, chosen]);
   return quotedChannel((await read()) ?? chosen);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ConnectionLostError, PoolExhaustedError, ServerFullError, ServerUnavailableError } from "../errors/server-errors.js";
-import { StoreBusyError, StoreClosedError } from "../errors/store-errors.js";
+import { StoreBusyError, StoreClosedError, StoreReadOnlyError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Query } from "../query/declare.js";
 import type { Attempts, Held } from "./attempts.js";
@@ -41,6 +41,8 @@ export interface Common extends StatementContext {
   readonly tenant: string;
   /** Of the schema that this program knows; bound to `p.version` of every query. */
   readonly version: number;
+  /** Whether nothing may be written. The server refuses as well, unless a pooler does not pass on the setting that says so. */
+  readonly readOnly?: boolean;
 }
 
 abstract class QueryRunner implements Database {
@@ -52,6 +54,10 @@ abstract class QueryRunner implements Database {
 
   get tenant(): string {
     return this.common.tenant;
+  }
+
+  get readOnly(): boolean {
+    return this.common.readOnly === true;
   }
 
   async get<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R | undefined> {
@@ -167,7 +173,8 @@ export class PgDatabase extends QueryRunner {
     return { row: rows.map((row) => fromRow<R>(row))[0], isOtherDone };
   }
 
-  async #send(attempt: (client: PgClient) => Promise<Answer>, { isRepeatable, session }: Effect): Promise<Answer> {
+  async #send(attempt: (client: PgClient) => Promise<Answer>, { writes, isRepeatable, session }: Effect): Promise<Answer> {
+    if (writes) this.#requireMode();
     const answer = await this.#run(async (client, held) => {
       try {
         return await attempt(client);
@@ -217,6 +224,7 @@ export class PgDatabase extends QueryRunner {
   }
 
   async #write<T>(body: (transaction: Database) => Promise<T>, begin: string): Promise<T> {
+    this.#requireMode();
     for (;;) {
       const mark = randomUUID();
       const attempt = await this.#run(async (client, held) => {
@@ -248,6 +256,7 @@ export class PgDatabase extends QueryRunner {
   }
 
   override async requireWritable(): Promise<void> {
+    this.#requireMode();
     await this.#run((client) => this.#attempts.checkSchema(client));
   }
 
@@ -255,6 +264,11 @@ export class PgDatabase extends QueryRunner {
     if (transaction.hasWritten) return this.#marks.commit(client, mark);
     await client.query("COMMIT");
     return "committed";
+  }
+
+  /** @throws {StoreReadOnlyError} the store was opened for reading. Nothing is sent. */
+  #requireMode(): void {
+    if (this.readOnly) throw new StoreReadOnlyError(this.label, { hint: "Open the store with another mode than read-only." });
   }
 
   /** Runs `body` in one read transaction, so that all its queries use the same snapshot. */
