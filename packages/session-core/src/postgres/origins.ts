@@ -8,6 +8,7 @@ import {
   originsIn,
   referenceIn,
   type SharedEntry,
+  sourcesFirst,
 } from "../entry/origins.js";
 import { usageOf } from "../entry/reply-usage.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
@@ -377,7 +378,7 @@ const setCopied = pgQuery<{ session: SessionId; parent: SessionId; origins: stri
 export async function addOrigins(transaction: Database): Promise<void> {
   const sessions = (await transaction.all(importedSessions, {})).map(({ id }) => id);
   for (const session of sessions) await addKeys(transaction, session);
-  const copied = await transaction.all(forks, {});
+  const copied = sourcesFirst(await transaction.all(forks, {}));
   for (const { id: session, parent } of copied) await transaction.run(setCopied, { session, parent, origins: originsIn(parent) });
   for (const session of new Set([...sessions, ...copied.map(({ id }) => id)]))
     await connectCopies(transaction, session, { from: 0, references: new Set() });

@@ -10,6 +10,7 @@ import type { Store } from "../../src/store/store.js";
 import { copySessions as copyStore } from "../../src/transfer/copy.js";
 import { exportClaude, exportCodex, exportPi } from "../../src/transfer/export.js";
 import { importPath } from "../../src/transfer/import-path.js";
+import { grow } from "../world/grow.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../world/stores.js";
 
@@ -206,6 +207,14 @@ test("a reply counts once for the id of its response, wherever in another file i
   const records = other === undefined ? [] : [other, reply("b", "whole")];
   await imported(store, { header: { sessionId: "other", kind: "conversation" }, records: () => records });
   expect(await used(store)).toEqual([1, 1]);
+});
+
+test("a search that leaves out the original finds the copy in the session that came into the store first", async () => {
+  const store = await openedStore();
+  await grow("u1 a1", { store, session: { id: "original", cwd: "/a" } });
+  for (const id of ["zulu", "mike", "alpha"]) await store.forkSession("original", { id, cwd: "/b" });
+  const { hits } = await store.search({ query: "a1", cwd: "/b", types: ["message"] });
+  expect(hits.map(({ sessionId }) => sessionId)).toEqual(["zulu"]);
 });
 
 test("a search in a directory or of an agent finds the copy that is there, once", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { userMessage } from "../../src/index.js";
-import { lastingPlace, openedStore } from "../world/stores.js";
 import { grow } from "../world/grow.js";
+import { lastingPlace, openedStore } from "../world/stores.js";
 import { allWrites } from "../world/writes.js";
 
 test("a store that is opened for reading reads, and refuses every write", async () => {
