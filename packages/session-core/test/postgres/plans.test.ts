@@ -38,6 +38,7 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
   ["SELECT session.seq, session.session_id AS id, session.title", "titles that match a search; parts of words are compared with each word"],
   ["AND NOT entry.inherited AND entry.origin IS NOT NULL AND EXISTS", "a deletion, which reads all entries of the session anyway"],
   ["SELECT session_id AS id, count(*) AS entries FROM entry", "counts the copies of a session, which have an index of their own"],
+  ["SELECT count(*) AS count FROM entry", "totals: counts the copies, which have an index of their own"],
   ["AND inherited AND EXISTS", "lists the copies of a session, which have an index of their own"],
   [
     "UPDATE entry SET origin = known.origin FROM entry AS known",

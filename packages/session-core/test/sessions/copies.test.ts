@@ -209,6 +209,16 @@ test("a reply counts once for the id of its response, wherever in another file i
   expect(await used(store)).toEqual([1, 1]);
 });
 
+test("the counts of a store say how many of its entries are copies", async () => {
+  const store = await openedStore();
+  const { session } = await grow("u1 a1 u2", { store, session: { id: "original" } });
+  const fork = await store.forkSession("original", { id: "fork" });
+  await fork.append(userMessage("more"));
+  expect(await store.statistics()).toMatchObject({ entries: 7, inheritedEntries: 3 });
+  expect(await session.statistics()).toMatchObject({ entries: 3, inheritedEntries: 0 });
+  expect(await fork.statistics()).toMatchObject({ entries: 4, inheritedEntries: 3 });
+});
+
 test("a search that leaves out the original finds the copy in the session that came into the store first", async () => {
   const store = await openedStore();
   await grow("u1 a1", { store, session: { id: "original", cwd: "/a" } });
