@@ -121,9 +121,9 @@ const BARE = `
 const BARE_REPLY = BARE.replace(
   "WITH listed",
   `WITH used AS (
-    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)
-    VALUES ($1, $2, false, 'anthropic', 'claude-sonnet-4-5', 1, $${LISTED + 1}, $${LISTED + 2}, $${LISTED + 3}, $${LISTED + 4}, $${LISTED + 5})
-    ON CONFLICT (tenant, session_id, inherited, provider, model) DO UPDATE SET replies = total.replies + 1, input_tokens = total.input_tokens + excluded.input_tokens,
+    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, model_key, replies, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)
+    VALUES ($1, $2, false, 'anthropic', 'claude-sonnet-4-5', sha256('anthropic claude-sonnet-4-5'), 1, $${LISTED + 1}, $${LISTED + 2}, $${LISTED + 3}, $${LISTED + 4}, $${LISTED + 5})
+    ON CONFLICT (tenant, session_id, inherited, model_key) DO UPDATE SET replies = total.replies + 1, input_tokens = total.input_tokens + excluded.input_tokens,
       output_tokens = total.output_tokens + excluded.output_tokens, cache_read_tokens = total.cache_read_tokens + excluded.cache_read_tokens,
       cache_write_tokens = total.cache_write_tokens + excluded.cache_write_tokens, cost_usd = total.cost_usd + excluded.cost_usd),
     listed`,

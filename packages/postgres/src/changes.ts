@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SessionId, StoreChange } from "@bough/session-core";
+import { StoreReadOnlyError, type SessionId, type StoreChange } from "@bough/session-core";
 import type { Query } from "@bough/session-core/engine";
 import type { Attempts } from "./attempts.js";
 import type { PgConnection } from "./driver.js";
@@ -11,6 +11,8 @@ import { toServer } from "./text.js";
 /** What reads the sessions of a tenant. */
 interface Reader {
   readonly tenant: string;
+  /** Whether it writes nothing. */
+  readonly readOnly: boolean;
   all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]>;
 }
 
@@ -106,7 +108,7 @@ export class ChangeFeed {
 
   /** The channel of the tenant. Any role of the database can listen to any channel, so its name is random, in a table under row-level security. */
   #channelOn(client: Pick<PgConnection, "query">): Promise<string> {
-    const known = this.#channel ?? readChannel(client, this.#attempts.place.schema, this.#database.tenant);
+    const known = this.#channel ?? readChannel(client, this.#attempts.place.schema, this.#database);
     this.#channel = known;
     // It is read again at the next announcement, or when the listener connects again.
     known.catch(() => (this.#channel = undefined));
@@ -197,13 +199,14 @@ function parseAnnouncement(text: string): readonly [origin: unknown, ids: readon
 }
 
 /** Reads the channel of a tenant, and chooses one if there is none. A role that only reads can listen once a writer has chosen it. */
-async function readChannel(client: Pick<PgConnection, "query">, schema: string, tenant: string): Promise<string> {
+async function readChannel(client: Pick<PgConnection, "query">, schema: string, { tenant, readOnly }: Reader): Promise<string> {
   const table = `"${schema}".${CHANNEL_TABLE}`;
   const key = toServer(tenant);
   const read = async () =>
     (await client.query<{ channel: string }>(`SELECT channel FROM ${table} WHERE tenant = $1`, [key])).rows[0]?.channel;
   const found = await read();
   if (found !== undefined) return quotedChannel(found);
+  if (readOnly) throw new StoreReadOnlyError(`${schema}.${CHANNEL_TABLE}`);
   const chosen = `bough_${randomBytes(16).toString("hex")}`;
   await client.query(`INSERT INTO ${table} (tenant, channel) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [key, chosen]);
   return quotedChannel((await read()) ?? chosen);

@@ -25,6 +25,7 @@ import { connectCopied } from "./origins.js";
 import type { NewEntryRow } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { insertEntries, kindArray, kindsAdded, saveLabels, saveLeaves, saveRuns } from "./save-changes.js";
+import { modelKey } from "./schema-steps.js";
 import { ofSession } from "./session-key.js";
 import { insertNewSession, saveMetadata, saveTitle } from "./session-rows.js";
 import { wordsOf } from "./words.js";
@@ -226,9 +227,10 @@ async function saveValues(transaction: Database, session: SessionId, values: Cop
 
 const insertUsage = pgQuery<CopiedUsage & { session: SessionId }>(({ sql, p }) =>
   pgRaw(sql`
-    INSERT INTO usage_total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens,
+    INSERT INTO usage_total (tenant, session_id, inherited, provider, model, model_key, replies, input_tokens, output_tokens, cache_read_tokens,
       cache_write_tokens, cost_usd, recorded_replies)
-    VALUES (${p.tenant}, ${p.session}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.inputTokens}, ${p.outputTokens},
+    VALUES (${p.tenant}, ${p.session}, ${p.inherited}, ${p.provider}, ${p.model},
+      ${modelKey(sql`${p.provider}::text`, sql`${p.model}::text`)}, ${p.replies}, ${p.inputTokens}, ${p.outputTokens},
       ${p.cacheReadTokens}, ${p.cacheWriteTokens}, ${p.costUsd}, ${p.recordedReplies})`),
 );
 

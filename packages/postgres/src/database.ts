@@ -7,6 +7,7 @@ import {
   type SessionId,
   StoreBusyError,
   StoreClosedError,
+  StoreReadOnlyError,
 } from "@bough/session-core";
 import type { Query } from "@bough/session-core/engine";
 import type { Attempts, Held } from "./attempts.js";
@@ -47,6 +48,8 @@ export interface Common extends StatementContext {
   readonly tenant: string;
   /** Of the schema that this program knows; bound to `p.version` of every query. */
   readonly version: number;
+  /** Whether nothing may be written. The server refuses as well, unless a pooler does not pass on the setting that says so. */
+  readonly readOnly?: boolean;
 }
 
 abstract class QueryRunner implements Database {
@@ -58,6 +61,10 @@ abstract class QueryRunner implements Database {
 
   get tenant(): string {
     return this.common.tenant;
+  }
+
+  get readOnly(): boolean {
+    return this.common.readOnly === true;
   }
 
   async get<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R | undefined> {
@@ -173,7 +180,8 @@ export class PgDatabase extends QueryRunner {
     return { row: rows.map((row) => fromRow<R>(row))[0], isOtherDone };
   }
 
-  async #send(attempt: (client: PgClient) => Promise<Answer>, { isRepeatable, session }: Effect): Promise<Answer> {
+  async #send(attempt: (client: PgClient) => Promise<Answer>, { writes, isRepeatable, session }: Effect): Promise<Answer> {
+    if (writes) this.#requireMode();
     const answer = await this.#run(async (client, held) => {
       try {
         return await attempt(client);
@@ -223,6 +231,7 @@ export class PgDatabase extends QueryRunner {
   }
 
   async #write<T>(body: (transaction: Database) => Promise<T>, begin: string): Promise<T> {
+    this.#requireMode();
     for (;;) {
       const mark = randomUUID();
       const attempt = await this.#run(async (client, held) => {
@@ -254,6 +263,7 @@ export class PgDatabase extends QueryRunner {
   }
 
   override async requireWritable(): Promise<void> {
+    this.#requireMode();
     await this.#run((client) => this.#attempts.checkSchema(client));
   }
 
@@ -261,6 +271,11 @@ export class PgDatabase extends QueryRunner {
     if (transaction.hasWritten) return this.#marks.commit(client, mark);
     await client.query("COMMIT");
     return "committed";
+  }
+
+  /** @throws {StoreReadOnlyError} the store was opened for reading. Nothing is sent. */
+  #requireMode(): void {
+    if (this.readOnly) throw new StoreReadOnlyError(this.label, { hint: "Open the store with another mode than read-only." });
   }
 
   /** Runs `body` in one read transaction, so that all its queries use the same snapshot. */

@@ -76,24 +76,35 @@ export function createConnection(pool: PgPool): PgConnection {
 
 /**
  * Makes a class of connections that give no password, and are not used, unless the server proves that it knows the password and that the encrypted
- * connection ends at it (SCRAM-SHA-256-PLUS). The driver would answer a server that asks for the password itself.
+ * connection ends at it (SCRAM-SHA-256-PLUS). The driver would answer a server that asks for the password itself, also after it offered to prove.
  */
 function boundClient(address: ServerAddress): typeof pg.Client {
   return class BoundClient extends pg.Client {
     constructor(config?: string | pg.ClientConfig) {
-      let isBound = false;
+      let offersProof = false;
+      let isProven = false;
       const refusal = () => new ServerLoginError(address.label, NOT_BOUND, { hint: "Or leave channel_binding out of the address." });
       const password = async () => {
-        if (!isBound) throw refusal();
+        if (!offersProof) throw refusal();
         return (await address.password()) ?? "";
       };
       super(typeof config === "string" ? { connectionString: config, password } : { ...config, password });
-      this.connection.on("authenticationSASL", (offer: { readonly mechanisms: readonly string[] }) => {
-        isBound = offer.mechanisms.includes("SCRAM-SHA-256-PLUS");
+      // The driver keeps the password that it was told, and would send it at the next request without asking. So each request is a new question.
+      const onRequest = (mechanisms: readonly string[]) => {
+        offersProof = mechanisms.includes("SCRAM-SHA-256-PLUS");
+        isProven = false;
+        Object.assign(this, { password });
+      };
+      this.connection.on("authenticationSASL", ({ mechanisms }: { readonly mechanisms: readonly string[] }) => onRequest(mechanisms));
+      for (const request of ["authenticationCleartextPassword", "authenticationMD5Password"])
+        this.connection.on(request, () => onRequest([]));
+      // The driver compares the signature in it after this, and fails if the server does not know the password.
+      this.connection.on("authenticationSASLFinal", () => {
+        isProven = offersProof;
       });
-      // A server that asks for nothing proves nothing.
+      // A server that asks for nothing, or stops in the middle, proves nothing.
       this.connection.on("authenticationOk", () => {
-        if (!isBound) this.connection.emit("error", refusal());
+        if (!isProven) this.connection.emit("error", refusal());
       });
     }
   };

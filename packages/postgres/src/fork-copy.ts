@@ -116,11 +116,11 @@ const wholeTree = [
 // The usage of the copies counts in the source, so that totals over all sessions count it once.
 const copyUsage = pgQuery<Copy>(({ sql, p }) =>
   pgRaw(sql`
-    INSERT INTO usage_total (tenant, session_id, inherited, provider, model, replies, input_tokens, output_tokens, cache_read_tokens,
+    INSERT INTO usage_total (tenant, session_id, inherited, provider, model, model_key, replies, input_tokens, output_tokens, cache_read_tokens,
       cache_write_tokens, cost_usd, recorded_replies)
-    SELECT ${p.tenant}::text, ${p.to}::text, TRUE, provider, model, sum(replies), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
-      sum(cache_write_tokens), sum(cost_usd), sum(recorded_replies)
-    FROM usage_total WHERE ${ofSession(sql, p, "usage_total")} GROUP BY provider, model`),
+    SELECT ${p.tenant}::text, ${p.to}::text, TRUE, provider, model, model_key, sum(replies), sum(input_tokens), sum(output_tokens),
+      sum(cache_read_tokens), sum(cache_write_tokens), sum(cost_usd), sum(recorded_replies)
+    FROM usage_total WHERE ${ofSession(sql, p, "usage_total")} GROUP BY provider, model, model_key`),
 );
 
 const copyCounts = pgQuery<Copy>(({ sql, p }) =>

@@ -47,7 +47,8 @@ export async function openPostgres(options: PostgresOptions, steps: readonly Mig
     await pool.end();
     throw error;
   }
-  return new PostgresStorage(new PgDatabase(attempts, { tenant, schema, prepare, version: steps.length }), options.fileTools);
+  const common = { tenant, schema, prepare, version: steps.length, readOnly: pooled.readOnly };
+  return new PostgresStorage(new PgDatabase(attempts, common), options.fileTools);
 }
 
 /** It is in each key, and a setting of each connection; a row of an index has at most about 2,700 bytes. */

@@ -12,6 +12,7 @@ import {
   type SharedEntry,
   UsageSums,
   usageOf,
+  sourcesFirst,
 } from "@bough/session-core/engine";
 import type { Database } from "./database.js";
 import { typeOf } from "./facts.js";
@@ -376,7 +377,7 @@ const setCopied = pgQuery<{ session: SessionId; parent: SessionId; origins: stri
 export async function addOrigins(transaction: Database): Promise<void> {
   const sessions = (await transaction.all(importedSessions, {})).map(({ id }) => id);
   for (const session of sessions) await addKeys(transaction, session);
-  const copied = await transaction.all(forks, {});
+  const copied = sourcesFirst(await transaction.all(forks, {}));
   for (const { id: session, parent } of copied) await transaction.run(setCopied, { session, parent, origins: originsIn(parent) });
   for (const session of new Set([...sessions, ...copied.map(({ id }) => id)]))
     await connectCopies(transaction, session, { from: 0, references: new Set() });

@@ -176,13 +176,14 @@ const USAGE_COLUMNS = [
 
 /** SQL that adds to the usage of a model, in the session of each row of `rows`. */
 export function usageAdded(sql: Sql, p: AddedUsage, inherited: unknown, rows: RawBuilder<unknown>): RawBuilder<unknown> {
+  const [provider, model] = [sql`${p.provider}::text`, sql`${p.model}::text`];
   const names = sql.join(USAGE_COLUMNS.map((name) => sql.ref(name)));
   const values = sql.join(USAGE_COLUMNS.map((name) => sql`${p[name]}::double precision`));
   const sums = sql.join(USAGE_COLUMNS.map((name) => sql`${sql.ref(name)} = ${sql.ref(`total.${name}`)} + ${sql.ref(`excluded.${name}`)}`));
   return sql`
-    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, ${names})
-    SELECT tenant, session_id, ${inherited}::boolean, ${p.provider}::text, ${p.model}::text, ${values} FROM ${rows}
-    ON CONFLICT (tenant, session_id, inherited, ${sql.raw(modelKey("provider", "model"))}) DO UPDATE SET ${sums}`;
+    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, model_key, ${names})
+    SELECT tenant, session_id, ${inherited}::boolean, ${provider}, ${model}, ${modelKey(provider, model)}, ${values} FROM ${rows}
+    ON CONFLICT (tenant, session_id, inherited, model_key) DO UPDATE SET ${sums}`;
 }
 
 const addUsage = pgQuery<AddedUsage & { session: SessionId; inherited: boolean }>(({ sql, p }) =>

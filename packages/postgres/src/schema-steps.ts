@@ -18,12 +18,36 @@ export function startsAndIs(column: RawBuilder<unknown>, text: unknown, characte
   return sql<boolean>`left(${column}, ${cut}) = left(${text}::text, ${cut}) AND ${column} = ${text}`;
 }
 
+// A backslash is doubled because `decode` gives it a meaning; the bytes that join the names occur in no text of the store together (text.ts).
+const [HASHED, JOINED, END] = ["sha256(decode(replace(", String.raw` || E'\x01\x03' || `, String.raw`, E'\\', E'\\\\'), 'escape'))`];
+
+/** SQL of a short value that is another one for every provider and model, whose names can be too long for an index. */
+export function modelKey(provider: RawBuilder<unknown>, model: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${sql.raw(HASHED)}${provider}${sql.raw(JOINED)}${model}${sql.raw(END)}`;
+}
+
 /**
- * SQL of a short text that is another one for every provider and model, whose names can be too long for an index. A backslash is doubled because
- * `decode` gives it a meaning; the bytes that join the names occur in no text of the store together (text.ts).
+ * A statement that gives a table the owner of the other ones and the rights that roles have on these: whoever upgrades a store may be another role
+ * than its owner. Each privilege of `grants` is on every table, and so on `value`.
  */
-export function modelKey(provider: string, model: string): string {
-  return String.raw`sha256(decode(replace(${provider} || E'\x01\x03' || ${model}, E'\\', E'\\\\'), 'escape'))`;
+function ownedAsOthers(table: string): string {
+  return `DO $$
+    DECLARE
+      known CONSTANT pg_catalog.regclass := 'value'::regclass;
+      owner CONSTANT oid := (SELECT relowner FROM pg_class WHERE oid = known);
+      given record;
+    BEGIN
+      IF owner <> (SELECT relowner FROM pg_class WHERE oid = '${table}'::regclass) THEN
+        EXECUTE format('ALTER TABLE ${table} OWNER TO %I', pg_get_userbyid(owner));
+      END IF;
+      FOR given IN
+        SELECT privilege_type, is_grantable, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
+        FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) WHERE oid = known AND grantee <> owner
+      LOOP
+        EXECUTE format('GRANT %s ON ${table} TO %s', given.privilege_type, given.role)
+          || CASE WHEN given.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END;
+      END LOOP;
+    END $$`;
 }
 
 /** Long texts are indexed by their beginnings, functions name everything with its schema, and announcements are on channels that cannot be guessed. */
@@ -35,12 +59,16 @@ export function secondStep({ schema }: Layout): readonly string[] {
     `CREATE INDEX session_by_cwd ON session (tenant, ${cut("cwd")}, listing, active_at_ms) WHERE cwd IS NOT NULL`,
     `CREATE INDEX session_by_parent ON session (tenant, ${cut("parent_session_id")}, active_at_ms) WHERE parent_session_id IS NOT NULL`,
     `CREATE INDEX session_by_member ON session_metadata (tenant, ${cut("key", INDEXED_KEY)}, ${cut("value", INDEXED_VALUE)})`,
-    "ALTER TABLE usage_total DROP CONSTRAINT usage_total_pkey",
-    `CREATE UNIQUE INDEX usage_total_by_model ON usage_total (tenant, session_id, inherited, ${modelKey("provider", "model")})`,
+    // Logical replication finds the row to change by a primary key, also during the upgrade.
+    "ALTER TABLE usage_total ADD COLUMN model_key bytea",
+    `UPDATE usage_total SET model_key = ${HASHED}provider${JOINED}model${END}`,
+    "ALTER TABLE usage_total DROP CONSTRAINT usage_total_pkey, ALTER COLUMN model_key SET NOT NULL",
+    "ALTER TABLE usage_total ADD PRIMARY KEY (tenant, session_id, inherited, model_key)",
     `CREATE TABLE ${CHANNEL_TABLE} (
       tenant  text COLLATE "C" PRIMARY KEY,
       channel text COLLATE "C" NOT NULL -- the name of a channel of NOTIFY
     )`,
     ...secured(CHANNEL_TABLE, 0),
+    ownedAsOthers(CHANNEL_TABLE),
   ];
 }

@@ -32,14 +32,15 @@ export function searchedEntries(request: SearchRequest, tenant: string, untilMs:
   return { from: ofSession.length === 0 ? sql`entry` : sql`entry ${JOIN_SESSION}`, where: allOf(conditions) };
 }
 
-/** The entry is no copy; or it is the first copy in the searched sessions, and the original is in none of them. */
+/** The entry is no copy; or it is the first copy in the searched sessions, in the order in which these came into the store, and the original is in none of them. */
 function isFirstCopy(request: SearchRequest): RawBuilder<boolean> {
   const places = sessionConditions(request);
   if (places.length === 0) return sql`NOT entry.inherited`;
   return sql`(NOT entry.inherited OR NOT EXISTS (
       SELECT 1 FROM entry AS other JOIN session ON session.tenant = other.tenant AND session.session_id = other.session_id
       WHERE other.tenant = entry.tenant AND other.origin = entry.origin AND other.session_id <> entry.session_id
-        AND (NOT other.inherited OR other.session_id < entry.session_id) AND ${allOf(places)})
+        AND (NOT other.inherited OR (session.seq, session.session_id) < (
+          SELECT own.seq, own.session_id FROM session AS own WHERE own.tenant = entry.tenant AND own.session_id = entry.session_id)) AND ${allOf(places)})
     AND NOT EXISTS (
       SELECT 1 FROM session JOIN entry AS other ON other.tenant = session.tenant AND other.session_id = session.session_id
       WHERE session.tenant = entry.tenant AND session.session_id = split_part(entry.origin, ' ', 1)

@@ -43,8 +43,8 @@ function codeOf(error: Error): string {
 
 /** Whether a statement failed because the tables are not those that it was written for. */
 export function isMisfit(error: unknown): boolean {
-  // A missing schema, table, column or function; a wrong type; a constraint or a NOT NULL that was not there.
-  return isServerError(error) && /^(3F000|42P01|42703|42883|42804|23502|23514)$/.test(error.code);
+  // A missing schema, table, column, function or unique key; a wrong type; a constraint or a NOT NULL that was not there.
+  return isServerError(error) && /^(3F000|42P01|42703|42883|42P10|42804|23502|23514)$/.test(error.code);
 }
 
 /**

@@ -94,7 +94,11 @@ function statisticsOf(isOne: boolean) {
       FROM usage_total WHERE ${within(sql, p, isOne, "usage_total")}
       GROUP BY inherited, provider, model ORDER BY "costUsd" DESC, "outputTokens" DESC, model`),
   );
-  return { counts, kinds, usage };
+  // From an index that has no others.
+  const copies = pgQuery<Within, { count: number }>(({ sql, p }) =>
+    pgRaw(sql<{ count: number }>`SELECT count(*) AS count FROM entry WHERE ${within(sql, p, isOne, "entry")} AND inherited`),
+  );
+  return { counts, kinds, usage, copies };
 }
 
 const ofOne = statisticsOf(true);
@@ -113,6 +117,7 @@ export async function readStatistics(database: PgDatabase, key?: SessionKey): Pr
     return {
       sessions: counts?.sessions ?? 0,
       entries: counts?.entries ?? 0,
+      inheritedEntries: (await transaction.get(queries.copies, parameters))?.count ?? 0,
       messages: counts?.messages ?? 0,
       payloadBytes: counts?.bytes ?? 0,
       byType: sumTypes(kinds),

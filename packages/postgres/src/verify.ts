@@ -4,6 +4,7 @@ import {
   findMetadataFault,
   MAIN_LEAF,
   type MetadataRow,
+  ORIGIN_FAULTS,
   parseStoredPayload,
   quoted,
   type SessionRecordRow,
@@ -85,6 +86,7 @@ async function checkSession(database: PgDatabase, session: SessionId): Promise<r
       const page = await transaction.all(entriesAfter, { session, after, limit: PAGE });
       for (const entry of page) for (const fault of checks.add(entry)) violations.push({ sessionId: session, entryId: entry.id, ...fault });
       violations.push(...(await findLostWords(transaction, session, page, violations)));
+      violations.push(...(await findWrongOrigins(transaction, session, page)));
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.seq;
@@ -126,6 +128,48 @@ async function findLostWords(
       entryId: id,
       message: `Entry ${id} of session ${session} is not in the search index.`,
     };
+  });
+}
+
+interface WrongOrigin {
+  readonly id: string;
+  /** Whether it refers to another copy. */
+  readonly chain: boolean;
+  /** Whether it counts in totals. */
+  readonly counts: boolean;
+  /** Another session in which it counts; null: there is none. */
+  readonly other: SessionId | null;
+}
+
+const wrongOrigins = pgQuery<Session & { first: number; last: number }, WrongOrigin>(({ sql, p }) =>
+  pgRaw(sql<WrongOrigin>`
+    SELECT id, chain, counts, other FROM (
+      SELECT entry.seq, entry.id, NOT entry.inherited AS counts, coalesce(known.origin IS NOT NULL, false) AS chain,
+        CASE WHEN known.origin IS NULL AND NOT known.inherited THEN known.session_id ELSE (
+          SELECT min(other.session_id) FROM entry AS other
+          WHERE other.tenant = entry.tenant AND other.origin = entry.origin AND other.session_id <> entry.session_id AND NOT other.inherited) END AS other
+      FROM entry LEFT JOIN entry AS known ON strpos(entry.origin, ' ') > 0 AND known.tenant = entry.tenant
+        AND known.session_id = split_part(entry.origin, ' ', 1) AND known.id = split_part(entry.origin, ' ', 2)
+      WHERE ${ofSession(sql, p, "entry")} AND entry.seq BETWEEN ${p.first}::integer AND ${p.last}::integer AND entry.origin IS NOT NULL) AS checked
+    WHERE chain OR counts = (other IS NOT NULL) ORDER BY seq`),
+);
+
+/** Entries whose origin says something else than their mark, by the rules of `verify/origin-rules.ts`. */
+async function findWrongOrigins(transaction: Database, session: SessionId, page: readonly CheckedEntry[]): Promise<readonly Violation[]> {
+  const [first, last] = [page[0]?.seq, page.at(-1)?.seq];
+  if (first === undefined || last === undefined) return [];
+  return (await transaction.all(wrongOrigins, { session, first, last })).flatMap(({ id, chain, counts, other }) => {
+    const found = [
+      ...(chain ? [ORIGIN_FAULTS.chain] : []),
+      ...(counts && other !== null ? [ORIGIN_FAULTS.twice(other)] : []),
+      ...(!counts && other === null ? [ORIGIN_FAULTS.nowhere] : []),
+    ];
+    return found.map((what) => ({
+      rule: "wrong-origin" as const,
+      sessionId: session,
+      entryId: id,
+      message: `Entry ${id} of session ${session}: ${what}.`,
+    }));
   });
 }
 

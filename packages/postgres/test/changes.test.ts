@@ -15,7 +15,7 @@ async function opened(options: StoreOptions): Promise<Store> {
 class Heard {
   readonly changes: StoreChange[] = [];
   readonly end: () => void;
-  #wake = () => undefined as undefined;
+  #wake = () => undefined as void;
 
   constructor(store: Store) {
     this.end = store.onChange((change) => {

@@ -36,6 +36,7 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
   ["SELECT session.seq, session.session_id AS id, session.title", "titles that match a search; parts of words are compared with each word"],
   ["AND NOT entry.inherited AND entry.origin IS NOT NULL AND EXISTS", "a deletion, which reads all entries of the session anyway"],
   ["SELECT session_id AS id, count(*) AS entries FROM entry", "counts the copies of a session, which have an index of their own"],
+  ["SELECT count(*) AS count FROM entry", "totals: counts the copies, which have an index of their own"],
   ["AND inherited AND EXISTS", "lists the copies of a session, which have an index of their own"],
   [
     "UPDATE entry SET origin = known.origin FROM entry AS known",
@@ -127,7 +128,7 @@ async function peopled(url: string): Promise<void> {
     `UPDATE session SET parent_session_id = 'made1' WHERE kind = 'subagent' AND created_at_ms < 200`,
     `UPDATE session SET parent_session_id = session_id || 'x' WHERE parent_session_id IS NULL AND session_id <> 's'`,
     `INSERT INTO session_title SELECT '', session_id, to_tsvector('simple', session_id) FROM session`,
-    `INSERT INTO usage_total SELECT 1, 1, 1, 1, 0, 1, false, '', session_id, 'p', 'm' FROM session`,
+    `INSERT INTO usage_total SELECT 1, 1, 1, 1, 0, 1, false, '', session_id, 'p', 'm', '\\x00' FROM session`,
     `INSERT INTO entry_token_count SELECT seq, 1, '', session_id, 'counter' FROM entry WHERE session_id <> 's'`,
     `INSERT INTO word SELECT '', 'word' || n FROM generate_series(1, 20000) AS n`,
     `INSERT INTO source_file SELECT '', n, '/home/' || n, '1', 'pi' FROM generate_series(1, 3000) AS n`,

@@ -1,9 +1,10 @@
-import { Store, userMessage } from "@bough/session-core";
+import { assistantMessage, openStore, Store, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { imported, sourceOf } from "../../formats/test/world/sources.js";
 import { MIGRATIONS, type Migration } from "../src/migrate.js";
 import { openPostgres, type PostgresOptions } from "../src/open.js";
-import { ownServer } from "./server.js";
+import { ownServer, withUrl } from "./server.js";
+import { grants } from "@bough/postgres";
 
 const server = ownServer();
 
@@ -142,6 +143,58 @@ describe("a rolling upgrade", () => {
       { set: ["search_path=pg_catalog, pg_temp"] },
     ]);
     await store.close();
+  });
+
+  test("what an upgrade adds belongs to the owner of the store, for the roles that use it, whoever upgraded", async () => {
+    const url = await server.newDatabase();
+    const name = new URL(url).pathname.slice(1);
+    const [owner, app] = [`owner "of" ${name}`, `app_${name}`];
+    const roles = [`"${owner.replaceAll('"', '""')}"`, app];
+    for (const role of roles) await server.run(`CREATE ROLE ${role} LOGIN PASSWORD 'of-the-role'`);
+    await server.run(`GRANT CREATE ON DATABASE ${name} TO ${roles[0]}`);
+    const of = (username: string) => withUrl(url, { username: encodeURIComponent(username), password: "of-the-role" });
+    const options = { mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
+    await (await openPostgres({ ...options, url: of(owner) }, MIGRATIONS.slice(0, 1))).close();
+    for (const statement of grants({ role: app }))
+      await server.run(statement.replace(/, bough\.announcement_channel|bough\.announcement_channel, /, ""), of(owner));
+    await (await openedBy([], `${url}?owner=${encodeURIComponent(owner)}`)).close();
+    const owned =
+      "SELECT DISTINCT relowner::regrole::text AS owner, relacl::text AS rights FROM pg_class WHERE relname IN ('value', 'announcement_channel')";
+    expect(await server.run(owned, url)).toEqual([{ owner: roles[0]?.replaceAll("\\", ""), rights: expect.stringContaining(app) }]);
+    const store = await openStore({ url: `${of(app)}?owner=${encodeURIComponent(owner)}` });
+    const told = new Promise((resolve) => store.onChange(resolve));
+    const writer = await openStore({ url: `${of(app)}?owner=${encodeURIComponent(owner)}` });
+    await (await writer.createSession({ id: "s" })).append(userMessage("Hello"));
+    expect(await told).toMatchObject({ sessionIds: ["s"] });
+    for (const opened of [store, writer]) await opened.close();
+  });
+
+  test.each([0, 2])("an upgraded store can be replicated by a publication of its tables (%i partitions)", async (partitions) => {
+    const url = await server.newDatabase();
+    const options = { url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {}, partitions } as const;
+    await (await openPostgres(options, MIGRATIONS.slice(0, 1))).close();
+    await server.run("INSERT INTO bough.usage_total SELECT 1, 1, 1, 1, 0, 1, false, '', 's', 'p', 'm'", url);
+    await server.run("CREATE PUBLICATION everything FOR ALL TABLES", url);
+    const store = await openedBy([], url);
+    const session = await store.createSession({ id: "s" });
+    for (const text of ["One", "Two"]) await session.append(assistantMessage(text, { provider: "p", model: "m", usage: { output: 1 } }));
+    expect((await session.statistics()).usage).toMatchObject([{ provider: "p", model: "m", replies: 3 }]);
+    await store.deleteSession("s");
+    await store.close();
+  });
+
+  test("a running older program says why it cannot go on when the key of its statement is gone", async () => {
+    const url = await server.newDatabase();
+    const older = await openedBy([], url);
+    const session = await older.createSession({ id: "s" });
+    const dropped: Migration = {
+      statements: () => ["ALTER TABLE usage_total DROP CONSTRAINT usage_total_pkey"],
+      minReader: 1,
+      minWriter: NOW + 1,
+    };
+    await (await openedBy([dropped], url)).close();
+    await expect(session.append(assistantMessage("One", { usage: { output: 1 } }))).rejects.toMatchObject({ code: "NEWER_STORE" });
+    await older.close();
   });
 
   test("a store of version 2 is given the origins of its copies, for each tenant, and counts them once", async () => {

@@ -13,8 +13,7 @@ export {
   originsAfter,
   originsIn,
   referenceIn,
-  type SharedEntry,
-} from "./entry/origins.js";
+  type SharedEntry, sourcesFirst } from "./entry/origins.js";
 export { previewOf } from "./entry/preview.js";
 export { usageOf } from "./entry/reply-usage.js";
 export { parseStoredPayload } from "./entry/stored-payload.js";
@@ -182,7 +181,7 @@ export { shortenId } from "./rules/short-ids.js";
 export { bestTitles, WORD } from "./rules/title-match.js";
 export { assertTokenCounts } from "./rules/token-counts.js";
 export { type EncodedValue, encodeValue, requireExpected } from "./rules/value-json.js";
-export { type Fault, findMetadataFault, findPayloadFault } from "./rules/verify-rules.js";
+export { type Fault, findMetadataFault, findPayloadFault, ORIGIN_FAULTS } from "./rules/verify-rules.js";
 export { openSqlite } from "./sqlite/file/driver.js";
 export { storageOf } from "./store/store.js";
 export { oneLine } from "./text/one-line.js";

@@ -113,6 +113,21 @@ describe("bough mcp", () => {
     await store.deleteSession("secretive");
   });
 
+  test("masks the titles in the answer to a name of several sessions, unless --with-secrets is given", async () => {
+    const password = "hunter2Xyz9";
+    for (const id of ["twin-a", "twin-b"])
+      await (await store.createSession({ id, title: `Log in with ${password} at once` })).append(userMessage(`db_password: ${password}`));
+    const open = await connect("--store", path, "--with-secrets");
+    for (const name of ["get_tree", "read_path", "files_touched"]) {
+      const answer = await call(client, name, { session: "twin" });
+      expect(answer).toMatch(/^error: 'twin' could be .*twin-a \(Log in with \[password 1\] at once\)/);
+      expect(answer).not.toContain(password);
+    }
+    expect(await call(open, "get_tree", { session: "twin" })).toContain(password);
+    await open.close();
+    for (const id of ["twin-a", "twin-b"]) await store.deleteSession(id);
+  });
+
   test("one search gives ids that read_entries takes", async () => {
     const found = await call(client, "search_sessions", { query: "counts column" });
     expect(found).toContain("The lexer counts a tab as one column.");

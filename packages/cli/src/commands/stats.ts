@@ -29,8 +29,17 @@ export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name],
   });
 };
 
-async function printCounts(out: Printer, { sessions, entries, messages, payloadBytes, byType }: Statistics): Promise<void> {
-  const parts = [counted(sessions, "session"), counted(entries, "entry", "entries"), counted(messages, "message"), bytes(payloadBytes)];
+async function printCounts(
+  out: Printer,
+  { sessions, entries, inheritedEntries, messages, payloadBytes, byType }: Statistics,
+): Promise<void> {
+  const copies = inheritedEntries === 0 ? "" : ` (of which ${counted(inheritedEntries, "copy", "copies")})`;
+  const parts = [
+    counted(sessions, "session"),
+    `${counted(entries, "entry", "entries")}${copies}`,
+    counted(messages, "message"),
+    bytes(payloadBytes),
+  ];
   out.line(styled("bold", parts.join(", ")));
   const types = Object.entries(byType).sort(([, a], [, b]) => b - a);
   const rows = types.map(([type, number]): readonly Line[] => [[type], [count(number)]]);

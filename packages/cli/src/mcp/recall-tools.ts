@@ -22,9 +22,9 @@ const searchSessions = defineTool(
       .describe("Only sessions of these agents: claude, pi, or bough for sessions made in the store itself."),
     max_chars: INPUT.maxChars,
   }),
-  async ({ store, masks }, { session, agents, max_chars, ...input }) => {
-    const target = session === undefined ? store : await openNamed(store, session);
-    return (await recallSearch(target, input, { maxChars: max_chars, filter: { agents }, masks })).text;
+  async (source, { session, agents, max_chars, ...input }) => {
+    const target = session === undefined ? source.store : await openNamed(source, session);
+    return (await recallSearch(target, input, { maxChars: max_chars, filter: { agents }, masks: source.masks })).text;
   },
 );
 
@@ -36,9 +36,9 @@ const readEntries = defineTool(
       "Read entries of a session word for word, tool calls and tool output included, by the ids that the other tools give: several at once, or a range of a path. lines and grep show parts of long ones with line numbers; around adds the entries before and after.",
   },
   z.strictObject({ ...recallReadInput.shape, session: INPUT.session, max_chars: INPUT.maxChars }),
-  async ({ store, masks }, { session: name, max_chars, ...input }) => {
-    const session = await openNamed(store, name);
-    return (await recallRead(session, input, { maxChars: max_chars, masks })).text;
+  async (source, { session: name, max_chars, ...input }) => {
+    const session = await openNamed(source, name);
+    return (await recallRead(session, input, { maxChars: max_chars, masks: source.masks })).text;
   },
 );
 
@@ -54,9 +54,9 @@ const readPath = defineTool(
     entry: z.string().min(1).max(200).default("@leaf").describe("The end of the path: id, its beginning, a label, @leaf."),
     max_chars: INPUT.maxChars,
   }),
-  async ({ store, masks }, { session: name, entry, max_chars }) => {
-    const session = await openNamed(store, name);
-    return readNewest(session, await session.resolve(entry), max_chars, masks);
+  async (source, { session: name, entry, max_chars }) => {
+    const session = await openNamed(source, name);
+    return readNewest(session, await session.resolve(entry), max_chars, source.masks);
   },
 );
 

@@ -71,9 +71,9 @@ const getTree = defineTool(
       "The tree of a session, a line for each entry: id, role, beginning of its text. Bullets mark the path of the leaf, where the session stands. Long runs without a branch are shortened. Use it to find out which ways were tried; read entries with read_entries.",
   },
   treeInput,
-  async ({ store, masks }, { session: name, show, max_chars }) => {
-    const session = await openNamed(store, name);
-    const masker = await masks?.of(session);
+  async (source, { session: name, show, max_chars }) => {
+    const session = await openNamed(source, name);
+    const masker = await source.masks?.of(session);
     const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
     if (rows.length === 0) return "The session has no entries.";
     const shown = (await withoutPrivate(session, rows)).map((row) => ({ ...row, preview: masker?.maskLine(row.preview) ?? row.preview }));
@@ -111,9 +111,9 @@ const filesTouched = defineTool(
       "The files that the tool calls of a path read, wrote, edited, deleted or moved: how often, whether it failed, and the entry of the last time, for read_entries.",
   },
   filesInput,
-  async ({ store, masks }, { session: name, entry, path, max_chars }) => {
-    const session = await openNamed(store, name);
-    const masker = await masks?.of(session);
+  async (source, { session: name, entry, path, max_chars }) => {
+    const session = await openNamed(source, name);
+    const masker = await source.masks?.of(session);
     const found = await summarizeFiles(session, await session.resolve(entry), path);
     const files = masker?.maskValue(found) ?? found;
     if (files.length === 0)

@@ -1,6 +1,6 @@
 import { removeNulls } from "@bough/compaction/internals";
 import type { SessionMasks } from "@bough/formats/secrets";
-import type { Session, Store } from "@bough/session-core";
+import type { Session, SessionId, Store } from "@bough/session-core";
 import { findNearest, pairStart } from "@bough/session-core/view";
 import { z } from "zod";
 
@@ -63,9 +63,10 @@ export const INPUT = {
   maxChars: z.int().min(500).max(100_000).default(12_000).describe("The most characters of the answer."),
 } as const;
 
-/** Opens the session that a model named. @throws {SessionNotFoundError | AmbiguousNameError} */
-export async function openNamed(store: Store, name: string): Promise<Session> {
-  return store.openSession((await store.resolveSession(name)).id);
+/** Opens the session that a model named. The titles in the error are masked as in answers. @throws {SessionNotFoundError | AmbiguousNameError} */
+export async function openNamed({ store, masks }: McpSource, name: string): Promise<Session> {
+  const mask = masks && ((title: string, id: SessionId) => masks.maskTitle(title, () => store.openSession(id)));
+  return store.openSession((await store.resolveSession(name, mask)).id);
 }
 
 /** The beginning of lines that fit, and what to do for the rest. The number of lines that were left out replaces `N`. */

@@ -218,7 +218,7 @@ function defineStats(registry: CommandRegistry): void {
         ["bough stats --by day --since 2w", "tokens and cost of each day, in local time"],
         ["bough stats --by directory --here", "of this repository, by directory"],
       ],
-      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
+      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, inheritedEntries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
     },
     async () => (await import("../commands/stats.js")).runStats,
   )

@@ -52,8 +52,8 @@ export class SessionMasks {
   }
 }
 
-/** A name of secrets, a word with letters and digits, an address, or the start of a key. */
-const CAN_BE_SECRET = /pass|pwd|key|secret|token|auth|cookie|login|credential|:\/\/|-----|(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6}/i;
+/** A name of secrets, a word with letters and digits, also with symbols between, an address, or the start of a key. */
+const CAN_BE_SECRET = /pass|pwd|key|secret|token|auth|cookie|login|credential|:\/\/|-----|(?=\S{0,64}\d)(?=\S{0,64}[a-z])\S{6}/i;
 
 async function learnMore(session: Session, known: Learned): Promise<void> {
   for (;;) {

@@ -3,7 +3,7 @@
 // when it is read: {"$$bough.bytes":"AAEC"}.
 import { Buffer } from "node:buffer";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
-import { assertJson, isObject, isPlainJson, isPlainObject, isReservedName, jsonText, MAX_DEPTH, RESERVED_NAME } from "./json.js";
+import { assertJson, isObject, isPlainJson, isPlainObject, isReservedName, jsonText, MAX_DEPTH, RESERVED_NAME, tooDeep } from "./json.js";
 
 /**
  * `value` as JSON can represent it: each Uint8Array as an object with its base64. `value` itself, not a copy, if it has no bytes and
@@ -61,7 +61,7 @@ const CONTENT = /^entry\.(message\.)?(content|replacement)\b/;
 
 function encode(value: unknown, at: string, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) throw new UnserializableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
+  if (depth > MAX_DEPTH) throw tooDeep(at);
   if (isBytes(value)) {
     if (CONTENT.test(at))
       throw new InvalidEntryError(at.slice("entry.".length), "bytes are kept in details and custom data; content takes base64");

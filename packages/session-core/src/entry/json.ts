@@ -1,4 +1,5 @@
 import { TooLargeError, UnserializableValueError } from "../errors/session-errors.js";
+import { quoted } from "../ids/ids.js";
 
 /** A value that JSON can represent. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -111,12 +112,17 @@ export function isPlainObject(value: object): value is JsonObject {
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** The error for a value at the depth where a check ends: the start of its path says which member it is in. */
+export function tooDeep(at: string): UnserializableValueError {
+  return new UnserializableValueError(quoted(at, 60), "a cycle, or more than 500 levels");
+}
+
 /** The error for the first value that JSON cannot represent. */
 function firstMisfit(value: unknown, at: string, depth: number): UnserializableValueError {
   if (typeof value !== "object" || value === null)
     return new UnserializableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
   // A cycle reaches this limit too.
-  if (depth > MAX_DEPTH) return new UnserializableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
+  if (depth > MAX_DEPTH) return tooDeep(at);
   if (!Array.isArray(value) && !isPlainObject(value)) return new UnserializableValueError(at, `a ${classNameOf(value)}`);
   const gap = Array.isArray(value) ? value.indexOf(undefined) : -1;
   if (gap >= 0) return new UnserializableValueError(`${at}[${gap}]`, "undefined");

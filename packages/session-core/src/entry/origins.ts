@@ -30,6 +30,19 @@ export function referenceIn(origin: string): EntryReference | undefined {
   return end === -1 ? undefined : { sessionId: origin.slice(0, end), entryId: origin.slice(end + 1) };
 }
 
+/** Orders forks so that each comes after the session that it was forked from: its references can then be those of that session. */
+export function sourcesFirst<F extends { readonly id: SessionId; readonly parent: SessionId }>(forks: readonly F[]): readonly F[] {
+  const byId = new Map(forks.map((fork) => [fork.id, fork]));
+  const ordered = new Set<F>();
+  for (const fork of forks) {
+    const line = new Set<F>();
+    // Sessions that are each other's forks end the line.
+    for (let at: F | undefined = fork; at !== undefined && !ordered.has(at) && !line.has(at); at = byId.get(at.parent)) line.add(at);
+    for (const one of [...line].reverse()) ordered.add(one);
+  }
+  return [...ordered];
+}
+
 /** A session with an entry of which there are copies. */
 export interface Holder {
   readonly sessionId: SessionId;

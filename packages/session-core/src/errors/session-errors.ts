@@ -50,13 +50,15 @@ export class AmbiguousNameError extends BoughError {
   override readonly name = "AmbiguousNameError";
   /** How many matches are counted at most. */
   static readonly COUNTED = 1000;
+  /** How many matches are named at most. */
+  static readonly NAMED = 10;
   readonly typed: string;
   readonly candidates: readonly string[];
   /** How many matches there are beyond the candidates. */
   readonly others: number;
 
   constructor(typed: string, found: readonly string[]) {
-    const candidates = found.slice(0, 10);
+    const candidates = found.slice(0, AmbiguousNameError.NAMED);
     const others = found.length - candidates.length;
     const more = `${found.length < AmbiguousNameError.COUNTED ? "" : "at least "}${others} more`;
     super(`'${typed}' could be ${candidates.join(", ")}${others === 0 ? "" : ` and ${more}`}.`, { hint: "Use a longer prefix." });

@@ -292,7 +292,10 @@ export interface SessionTotals {
 /** Totals of one session or of a store. */
 export interface Statistics {
   readonly sessions: number;
+  /** All entries, also those that are copies. */
   readonly entries: number;
+  /** How many of the entries are copies of those of another session. */
+  readonly inheritedEntries: number;
   readonly messages: number;
   readonly payloadBytes: number;
   /** Entries by type. */

@@ -250,6 +250,7 @@ export interface Violation {
     | "wrong-custom-type" // custom_type differs from the payload
     | "wrong-private" // private_entry differs from the payload
     | "wrong-metadata" // the members by which a session is found differ from its metadata
+    | "wrong-origin" // a copy counts in totals beside its original, counts nowhere, or refers to another copy
     | "leaf-off-session"
     | "wrong-count" // the count of entries, of messages or of payload rows differs from those of the session
     | "wrong-size" // payload_bytes differs from the payload

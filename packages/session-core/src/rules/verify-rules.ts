@@ -57,3 +57,10 @@ export function findMetadataFault(id: string, json: string | null, members: read
 function inOrder(rows: readonly MetadataRow[]): string {
   return JSON.stringify(rows.map(({ key, value }) => [key, value].join("\n")).toSorted());
 }
+
+/** Descriptions of what is wrong with an origin, for every engine. */
+export const ORIGIN_FAULTS = {
+  chain: "it refers to the origin of an entry that is a copy itself",
+  twice: (session: string) => `it counts in totals, and so does a copy of it in session ${session}`,
+  nowhere: "it is a copy that counts in no session: its original is gone",
+} as const;

@@ -131,13 +131,15 @@ export class Store {
   /**
    * Finds a session by what a person typed: an id, a unique id prefix, or a title (equal, prefix, part, or the beginnings of its words,
    * in this order). A fork never hides the session that it was forked from: where both match by the title of the first, that one is meant.
+   * `mask` takes secrets out of the titles that the error names; default: they are named as they are.
    *
    * @throws {AmbiguousNameError} with the candidates.
    * @throws {SessionNotFoundError}
    */
-  async resolveSession(name: string): Promise<SessionRecord> {
+  async resolveSession(name: string, mask?: (title: string, id: SessionId) => Promise<string>): Promise<SessionRecord> {
     checkArgument("name", name, TEXT);
-    return resolveSession(this.#storage, name);
+    checkArgument("mask", mask, optional(CALLBACK));
+    return resolveSession(this.#storage, name, mask);
   }
 
   /**

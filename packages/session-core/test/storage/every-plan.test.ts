@@ -43,6 +43,7 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ["SELECT entry_text.rowid AS seq, bm25(entry_text)", "min() and max() read the first and the last entry of the session"],
   ["SELECT count(*) AS entries FROM entry WHERE session_seq", "counts the copies of a session, which have an index of their own"],
   ["SELECT entry.origin FROM entry WHERE session_seq = ? AND inherited = 0", "a deletion, which reads all entries of the session anyway"],
+  ["SELECT count(*) AS count FROM entry WHERE inherited = 1", "totals: counts the copies, which have an index of their own"],
   ["SELECT seq FROM entry WHERE inherited = 1 LIMIT 1", "looks whether the index of copies is empty"],
   [
     "SELECT seq FROM entry WHERE session_seq = ? AND inherited = 1 ORDER BY seq",

@@ -1,17 +1,19 @@
 import { expect, test } from "vitest";
 import { imported, sourceOf } from "../../../formats/test/world/sources.js";
 import { assistantMessage } from "../../src/entry/builders.js";
+import { copySessions } from "../../src/index.js";
 import { openStore } from "../../src/store/open-store.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
-/** Makes a closed store one of version 8, which counted every copy that an import brought. */
-function takeBackTo8(path: string): void {
+/** Makes a closed store one of version 8, which counted every copy that an import brought, and not those of these forks. */
+function takeBackTo8(path: string, forks: readonly string[] = ["fork"]): void {
+  const ofForks = `session_seq IN (SELECT seq FROM session WHERE id IN (${forks.map((id) => `'${id}'`).join(", ")}))`;
   raw(path, (file) => {
     for (const statement of [
       "DROP INDEX entry_by_origin",
       "DROP INDEX entry_inherited",
-      "UPDATE entry SET inherited = session_seq = (SELECT seq FROM session WHERE id = 'fork')",
-      "UPDATE usage_total SET inherited = 0 WHERE session_seq <> (SELECT seq FROM session WHERE id = 'fork')",
+      `UPDATE entry SET inherited = ${ofForks}`,
+      `UPDATE usage_total SET inherited = 0 WHERE NOT ${ofForks}`,
       "ALTER TABLE entry DROP COLUMN origin",
       "ALTER TABLE usage_total DROP COLUMN recorded_replies",
       "UPDATE session SET parent_session_id = NULL, parent_entry_id = NULL WHERE id = 'copy'",
@@ -65,4 +67,32 @@ test("a store of version 8 that is read only shows the copies that it knows", as
     { model: "m", recordedReplies: 3 },
     { model: "silent", recordedReplies: 0 },
   ]);
+});
+
+test("a fork of a fork of a fork knows the original after the upgrade, in whatever order the sessions came into the store", async () => {
+  const from = await openedStore({ path: storePath() });
+  const original = await from.createSession({ id: "original" });
+  await original.append(assistantMessage("said", { provider: "p", model: "m", usage: { output: 1 } }));
+  for (const [source, id] of [
+    ["original", "first"],
+    ["first", "second"],
+    ["second", "third"],
+  ] as const)
+    await from.forkSession(source, { id });
+  const path = storePath();
+  const to = await openStore({ path });
+  for (const id of ["third", "second", "first", "original"]) await copySessions(from, to, { sessions: [id] });
+  await to.close();
+  takeBackTo8(path, ["first", "second", "third"]);
+  const store = await openedStore({ path });
+  expect(await store.search({ query: "said" })).toMatchObject({ total: 1, hits: [{ sessionId: "original" }] });
+  expect((await store.search({ query: "said" })).hits[0]?.copies.map(({ sessionId }) => sessionId).toSorted()).toEqual([
+    "first",
+    "second",
+    "third",
+  ]);
+  const origins = raw(path, (file) => file.prepare("SELECT DISTINCT origin FROM entry WHERE inherited = 1").pluck().all());
+  expect(origins).toEqual([`original ${original.leafId}`]);
+  expect((await store.statistics()).usage).toMatchObject([{ replies: 1 }]);
+  expect(await findingsOf(store)).toEqual([]);
 });

@@ -68,8 +68,8 @@ export function takeBackTo4(path: string): void {
   });
 }
 
-/** The old release did not count the replies that report their usage. */
-function withoutRecorded({ usage, inheritedUsage, ...statistics }: Statistics) {
+/** The old release did not count the replies that report their usage, nor the copies. */
+function withoutRecorded({ usage, inheritedUsage, inheritedEntries: _copies, ...statistics }: Statistics) {
   const asBefore = (used: Statistics["usage"]) => used.map(({ recordedReplies: _, ...before }) => before);
   return { ...statistics, usage: asBefore(usage), inheritedUsage: asBefore(inheritedUsage) };
 }

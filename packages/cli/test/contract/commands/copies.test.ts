@@ -87,6 +87,7 @@ test("what a session inherited is apart from what it used", async () => {
   left(file);
   await here.run(["import", file]);
   const { out } = await here.run(["stats", sessionId]);
+  expect(out).toMatch(/^1 session, \d+ entries \(of which \d+ copies\), /);
   expect(out).toContain("inherited: copied from another session, where it counts");
   expect(out).not.toMatch(/^used$/m);
 });

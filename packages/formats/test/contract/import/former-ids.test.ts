@@ -50,3 +50,15 @@ test("a new session gets the ids of today", async () => {
   await imported(store, renamed(sourceOf("u1 a1")));
   expect((await store.openSession("s")).leafId).toBe("new-a1");
 });
+
+test("a sync keeps no position where it found an entry under a former id: later lines name the ids of today", async () => {
+  const store = await openedStore();
+  const sync = async (source: SourceSession) => {
+    const positioned = { ...source, position: () => ({ offset: 10, line: 2, state: {} }) };
+    const path = "/sessions/s.jsonl";
+    await store.storage.importSession(positioned, { format: "test", path, sync: { checksumAt: () => 1 } });
+    return (await store.storage.sourceSessions(path)).map(({ position }) => position?.offset ?? null);
+  };
+  expect(await sync(sourceOf("u1 a1"))).toEqual([10]);
+  expect(await sync(renamed(sourceOf("u1 a1")))).toEqual([null]);
+});

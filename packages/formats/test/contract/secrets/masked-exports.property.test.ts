@@ -226,6 +226,14 @@ describe("masks of several sessions", () => {
     expect(await masks.maskTitle("Tabs in the lexer", () => expect.unreachable())).toBe("Tabs in the lexer");
     expect(await masks.maskTitle("Use hunter22 there", async () => session)).toBe("Use [password 1] there");
   });
+
+  test.each(["p@s5w.rd!x", "7!x9#Qz$", "Tr0ub!dor&3", "a-1!b+2?c"])(
+    "mask the password %s, which has symbols, in a title",
+    async (password) => {
+      const session = await sessionOf(userMessage(`{"password": "${password}"}`));
+      expect(await new SessionMasks().maskTitle(`Use ${password} there`, async () => session)).toBe("Use [password 1] there");
+    },
+  );
 });
 
 test("a member that a sibling names is masked: name and value, as Kubernetes and ECS write them", async () => {

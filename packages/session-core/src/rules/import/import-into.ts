@@ -50,7 +50,7 @@ function readingOf<S extends number>(
   { path, sync }: ImportOptions & { sync: SyncedImport },
   importer: SessionImporter<S>,
 ): NewReading {
-  const position = importer.hasUpdates ? undefined : source.position?.();
+  const position = importer.hasOtherIds ? undefined : source.position?.();
   const checksum = position && sync.checksumAt(position);
   return {
     path,

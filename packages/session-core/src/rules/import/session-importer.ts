@@ -94,9 +94,9 @@ export class SessionImporter<S extends number> {
     return this.#heldUntilMs;
   }
 
-  /** Whether entries of an earlier import were followed by later states of their records. */
-  get hasUpdates(): boolean {
-    return this.#continuedTips.size > 0;
+  /** Whether entries have other ids than their records: later records name the latter, which only a run from the start of the source knows. */
+  get hasOtherIds(): boolean {
+    return this.#continuedTips.size > 0 || this.#formerIds.size > 0;
   }
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
@@ -230,8 +230,7 @@ export class SessionImporter<S extends number> {
   #validateRecord(record: SourceEntry): ValidatedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs || this.#startMs };
     try {
-      const given =
-        this.hasUpdates || this.#formerIds.size > 0 ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
+      const given = this.hasOtherIds ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
       const { payload } = this.#validate(given);
       const origin = this.#originOf(record, payload);
       // A payload that was changed by the validation has another text.
@@ -252,7 +251,7 @@ export class SessionImporter<S extends number> {
 
   #append(parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
     // What follows a later state of a record is copied below it.
-    if (this.#readIds !== undefined && this.hasUpdates) this.#target.findEqual(validated, parent);
+    if (this.#readIds !== undefined && this.#continuedTips.size > 0) this.#target.findEqual(validated, parent);
     const { state, isKnown } = this.#isNew ? this.#target.writeNew(parent, validated) : this.#write(parent, validated);
     if (isKnown) {
       this.#known += 1;

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { contentKey } from "../../entry/content-key.js";
 import { toEntryKind } from "../../entry/kinds.js";
-import { decideOriginals, type Holder, type SharedEntry } from "../../entry/origins.js";
+import { decideOriginals, type Holder, type SharedEntry, sourcesFirst } from "../../entry/origins.js";
 import { isRecorded, type ReplyUsage, usageOf } from "../../entry/reply-usage.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import type { OnProgress } from "../file/connection-options.js";
@@ -57,8 +57,8 @@ function parse(kind: number, json: string) {
 /** What forks have copied refers to the entry of their source, or has the origin of it; so has what agents copied under the same id. */
 function setReferences(file: Database): void {
   const sessions = file
-    .prepare<[], { seq: number; parent: string }>(
-      "SELECT seq, parent_session_id AS parent FROM session WHERE parent_session_id IS NOT NULL ORDER BY seq",
+    .prepare<[], { seq: number; id: string; parent: string }>(
+      "SELECT seq, id, parent_session_id AS parent FROM session WHERE parent_session_id IS NOT NULL ORDER BY seq",
     )
     .all();
   const setOrigins = file.prepare(`
@@ -68,7 +68,7 @@ function setReferences(file: Database): void {
     WHERE session_seq = ? AND (inherited = 1 AND origin IS NULL OR EXISTS (
       SELECT 1 FROM entry AS known WHERE known.session_seq = (SELECT seq FROM session WHERE id = ?) AND known.id = entry.id
         AND known.created_at_ms = entry.created_at_ms AND entry.origin IS NOT NULL))`);
-  for (const { seq, parent } of sessions) setOrigins.run(parent, parent, seq, parent);
+  for (const { seq, parent } of sourcesFirst(sessions)) setOrigins.run(parent, parent, seq, parent);
 }
 
 type HolderRow = Holder & { readonly seq: number };

@@ -71,7 +71,7 @@ export function numberConditions(request: SearchRequest, seq: RawBuilder<unknown
   return conditions;
 }
 
-/** The entry is no copy; or it is the first copy in the searched sessions, and the original is in none of them. */
+/** The entry is no copy; or it is the first copy in the searched sessions, in the order in which these came into the store, and the original is in none of them. */
 function isFirstCopy(request: SearchRequest, seq: RawBuilder<unknown>): RawBuilder<boolean> {
   const places = placeConditions(request);
   const copy = sql`SELECT 1 FROM entry AS copy WHERE copy.seq = ${seq} AND copy.inherited = 1`;
@@ -79,7 +79,7 @@ function isFirstCopy(request: SearchRequest, seq: RawBuilder<unknown>): RawBuild
   return sql`NOT EXISTS (${copy} AND (
     EXISTS (
       SELECT 1 FROM entry AS other CROSS JOIN session ON session.seq = other.session_seq
-      WHERE other.origin = copy.origin AND other.session_seq <> copy.session_seq AND (other.inherited = 0 OR other.seq < copy.seq) AND ${allOf(places)})
+      WHERE other.origin = copy.origin AND other.session_seq <> copy.session_seq AND (other.inherited = 0 OR other.session_seq < copy.session_seq) AND ${allOf(places)})
     OR EXISTS (
       SELECT 1 FROM session CROSS JOIN entry AS other ON other.session_seq = session.seq AND other.id = substr(copy.origin, instr(copy.origin, ' ') + 1)
       WHERE session.id = substr(copy.origin, 1, instr(copy.origin, ' ') - 1) AND other.origin IS NULL AND ${allOf(places)})))`;

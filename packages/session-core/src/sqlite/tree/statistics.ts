@@ -146,9 +146,15 @@ export function readStatistics(connection: Connection, key?: SessionKey): Statis
       sql<{ kind: number; count: number }>`
         SELECT kind, sum(entries) AS count FROM kind_count WHERE ${within("session_seq")} GROUP BY kind`,
     );
+    // From an index that has no others.
+    const [copies] = allRows(
+      connection,
+      sql<{ count: number }>`SELECT count(*) AS count FROM entry WHERE inherited = 1 AND ${within("session_seq")}`,
+    );
     return {
       sessions: counts?.sessions ?? 0,
       entries: counts?.entries ?? 0,
+      inheritedEntries: copies?.count ?? 0,
       messages: counts?.messages ?? 0,
       payloadBytes: counts?.payloadBytes ?? 0,
       byType: sumTypes(kinds),

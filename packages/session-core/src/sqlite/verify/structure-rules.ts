@@ -4,6 +4,7 @@ import type { Violation } from "../../port/session-storage.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery, rawQuery } from "../query.js";
 import { DERIVED_RULES } from "./derived-rules.js";
+import { ORIGIN_RULES } from "./origin-rules.js";
 import type { BrokenRow, Rule } from "./rule.js";
 
 // The integrity rules of the structure, each as a query for the rows that break it.
@@ -145,7 +146,7 @@ const RULES: readonly Rule[] = [
 /** Finds violations of the rules of structure. Reads rows and indexes, no payloads. */
 export function* findStructureViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
-  for (const { rule, describe, broken, since = 1 } of [...RULES, ...DERIVED_RULES]) {
+  for (const { rule, describe, broken, since = 1 } of [...RULES, ...DERIVED_RULES, ...ORIGIN_RULES]) {
     if (connection.version < since) continue;
     for (const violation of connection.all(
       dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),

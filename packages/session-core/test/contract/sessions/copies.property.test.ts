@@ -12,6 +12,7 @@ import type { Session } from "../../../src/session/session.js";
 import { copySessions as copyStore } from "../../../src/store/copy-sessions.js";
 import type { Store } from "../../../src/store/store.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
+import { grow } from "../../world/grow.js";
 
 // An entry that several sessions have is one entry: its usage counts once, a search shows it once, and what begins with it is a fork.
 
@@ -206,6 +207,24 @@ test("a reply counts once for the id of its response, wherever in another file i
   const records = other === undefined ? [] : [other, reply("b", "whole")];
   await imported(store, { header: { sessionId: "other", kind: "conversation" }, records: () => records });
   expect(await used(store)).toEqual([1, 1]);
+});
+
+test("the counts of a store say how many of its entries are copies", async () => {
+  const store = await openedStore();
+  const { session } = await grow("u1 a1 u2", { store, session: { id: "original" } });
+  const fork = await store.forkSession("original", { id: "fork" });
+  await fork.append(userMessage("more"));
+  expect(await store.statistics()).toMatchObject({ entries: 7, inheritedEntries: 3 });
+  expect(await session.statistics()).toMatchObject({ entries: 3, inheritedEntries: 0 });
+  expect(await fork.statistics()).toMatchObject({ entries: 4, inheritedEntries: 3 });
+});
+
+test("a search that leaves out the original finds the copy in the session that came into the store first", async () => {
+  const store = await openedStore();
+  await grow("u1 a1", { store, session: { id: "original", cwd: "/a" } });
+  for (const id of ["zulu", "mike", "alpha"]) await store.forkSession("original", { id, cwd: "/b" });
+  const { hits } = await store.search({ query: "a1", cwd: "/b", types: ["message"] });
+  expect(hits.map(({ sessionId }) => sessionId)).toEqual(["zulu"]);
 });
 
 test("a search in a directory or of an agent finds the copy that is there, once", async () => {
