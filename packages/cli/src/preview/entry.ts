@@ -178,7 +178,7 @@ const engineFieldsSchema = z.object({
     .optional()
     .catch(undefined),
   method: z.string().optional().catch(undefined),
-  fidelity: z.unknown(),
+  fidelity: z.unknown().optional(),
 });
 
 /** Draws a compaction or a branch summary: range, tokens, fidelity, files, then its text. */

@@ -92,6 +92,11 @@ describe("a preview", () => {
     `);
   });
 
+  test("shows a summary without the fields that Bough adds to its own", async () => {
+    const input: EntryInput = { type: "compaction", summary: "Short.", firstKeptEntryId: null, tokensBefore: 500 };
+    expect(await texts(input)).toContain("tokens: 500 → ?\n\nShort.");
+  });
+
   test("shows tool output verbatim, with its indentation", async () => {
     const text = await texts(toolResult("call-1", "  if (*a*) {\n\tb\n\n# no heading", { toolName: "read", isError: true }), 40);
     expect(text).toMatchInlineSnapshot(`
