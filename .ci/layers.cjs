@@ -5,6 +5,7 @@ const CORE_FOLDERS = [
   ["ids", "errors"],
   ["arguments", "sqlite", "query"],
   ["entry", "tools"],
+  ["view"],
   ["source"],
   ["secrets"],
   ["port"],

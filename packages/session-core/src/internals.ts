@@ -44,10 +44,6 @@ export { isRecorded, type ReplyUsage, usageOf } from "./entry/reply-usage.js";
 export { asTyped, isTyped, rankTitle, typedText } from "./entry/typed-text.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
-// Documents: replies with their results, texts without invisible characters
-export { languageOfFile } from "./formats/markdown/markdown-text.js";
-export { groupSteps, type ReplyStep, type Step } from "./formats/markdown/step.js";
-export { toolText } from "./formats/markdown/tool-text.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
 export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";
@@ -78,6 +74,7 @@ export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSessi
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
 export { removeInvisible } from "./text/invisible.js";
 export { findNearest } from "./text/nearest-name.js";
+export { bytes, count, counted, dollars } from "./text/numbers.js";
 export { cleanText, shortLine } from "./text/one-line.js";
 export { type Fit, shortenDetail, shortenPath } from "./text/shorten-path.js";
 export { isSmallTalk, isThanks } from "./text/small-talk.js";
@@ -100,3 +97,9 @@ export { parseTodos, type Todo } from "./tools/todos.js";
 export { learnSecrets } from "./transfer/export.js";
 export { asSourceError } from "./transfer/import-run.js";
 export { findResumingAgent, type ResumingAgent } from "./transfer/resume-agents.js";
+export { viewCall } from "./view/call-view.js";
+// Views of entries: what there is to see, for writers of any medium
+export { titleOf, viewEntry, viewStep } from "./view/entry-view.js";
+export { groupSteps, type ReplyStep, type Step } from "./view/step.js";
+export { describeFidelity, summaryFiles } from "./view/summary-view.js";
+export type * from "./view/view.js";

@@ -1,8 +1,7 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
 import { getTitle } from "@bough/compaction/internals";
 import type { Entry, EntryId, Session } from "@bough/session-core";
-import { oneLine } from "@bough/session-core/internals";
-import { summaryFiles } from "../format/entry-lines.js";
+import { oneLine, summaryFiles } from "@bough/session-core/internals";
 import { readOutline } from "./paging.js";
 
 /** An entry that summarizes other entries. */
@@ -57,7 +56,7 @@ export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | un
     tokensBefore: isCompaction ? (entry.tokensBefore ?? null) : null,
     tokensAfter: isCompaction ? (entry.tokensAfter ?? null) : null,
     messages: checkpoint?.covers?.messages ?? coveredMessages(entry),
-    ...(checkpoint?.files ?? summaryFiles(entry.details)),
+    ...(checkpoint?.files ?? summaryFiles(entry)),
   };
 }
 

@@ -5,11 +5,11 @@ import { asTyped, betterTitle, rankTitle } from "../../entry/typed-text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { describeSecrets, type SecretCount } from "../../secrets/secret.js";
 import { oneLine } from "../../text/one-line.js";
+import { groupSteps, type Step } from "../../view/step.js";
 import { contentsSections } from "./contents.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
 import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions } from "./markdown-writer.js";
 import { stepSections } from "./sections.js";
-import { groupSteps, type Step } from "./step.js";
 
 /** How many steps are searched for the request that is the title, if the session has none. */
 const MAX_STEPS_BEFORE_TITLE = 50;

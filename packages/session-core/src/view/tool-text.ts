@@ -1,5 +1,5 @@
-import type { ToolResultMessage } from "../../entry/message.js";
-import { joinTextBlocks } from "../../entry/text.js";
+import type { ToolResultMessage } from "../entry/message.js";
+import { joinTextBlocks } from "../entry/text.js";
 
 /** The output of a tool, without what the agent added to it for the model. */
 export interface ToolText {

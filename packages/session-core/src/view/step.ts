@@ -1,6 +1,6 @@
-import type { Entry } from "../../entry/entry.js";
-import type { AssistantMessage, ToolResultMessage } from "../../entry/message.js";
-import type { EntryId } from "../../ids/ids.js";
+import type { Entry } from "../entry/entry.js";
+import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
+import type { EntryId } from "../ids/ids.js";
 
 /** A reply with the results of its calls. */
 export interface ReplyStep {
