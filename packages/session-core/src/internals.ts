@@ -2,7 +2,7 @@
 // release may change or remove it.
 
 import { checked, TEXT } from "./arguments/rules.js";
-import { FILE_BLOCK, MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
+import { FILE_BLOCK, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
 import * as templates from "./context/converters/templates.js";
 import * as preview from "./entry/preview.js";
 import * as text from "./entry/text.js";
@@ -13,7 +13,6 @@ import * as calls from "./tools/describe-call.js";
 
 // These functions check their arguments only here: inside the package their arguments come from the store, and an error for
 // one invalid row would make the whole session unreadable. Their documentation is in the imported files.
-export const bashExecutionText = checked(templates.bashExecutionText, ["message", MESSAGE]);
 export const branchSummaryText = checked(templates.branchSummaryText, ["summary", TEXT]);
 export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);
 export const describeCall = checked(calls.describeCall, ["call", TOOL_CALL]);
@@ -32,11 +31,13 @@ export type { Mismatch, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";
 // Checks of arguments
 export * as shapes from "./arguments/shapes.js";
+// Messages of a context
+export { bodyOf, promptContent, withBody } from "./context/message-body.js";
 // Tool calls and their results
 export { isMissing, listToolCalls, pairCalls } from "./context/tool-pairs.js";
 // Entries and ids
 export type { PayloadOf } from "./entry/entry.js";
-export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
+export { CONVERSATION_TYPES, ENTRY_TYPES, isSummary, MESSAGE_ROLES } from "./entry/kinds.js";
 // Previews
 export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
 // Usage

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { describeFidelity, readableSummary } from "@bough/session-core/internals";
+import { describeFidelity, isSummary, readableSummary } from "@bough/session-core/internals";
 import { CheckpointNotFoundError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
@@ -11,15 +11,7 @@ import { chooseSession } from "../session/choose-session.js";
 import { describeFiles } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
-import {
-  extraField,
-  isSummary,
-  type ListedSummary,
-  listSummaries,
-  type Summaries,
-  type SummaryEntry,
-  toListedSummary,
-} from "../session/summaries.js";
+import { extraField, type ListedSummary, listSummaries, type Summaries, type SummaryEntry, toListedSummary } from "../session/summaries.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";

@@ -1,5 +1,6 @@
 import { recallRead, recallReadInput, recallSearch, recallSearchInput } from "@bough/compaction";
-import type { EntryId, EntryType, Session, SessionMasks } from "@bough/session-core";
+import type { EntryId, Session, SessionMasks } from "@bough/session-core";
+import { CONVERSATION_TYPES } from "@bough/session-core/internals";
 import { z } from "zod";
 import { defineTool, INPUT, type McpTool, openNamed } from "./tool.js";
 
@@ -59,7 +60,6 @@ const readPath = defineTool(
   },
 );
 
-const CONVERSATION: readonly EntryType[] = ["message", "compaction", "branch_summary", "custom_message"];
 const PAGE = 50;
 /** The share of an answer that one entry may fill. */
 const ENTRY_SHARE = 1 / 4;
@@ -70,7 +70,7 @@ async function readNewest(session: Session, leafId: EntryId, maxChars: number, m
   const parts: string[] = [];
   let left = maxChars;
   for (let cursor: string | undefined; ; ) {
-    const { items, next } = await session.scan({ leafId, order: "up", types: CONVERSATION, limit: PAGE, cursor });
+    const { items, next } = await session.scan({ leafId, order: "up", types: CONVERSATION_TYPES, limit: PAGE, cursor });
     for (const { id } of items) {
       const { text } = await recallRead(session, { entries: [id] }, { maxChars: entryChars, masks });
       left -= text.length + 2;

@@ -1,7 +1,7 @@
 import { platform } from "node:os";
 import { resolve } from "node:path";
-import { type Entry, type EntryId, exportMarkdown, type SecretCount, type SessionRecord, textOf } from "@bough/session-core";
-import { describeSecrets, previewOf } from "@bough/session-core/internals";
+import { type Entry, type EntryId, exportMarkdown, type SecretCount, type SessionRecord } from "@bough/session-core";
+import { describeSecrets, previewOf, type ViewPart, viewEntry } from "@bough/session-core/internals";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
@@ -183,25 +183,30 @@ function showNotice(dispatch: NavigatorDispatch, text: string): void {
 
 /** The text of a message or summary; for other entries, and messages without text, the lines of `bough show`. */
 function textToCopy(entry: Entry): string {
-  switch (entry.type) {
-    case "message":
-      return messageText(entry.message) || wholeText(entry);
-    case "custom_message":
-      return textOf(entry.content);
-    case "compaction":
-    case "branch_summary":
-      return entry.summary;
-    default:
-      return wholeText(entry);
+  return viewEntry(entry, { asStored: true }).parts.flatMap(textsOf).join("\n") || entryLines(entry).map(textOfLine).join("\n");
+}
+
+function textsOf(part: ViewPart): readonly string[] {
+  switch (part.type) {
+    case "markdown":
+    case "text":
+      return [part.text];
+    case "code":
+      return [`$ ${part.text}`];
+    case "summary":
+      return [part.stored];
+    case "result":
+      return part.parts.flatMap(textsOf);
+    case "thinking":
+    case "json":
+    case "image":
+    case "file":
+    case "foreign":
+    case "note":
+    case "fact":
+    case "call":
+      return [];
   }
-}
-
-function messageText(message: Extract<Entry, { type: "message" }>["message"]): string {
-  return message.role === "bashExecution" ? `$ ${message.command}\n${message.output}` : textOf(message.content);
-}
-
-function wholeText(entry: Entry): string {
-  return entryLines(entry).map(textOfLine).join("\n");
 }
 
 function callIdsOf(entry: Entry): readonly string[] {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { decodeBytes } from "../entry/bytes.js";
 import type { EntryPayload } from "../entry/entry.js";
+import { isSummary } from "../entry/kinds.js";
 import { searchableText } from "../entry/text.js";
 import { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHARACTERS } from "../search/fold.js";
 
@@ -28,7 +29,7 @@ const ACCENT = new RegExp(`[${ACCENTS}]`, "gu");
 
 /** The searchable text of a payload that was validated: bytes in it are encoded, and are no text. */
 export function textToWrite(payload: EntryPayload): string {
-  const hasDetails = payload.type === "compaction" || payload.type === "branch_summary";
+  const hasDetails = isSummary(payload);
   return searchableText(hasDetails ? { ...payload, details: decodeBytes(payload.details) } : payload);
 }
 

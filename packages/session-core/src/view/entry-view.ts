@@ -1,5 +1,6 @@
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
+import { isSummary } from "../entry/kinds.js";
 import type { AssistantBlock, AssistantMessage, BashExecutionMessage, Message } from "../entry/message.js";
 import { asTyped } from "../entry/typed-text.js";
 import { viewAttachment, viewBlocks, viewCall, viewCommand, viewResult, viewText } from "./call-view.js";
@@ -88,7 +89,7 @@ function isHidden(payload: EntryPayload): boolean {
 
 function fieldsOf(payload: EntryPayload): readonly ViewField[] {
   if (payload.type === "message") return messageFields(payload.message);
-  return payload.type === "compaction" || payload.type === "branch_summary" ? summaryFields(payload) : [];
+  return isSummary(payload) ? summaryFields(payload) : [];
 }
 
 function messageFields(message: Message): readonly ViewField[] {

@@ -258,7 +258,6 @@ const CALLS: Readonly<Record<string, Call>> = {
       ],
     ]),
   ),
-  bashExecutionText: (_, message) => internals.bashExecutionText(message),
   branchSummaryText: (_, summary) => internals.branchSummaryText(summary),
   compactionSummaryText: (_, summary) => internals.compactionSummaryText(summary),
   fileLists: (_, operations) => core.fileLists(operations),
