@@ -8,7 +8,7 @@ import { type Html, html, joinHtml, NOTHING } from "./html.js";
 /** A change of at most so many lines is open. */
 const MAX_OPEN_CHANGE = 40;
 
-/** What a call does, as HTML. */
+/** The input of a call as HTML. */
 interface InputHtml {
   readonly shown: Html;
   /** Says how large it is. */

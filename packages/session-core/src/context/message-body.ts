@@ -7,7 +7,7 @@ import { bashExecutionText, branchSummaryText, compactionSummaryText } from "./c
 /** A message of a context whose blocks are no blocks of a reply. */
 type GivenMessage = Exclude<ContextMessage, AssistantMessage>;
 
-/** What an edit replaces and a cut shortens: the content of a message, the text of a summary, the output of a command. */
+/** The part of a message that an edit replaces and a cut shortens: the content of a message, the text of a summary, the output of a command. */
 export function bodyOf(message: GivenMessage): string | readonly ContentBlock[];
 export function bodyOf(message: ContextMessage): string | readonly AssistantBlock[];
 export function bodyOf(message: ContextMessage): string | readonly AssistantBlock[] {

@@ -10,7 +10,7 @@ import { toolText } from "./tool-text.js";
 import type { AttachmentPart, CallInput, CallPart, CodePart, ResultPart, TextPart, ViewOptions } from "./view.js";
 
 /**
- * What there is to see of a call and its result.
+ * The view of a call and its result.
  *
  * @param result undefined: none was recorded; null: none can be known.
  */
@@ -34,7 +34,7 @@ export function viewCall(call: ToolCallBlock, result: ToolResultMessage | undefi
   };
 }
 
-/** What there is to see of a result. `call`: whose result it is; undefined: that says nothing about the output. */
+/** The view of a result. `call`: whose result it is; undefined: that says nothing about the output. */
 export function viewResult(result: ToolResultMessage, call?: ToolCallBlock): ResultPart {
   const { content, isError, toolName: name = "a tool" } = result;
   const isFile = call !== undefined && !isError && classifyCall(call) === "read";
@@ -57,7 +57,7 @@ export function viewText(text: string): TextPart {
   return { type: "text", text };
 }
 
-/** What there is to see of a block that is neither text nor a part of a reply. */
+/** The view of a block that is neither text nor a part of a reply. */
 export function viewAttachment(block: Exclude<ContentBlock, { type: "text" }>): AttachmentPart {
   switch (block.type) {
     case "image":
@@ -79,7 +79,7 @@ interface DrawnArguments {
   readonly input: CallInput;
   /** The arguments that `input` shows. */
   readonly names: readonly string[];
-  /** What it does not show of them, by their names. */
+  /** The rest of these arguments, by their names. */
   readonly rest?: Arguments;
 }
 
@@ -119,7 +119,7 @@ function drawCommand(call: ToolCallBlock, detail: string): DrawnArguments | unde
   return command && { input: viewCommand(command.script, command.script.trim() === detail), names: [command.name] };
 }
 
-/** What there is to see of a shell command. */
+/** The view of a shell command. */
 export function viewCommand(text: string, inTitle: boolean): CodePart {
   return { type: "code", purpose: "command", text, language: "sh", inTitle };
 }

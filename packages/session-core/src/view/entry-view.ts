@@ -9,8 +9,8 @@ import { field, modelName, summaryFields, usageText, viewSummary } from "./summa
 import type { EntryView, MarkdownPart, NotePart, ViewField, ViewOptions, ViewPart, ViewTitle } from "./view.js";
 
 /**
- * What there is to see of a step of a conversation: an entry, or a reply with the results of its calls. It decides once, for every
- * medium, which arguments of a call are drawn as a diff, a list of tasks or a command, which ones its title says already, and which
+ * The view of a step of a conversation: of an entry, or of a reply with the results of its calls. It decides once, for every medium,
+ * which arguments of a call are drawn as a diff, a list of tasks or a command, which ones its title says already, and which
  * facts an entry has; a writer has a `case` for each type of part and knows no type of entry or block. Linear in the texts.
  *
  * @example
@@ -24,8 +24,7 @@ export function viewStep(step: Step, options: ViewOptions = {}): EntryView {
 }
 
 /**
- * What there is to see of an entry alone; the calls of a reply have no results. For a list of single entries; `viewStep` is for
- * documents.
+ * The view of an entry alone; the calls of a reply have no results. For lists of single entries; `viewStep` is for documents.
  *
  * @example
  * viewEntry({ type: "thinking_level_change", thinkingLevel: "high" }).parts; // [{ type: "fact", name: "thinking level", value: "high" }]

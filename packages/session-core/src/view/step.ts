@@ -15,7 +15,7 @@ export interface ReplyStep {
 /** The unit of writing: an entry, or a reply with its results. */
 export type Step = ReplyStep | { readonly kind: "entry"; readonly entryIds: readonly EntryId[]; readonly entry: Entry };
 
-/** How many entries without text are deferred while the results of a reply are read. */
+/** The most entries without text that are deferred while the results of a reply are read. */
 const MAX_DEFERRED = 100;
 
 /**

@@ -65,7 +65,7 @@ export function viewSummary(payload: Summary): SummaryPart {
 }
 
 /**
- * How many facts of the source a summary contains, in words; null: `stored` is no fidelity of `@bough/compaction`. Another program may
+ * Describes how many facts of the source a summary contains; null: `stored` is no fidelity of `@bough/compaction`. Another program may
  * have written it in part.
  */
 export function describeFidelity(stored: unknown): string | null {

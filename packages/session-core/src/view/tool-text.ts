@@ -4,7 +4,7 @@ import { joinTextBlocks } from "../entry/text.js";
 /** The output of a tool, without what the agent added to it for the model. */
 export interface ToolText {
   readonly text: string;
-  /** How many reminders were removed. */
+  /** The number of reminders that were removed. */
   readonly reminders: number;
 }
 

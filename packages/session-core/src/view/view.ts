@@ -34,7 +34,7 @@ export interface ViewField {
 }
 
 /**
- * What there is to see of an entry, or of a reply with its results. Nothing is cut and nothing is escaped: a writer does both for its
+ * The content of an entry, or of a reply with its results, for readers. Nothing is cut and nothing is escaped: a writer does both for its
  * medium.
  */
 export interface EntryView extends ViewTitle {
@@ -174,7 +174,7 @@ export interface CallPart {
   readonly isMissing: boolean;
 }
 
-/** What a call does, in a form of its own. */
+/** The action of a call, in a form of its own. */
 export type CallInput =
   | { readonly type: "todos"; readonly todos: readonly Todo[] }
   | { readonly type: "diff"; readonly edits: readonly TextEdit[]; readonly isList: boolean }
@@ -191,7 +191,7 @@ export interface ResultPart {
   readonly parts: readonly (TextPart | AttachmentPart)[];
   /** The texts as the tool wrote them, joined: without the line numbers and the reminders that an agent added for the model. */
   readonly output: string;
-  /** How many reminders `output` is without. */
+  /** The number of reminders that `output` is without. */
   readonly reminders: number;
   /** Of the file that the call read, by its extension; "" if the output is no file. */
   readonly language: string;

@@ -26,7 +26,7 @@ export function callSections(call: CallPart, writer: MarkdownWriter): readonly s
   return [titled(call.name, detail, failed ? " — failed" : "", blocks), ...subagentSections(call.call.id, writer)];
 }
 
-/** What the session did that a call started, or the command that shows it. */
+/** The session that a call started, folded, or the command that shows it. */
 function subagentSections(callId: string, writer: MarkdownWriter): readonly string[] {
   const subagent = writer.subagents.get(callId);
   if (subagent === undefined) return [];
