@@ -1,5 +1,4 @@
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
-import { isObject } from "../entry/json.js";
 import { isSummary } from "../entry/kinds.js";
 import type { AssistantBlock, AssistantMessage, BashExecutionMessage, Message } from "../entry/message.js";
 import { asTyped } from "../entry/typed-text.js";
@@ -123,7 +122,7 @@ function partsOf(payload: EntryPayload, options: ViewOptions): readonly ViewPart
     case "thinking_level_change":
       return [{ type: "fact", name: "thinking level", value: payload.thinkingLevel ?? "default" }];
     case "context_edit":
-      return editParts(payload);
+      return editParts(payload, options);
     case "custom_message":
       return viewBlocks(payload.content, viewProse);
     case "custom":
@@ -195,16 +194,12 @@ function endNotes({ stopReason, errorMessage = "" }: AssistantMessage): readonly
   return stopReason === "length" ? [note("cut", "The reply was cut off at the model's limit.", true)] : [];
 }
 
-function editParts({ targetId, replacement }: ContextEditPayload): readonly ViewPart[] {
+function editParts({ targetId, replacement }: ContextEditPayload, options: ViewOptions): readonly ViewPart[] {
   if (replacement === null) return [{ type: "fact", name: "leaves out of the context", value: targetId }];
-  return [{ type: "fact", name: "replaces in the context", value: targetId }, ...replacementParts(replacement.content)];
-}
-
-/** A replacement may hold any blocks: texts are prose, others are shown as they are. */
-function replacementParts(content: string | readonly unknown[]): readonly ViewPart[] {
-  if (typeof content === "string") return viewBlocks(content, viewProse);
-  return content.map((block) => {
-    const text = isObject(block) && block["type"] === "text" ? block["text"] : undefined;
-    return typeof text === "string" ? viewProse(text) : { type: "json", value: block };
-  });
+  const { content } = replacement;
+  const parts =
+    typeof content === "string"
+      ? viewBlocks(content, viewProse)
+      : content.flatMap((block) => viewBlock(block, (call) => viewCall(call, null, options)));
+  return [{ type: "fact", name: "replaces in the context", value: targetId }, ...parts];
 }

@@ -112,13 +112,14 @@ describe("the view of an entry", () => {
     expect(facts({ covers: 7, fidelity: null })).toEqual([]);
   });
 
-  test("of an edit shows texts as prose and other blocks as they are", () => {
-    const image = { type: "image", data: "", mimeType: "image/png" };
-    const { parts } = viewEntry({ type: "context_edit", targetId: "e1", replacement: { content: [{ type: "text", text: "a" }, image] } });
-    expect(parts).toEqual([
+  test("of an edit has the blocks that replace the entry", () => {
+    const call = { type: "toolCall" as const, id: "c1", name: "bash", arguments: { command: "ls" } };
+    const content = [{ type: "text" as const, text: "a" }, { type: "image" as const, data: "AAAA", mimeType: "image/png" }, call];
+    expect(viewEntry({ type: "context_edit", targetId: "e1", replacement: { content } }).parts).toMatchObject([
       { type: "fact", name: "replaces in the context", value: "e1" },
       { type: "markdown", text: "a" },
-      { type: "json", value: image },
+      { type: "image", bytes: 3 },
+      { type: "call", detail: "ls", result: null, isMissing: false },
     ]);
   });
 });
