@@ -102,7 +102,7 @@ export function usageText(usage: Usage | undefined): string {
 const FILE_BLOCK = /\n?<(modified-files|read-files)>\n([^<]*)\n?<\/\1>/g;
 
 /** A summary without the lists of files for the model, which pi and Bough write at its end. */
-export function withoutFileBlocks(summary: string): string {
+function withoutFileBlocks(summary: string): string {
   return summary.replace(FILE_BLOCK, "");
 }
 
