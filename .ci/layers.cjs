@@ -16,7 +16,12 @@ const CORE_FOLDERS = [
 const SQLITE_FOLDERS = [["file", "migrations"], ["payloads"], ["search"], ["sessions"], ["tree"], ["import", "verify"]];
 
 // The folders of formats, lowest first: one for each program, and what all of them use.
-const FORMATS_FOLDERS = [["source"], ["secrets"], ["bough", "claude", "co-cli", "codex", "copilot", "cursor", "gemini", "markdown", "messages", "opencode", "pi", "vscode-chat"], ["transfer"]];
+const FORMATS_FOLDERS = [
+  ["source"],
+  ["secrets"],
+  ["bough", "claude", "co-cli", "codex", "copilot", "cursor", "gemini", "markdown", "messages", "opencode", "pi", "vscode-chat"],
+  ["transfer"],
+];
 
 const CORE = "packages/session-core/src";
 const POSTGRES = "packages/postgres/src";
@@ -72,7 +77,10 @@ const upward = (source, levels) =>
   levels.map((folders, level) => {
     const later = levels.slice(level + 1).map((names) => `(${names.join("|")})/`);
     return {
-      name: `${source.split("/").filter((part) => !/^(packages|src)$/.test(part)).join("-")}-${folders.join("-")}-points-down`,
+      name: `${source
+        .split("/")
+        .filter((part) => !/^(packages|src)$/.test(part))
+        .join("-")}-${folders.join("-")}-points-down`,
       comment: "A folder imports only from folders listed before it.",
       severity: "error",
       from: { path: `^${source}/(${folders.join("|")})/` },
@@ -98,7 +106,8 @@ module.exports = {
     ...upward(CLI, CLI_FOLDERS),
     {
       name: "handles-use-only-the-port",
-      comment: "Session and Store use the storage port only, so that the engine can be replaced. openStore and restoreStore choose the engine.",
+      comment:
+        "Session and Store use the storage port only, so that the engine can be replaced. openStore and restoreStore choose the engine.",
       severity: "error",
       from: { path: `^${CORE}/(session|context|view|store)/`, pathNot: `^${CORE}/store/(open-store|restore-store)\\.ts$` },
       to: { path: `^${CORE}/sqlite/`, pathNot: `^${CORE}/sqlite/file/connection-options\\.ts$` },
@@ -117,7 +126,12 @@ module.exports = {
       from: { path: "^packages/([^/]+)/src/" },
       to: { path: "^packages/([^/]+)/src/", pathNot: "^packages/$1/src/" },
     },
-    { name: "core-is-the-bottom", severity: "error", from: { path: `^${CORE}/` }, to: { path: "^packages/(?!session-core/)", pathNot: "^packages/postgres/" } },
+    {
+      name: "core-is-the-bottom",
+      severity: "error",
+      from: { path: `^${CORE}/` },
+      to: { path: "^packages/(?!session-core/)", pathNot: "^packages/postgres/" },
+    },
     {
       name: "postgres-and-formats-use-core-only",
       severity: "error",

@@ -7,9 +7,7 @@ export {
   UnknownFormatError,
   UnknownFormatVersionError,
 } from "./errors.js";
-export { languageOfFile } from "./markdown/markdown-text.js";
 export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./markdown/markdown-writer.js";
-export { toolText } from "./markdown/tool-text.js";
 export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
 export { isSystemError } from "./source/source-file.js";
 export type { LeavingLink, SourceFolders } from "./source/source-folders.js";

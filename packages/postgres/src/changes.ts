@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreReadOnlyError, type SessionId, type StoreChange } from "@bough/session-core";
+import { type SessionId, type StoreChange, StoreReadOnlyError } from "@bough/session-core";
 import type { Query } from "@bough/session-core/engine";
 import type { Attempts } from "./attempts.js";
 import type { PgConnection } from "./driver.js";

@@ -10,9 +10,9 @@ import {
   referenceIn,
   type SessionKey,
   type SharedEntry,
+  sourcesFirst,
   UsageSums,
   usageOf,
-  sourcesFirst,
 } from "@bough/session-core/engine";
 import type { Database } from "./database.js";
 import { typeOf } from "./facts.js";

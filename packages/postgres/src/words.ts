@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
 import type { EntryPayload } from "@bough/session-core";
-import {
-  ACCENTS,
-  decodeBytes,
-  foldText,
-  isAscii,
-  piecesBetweenWords,
-  searchableText,
-  toIndexedText,
-  WORD_CHARACTERS,
-} from "@bough/session-core/engine";
+import { ACCENTS, foldText, isAscii, piecesBetweenWords, searchableText, toIndexedText, WORD_CHARACTERS } from "@bough/session-core/engine";
+import { isSummary } from "@bough/session-core/view";
+import { decodeBytes } from "@bough/session-core/wire";
 
 // The words of a text as a tsvector. They are divided and folded here, as in the index of a store on SQLite, not by a text search
 // configuration of the server: both engines find the same.
@@ -35,7 +28,7 @@ const ACCENT = new RegExp(`[${ACCENTS}]`, "gu");
 
 /** The searchable text of a payload that was validated: bytes in it are encoded, and are no text. */
 export function textToWrite(payload: EntryPayload): string {
-  const hasDetails = payload.type === "compaction" || payload.type === "branch_summary";
+  const hasDetails = isSummary(payload);
   return searchableText(hasDetails ? { ...payload, details: decodeBytes(payload.details) } : payload);
 }
 

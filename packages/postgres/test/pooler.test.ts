@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "@bough/session-core";
+import { expect, onTestFinished, test } from "vitest";
 import { grow } from "../../session-core/test/world/grow.js";
 import { allWrites } from "../../session-core/test/world/writes.js";
 import { ownServer, withUrl } from "./server.js";

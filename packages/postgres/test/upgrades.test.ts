@@ -1,10 +1,10 @@
+import { grants } from "@bough/postgres";
 import { assistantMessage, openStore, Store, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { imported, sourceOf } from "../../formats/test/world/sources.js";
 import { MIGRATIONS, type Migration } from "../src/migrate.js";
 import { openPostgres, type PostgresOptions } from "../src/open.js";
 import { ownServer, withUrl } from "./server.js";
-import { grants } from "@bough/postgres";
 
 const server = ownServer();
 

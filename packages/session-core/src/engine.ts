@@ -4,7 +4,7 @@
 export { copyJson, decodeBytes, parseEncoded } from "./entry/bytes.js";
 export { contentKey } from "./entry/content-key.js";
 export { jsonText, MAX_JSON_LENGTH } from "./entry/json.js";
-export { customTypeOf, ENTRY_TYPES, kindsWith, MESSAGE_ROLES, toEntryKind, toKindNumber } from "./entry/kinds.js";
+export { customTypeOf, ENTRY_TYPES, isSummary, kindsWith, MESSAGE_ROLES, toEntryKind, toKindNumber } from "./entry/kinds.js";
 export { loadedValidation, loadValidation } from "./entry/load-validation.js";
 export {
   type ChangedEntry,
@@ -13,7 +13,9 @@ export {
   originsAfter,
   originsIn,
   referenceIn,
-  type SharedEntry, sourcesFirst } from "./entry/origins.js";
+  type SharedEntry,
+  sourcesFirst,
+} from "./entry/origins.js";
 export { previewOf } from "./entry/preview.js";
 export { usageOf } from "./entry/reply-usage.js";
 export { parseStoredPayload } from "./entry/stored-payload.js";

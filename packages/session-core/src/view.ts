@@ -1,6 +1,6 @@
 // The subpath `@bough/session-core/view`: what a person sees of an entry, before anything is drawn: its text, its preview, the steps of a
 // conversation, what a tool call does, and texts of a safe form and a bounded length. Everything here is pure.
-export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
+export { CONVERSATION_TYPES, ENTRY_TYPES, isSummary, MESSAGE_ROLES } from "./entry/kinds.js";
 export { previewOf } from "./entry/preview.js";
 export { shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";
 export { isRecorded, type ReplyUsage, usageOf } from "./entry/reply-usage.js";
@@ -10,6 +10,7 @@ export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
 export { removeInvisible, visibleText } from "./text/invisible.js";
 export { findNearest } from "./text/nearest-name.js";
+export { bytes, count, counted, dollars } from "./text/numbers.js";
 export { cleanText, oneLine, shortLine } from "./text/one-line.js";
 export { raceAbort } from "./text/race-abort.js";
 export { shortenDetail } from "./text/shorten-path.js";
@@ -30,4 +31,30 @@ export { describeCall } from "./tools/describe-call.js";
 export { cleanPath, findPatch, listCallTouches } from "./tools/file-operations.js";
 export { classifyTool } from "./tools/known-tools.js";
 export { parseTodos, type Todo } from "./tools/todos.js";
+export { viewCall } from "./view/call-view.js";
+export { titleOf, viewEntry, viewStep } from "./view/entry-view.js";
 export { groupSteps, type ReplyStep, type Step } from "./view/step.js";
+export { describeFidelity, summaryFiles } from "./view/summary-view.js";
+export type {
+  AttachmentPart,
+  CallInput,
+  CallPart,
+  CodePart,
+  EntryView,
+  FactPart,
+  FilePart,
+  ForeignPart,
+  ImagePart,
+  JsonPart,
+  MarkdownPart,
+  NotePart,
+  ResultPart,
+  SummaryPart,
+  TextPart,
+  ThinkingPart,
+  ViewField,
+  ViewKind,
+  ViewOptions,
+  ViewPart,
+  ViewTitle,
+} from "./view/view.js";

@@ -5,6 +5,7 @@ export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";
 export { parseArguments, toDataBlock, withoutUndefined } from "./context/converters/replies.js";
 export { sanitizeToolName } from "./context/converters/sanitize.js";
 export { bashExecutionText, branchSummaryText, compactionSummaryText } from "./context/converters/templates.js";
+export { bodyOf, promptContent, withBody } from "./context/message-body.js";
 export { ProjectedEntry, type Replacement } from "./context/projected-entries.js";
 export { isMissing, listToolCalls, pairCalls } from "./context/tool-pairs.js";
 export { decodeBytes, encodeBytes } from "./entry/bytes.js";

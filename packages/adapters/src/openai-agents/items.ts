@@ -10,7 +10,7 @@ import {
   type TextBlock,
   textOf,
 } from "@bough/session-core";
-import { bashExecutionText, branchSummaryText, compactionSummaryText } from "@bough/session-core/wire";
+import { branchSummaryText, compactionSummaryText, promptContent } from "@bough/session-core/wire";
 import type { AgentInputItem } from "@openai/agents-core";
 
 // An item of the Agents SDK becomes an entry that every program can read, and comes back as it was. The texts of the item are in the
@@ -144,21 +144,13 @@ function joinParts(parts: unknown, content: string | readonly Block[]): unknown 
 
 /** The items of a message that another program wrote. Thinking is left out: its signature belongs to another provider. */
 function plainItems(message: Message): readonly unknown[] {
-  switch (message.role) {
-    case "system":
-      return [{ role: "system", content: textOf(message.content) }];
-    case "user":
-    case "custom":
-      return [userItem(textOf(message.content))];
-    case "bashExecution":
-      return message.excludeFromContext === true ? [] : [userItem(bashExecutionText(message))];
-    case "toolResult": {
-      const { toolCallId: callId, toolName: name = "", content } = message;
-      return [{ type: "function_call_result", callId, name, status: "completed", output: textOf(content) }];
-    }
-    case "assistant":
-      return message.content.flatMap(plainReplyItem);
-  }
+  if (message.role === "system") return [{ role: "system", content: textOf(message.content) }];
+  if (message.role === "assistant") return message.content.flatMap(plainReplyItem);
+  const content = promptContent(message);
+  if (content === null) return [];
+  if (message.role !== "toolResult") return [userItem(textOf(content))];
+  const { toolCallId: callId, toolName: name = "" } = message;
+  return [{ type: "function_call_result", callId, name, status: "completed", output: textOf(content) }];
 }
 
 function plainReplyItem(block: AssistantBlock): readonly unknown[] {

@@ -1,20 +1,18 @@
 import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { readableSummary } from "@bough/session-core/view";
+import { describeFidelity, isSummary, readableSummary } from "@bough/session-core/view";
 import { CheckpointNotFoundError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
-import { describeStoredFidelity } from "../preview/stored-fidelity.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeFiles } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
 import {
   extraField,
-  isSummary,
   type ListedSummary,
   listSummaries,
   type Summaries,
@@ -174,9 +172,9 @@ export function renderSummary(
 
 function renderQuality(entry: SummaryEntry): readonly Line[] {
   const method = extraField(entry, "method");
-  const described = describeStoredFidelity(extraField(entry, "fidelity"));
+  const described = describeFidelity(extraField(entry, "fidelity"));
   return [
     ...(typeof method === "string" ? [fieldLine("method", method)] : []),
-    ...(described === undefined ? [] : [fieldLine("fidelity", described)]),
+    ...(described === null ? [] : [fieldLine("fidelity", described)]),
   ];
 }

@@ -1,8 +1,8 @@
 import type { BeforeCompact, CompactionDone, TokenUse } from "@bough/compaction";
-import type { Session } from "@bough/session-core";
-import { summaryFiles } from "../format/entry-lines.js";
+import type { FileLists, Session } from "@bough/session-core";
+import { describeFidelity, summaryFiles } from "@bough/session-core/view";
 import { count, counted } from "../format/numbers.js";
-import { describeFidelity, describeFiles, describeMethod } from "../session/compaction-text.js";
+import { describeFiles, describeMethod } from "../session/compaction-text.js";
 import type { SummaryModel } from "../session/summary-model.js";
 import { describeWindow, type WindowChoice } from "../session/window-choice.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -12,7 +12,7 @@ import { fieldLine, type Line, styled } from "../terminal/line.js";
 interface CompactionReport {
   readonly session: Session;
   readonly done: CompactionDone;
-  readonly files: ReturnType<typeof summaryFiles>;
+  readonly files: FileLists;
   readonly window: WindowChoice;
   readonly model: SummaryModel | null;
 }
@@ -25,7 +25,8 @@ export async function readReport(
   model: SummaryModel | null,
 ): Promise<CompactionReport> {
   const entry = await session.entry(done.entryId);
-  return { session, done, window, model, files: summaryFiles("details" in entry ? entry.details : undefined) };
+  const files = entry.type === "compaction" ? summaryFiles(entry) : { readFiles: [], modifiedFiles: [] };
+  return { session, done, window, model, files };
 }
 
 /** The report as JSON. */
@@ -37,12 +38,13 @@ export function reportToJson({ session, done, files, window, model }: Compaction
 /** The report as lines of text. */
 export function renderReport({ session, done, files, window, model }: CompactionReport, { to }: Glyphs): readonly Line[] {
   const saved = `${count(done.tokensBefore)} ${to} ${count(done.tokensAfter)} tokens, ${count(done.messagesBefore)} ${to} ${count(done.messagesAfter)} messages`;
+  const fidelity = describeFidelity(done.fidelity);
   return [
     [styled("bold", "compacted: "), saved],
     ...(done.headroom ? [] : [[styled("error", "The kept messages still fill most of the context window.")]]),
     fieldLine("summary", done.title ?? done.shortSummary),
     fieldLine("written by", describeMethod(done.method, model)),
-    ...(done.fidelity === null ? [] : [fieldLine("fidelity", describeFidelity(done.fidelity))]),
+    ...(fidelity === null ? [] : [fieldLine("fidelity", fidelity)]),
     fieldLine("files", describeFiles(files)),
     fieldLine("window", describeWindow(window)),
     fieldLine("entry", done.entryId),

@@ -1,5 +1,6 @@
 import type { BeforeCompact, CompactionDone, CompactionResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
+import { isSummary } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
 import {
   CancelledError,
@@ -16,7 +17,7 @@ import { describeCompaction } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
-import { extraField, isSummary } from "../session/summaries.js";
+import { extraField } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";

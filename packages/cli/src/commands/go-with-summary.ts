@@ -1,5 +1,6 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
+import { isSummary } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
 import { CancelledError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
@@ -7,7 +8,7 @@ import { describeLeaf } from "../session/choose-session.js";
 import { describeMethod } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { shortEntryId } from "../session/short-ids.js";
-import { isSummary, summaryTitle } from "../session/summaries.js";
+import { summaryTitle } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
 import { fitLine, styled } from "../terminal/line.js";

@@ -1,5 +1,5 @@
 import type { Entry, EntryId, Label, OutlineRow, SessionRecord } from "@bough/session-core";
-import { describeCall, shareLine } from "@bough/session-core/view";
+import { describeCall, isSummary, shareLine } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
 import { dateTime } from "../format/time.js";
@@ -186,7 +186,7 @@ function bodyLines(row: OutlineRow, entry: Entry | undefined, width: number, { g
 type Part = string | ReturnType<typeof describeCall>;
 
 function partsOf(entry: Entry, directory: string | undefined): readonly Part[] {
-  if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
+  if (isSummary(entry)) return [entry.summary];
   if (entry.type !== "message" || (entry.message.role !== "user" && entry.message.role !== "assistant")) return [];
   const { content } = entry.message;
   if (typeof content === "string") return [content];

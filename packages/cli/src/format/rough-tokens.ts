@@ -1,4 +1,5 @@
-import type { ContextMessage } from "@bough/session-core";
+import type { AssistantBlock, ContextMessage } from "@bough/session-core";
+import { bodyOf } from "@bough/session-core/wire";
 
 /** Tokens of a message's role and separators. */
 const MESSAGE_OVERHEAD = 4;
@@ -36,25 +37,13 @@ export function roughMessageTokens(message: ContextMessage): number {
 }
 
 function contentTokens(message: ContextMessage): number {
-  switch (message.role) {
-    case "user":
-    case "assistant":
-    case "toolResult":
-    case "custom":
-      return typeof message.content === "string"
-        ? roughTokens(message.content)
-        : message.content.reduce((sum, block) => sum + blockTokens(block), 0);
-    case "bashExecution":
-      return message.excludeFromContext === true ? 0 : roughTokens(message.command) + roughTokens(message.output);
-    case "compactionSummary":
-    case "branchSummary":
-      return roughTokens(message.summary);
-  }
+  if (message.role === "bashExecution" && message.excludeFromContext === true) return 0;
+  const body = bodyOf(message);
+  const command = message.role === "bashExecution" ? roughTokens(message.command) : 0;
+  return command + (typeof body === "string" ? roughTokens(body) : body.reduce((sum, block) => sum + blockTokens(block), 0));
 }
 
-type Block = Exclude<Extract<ContextMessage, { content: unknown }>["content"], string>[number];
-
-function blockTokens(block: Block): number {
+function blockTokens(block: AssistantBlock): number {
   switch (block.type) {
     case "text":
       return roughTokens(block.text);

@@ -1,6 +1,7 @@
 import { recallRead, recallReadInput, recallSearch, recallSearchInput } from "@bough/compaction";
 import type { SessionMasks } from "@bough/formats/secrets";
-import type { EntryId, EntryType, Session } from "@bough/session-core";
+import type { EntryId, Session } from "@bough/session-core";
+import { CONVERSATION_TYPES } from "@bough/session-core/view";
 import { z } from "zod";
 import { defineTool, INPUT, type McpTool, openNamed } from "./tool.js";
 
@@ -60,7 +61,6 @@ const readPath = defineTool(
   },
 );
 
-const CONVERSATION: readonly EntryType[] = ["message", "compaction", "branch_summary", "custom_message"];
 const PAGE = 50;
 /** The share of an answer that one entry may fill. */
 const ENTRY_SHARE = 1 / 4;
@@ -71,7 +71,7 @@ async function readNewest(session: Session, leafId: EntryId, maxChars: number, m
   const parts: string[] = [];
   let left = maxChars;
   for (let cursor: string | undefined; ; ) {
-    const { items, next } = await session.scan({ leafId, order: "up", types: CONVERSATION, limit: PAGE, cursor });
+    const { items, next } = await session.scan({ leafId, order: "up", types: CONVERSATION_TYPES, limit: PAGE, cursor });
     for (const { id } of items) {
       const { text } = await recallRead(session, { entries: [id] }, { maxChars: entryChars, masks });
       left -= text.length + 2;

@@ -2,8 +2,8 @@ import { platform } from "node:os";
 import { resolve } from "node:path";
 import { exportMarkdown } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
-import { type Entry, type EntryId, type SessionRecord, textOf } from "@bough/session-core";
-import { previewOf } from "@bough/session-core/view";
+import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
+import { previewOf, type ViewPart, viewEntry } from "@bough/session-core/view";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
@@ -185,25 +185,30 @@ function showNotice(dispatch: NavigatorDispatch, text: string): void {
 
 /** The text of a message or summary; for other entries, and messages without text, the lines of `bough show`. */
 function textToCopy(entry: Entry): string {
-  switch (entry.type) {
-    case "message":
-      return messageText(entry.message) || wholeText(entry);
-    case "custom_message":
-      return textOf(entry.content);
-    case "compaction":
-    case "branch_summary":
-      return entry.summary;
-    default:
-      return wholeText(entry);
+  return viewEntry(entry, { asStored: true }).parts.flatMap(textsOf).join("\n") || entryLines(entry).map(textOfLine).join("\n");
+}
+
+function textsOf(part: ViewPart): readonly string[] {
+  switch (part.type) {
+    case "markdown":
+    case "text":
+      return [part.text];
+    case "code":
+      return [`$ ${part.text}`];
+    case "summary":
+      return [part.stored];
+    case "result":
+      return part.parts.flatMap(textsOf);
+    case "thinking":
+    case "json":
+    case "image":
+    case "file":
+    case "foreign":
+    case "note":
+    case "fact":
+    case "call":
+      return [];
   }
-}
-
-function messageText(message: Extract<Entry, { type: "message" }>["message"]): string {
-  return message.role === "bashExecution" ? `$ ${message.command}\n${message.output}` : textOf(message.content);
-}
-
-function wholeText(entry: Entry): string {
-  return entryLines(entry).map(textOfLine).join("\n");
 }
 
 function callIdsOf(entry: Entry): readonly string[] {

@@ -1,7 +1,6 @@
-import type { ContentBlock, Entry } from "@bough/session-core";
-import { describeFile, type Step } from "@bough/session-core/view";
+import type { AttachmentPart, EntryView, ViewPart } from "@bough/session-core/view";
 import { bytes, counted } from "../format/numbers.js";
-import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import { type Html, html, NOTHING } from "./html.js";
 import { type HeadingLevel, renderMarkdown } from "./markdown.js";
 
 /** What is shown of a session, and how. */
@@ -10,16 +9,8 @@ export interface ShownParts {
   readonly thinking: boolean;
   /** Tool output: none, its first 20 lines, or all. */
   readonly toolOutput: "none" | "short" | "full";
-  /** The directory of the session; paths inside it are shown relative to it. */
-  readonly directory: string | null;
   /** Replaces secrets that are recognized by what stands before them, as in `"password": "…"`. */
   readonly mask: (text: string) => string;
-}
-
-/** The blocks of a content in order. `level`: that of headings in the text. */
-export function contentHtml(content: string | readonly ContentBlock[], level: HeadingLevel): Html {
-  if (typeof content === "string") return textHtml(content, level);
-  return joinHtml(content.map((block) => (block.type === "text" ? textHtml(block.text, level) : attachmentHtml(block))));
 }
 
 /** A text in Markdown; nothing if it is empty. */
@@ -31,22 +22,17 @@ export function textHtml(text: string, level: HeadingLevel): Html {
 const SAFE_IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
 
 /** An image, or a line about a file or a block of an unknown type. */
-export function attachmentHtml(block: Exclude<ContentBlock, { type: "text" }>): Html {
-  switch (block.type) {
+export function attachmentHtml(part: AttachmentPart): Html {
+  switch (part.type) {
     case "image":
-      return SAFE_IMAGES.has(block.mimeType)
-        ? html`<img src="data:${block.mimeType};base64,${block.data}" alt="Image (${block.mimeType}, ${sizeOf(block.data)})" loading="lazy">`
-        : html`<p class="note">[image: ${block.mimeType}, ${sizeOf(block.data)}]</p>`;
+      return SAFE_IMAGES.has(part.mimeType)
+        ? html`<img src="data:${part.mimeType};base64,${part.data}" alt="Image (${part.mimeType}, ${bytes(part.bytes)})" loading="lazy">`
+        : html`<p class="note">[image: ${part.mimeType}, ${bytes(part.bytes)}]</p>`;
     case "file":
-      return html`<p class="note">[file: ${describeFile(block)}${block.data === undefined ? "" : `, ${sizeOf(block.data)}`}]</p>`;
+      return html`<p class="note">[file: ${part.description}${part.bytes === null ? "" : `, ${bytes(part.bytes)}`}]</p>`;
     case "foreign":
-      return html`<p class="note">[${block.originalType}]</p>`;
+      return html`<p class="note">[${part.name}]</p>`;
   }
-}
-
-// Four characters of base64 are three bytes.
-function sizeOf(base64: string): string {
-  return bytes(Math.floor((base64.replace(/=+$/, "").length * 3) / 4));
 }
 
 /** The link to an entry in the page. */
@@ -76,22 +62,11 @@ export class Omissions {
   }
 
   /** Counts what is not shown of a step. */
-  countIn(step: Step, { thinking, toolOutput }: ShownParts): void {
-    if (step.kind === "entry") {
-      this.#countEntry(step.entry, toolOutput);
-      return;
-    }
-    if (!thinking) this.count("thinking", step.message.content.filter(({ type }) => type === "thinking").length);
-    if (toolOutput === "none") for (const results of step.results.values()) this.count("output", results.length);
-  }
-
-  #countEntry(entry: Entry, toolOutput: ShownParts["toolOutput"]): void {
-    if (entry.type === "context_edit") this.count("edit");
-    if (entry.type === "custom" || entry.type === "foreign") this.count(entry.type);
-    const message = entry.type === "message" ? entry.message : undefined;
-    if (entry.type === "custom_message" ? entry.display === false : message?.role === "custom" && message.display === false)
-      this.count("hidden");
-    if (toolOutput === "none" && (message?.role === "toolResult" || message?.role === "bashExecution")) this.count("output");
+  countIn({ kind, parts, isHidden }: EntryView, { thinking, toolOutput }: ShownParts): void {
+    if (isHidden) this.count("hidden");
+    else if (kind === "edit" || kind === "custom" || kind === "foreign") this.count(kind);
+    if (!thinking) this.count("thinking", parts.filter(({ type }) => type === "thinking").length);
+    if (toolOutput === "none") this.count("output", kind === "command" ? 1 : parts.filter(hasOutput).length);
   }
 
   /** One line for a person; undefined: nothing was left out. */
@@ -99,4 +74,8 @@ export class Omissions {
     if (this.#counts.size === 0) return undefined;
     return `Left out of this page: ${[...this.#counts].map(([kind, times]) => counted(times, ...NAMES[kind])).join(", ")}.`;
   }
+}
+
+function hasOutput(part: ViewPart): boolean {
+  return part.type === "result" || (part.type === "call" && part.result !== null);
 }

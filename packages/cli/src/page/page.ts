@@ -1,5 +1,5 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { groupSteps, isPrivate, previewOf, type Step } from "@bough/session-core/view";
+import { groupSteps, isPrivate, previewOf, type Step, viewStep } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { leafRow } from "../tree/shown-rows.js";
@@ -86,7 +86,6 @@ class PageWriter {
     this.#shown = {
       thinking: options.thinking ?? false,
       toolOutput: options.toolOutput ?? "full",
-      directory: record.cwd,
       mask: options.mask ?? ((text) => text),
     };
     this.#rowOfId = new Map(rows.map(({ id }, at) => [id, at]));
@@ -166,8 +165,9 @@ class PageWriter {
   *#step(step: Step, rows: TreeRow[]): Generator<string> {
     const [id = ""] = step.entryIds;
     const at = this.#rowOfId.get(id) ?? -1;
-    const written = stepHtml(step, this.#shown);
-    this.#omitted.countIn(step, this.#shown);
+    const view = viewStep(step, { directory: this.#record.cwd ?? undefined });
+    const written = stepHtml(view, this.#shown);
+    this.#omitted.countIn(view, this.#shown);
     if (written === undefined) {
       this.#unshown.push(...step.entryIds);
       return;

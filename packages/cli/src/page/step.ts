@@ -1,12 +1,12 @@
-import type { AssistantBlock, Entry, EntryId, Message } from "@bough/session-core";
-import { asTyped, type ReplyStep, readableSummary, type Step } from "@bough/session-core/view";
-import { summaryFiles } from "../format/entry-lines.js";
+import type { EntryId } from "@bough/session-core";
+import type { EntryView, NotePart, SummaryPart, ViewKind, ViewPart } from "@bough/session-core/view";
 import { count } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { bashHtml, callHtml, resultHtml } from "./call.js";
+import { callHtml, codeHtml, commandHtml, jsonHtml, resultHtml, textOutput } from "./call.js";
 import { outputBlock } from "./code.js";
-import { attachmentHtml, contentHtml, entryLink, type ShownParts, textHtml } from "./content.js";
+import { attachmentHtml, entryLink, type ShownParts, textHtml } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import type { HeadingLevel } from "./markdown.js";
 
 /** A step of a conversation as HTML. */
 export interface StepHtml {
@@ -17,114 +17,96 @@ export interface StepHtml {
   readonly body: Html;
 }
 
+/** The classes of articles; null: there is nothing to read. */
+const CLASSES: Readonly<Record<ViewKind, StepHtml["kind"] | null>> = {
+  user: "user",
+  assistant: "assistant",
+  result: "assistant",
+  command: "command",
+  system: "system",
+  host: "custom",
+  compaction: "summary",
+  "branch-summary": "summary",
+  model: "setting",
+  "thinking-level": "setting",
+  edit: null,
+  custom: null,
+  foreign: null,
+};
+
 /** The HTML of a step; undefined: it has nothing to read. */
-export function stepHtml(step: Step, shown: ShownParts): StepHtml | undefined {
-  return step.kind === "reply" ? replyHtml(step, shown) : entryHtml(step.entry, shown);
+export function stepHtml(view: EntryView, shown: ShownParts): StepHtml | undefined {
+  const kind = CLASSES[view.kind];
+  if (kind === null || view.isHidden) return undefined;
+  const body = bodyHtml(view, kind, shown);
+  if (kind === "assistant" && body.text === "") return undefined;
+  return { kind, heading: kind === "setting" ? "" : view.heading, body };
 }
 
-function entryHtml(entry: Entry, shown: ShownParts): StepHtml | undefined {
-  switch (entry.type) {
-    case "message":
-      return messageHtml(asTyped(entry.message), shown);
-    case "custom_message":
-      return customHtml(entry);
-    case "compaction":
-      return { kind: "summary", heading: "Compaction", body: compactionHtml(entry) };
-    case "branch_summary":
-      return { kind: "summary", heading: "Branch summary", body: branchSummaryHtml(entry) };
-    case "model_change":
-      return setting("Model", entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`);
-    case "thinking_level_change":
-      return setting("Thinking level", entry.thinkingLevel ?? "default");
-    case "context_edit":
-    case "custom":
-    case "foreign":
-      return undefined;
-  }
+function bodyHtml(view: EntryView, kind: StepHtml["kind"], shown: ShownParts): Html {
+  if (kind === "system") return systemHtml(view);
+  if (kind === "command")
+    return commandHtml(view, joinHtml(view.parts.flatMap((part) => (part.type === "note" ? [noteHtml(part)] : []))), shown);
+  return joinHtml(view.parts.map((part) => partHtml(part, view, shown)));
 }
 
-function setting(name: string, value: string): StepHtml {
-  return { kind: "setting", heading: "", body: html`<p>${name}: ${value}</p>` };
-}
-
-function messageHtml(message: Message, shown: ShownParts): StepHtml | undefined {
-  switch (message.role) {
-    case "user":
-      return { kind: "user", heading: "User", body: contentHtml(message.content, 3) };
-    case "assistant":
-      return undefined; // a reply is a separate step
-    case "toolResult":
-      return { kind: "assistant", heading: "", body: resultHtml(message, shown) };
-    case "bashExecution":
-      return { kind: "command", heading: "User", body: bashHtml(message, shown) };
-    case "custom":
-      return customHtml(message);
-    case "system":
-      return { kind: "system", heading: "Instructions", body: systemHtml(message.content) };
-  }
-}
-
-function systemHtml(content: string | readonly { readonly text: string }[]): Html {
-  const text = typeof content === "string" ? content : content.map((block) => block.text).join("\n");
+function systemHtml({ parts }: EntryView): Html {
+  const text = parts.flatMap((part) => (part.type === "markdown" ? [part.text] : [])).join("\n");
   return html`<details><summary>${count(text.length)} characters</summary>${outputBlock(text)}</details>`;
 }
 
-type Custom = Pick<Extract<Message, { role: "custom" }>, "customType" | "content" | "display">;
-
-function customHtml({ customType, content, display }: Custom): StepHtml | undefined {
-  return display === false ? undefined : { kind: "custom", heading: `Message: ${customType}`, body: contentHtml(content, 3) };
-}
-
-function replyHtml(step: ReplyStep, shown: ShownParts): StepHtml | undefined {
-  const used = new Map<string, number>();
-  const blocks = step.message.content.map((block) => replyBlock(block, step, used, shown));
-  const body = joinHtml([...blocks, ending(step)]);
-  return body.text === "" ? undefined : { kind: "assistant", heading: "Assistant", body };
-}
-
-function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, number>, shown: ShownParts): Html {
-  switch (block.type) {
-    case "text":
-      return textHtml(block.text, 4);
+function partHtml(part: ViewPart, view: EntryView, shown: ShownParts): Html {
+  switch (part.type) {
+    case "markdown":
+      return textHtml(part.text, levelIn(view));
     case "thinking":
-      if (!shown.thinking || block.redacted === true || block.thinking.trim() === "") return NOTHING;
-      return html`<details class="thinking"><summary>Thinking</summary>${textHtml(block.thinking, 4)}</details>`;
-    case "toolCall": {
-      const nth = used.get(block.id) ?? 0;
-      used.set(block.id, nth + 1);
-      return callHtml(block, step.results.get(block.id)?.[nth], shown);
-    }
+      if (!shown.thinking || part.isHidden) return NOTHING;
+      return html`<details class="thinking"><summary>Thinking</summary>${textHtml(part.text, levelIn(view))}</details>`;
+    case "text":
+      return textOutput(part.text, "", shown);
+    case "code":
+      return codeHtml(part);
+    case "json":
+      return jsonHtml(part.value, shown);
     case "image":
     case "file":
     case "foreign":
-      return attachmentHtml(block);
+      return attachmentHtml(part);
+    case "note":
+      return noteHtml(part);
+    case "fact":
+      return html`<p>${view.heading}: ${part.value}</p>`;
+    case "summary":
+      return summaryHtml(part);
+    case "call":
+      return callHtml(part, shown);
+    case "result":
+      return resultHtml(part, shown);
   }
 }
 
-// Some programs record no stop reason; their replies count as complete.
-function ending({ message }: ReplyStep): Html {
-  const { stopReason, errorMessage = "" } = message;
-  if (stopReason === "aborted") return html`<p class="note">The reply was stopped before it was finished.</p>`;
-  if (stopReason === "error" || errorMessage.trim() !== "")
-    return html`<p class="note failed">The reply failed${errorMessage === "" ? "" : `: ${errorMessage}`}</p>`;
-  return stopReason === "length" ? html`<p class="note">The reply was cut off at the model’s limit.</p>` : NOTHING;
+/** The level of headings in a text: below the heading of its article. */
+function levelIn({ kind }: EntryView): HeadingLevel {
+  return kind === "assistant" ? 4 : 3;
 }
 
-function compactionHtml(entry: Extract<Entry, { type: "compaction" }>): Html {
-  const { tokensBefore, tokensAfter } = entry;
+function noteHtml({ about, text, detail }: NotePart): Html {
+  if (about !== "failed") return html`<p class="note">${text}</p>`;
+  return html`<p class="note failed">${text}${detail === undefined ? "" : `: ${detail}`}</p>`;
+}
+
+function summaryHtml(part: SummaryPart): Html {
+  return html`<p class="note">${summaryNote(part)}</p>${textHtml(part.text, 3)}${filesHtml("Modified files", part.modifiedFiles)}${filesHtml("Read files", part.readFiles)}`;
+}
+
+function summaryNote({ of, tokensBefore, tokensAfter, fromId }: SummaryPart): Html {
+  if (of === "branch") {
+    const from = fromId === null ? NOTHING : html` <a href="${entryLink(fromId)}">Go to its end</a>`;
+    return html`What happened on a branch that was left.${from}`;
+  }
   const size =
     tokensBefore === undefined ? "" : ` ${count(tokensBefore)}${tokensAfter === undefined ? "" : ` → ${count(tokensAfter)}`} tokens.`;
-  return html`<p class="note">The model went on from this summary of what is above it.${size}</p>${summaryHtml(entry)}`;
-}
-
-function branchSummaryHtml(entry: Extract<Entry, { type: "branch_summary" }>): Html {
-  const from = entry.fromId === null ? NOTHING : html` <a href="${entryLink(entry.fromId)}">Go to its end</a>`;
-  return html`<p class="note">What happened on a branch that was left.${from}</p>${summaryHtml(entry)}`;
-}
-
-function summaryHtml(payload: { readonly summary: string; readonly details?: unknown }): Html {
-  const { readFiles, modifiedFiles } = summaryFiles(payload.details);
-  return html`${textHtml(readableSummary(payload.summary), 3)}${filesHtml("Modified files", modifiedFiles)}${filesHtml("Read files", readFiles)}`;
+  return html`The model went on from this summary of what is above it.${size}`;
 }
 
 function filesHtml(title: string, files: readonly string[]): Html {

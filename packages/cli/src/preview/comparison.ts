@@ -1,4 +1,5 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
+import { isSummary } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import { forceWidth, prefixLines, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
@@ -94,7 +95,7 @@ async function loadSide(
 ): Promise<ComparedSide> {
   const first = path[0];
   const files = fileLists(first === undefined ? [] : await session.fileOperations({ fromId: first.id, toId: id }));
-  const summary = path.findLast(({ type }) => type === "compaction" || type === "branch_summary");
+  const summary = path.findLast((row) => isSummary(row));
   return {
     id,
     marked: await rowOf(session, entryId),
@@ -114,7 +115,7 @@ async function loadSide(
 
 async function loadSummary(session: Session, id: EntryId): Promise<ComparedSide["summary"]> {
   const entry = await session.entry(id);
-  return entry.type === "compaction" || entry.type === "branch_summary" ? { entryId: id, text: entry.summary } : null;
+  return isSummary(entry) ? { entryId: id, text: entry.summary } : null;
 }
 
 function touchedFiles({ filesRead, filesModified }: ComparedSide): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-import type { CompactionDone, CompactionResult, Fidelity } from "@bough/compaction";
+import type { CompactionDone, CompactionResult } from "@bough/compaction";
 import type { FileLists } from "@bough/session-core";
 import { errorLine } from "../format/error-text.js";
 import { count } from "../format/numbers.js";
@@ -52,17 +52,6 @@ export function describeMethod(method: CompactionDone["method"], model: SummaryM
 function describeFailure(model: SummaryModel): string {
   const failure = model.failure();
   return failure === undefined ? `${model.name} returned no usable summary` : `${model.name} failed: ${failure}`;
-}
-
-interface FidelityNumbers extends Pick<Fidelity, "score" | "total"> {
-  readonly inSummary: Readonly<Record<string, number>>;
-}
-
-/** Describes how many facts of the source the summary contains. */
-export function describeFidelity({ score, total, inSummary }: FidelityNumbers): string {
-  const found = Object.values(inSummary).reduce((sum, one) => sum + one, 0);
-  if (total === 0) return "no facts to check";
-  return `${count(found)} of ${count(total)} facts (${score.toFixed(2)} by weight)`;
 }
 
 /** Describes the number of files. */

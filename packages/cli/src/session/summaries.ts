@@ -1,8 +1,7 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
 import { getTitle } from "@bough/compaction/internals";
 import type { Entry, EntryId, Session } from "@bough/session-core";
-import { oneLine } from "@bough/session-core/view";
-import { summaryFiles } from "../format/entry-lines.js";
+import { isSummary, oneLine, summaryFiles } from "@bough/session-core/view";
 import { readOutline } from "./paging.js";
 
 /** An entry that summarizes other entries. */
@@ -36,7 +35,7 @@ export interface Summaries {
 /** Lists the summaries on the leaf's path, oldest first; `all`: those of every branch, in the order they were written. */
 export async function listSummaries(session: Session, all: boolean): Promise<Summaries> {
   const checkpoints = await listCheckpoints(session);
-  const onPath = (await session.scan({ order: "down", types: ["compaction", "branch_summary"] })).items.filter(isSummary);
+  const onPath = (await session.scan({ order: "down", types: ["compaction", "branch_summary"] })).items.filter((entry) => isSummary(entry));
   const ids = new Set(onPath.map(({ id }) => id));
   const byId = new Map(checkpoints.map((checkpoint) => [checkpoint.entryId, checkpoint]));
   const entries = all ? await readAllSummaries(session) : onPath;
@@ -57,19 +56,14 @@ export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | un
     tokensBefore: isCompaction ? (entry.tokensBefore ?? null) : null,
     tokensAfter: isCompaction ? (entry.tokensAfter ?? null) : null,
     messages: checkpoint?.covers?.messages ?? coveredMessages(entry),
-    ...(checkpoint?.files ?? summaryFiles(entry.details)),
+    ...(checkpoint?.files ?? summaryFiles(entry)),
   };
 }
 
-/** Whether an entry is a summary. */
-export function isSummary(entry: Entry): entry is SummaryEntry {
-  return entry.type === "compaction" || entry.type === "branch_summary";
-}
-
 async function readAllSummaries(session: Session): Promise<readonly SummaryEntry[]> {
-  const rows = (await readOutline(session)).filter(({ type }) => type === "compaction" || type === "branch_summary");
+  const rows = (await readOutline(session)).filter((row) => isSummary(row));
   const entries = await Promise.all(rows.map(({ id }) => session.entry(id)));
-  return entries.filter(isSummary);
+  return entries.filter((entry) => isSummary(entry));
 }
 
 /** A field of an entry that is not in its schema. Other programs write such entries, so it may have any value. */

@@ -1,4 +1,5 @@
 import type { Entry, Session } from "@bough/session-core";
+import { CONVERSATION_TYPES } from "@bough/session-core/view";
 import { wrapLine } from "../format/wrap.js";
 import { sessionTitle } from "../session/titles.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -52,7 +53,7 @@ async function printTranscriptEnd(world: ShellWorld, host: ShellHost, glyphs: Gl
 async function readNewestEntries(session: Session): Promise<readonly Entry[]> {
   const { items } = await session.scan({
     order: "up",
-    types: ["message", "compaction", "branch_summary", "custom_message"],
+    types: CONVERSATION_TYPES,
     limit: MAX_ENTRIES,
   });
   return items.toReversed();

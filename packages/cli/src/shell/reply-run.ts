@@ -1,12 +1,13 @@
 import { BoughError } from "@bough/session-core";
+import { viewCall } from "@bough/session-core/view";
 import type { ChatModel } from "../agent/chat-model.js";
 import type { PermissionAnswer, PermissionRequest } from "../agent/permissions.js";
 import { runTurn } from "../agent/turn.js";
 import type { TurnEvent, TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { wrapLine } from "../format/wrap.js";
+import { callLines } from "../preview/parts.js";
 import { TextBudget } from "../preview/text-budget.js";
-import { toolCallLines } from "../preview/tool-call.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { safe, safeLines } from "../terminal/safe.js";
@@ -123,7 +124,7 @@ export class ReplyRun {
   #ask(call: PermissionRequest): Promise<PermissionAnswer> {
     const { world, host, width, glyphs, alwaysAllowed } = this.#context;
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
-    const lines = [...outsideLines(call, width), ...toolCallLines(block, new TextBudget(width), glyphs)];
+    const lines = [...outsideLines(call, width), ...callLines(viewCall(block, null), new TextBudget(width), glyphs)];
     // The question shows only the start of a long call; print all of it above.
     if (lines.length > maxCallLines((world.io.terminal?.stdout.rows || 24) - 1)) host.print([...lines, []]);
     host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });

@@ -1,4 +1,5 @@
 import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
+import { isSummary } from "@bough/session-core/view";
 import type { ChatModel } from "../agent/chat-model.js";
 import { counted, dollars } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
@@ -60,7 +61,7 @@ export class StatusReader {
       const rows = await this.#session.tree.outline({ afterSeq: this.#newestSeq ?? 0 });
       if (rows.length === 0) return mayHaveCost;
       this.#add(rows);
-      mayHaveCost ||= rows.some(({ role, type }) => role === "assistant" || type === "compaction" || type === "branch_summary");
+      mayHaveCost ||= rows.some((row) => row.role === "assistant" || isSummary(row));
     }
   }
 

@@ -1,6 +1,15 @@
-import type { Entry, ToolCallBlock } from "@bough/session-core";
-import { asTyped, describeCall, describeFile, shareLine, shortLine, summaryGist } from "@bough/session-core/view";
-import { entryKind, messageLines } from "../format/entry-lines.js";
+import type { Entry } from "@bough/session-core";
+import {
+  type CallPart,
+  type EntryView,
+  type NotePart,
+  shareLine,
+  shortLine,
+  summaryGist,
+  type ViewPart,
+  viewEntry,
+} from "@bough/session-core/view";
+import { attachmentName, partLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { markdownLines } from "../preview/markdown.js";
@@ -15,28 +24,23 @@ const SUMMARY_CHARS = 240;
 
 /** Draws an entry for the shell, with an empty line after it. Entries without text for the user give no lines. */
 export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): readonly Line[] {
-  switch (entry.type) {
-    case "message":
-      return messageTranscript(entry.message, width, glyphs);
+  const view = viewEntry(entry);
+  switch (view.kind) {
+    case "user":
+      return promptLines(textOf(view), width, glyphs);
+    case "host":
+      // A message for the model that a program added to those of the conversation; the tree shows it.
+      return entry.type === "message" ? [] : [...hostLines(view, width), []];
+    case "assistant":
+    case "result":
+    case "command":
     case "compaction":
-    case "branch_summary":
-      return [
-        ...wrapLine([styled("summary", `[${entryKind(entry)}]`), " ", shortLine(summaryGist(entry.summary), SUMMARY_CHARS)], width),
-        [],
-      ];
-    case "custom_message":
-      return [
-        ...messageLines({ role: "custom", customType: entry.customType, content: entry.content })
-          .slice(0, MAX_RESULT_LINES)
-          .filter((line) => lineWidth(line) > 0)
-          .flatMap((line) => wrapLine(line, width)),
-        [],
-      ];
-    case "model_change":
-      return [[styled("dim", `model: ${entry.modelId}`)], []];
-    case "thinking_level_change":
-      return [[styled("dim", `thinking: ${entry.thinkingLevel ?? "model default"}`)], []];
-    case "context_edit":
+    case "branch-summary":
+    case "model":
+    case "thinking-level":
+      return [...view.parts.flatMap((part) => shortLines(part, view, width, glyphs)), []];
+    case "system":
+    case "edit":
     case "custom":
     case "foreign":
       return [];
@@ -49,10 +53,55 @@ export function promptLines(text: string, width: number, glyphs: Glyphs): readon
   return [...lines.map((line, at): Line => [at === 0 ? styled("user", `${glyphs.cursor} `) : "  ", ...line]), []];
 }
 
+/** The texts of an entry, with images and files by their names. */
+function textOf({ parts }: Pick<EntryView, "parts">): string {
+  const texts = parts.flatMap((part) => {
+    if (part.type === "markdown" || part.type === "text") return [part.text];
+    return part.type === "image" || part.type === "file" ? [attachmentName(part)] : [];
+  });
+  return texts.join("\n");
+}
+
+/** The first lines of a message of the host. */
+function hostLines({ parts }: EntryView, width: number): readonly Line[] {
+  return parts
+    .flatMap(partLines)
+    .slice(0, MAX_RESULT_LINES)
+    .filter((line) => lineWidth(line) > 0)
+    .flatMap((line) => wrapLine(line, width));
+}
+
+function shortLines(part: ViewPart, { name }: EntryView, width: number, glyphs: Glyphs): readonly Line[] {
+  switch (part.type) {
+    case "markdown":
+      return part.text.trim() === "" ? [] : markdownLines(part.text, width, glyphs);
+    case "text":
+      return resultLines(part.text, false, width, glyphs);
+    case "code":
+      return [[styled("bold", `$ ${part.text}`)]];
+    case "call":
+      return [callLine(part, width, glyphs)];
+    case "result":
+      return resultLines(textOf(part), part.isError, width, glyphs);
+    case "note":
+      return noteLines(part, width);
+    case "fact":
+      return [[styled("dim", `${part.name}: ${part.value}`)]];
+    case "summary":
+      return wrapLine([styled("summary", `[${name}]`), " ", shortLine(summaryGist(part.stored), SUMMARY_CHARS)], width);
+    case "thinking":
+    case "json":
+    case "image":
+    case "file":
+    case "foreign":
+      return [];
+  }
+}
+
 /** A tool call in one line. */
-function callLine(call: ToolCallBlock, width: number, glyphs: Glyphs): Line {
+function callLine(call: CallPart, width: number, glyphs: Glyphs): Line {
   return fitLine(
-    [styled("dim", shareLine("", [describeCall(call)], width, { widthOf: displayWidth, ellipsis: glyphs.ellipsis }))],
+    [styled("dim", shareLine("", [call], width, { widthOf: displayWidth, ellipsis: glyphs.ellipsis }))],
     width,
     glyphs.ellipsis,
   );
@@ -68,62 +117,19 @@ function resultLines(text: string, isError: boolean, width: number, glyphs: Glyp
   return rest > 0 ? [...shown, [styled("dim", `  ${glyphs.ellipsis} ${counted(rest, "more line")}`)]] : shown;
 }
 
-function messageTranscript(stored: Extract<Entry, { type: "message" }>["message"], width: number, glyphs: Glyphs): readonly Line[] {
-  const message = asTyped(stored);
-  switch (message.role) {
-    case "user":
-      return promptLines(textOfContent(message.content), width, glyphs);
-    case "assistant":
-      return [...assistantLines(message.content, width, glyphs), ...stopLines(message, width), []];
-    case "toolResult":
-      return [...resultLines(textOfContent(message.content), message.isError === true, width, glyphs), []];
-    case "bashExecution":
-      return [[styled("bold", `$ ${message.command}`)], ...resultLines(message.output, false, width, glyphs), []];
-    case "system":
-    case "custom":
-      // Added by programs for the model; the tree shows it.
-      return [];
+function noteLines({ about, text, detail, inFields }: NotePart, width: number): readonly Line[] {
+  if (detail !== undefined) return wrapLine([styled("error", detail)], width);
+  switch (about) {
+    case "stopped":
+      return [[styled("dim", "(stopped)")]];
+    case "cut":
+      return [[styled("dim", "(cut: the model's limit)")]];
+    case "failed":
+      return wrapLine([styled("error", `(${text})`)], width);
+    case "cancelled":
+    case "exit-code":
+    case "truncated":
+    case "private":
+      return inFields ? [] : wrapLine([styled("dim", `(${text})`)], width);
   }
-}
-
-type Content = Extract<Extract<Entry, { type: "message" }>["message"], { content: unknown }>["content"];
-
-function textOfContent(content: Content): string {
-  if (typeof content === "string") return content;
-  return content.map(blockText).join("\n");
-}
-
-function blockText(block: Exclude<Content, string>[number]): string {
-  switch (block.type) {
-    case "text":
-      return block.text;
-    case "image":
-      return `[image ${block.mimeType}]`;
-    case "file":
-      return `[file ${describeFile(block)}]`;
-    case "thinking":
-    case "toolCall":
-    case "foreign":
-      return "";
-  }
-}
-
-function assistantLines(content: Content, width: number, glyphs: Glyphs): readonly Line[] {
-  if (typeof content === "string") return markdownLines(content, width, glyphs);
-  return content.flatMap((block): readonly Line[] => {
-    if (block.type === "text") return block.text.trim() === "" ? [] : markdownLines(block.text, width, glyphs);
-    return block.type === "toolCall" ? [callLine(block, width, glyphs)] : [];
-  });
-}
-
-function stopLines(
-  { stopReason, errorMessage }: { readonly stopReason?: string | undefined; readonly errorMessage?: string | undefined },
-  width: number,
-): readonly Line[] {
-  if (errorMessage !== undefined) return wrapLine([styled("error", errorMessage)], width);
-  return stopReason === "aborted"
-    ? [[styled("dim", "(stopped)")]]
-    : stopReason === "length"
-      ? [[styled("dim", "(cut: the model's limit)")]]
-      : [];
 }

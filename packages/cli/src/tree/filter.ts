@@ -1,5 +1,5 @@
 import type { OutlineRow } from "@bough/session-core";
-import { isConversation, isOnlyCalls, isTyped } from "@bough/session-core/view";
+import { isConversation, isOnlyCalls, isSummary, isTyped } from "@bough/session-core/view";
 import type { TreeFilter } from "./filter-names.js";
 
 interface FilterRule {
@@ -67,6 +67,6 @@ export function filterBits(row: OutlineRow): number {
   if (isTyped(row)) bits |= FROM_USER;
   if (row.role === "toolResult" && row.isError) bits |= FAILED;
   if (row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"))) bits |= PROMPT;
-  if (row.type === "compaction" || row.type === "branch_summary") bits |= SUMMARY;
+  if (isSummary(row)) bits |= SUMMARY;
   return bits;
 }

@@ -1,5 +1,5 @@
 import type { EntryId, Label, LeafRecord, OutlineRow } from "@bough/session-core";
-import { isTyped, pairStart } from "@bough/session-core/view";
+import { isSummary, isTyped, pairStart } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
@@ -114,7 +114,7 @@ function isLandmarkRow(
   leaves: { has(entryId: string): boolean },
 ): boolean {
   if (row === undefined) return false;
-  return row.type === "compaction" || row.type === "branch_summary" || labels.has(row.id) || leaves.has(row.id);
+  return isSummary(row) || labels.has(row.id) || leaves.has(row.id);
 }
 
 /** Rows of a long run that are counted instead of printed. */

@@ -92,12 +92,18 @@ describe("a preview", () => {
     `);
   });
 
+  test("shows a summary without the fields that Bough adds to its own", async () => {
+    const input: EntryInput = { type: "compaction", summary: "Short.", firstKeptEntryId: null, tokensBefore: 500 };
+    expect(await texts(input)).toContain("tokens: 500 → ?\n\nShort.");
+  });
+
   test("shows tool output verbatim, with its indentation", async () => {
     const text = await texts(toolResult("call-1", "  if (*a*) {\n\tb\n\n# no heading", { toolName: "read", isError: true }), 40);
     expect(text).toMatchInlineSnapshot(`
       "
       tool result  an-entry  2025-11-21 12:00
       tool: read
+      call: call-1
 
       (error)
         if (*a*) {
@@ -126,20 +132,37 @@ describe("a preview", () => {
       -c
       +d
       {
-        "replace_all": true
+        "edits": [
+          {},
+          {
+            "replace_all": true
+          }
+        ]
       }
       "
     `);
-    expect(await texts(call("shell", { command: ["bash", "-lc", "ls"] }))).toContain("\n$ bash -lc ls\n");
+    expect(await texts(call("shell", { command: ["bash", "-lc", "ls"] }))).toContain("\n$ ls\n");
     const patch = "*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch";
     expect(inStyle(entryPreview({ entry: await stored(call("apply_patch", { input: patch })) }, 80), "added")).toEqual(["+b"]);
+  });
+
+  test("shows the list of a planning tool as a list, with what the call says beside it", async () => {
+    const plan = [
+      { step: "Lexer", status: "completed" },
+      { step: "Parser", status: "in_progress" },
+      { step: "Tests", status: "pending" },
+    ];
+    const lines = entryPreview({ entry: await stored(call("update_plan", { plan, explanation: "As agreed" })) }, 80);
+    expect(drawn(lines, 80)).toContain('[x] Lexer\n[>] Parser\n[ ] Tests\n{\n  "explanation": "As agreed"\n}\n');
+    expect(inStyle(lines, "dim")).toContain("[x] Lexer");
   });
 
   test("hides no argument, of whatever type it is", async () => {
     const odd = { path: null, file_path: 7, oldText: "a", newText: null, edits: ["x", null], command: { a: 1 }, content: [] };
     for (const name of ["edit", "write", "bash", "read", "MultiEdit", ""]) {
       const text = await texts(call(name, odd));
-      for (const key of Object.keys(odd)) expect(text).toContain(`"${key}"`);
+      // The title says the text of `oldText`.
+      for (const key of Object.keys(odd).filter((one) => one !== "oldText")) expect(text).toContain(`"${key}"`);
     }
   });
 
@@ -182,7 +205,7 @@ describe("a preview", () => {
     const entry = await stored(toolResult("call-1", "some line of output\n".repeat(50_000)));
     const lines = entryPreview({ entry, sessionId: "a-session" }, 80);
     expect(lines).toHaveLength(2001);
-    expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,002 more lines; all: bough show a-session an-entry)");
+    expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,003 more lines; all: bough show a-session an-entry)");
   });
 
   test("of any text and any arguments fits and never fails", async () => {

@@ -1,6 +1,7 @@
 import { redact } from "@bough/formats/secrets";
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
 import { classifyTool } from "@bough/session-core/view";
+import { bodyOf, withBody } from "@bough/session-core/wire";
 import type { SummarySource } from "../summarizers/summarizer.js";
 import { toSafeLine } from "./blocks.js";
 
@@ -34,22 +35,10 @@ class SourceWriter {
   }
 
   write(message: ContextMessage): ContextMessage {
-    switch (message.role) {
-      case "assistant":
-        return { ...message, content: message.content.map((block) => this.#block(block)) };
-      case "user":
-        return { ...message, content: rewriteContent(message.content, this.#mask) };
-      case "custom":
-        return { ...message, content: rewriteContent(message.content, this.#rewriteAll) };
-      case "toolResult":
-        if (!message.isError && this.#unusedResults.has(message.toolCallId)) return message;
-        return { ...message, content: rewriteContent(message.content, this.#rewriteAll) };
-      case "bashExecution":
-        return { ...message, command: this.#rewriteAll(message.command), output: this.#rewriteAll(message.output) };
-      case "compactionSummary":
-      case "branchSummary":
-        return { ...message, summary: this.#rewriteAll(message.summary) };
-    }
+    if (message.role === "assistant") return { ...message, content: message.content.map((block) => this.#block(block)) };
+    if (message.role === "toolResult" && !message.isError && this.#unusedResults.has(message.toolCallId)) return message;
+    const written = withBody(message, rewriteContent(bodyOf(message), message.role === "user" ? this.#mask : this.#rewriteAll));
+    return written.role === "bashExecution" ? { ...written, command: this.#rewriteAll(written.command) } : written;
   }
 
   #block(block: AssistantBlock): AssistantBlock {
@@ -67,7 +56,7 @@ const ARGUMENT_CHARS = 1_000;
 /** Depth at which arguments contain paths, commands or todo lists. */
 const ARGUMENTS_DEPTH = 3;
 
-type Content = string | ContentBlock[];
+type Content = string | readonly ContentBlock[];
 
 function rewriteContent(content: Content, rewrite: Rewrite): Content {
   if (typeof content === "string") return rewrite(content);
@@ -126,18 +115,8 @@ function countChars(message: ContextMessage): number {
 }
 
 function readMessageText(message: ContextMessage): string {
-  switch (message.role) {
-    case "user":
-    case "custom":
-    case "toolResult":
-    case "assistant":
-      return textOf(message.content);
-    case "bashExecution":
-      return `${message.command} ${message.output}`;
-    case "compactionSummary":
-    case "branchSummary":
-      return message.summary;
-  }
+  const text = textOf(bodyOf(message));
+  return message.role === "bashExecution" ? `${message.command} ${text}` : text;
 }
 
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;

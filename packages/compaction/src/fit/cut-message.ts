@@ -1,5 +1,6 @@
 import { type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
 import { cutMiddle } from "@bough/session-core/view";
+import { bodyOf, withBody } from "@bough/session-core/wire";
 import type { CountedMessage, CountMessage } from "./request-parts.js";
 
 /** A cut text keeps at least this many UTF-16 code units; a shorter one is of no use to a model. */
@@ -111,44 +112,17 @@ interface MessageText {
 
 /** The text of a message that may be cut. null for a reply: its text may belong to a call or a signature. */
 function readMessageText(message: ContextMessage): MessageText | null {
-  switch (message.role) {
-    case "assistant":
-      return null;
-    case "user":
-    case "custom":
-    case "toolResult":
-      return { text: textOf(message.content), attachments: listAttachments(message.content) };
-    case "bashExecution":
-      return { text: message.output, attachments: [] };
-    case "compactionSummary":
-    case "branchSummary":
-      return { text: message.summary, attachments: [] };
-  }
-}
-
-function listAttachments(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
-  return typeof content === "string" ? [] : content.filter((block) => block.type !== "text");
+  if (message.role === "assistant") return null;
+  const body = bodyOf(message);
+  return typeof body === "string"
+    ? { text: body, attachments: [] }
+    : { text: textOf(body), attachments: body.filter((block) => block.type !== "text") };
 }
 
 /** The message with another text; role, ids and other fields stay. Several text blocks become one, before the attachments. */
 function replaceText(message: ContextMessage, { text, attachments }: MessageText): ContextMessage {
-  switch (message.role) {
-    case "assistant":
-      return message;
-    case "user":
-    case "custom":
-    case "toolResult":
-      return { ...message, content: buildContent(typeof message.content === "string", text, attachments) };
-    case "bashExecution":
-      return { ...message, output: text };
-    case "compactionSummary":
-    case "branchSummary":
-      return { ...message, summary: text };
-  }
-}
-
-function buildContent(wasString: boolean, text: string, attachments: readonly ContentBlock[]): string | ContentBlock[] {
-  return wasString && attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
+  const isText = typeof bodyOf(message) === "string" && attachments.length === 0;
+  return withBody(message, isText ? text : [{ type: "text", text }, ...attachments]);
 }
 
 /** The marker of a cut: the number of removed UTF-16 code units, and of removed images and documents. */

@@ -1,5 +1,6 @@
-import type { AssistantBlock, ContentBlock, ContextMessage, ImageBlock, TextBlock, ToolResultMessage } from "@bough/session-core";
+import type { AssistantBlock, ContentBlock, ContextMessage, ImageBlock, ToolResultMessage } from "@bough/session-core";
 import { takeStart } from "@bough/session-core/view";
+import { bodyOf, withBody } from "@bough/session-core/wire";
 import { cutMarker, cutMessage } from "./cut-message.js";
 import {
   type CountedMessage,
@@ -128,22 +129,17 @@ function findImagesOverBudget(messages: readonly ContextMessage[], imageBytes: n
 }
 
 function listBlocks(message: ContextMessage): Blocks {
-  return "content" in message && Array.isArray(message.content) ? message.content : [];
+  const body = bodyOf(message);
+  return typeof body === "string" ? [] : body;
 }
 
 function replaceImages(message: ContextMessage, dropped: ReadonlySet<ImageBlock>): ContextMessage {
-  const asLine = <B extends ContentBlock | AssistantBlock>(block: B): B | TextBlock =>
-    block.type === "image" && dropped.has(block) ? { type: "text", text: `[${block.mimeType} left out of this request]` } : block;
-  switch (message.role) {
-    case "assistant":
-      return { ...message, content: message.content.map(asLine) };
-    case "user":
-    case "custom":
-    case "toolResult":
-      return typeof message.content === "string" ? message : { ...message, content: message.content.map(asLine) };
-    case "bashExecution":
-    case "compactionSummary":
-    case "branchSummary":
-      return message;
-  }
+  const body = bodyOf(message);
+  if (typeof body === "string") return message;
+  return withBody(
+    message,
+    body.map((block) =>
+      block.type === "image" && dropped.has(block) ? { type: "text", text: `[${block.mimeType} left out of this request]` } : block,
+    ),
+  );
 }

@@ -1,4 +1,5 @@
 import { type Entry, type EntryPayload, type FileLists, fileLists, type Session } from "@bough/session-core";
+import { isSummary } from "@bough/session-core/view";
 import type { PathItem, Span } from "./span.js";
 
 const NONE: FileLists = { readFiles: [], modifiedFiles: [] };
@@ -8,7 +9,7 @@ const NONE: FileLists = { readFiles: [], modifiedFiles: [] };
  * meaning) or if the value has another shape.
  */
 export function fileListsOf(payload: EntryPayload): FileLists {
-  if (payload.type !== "compaction" && payload.type !== "branch_summary") return NONE;
+  if (!isSummary(payload)) return NONE;
   const { details } = payload;
   if (payload.fromHook === true || typeof details !== "object" || details === null) return NONE;
   return {

@@ -1,3 +1,4 @@
+import { CONVERSATION_TYPES } from "@bough/session-core/view";
 import type { PathItem } from "./span.js";
 
 /** What is grouped: the items of a path, or the messages of a request. */
@@ -77,7 +78,7 @@ export function withMetadata(items: readonly PathItem[], start: number): number 
 
 // A message that an edit omits is not metadata: it stays with the items before it.
 function isMetadata({ type, messages }: PathItem): boolean {
-  return messages.length === 0 && type !== "compaction" && type !== "message" && type !== "custom_message" && type !== "branch_summary";
+  return messages.length === 0 && !CONVERSATION_TYPES.includes(type);
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, Message } from "@bough/session-core";
-import { cleanText, describeFile, isPrivate } from "@bough/session-core/view";
+import type { Entry } from "@bough/session-core";
+import { type AttachmentPart, cleanText, isPrivate, type ViewPart, viewEntry } from "@bough/session-core/view";
 import { formatIsoTime } from "../checkpoints/checkpoint.js";
 import { formatCall } from "./call-text.js";
 
@@ -31,77 +31,50 @@ export function formatSpeaker(entry: Entry): string {
 }
 
 function formatContent(entry: Entry): string {
-  switch (entry.type) {
-    case "message":
-      return formatMessage(entry.message);
-    case "compaction":
-    case "branch_summary":
-      return entry.summary;
-    case "custom_message":
-      return formatBlocks(entry.content);
-    case "model_change":
-      return entry.modelId;
-    case "thinking_level_change":
-      return entry.thinkingLevel ?? "default";
-    case "context_edit":
-      return formatEdit(entry.targetId, entry.replacement);
-    case "custom":
-      return `(data of the host: ${entry.customType})`;
-    case "foreign":
-      return `(a record of another program: ${entry.originalType})`;
-  }
-}
-
-function formatEdit(targetId: string, replacement: ContextEditPayload["replacement"]): string {
-  if (replacement === null) return `removes ${targetId} from the context`;
-  const { content } = replacement;
-  const texts = typeof content === "string" ? [content] : content.flatMap(readBlockText);
-  return `replaces ${targetId} in the context:\n${texts.join("\n")}`;
-}
-
-/** The blocks of an edit are not validated. */
-function readBlockText(block: unknown): readonly string[] {
-  return typeof block === "object" && block !== null && "text" in block && typeof block.text === "string" ? [block.text] : [];
-}
-
-function formatMessage(message: Message): string {
-  switch (message.role) {
-    case "bashExecution":
-      return `$ ${message.command}\n${message.output}`;
-    case "system":
-    case "user":
-    case "custom":
-    case "toolResult":
-      return formatBlocks(message.content);
-    case "assistant":
-      return [formatBlocks(message.content), message.errorMessage === undefined ? "" : `(failed: ${message.errorMessage})`]
-        .filter((part) => part !== "")
-        .join("\n");
-  }
-}
-
-function formatBlocks(content: string | readonly (AssistantBlock | ContentBlock)[]): string {
-  if (typeof content === "string") return content;
-  return content
-    .map(formatBlock)
+  const view = viewEntry(entry, { asStored: true });
+  if (view.kind === "custom" || view.kind === "foreign") return `(${view.heading.charAt(0).toLowerCase()}${view.heading.slice(1)})`;
+  return view.parts
+    .map(formatPart)
     .filter((text) => text !== "")
     .join("\n");
 }
 
-function formatBlock(block: AssistantBlock | ContentBlock): string {
-  switch (block.type) {
+function formatPart(part: ViewPart): string {
+  switch (part.type) {
+    case "markdown":
     case "text":
-      return block.text;
+      return part.text;
     case "thinking":
-      return block.thinking.trim() === "" || block.redacted === true ? "" : `(thinking) ${block.thinking}`;
-    case "toolCall":
-      return formatCall(block);
+      return part.isHidden ? "" : `(thinking) ${part.text}`;
+    case "code":
+      return `$ ${part.text}`;
+    case "json":
+      return "";
+    case "image":
+    case "file":
+    case "foreign":
+      return formatAttachment(part);
+    case "note":
+      return part.detail === undefined ? "" : `(failed: ${part.detail})`;
+    case "fact":
+      return `${part.name}: ${part.value}`;
+    case "summary":
+      return part.stored;
+    case "call":
+      return formatCall(part.call);
+    case "result":
+      return part.parts.map(formatPart).join("\n");
+  }
+}
+
+function formatAttachment(part: AttachmentPart): string {
+  switch (part.type) {
     case "image":
       return "(image)";
     case "file":
-      return `(file ${describeFile(block)})`;
+      return `(file ${part.description})`;
     case "foreign":
-      return `(${block.originalType})`;
+      return `(${part.name})`;
   }
 }
 

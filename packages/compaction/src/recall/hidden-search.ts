@@ -1,5 +1,6 @@
 import type { Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
+import { isSummary } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
 import { parseInput, type RecallOptions, type RecallSearchInput, recallSearchInput } from "./inputs.js";
 import { type RecallAnswer, type RecallSearchResult, recallSearch } from "./search.js";
@@ -27,8 +28,7 @@ export async function searchHidden(
   const { summaries, next = 0 } = parseInput(recallSearchInput, input);
   const summarized = await readSummarizedPath(session);
   const rows = summarized.listHidden();
-  const isSummary = (type: string) => type === "compaction" || type === "branch_summary";
-  const seqs = rows.filter(({ type }) => summaries || !isSummary(type)).map(({ seq }) => seq);
+  const seqs = rows.filter((row) => summaries || !isSummary(row)).map(({ seq }) => seq);
   const placeOf = (id: string) => {
     const summaryId = summarized.findSummaryOf(id);
     return summaryId === "edit" ? "taken out of your context" : `in summary ${summaryId}`;

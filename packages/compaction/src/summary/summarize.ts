@@ -1,4 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
+import { isSummary } from "@bough/session-core/view";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { extract } from "../extract/extract.js";
 import { type Fidelity, scoreFidelity } from "../extract/fidelity.js";
@@ -254,8 +255,7 @@ export function selectNewest(items: readonly PathItem[], windowTokens: number, r
     const item = items[at];
     if (item === undefined) continue;
     if (used + item.tokens > budget && used > 0) {
-      const isSummary = item.type === "compaction" || item.type === "branch_summary";
-      return items.slice(isSummary && used < budget * NEARLY_FULL ? at : at + 1);
+      return items.slice(isSummary(item) && used < budget * NEARLY_FULL ? at : at + 1);
     }
     used += item.tokens;
   }

@@ -1,6 +1,6 @@
-import type { ContextMessage, ThinkingBlock } from "@bough/session-core";
+import type { AssistantBlock, ContextMessage, ThinkingBlock } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { bashExecutionText, branchSummaryText, compactionSummaryText } from "@bough/session-core/wire";
+import { promptContent } from "@bough/session-core/wire";
 import { COUNTER } from "../arguments/shapes.js";
 import { fileTokens } from "./file-tokens.js";
 import { imageTokens } from "./image-tokens.js";
@@ -11,9 +11,6 @@ import type { TokenCounter } from "./token-counter.js";
 export const MESSAGE_TOKENS = 4;
 /** Tokens of a tool call or result besides its content: the id and the frame, about 8 in the protocols of all large providers. */
 export const CALL_TOKENS = 8;
-
-type Content = Extract<ContextMessage, { content: unknown }>["content"];
-type Block = Exclude<Content, string>[number];
 
 /**
  * Tokens of a message as the converters of session-core send it: texts, thinking, calls with their arguments as JSON, results,
@@ -27,30 +24,19 @@ export function messageTokens(counter: TokenCounter, message: ContextMessage, mo
 }
 
 function bodyTokens(counter: TokenCounter, message: ContextMessage, rule: ImageRule): number {
-  switch (message.role) {
-    case "user":
-    case "assistant":
-    case "custom":
-      return contentTokens(counter, message.content, rule);
-    case "toolResult":
-      return CALL_TOKENS + contentTokens(counter, message.content, rule);
-    case "bashExecution":
-      return message.excludeFromContext === true ? 0 : counter.count(bashExecutionText(message));
-    case "compactionSummary":
-      return counter.count(compactionSummaryText(message.summary));
-    case "branchSummary":
-      return counter.count(branchSummaryText(message.summary));
-  }
+  const content = promptContent(message);
+  if (content === null) return 0;
+  return (message.role === "toolResult" ? CALL_TOKENS : 0) + contentTokens(counter, content, rule);
 }
 
-function contentTokens(counter: TokenCounter, content: Content, rule: ImageRule): number {
+function contentTokens(counter: TokenCounter, content: string | readonly AssistantBlock[], rule: ImageRule): number {
   if (typeof content === "string") return counter.count(content);
   let tokens = 0;
   for (const block of content) tokens += blockTokens(counter, block, rule);
   return tokens;
 }
 
-function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): number {
+function blockTokens(counter: TokenCounter, block: AssistantBlock, rule: ImageRule): number {
   switch (block.type) {
     case "text":
       return counter.count(block.text);

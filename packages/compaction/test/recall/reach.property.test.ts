@@ -268,7 +268,7 @@ describe("reading entries", () => {
     const read = await ask(session, "recall_expand", { from: "a1", to: "e1" });
     expect(read).toMatch(/^\[a1\] .* assistant\n\(thinking\) Look first\.\n\(calls run\) command: ls\n\(failed: overloaded\)\n\n\[r1\]/);
     expect(read).toMatch(/ error of run\nno such file\n\(image\)\n\n\[e1\]/);
-    expect(read).toContain("replaces r1 in the context:\ngone");
+    expect(read).toContain("replaces in the context: r1\ngone");
     expect(read).not.toContain("c2lnbmF0dXJl");
   });
 

@@ -1,28 +1,16 @@
-import { type Arguments, findPatch, findTextEdits } from "@bough/session-core/view";
+import type { TextEdit } from "@bough/session-core/view";
 
 /** Unchanged lines shown on each side of a change. */
 const CONTEXT_LINES = 3;
 
-/** The arguments of a call as a diff, and those that the diff does not show. */
-interface EditDiff {
-  readonly diff: string;
-  readonly shown: readonly string[];
-}
-
 /**
- * What a call changes in a file: pairs of old and new text, one or several, or a patch. Undefined when its arguments
- * have none of these shapes. The name of the tool is not used.
+ * Changes of a file as a diff without file names and line numbers, which a call does not say.
  *
  * @example
- * editDiff({ path: "a.ts", oldText: "a\nb", newText: "a\nc" })?.diff; // " a\n-b\n+c"
+ * editsDiff([{ before: "a\nb", after: "a\nc" }]); // " a\n-b\n+c"
  */
-export function editDiff(args: Arguments): EditDiff | undefined {
-  const edits = findTextEdits(args);
-  if (edits !== undefined) {
-    return { diff: edits.edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n"), shown: edits.names };
-  }
-  const patch = findPatch(args);
-  return patch && { diff: patch.text.trimEnd(), shown: [patch.name] };
+export function editsDiff(edits: readonly Pick<TextEdit, "before" | "after">[]): string {
+  return edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n");
 }
 
 /** The text of a new file as a diff. */

@@ -41,17 +41,6 @@ export function toCodeSpan(text: string): string {
   return `${ticks} ${line} ${ticks}`;
 }
 
-/**
- * The language of a file for a renderer: the extension, or the whole name if it has none.
- *
- * @example
- * languageOfFile("src/a.ts"); // "ts"
- */
-export function languageOfFile(path: string): string {
-  const name = path.split(/[\\/]/).at(-1) ?? "";
-  return name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-}
-
 // Only the first word of an info string names the language.
 function infoWord(language: string): string {
   const word = language.trim().split(/\s/)[0] ?? "";

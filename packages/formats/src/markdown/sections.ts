@@ -1,49 +1,58 @@
-import type { AssistantBlock, AssistantMessage, BranchSummaryPayload, CompactionPayload, Entry, Message } from "@bough/session-core";
-import { asTyped, type ReplyStep, readableSummary, type Step } from "@bough/session-core/view";
-import { isObject } from "@bough/session-core/wire";
-import { bashSection, callSections, contentSections, folded, placeholderLines, quoted, strayResultSection } from "./call-section.js";
+import {
+  type CodePart,
+  count,
+  type EntryView,
+  type NotePart,
+  oneLine,
+  type Step,
+  type SummaryPart,
+  shortenDetail,
+  type ViewPart,
+  viewStep,
+} from "@bough/session-core/view";
+import { attachmentLines, callSections, clippedBlock, folded, outputBlocks, quoted, resultSection } from "./call-section.js";
 import { escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
 
 /** The sections of a step, each a block of Markdown to be separated by blank lines, after the line of the settings before it. */
 export function stepSections(step: Step, writer: MarkdownWriter): readonly string[] {
-  const sections = ownSections(step, writer);
+  const sections = viewSections(viewStep(step, writer), step.kind === "entry" ? step.entry.createdAtMs : 0, writer);
   return sections.length === 0 ? [] : [...writer.takeSettings(), ...sections];
 }
 
-function ownSections(step: Step, writer: MarkdownWriter): readonly string[] {
-  return step.kind === "reply" ? replySections(step, writer) : entrySections(step.entry, writer);
-}
-
-function entrySections(entry: Entry, writer: MarkdownWriter): readonly string[] {
-  switch (entry.type) {
-    case "message":
-      return messageSections(asTyped(entry.message), entry.createdAtMs, writer);
-    case "custom_message":
-      return customSections(entry, writer);
+function viewSections(view: EntryView, createdAtMs: number, writer: MarkdownWriter): readonly string[] {
+  if (view.isHidden) return omitted("hidden", writer);
+  switch (view.kind) {
+    case "user":
+      return [...writer.userHeading(createdAtMs), ...partSections(view, writer)];
+    case "command":
+      return [...writer.userHeading(createdAtMs), commandSection(view, writer)];
+    case "assistant":
+    case "result": {
+      const sections = partSections(view, writer);
+      return sections.length === 0 ? [] : [...writer.heading(view.heading, true), ...sections];
+    }
+    case "host":
+      return [...writer.heading(view.heading), ...partSections(view, writer)];
+    case "system":
+      writer.resetHeading();
+      return [folded("Instructions of the agent", clippedBlock(textOf(view), "md", writer))];
     case "compaction":
-      return aside(compactionSection(entry), writer);
-    case "branch_summary":
-      return aside(branchSummarySection(entry), writer);
-    case "model_change":
-      writer.note({ model: entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}` });
+    case "branch-summary":
+      writer.resetHeading();
+      return partSections(view, writer);
+    case "model":
+      writer.note({ model: factOf(view) });
       return [];
-    case "thinking_level_change":
-      writer.note({ thinking: entry.thinkingLevel ?? "default" });
+    case "thinking-level":
+      writer.note({ thinking: factOf(view) });
       return [];
-    case "context_edit":
-      return omitted("edit", writer);
+    case "edit":
     case "custom":
-      return omitted("custom", writer);
     case "foreign":
-      return omitted("foreign", writer);
+      return omitted(view.kind, writer);
   }
-}
-
-function aside(section: string, writer: MarkdownWriter): readonly string[] {
-  writer.resetHeading();
-  return [section];
 }
 
 function omitted(kind: "edit" | "custom" | "foreign" | "hidden" | "thinking", writer: MarkdownWriter): readonly string[] {
@@ -51,124 +60,84 @@ function omitted(kind: "edit" | "custom" | "foreign" | "hidden" | "thinking", wr
   return [];
 }
 
-function messageSections(message: Message, createdAtMs: number, writer: MarkdownWriter): readonly string[] {
-  switch (message.role) {
-    case "user":
-      return [...writer.userHeading(createdAtMs), ...contentSections(message.content, writer)];
-    case "assistant":
-      return []; // a reply is a separate step
-    case "toolResult":
-      return [...writer.heading("Assistant", true), strayResultSection(message, writer)];
-    case "bashExecution":
-      return [...writer.userHeading(createdAtMs), bashSection(message, writer)];
-    case "custom":
-      return customSections(message, writer);
-    case "system":
-      return aside(systemSection(message.content, writer), writer);
-  }
+function textOf({ parts }: EntryView): string {
+  return parts.flatMap((part) => (part.type === "markdown" || part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-function systemSection(content: string | readonly { readonly text: string }[], writer: MarkdownWriter): string {
-  const text = typeof content === "string" ? content : content.map((block) => block.text).join("\n");
-  const { text: shown, missing } = writer.clipInput(text);
-  return folded("Instructions of the agent", [fenceCode(shown, "md"), ...(missing === null ? [] : [`*… ${missing}*`])]);
+function factOf({ parts }: EntryView): string {
+  return parts.find((part) => part.type === "fact")?.value ?? "";
 }
 
-type Custom = Pick<Extract<Message, { role: "custom" }>, "customType" | "content" | "display">;
-
-function customSections(message: Custom, writer: MarkdownWriter): readonly string[] {
-  if (message.display === false) return omitted("hidden", writer);
-  return [...writer.heading(`Message: ${message.customType}`), ...contentSections(message.content, writer)];
+function partSections({ parts }: EntryView, writer: MarkdownWriter): readonly string[] {
+  return parts.flatMap((part) => partSection(part, writer));
 }
 
-function replySections(step: ReplyStep, writer: MarkdownWriter): readonly string[] {
-  const used = new Map<string, number>();
-  const blocks = step.message.content.flatMap((block) => replyBlock(block, step, used, writer));
-  const sections = [...blocks, ...endingOf(step)];
-  return sections.length === 0 ? [] : [...writer.heading("Assistant", true), ...sections];
-}
-
-function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, number>, writer: MarkdownWriter): readonly string[] {
-  switch (block.type) {
-    case "text":
-      return [sanitizeMarkdown(block.text)].filter((text) => text !== "");
+function partSection(part: ViewPart, writer: MarkdownWriter): readonly string[] {
+  switch (part.type) {
+    case "markdown":
+      return [sanitizeMarkdown(part.text)].filter((text) => text !== "");
     case "thinking":
       if (!writer.thinking) return omitted("thinking", writer);
-      return block.redacted === true || block.thinking.trim() === ""
-        ? ["*[hidden thought]*"]
-        : [folded("Thinking", [sanitizeMarkdown(block.thinking)])];
-    case "toolCall": {
-      const nth = used.get(block.id) ?? 0;
-      used.set(block.id, nth + 1);
-      return callSections(block, step.results.get(block.id)?.[nth], isStopped(step.message), writer);
-    }
+      return part.isHidden ? ["*[hidden thought]*"] : [folded("Thinking", [sanitizeMarkdown(part.text)])];
+    case "text":
+      return outputBlocks(part.text, "", writer);
+    case "code":
+      return [fenceCode(part.text, part.language)];
+    case "json":
+      return clippedBlock(JSON.stringify(part.value, null, 2), "json", writer);
     case "image":
     case "file":
     case "foreign":
-      return placeholderLines(block, writer);
+      return attachmentLines(part, writer);
+    case "note":
+      return [noteLine(part)];
+    case "fact":
+      return [`*${escapeMarkdown(part.name)}: ${escapeMarkdown(part.value)}*`];
+    case "summary":
+      return [summaryQuote(part)];
+    case "call":
+      return callSections(part, writer);
+    case "result":
+      return [resultSection(part, writer)];
   }
 }
 
-/** Whether the end of a reply says why calls have no results. */
-function isStopped({ stopReason, errorMessage }: AssistantMessage): boolean {
-  return stopReason === "aborted" || stopReason === "error" || errorMessage !== undefined;
+function noteLine({ about, text, detail }: NotePart): string {
+  return `*${text}${about === "failed" && detail !== undefined ? `: ${escapeMarkdown(detail)}` : ""}*`;
 }
 
-// Some programs record no stop reason; their replies count as complete.
-function endingOf({ message }: ReplyStep): readonly string[] {
-  const detail =
-    message.errorMessage === undefined || message.errorMessage.trim() === "" ? "" : `: ${escapeMarkdown(message.errorMessage)}`;
-  if (message.stopReason === "aborted") return ["*The reply was stopped before it was finished.*"];
-  if (message.stopReason === "error" || detail !== "") return [`*The reply failed${detail}*`];
-  return message.stopReason === "length" ? ["*The reply was cut off at the model's limit.*"] : [];
+/** The longest title of a command that the person ran. */
+const COMMAND_CHARS = 200;
+
+/** A command that the person ran, folded. */
+function commandSection(view: EntryView, writer: MarkdownWriter): string {
+  const command = view.parts.find((part): part is CodePart => part.type === "code")?.text ?? "";
+  const notes = view.parts.flatMap((part) => (part.type === "note" ? [noteLine(part)] : []));
+  if (writer.toolOutput === "none") {
+    writer.omitted.count("output");
+    return [`- ${toCodeSpan(`$ ${shortenDetail(oneLine(command, COMMAND_CHARS), COMMAND_CHARS)}`)}`, ...notes].join(" ");
+  }
+  return folded(`$ ${command.slice(0, COMMAND_CHARS)}`, [fenceCode(command, "sh"), ...outputBlocks(textOf(view), "", writer), ...notes]);
 }
 
-/** The summary of a compaction, with a title that states what it replaces. */
-function compactionSection(payload: CompactionPayload): string {
-  const { tokensBefore, tokensAfter } = payload;
-  const size = tokensBefore === undefined ? "" : ` (${tokensBefore.toLocaleString("en-US")} tokens`;
-  const sizes = size === "" ? "" : tokensAfter === undefined ? `${size})` : `${size} → ${tokensAfter.toLocaleString("en-US")})`;
-  return summaryQuote(`**Compaction** — summary of the conversation before this point${sizes}. The model went on from it.`, payload);
-}
-
-/** The summary of an abandoned branch, with a title. */
-function branchSummarySection(payload: BranchSummaryPayload): string {
-  return summaryQuote("**Branch summary** — what happened on another branch.", payload);
-}
-
-function summaryQuote(title: string, payload: { readonly summary: string; readonly details?: unknown }): string {
-  const { text, files } = splitFileBlocks(readableSummary(payload.summary));
+/** A summary as a quote, with a title that states what it replaces, and the files that it names. */
+function summaryQuote(part: SummaryPart): string {
   const blocks = [
-    title,
-    sanitizeMarkdown(text),
-    fileList("Modified files", payload.details, "modifiedFiles", files.get("modified-files")),
-    fileList("Read files", payload.details, "readFiles", files.get("read-files")),
+    summaryTitle(part),
+    sanitizeMarkdown(part.text),
+    fileList("Modified files", part.modifiedFiles),
+    fileList("Read files", part.readFiles),
   ];
   return quoted(blocks.filter((block) => block !== "").join("\n\n"));
 }
 
-const FILE_BLOCK = /\n?<(modified-files|read-files)>\n([^<]*)\n?<\/\1>/g;
-
-/** A summary without the blocks of file names for the model, and these names. */
-function splitFileBlocks(summary: string): { readonly text: string; readonly files: ReadonlyMap<string, readonly string[]> } {
-  const files = new Map<string, readonly string[]>();
-  const text = summary.replace(FILE_BLOCK, (_whole, name: string, names: string) => {
-    files.set(
-      name,
-      names
-        .split("\n")
-        .map((line) => line.trim().replace(/^[-*] /, ""))
-        .filter((line) => line !== ""),
-    );
-    return "";
-  });
-  return { text, files };
+function summaryTitle({ of, tokensBefore, tokensAfter }: SummaryPart): string {
+  if (of === "branch") return "**Branch summary** — what happened on another branch.";
+  const after = tokensAfter === undefined ? "" : ` → ${count(tokensAfter)}`;
+  const sizes = tokensBefore === undefined ? "" : ` (${count(tokensBefore)} tokens${after})`;
+  return `**Compaction** — summary of the conversation before this point${sizes}. The model went on from it.`;
 }
 
-// `details` may have any shape: hooks write it.
-function fileList(title: string, details: unknown, key: string, named: readonly string[] = []): string {
-  const files = isObject(details) ? details[key] : undefined;
-  const listed = Array.isArray(files) ? files.filter((file): file is string => typeof file === "string" && file.trim() !== "") : [];
-  const paths = [...new Set(listed.length === 0 ? named : listed)];
+function fileList(title: string, paths: readonly string[]): string {
   return paths.length === 0 ? "" : `**${title}:** ${paths.map(toCodeSpan).join(", ")}`;
 }

@@ -24,21 +24,8 @@ function editEntry(entry: Entry, replacement: Replacement): Entry | undefined {
   if (projected.project(undefined) === null) return entry;
   const message = projected.project(replacement)?.message;
   if (message === undefined) return undefined;
-  switch (message.role) {
-    case "compactionSummary":
-      return entry.type === "compaction" ? { ...entry, summary: message.summary } : entry;
-    case "branchSummary":
-      return entry.type === "branch_summary" ? { ...entry, summary: message.summary } : entry;
-    case "custom":
-      return entry.type === "custom_message" ? { ...entry, content: message.content } : withMessage(entry, message);
-    case "user":
-    case "assistant":
-    case "toolResult":
-    case "bashExecution":
-      return withMessage(entry, message);
-  }
-}
-
-function withMessage(entry: Entry, message: Extract<Entry, { type: "message" }>["message"]): Entry {
+  if (message.role === "compactionSummary" || message.role === "branchSummary")
+    return "summary" in entry ? { ...entry, summary: message.summary } : entry;
+  if (entry.type === "custom_message") return message.role === "custom" ? { ...entry, content: message.content } : entry;
   return entry.type === "message" ? { ...entry, message } : entry;
 }

@@ -26,7 +26,7 @@ describe("a branch as a Markdown document", () => {
   test("names a file with its size, and counts it", async () => {
     const file = { type: "file", mediaType: "application/pdf", data: "aGkh", filename: "plan_b.pdf" } as const;
     const document = await written(documentOf(path({ type: "message", message: { role: "user", content: [file] } })));
-    expect(document).toContain("*[file: plan\\_b.pdf (application/pdf), 3 bytes]*");
+    expect(document).toContain("*[file: plan\\_b.pdf (application/pdf), 3 B]*");
     expect(document).toContain("1 file");
     expect(document).not.toContain("aGkh");
   });
@@ -186,7 +186,7 @@ describe("a branch as a Markdown document", () => {
     const whole = await body(path(user([image(png), image(Buffer.from("<svg onload=x>").toString("base64"))])), { asset });
     expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{16}\.png$/)]);
     expect(whole).toContain(`![image](my%20assets/%28${names[0]}%29)`);
-    expect(whole).toContain("*[image, 14 bytes, left out: it is of no known type]*");
+    expect(whole).toContain("*[image, 14 B, left out: it is of no known type]*");
   });
 
   test("shows edits and new files as diffs", async () => {
@@ -295,7 +295,7 @@ describe("a branch as a Markdown document", () => {
       { type: "custom", customType: "y" },
       { type: "foreign", originalType: "z", raw: {} },
     );
-    expect(await body(entries)).toBe("## User\n\nsee\n\n*[image, 12 kB, left out; --assets DIR writes it]*");
+    expect(await body(entries)).toBe("## User\n\nsee\n\n*[image, 12.0 kB, left out; --assets DIR writes it]*");
     expect(await closing(entries)).toBe(
       "*Left out of this document: 1 image, 1 hidden message, 2 custom entries, 1 record of another program.*",
     );

@@ -1,11 +1,10 @@
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
-import { toContentBlocks } from "../entry/foreign-block.js";
 import { freezeJson } from "../entry/json.js";
 import type { Message } from "../entry/message.js";
-import { joinTextBlocks } from "../entry/text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { ContextMessage } from "./context.js";
+import { withBody } from "./message-body.js";
 import type { EntryMessage } from "./tool-pairs.js";
 
 /** The projected entries of a context. Those before the index `newFrom` are unchanged since the last context; 0: all are new. */
@@ -99,7 +98,7 @@ export class ProjectedEntry implements ContextEntry {
 }
 
 function applyEdit({ id, message }: EntryMessage, replacement: NonNullable<Replacement>): EntryMessage {
-  const changed: ContextMessage = replaceContent(message, replacement);
+  const changed: ContextMessage = withBody(message, replacement.content);
   return { id, message: freezeJson(changed) };
 }
 
@@ -134,23 +133,4 @@ function projectPayload(payload: EntryPayload): ContextMessage | null {
 function projectMessage(message: Message): ContextMessage | null {
   if (message.role === "system") return null;
   return message.role === "bashExecution" && message.excludeFromContext === true ? null : message;
-}
-
-/** The message with a replacement of its content: `content`, `summary` or `output`, by role. */
-function replaceContent(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
-  const { content } = replacement;
-  const text = joinTextBlocks(content);
-  switch (message.role) {
-    case "compactionSummary":
-    case "branchSummary":
-      return { ...message, summary: text };
-    case "bashExecution":
-      return { ...message, output: text };
-    case "assistant":
-      return { ...message, content: typeof content === "string" ? [{ type: "text", text: content }] : content };
-    case "user":
-    case "toolResult":
-    case "custom":
-      return { ...message, content: typeof content === "string" ? content : [...toContentBlocks(content)] };
-  }
 }

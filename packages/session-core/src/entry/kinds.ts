@@ -24,6 +24,29 @@ export const MESSAGE_ROLES = [
   "custom",
 ] as const satisfies readonly MessageRole[];
 
+// By type, so that a new one has to be decided.
+const IN_CONVERSATION = {
+  message: true,
+  compaction: true,
+  branch_summary: true,
+  model_change: false,
+  thinking_level_change: false,
+  context_edit: false,
+  custom_message: true,
+  custom: false,
+  foreign: false,
+} as const satisfies Readonly<Record<EntryType, boolean>>;
+
+/** The types of entries with text of their own: messages and summaries. The others are settings and data. */
+export const CONVERSATION_TYPES: readonly EntryType[] = ENTRY_TYPES.filter((type) => IN_CONVERSATION[type]);
+
+/** Tells summaries, which replace other entries in a context, from other entries. */
+export function isSummary<E extends { readonly type: EntryType }>(
+  entry: E,
+): entry is E & { readonly type: "compaction" | "branch_summary" } {
+  return entry.type === "compaction" || entry.type === "branch_summary";
+}
+
 /** The type of an entry, and the role of a message; null for other types. */
 export interface EntryKind {
   readonly type: EntryType;

@@ -1,4 +1,5 @@
 import type { EntryPayload, PayloadOf } from "./entry.js";
+import { isSummary } from "./kinds.js";
 import type { Message, Usage } from "./message.js";
 
 /** The usage of one model call, and the model that it is counted for. */
@@ -11,20 +12,8 @@ export interface ReplyUsage {
 
 /** The usage that an entry adds to the totals: of a reply, or of the model call that wrote a summary; otherwise undefined. */
 export function usageOf(payload: EntryPayload): ReplyUsage | undefined {
-  switch (payload.type) {
-    case "message":
-      return messageUsage(payload.message);
-    case "compaction":
-    case "branch_summary":
-      return summaryUsage(payload);
-    case "model_change":
-    case "thinking_level_change":
-    case "context_edit":
-    case "custom_message":
-    case "custom":
-    case "foreign":
-      return undefined;
-  }
+  if (payload.type === "message") return messageUsage(payload.message);
+  return isSummary(payload) ? summaryUsage(payload) : undefined;
 }
 
 /** Whether a usage says anything: that of a reply without usage is empty, which is not the same as 0. */

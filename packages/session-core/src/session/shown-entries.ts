@@ -1,3 +1,4 @@
+import { CONVERSATION_TYPES } from "../entry/kinds.js";
 import { isTyped } from "../entry/typed-text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { OutlineRow, SessionRow } from "../port/records.js";
@@ -8,21 +9,9 @@ import type { SessionStorage } from "../port/session-storage.js";
  * program, and changes of settings do not.
  */
 export function isConversation(row: OutlineRow): boolean {
-  switch (row.type) {
-    case "message":
-      // A `custom` message was inserted by a program (reminder, command output), unless it holds a slash command.
-      return row.role !== "toolResult" && (row.role !== "custom" || isTyped(row));
-    case "compaction":
-    case "branch_summary":
-    case "custom_message":
-      return true;
-    case "model_change":
-    case "thinking_level_change":
-    case "context_edit":
-    case "custom":
-    case "foreign":
-      return false;
-  }
+  // A `custom` message was inserted by a program (reminder, command output), unless it holds a slash command.
+  if (row.type === "message") return row.role !== "toolResult" && (row.role !== "custom" || isTyped(row));
+  return CONVERSATION_TYPES.includes(row.type);
 }
 
 /** Whether an entry is a reply that only calls tools: its preview has text before calls, so one that starts with a call has none. */

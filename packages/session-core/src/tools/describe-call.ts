@@ -1,7 +1,7 @@
 import { isObject } from "../entry/json.js";
 import { takeStart } from "../text/cut.js";
 import { oneLine, withoutEscapes } from "../text/one-line.js";
-import { type Arguments, classifyCall, findCommand, type NamedCall } from "./arguments.js";
+import { type Arguments, classifyCall, findCommand, MOVE_ARGUMENTS, type NamedCall } from "./arguments.js";
 import { listCallTouches } from "./file-operations.js";
 import { classifyTool } from "./known-tools.js";
 import { type Place, placeOf, relativeCommand, relativePath } from "./relative-path.js";
@@ -110,6 +110,16 @@ function planDetail(call: NamedCall): string {
 // The first of these that is a text tells most about a call of an unknown tool.
 const COMMANDS = ["command", "cmd", "script", "code"];
 const WORDS = ["pattern", "query", "url", "description", "question", "title", "subject", "name", "skill", "prompt", "message", "text"];
+
+/** The arguments from which `describeCall` makes a detail; if they tell nothing, it takes the first text of any name. */
+export const TELLING_ARGUMENTS: ReadonlySet<string> = new Set([
+  ...MOVE_ARGUMENTS,
+  ...PATTERNS,
+  ...FOLDERS,
+  ...FILTERS,
+  ...COMMANDS,
+  ...WORDS,
+]);
 
 /** The argument of an unknown tool that tells most: files, a command, words, a text of any name, or else numbers and the like. */
 function firstTelling(args: Arguments, place: Place): string {

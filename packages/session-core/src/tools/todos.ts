@@ -10,15 +10,28 @@ const TEXTS = ["content", "step", "title", "description", "text", "task", "name"
 /** A longer list is not a todo list. */
 const MAX_TODOS = 100;
 
+/** The list of a planning tool, and the name of its argument. */
+interface FoundTodos {
+  readonly name: string;
+  readonly todos: readonly Todo[];
+}
+
 /**
  * The todo list in the arguments of a planning tool (Claude Code's TodoWrite, Codex's update_plan, VS Code's
- * manage_todo_list, Gemini CLI's write_todos and similar); null: none.
+ * manage_todo_list, Gemini CLI's write_todos and similar); undefined: none.
  */
-export function parseTodos({ arguments: given }: NamedCall): readonly Todo[] | null {
-  const list = Object.values(given).find(Array.isArray);
-  if (list === undefined) return null;
-  const todos = list.slice(0, MAX_TODOS).flatMap(parseTodo);
-  return todos.length === 0 && list.length > 0 ? null : todos;
+export function findTodos({ arguments: given }: NamedCall): FoundTodos | undefined {
+  for (const [name, list] of Object.entries(given)) {
+    if (!Array.isArray(list)) continue;
+    const todos = list.slice(0, MAX_TODOS).flatMap(parseTodo);
+    return todos.length === 0 && list.length > 0 ? undefined : { name, todos };
+  }
+  return undefined;
+}
+
+/** The items of `findTodos`; null: none. */
+export function parseTodos(call: NamedCall): readonly Todo[] | null {
+  return findTodos(call)?.todos ?? null;
 }
 
 function parseTodo(given: unknown): readonly Todo[] {

@@ -1,4 +1,5 @@
 import type { Entry } from "../entry/entry.js";
+import { CONVERSATION_TYPES } from "../entry/kinds.js";
 import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 
@@ -14,7 +15,7 @@ export interface ReplyStep {
 /** The unit of writing: an entry, or a reply with its results. */
 export type Step = ReplyStep | { readonly kind: "entry"; readonly entryIds: readonly EntryId[]; readonly entry: Entry };
 
-/** How many entries without text are deferred while the results of a reply are read. */
+/** The most entries without text that are deferred while the results of a reply are read. */
 const MAX_DEFERRED = 100;
 
 /**
@@ -64,7 +65,8 @@ class PendingReply {
   /** Adds a result of this reply, or defers an entry without text. Returns false for other entries. */
   accept(entry: Entry): boolean {
     if (entry.type === "message" && entry.message.role === "toolResult") return this.#addResult(entry.id, entry.message);
-    if (!isAside(entry) || this.#deferred.length >= MAX_DEFERRED) return false;
+    // A batch of tool calls continues after an entry without text of its own.
+    if (CONVERSATION_TYPES.includes(entry.type) || this.#deferred.length >= MAX_DEFERRED) return false;
     this.#deferred.push(entry);
     return true;
   }
@@ -81,22 +83,5 @@ class PendingReply {
   *steps(): Generator<Step> {
     yield { kind: "reply", entryIds: this.#entryIds, message: this.#message, results: this.#results };
     for (const entry of this.#deferred) yield { kind: "entry", entryIds: [entry.id], entry };
-  }
-}
-
-/** Whether an entry has no text of its own, so that a batch of tool calls continues after it. */
-function isAside(entry: Entry): boolean {
-  switch (entry.type) {
-    case "model_change":
-    case "thinking_level_change":
-    case "context_edit":
-    case "custom":
-    case "foreign":
-      return true;
-    case "message":
-    case "custom_message":
-    case "compaction":
-    case "branch_summary":
-      return false;
   }
 }

@@ -1,6 +1,6 @@
+import { imported, sourceOf } from "../../../formats/test/world/sources.js";
 import { userMessage } from "../../src/index.js";
 import type { Store } from "../../src/store/store.js";
-import { imported, sourceOf } from "../../../formats/test/world/sources.js";
 
 /** Every kind of write to a store with the session `s` and its entry `u1`. */
 export function allWrites(store: Store): readonly (() => Promise<unknown>)[] {

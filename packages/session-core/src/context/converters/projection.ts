@@ -1,6 +1,7 @@
 import { isObject } from "../../entry/json.js";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
 import type { ContextMessage, SessionContext } from "../context.js";
+import { promptContent } from "../message-body.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
 import {
   type ContentPart,
@@ -15,7 +16,7 @@ import {
   type ReplyPart,
 } from "./projected-message.js";
 import { createCallIdMapper, sanitizeToolName, toWellFormedJson } from "./sanitize.js";
-import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT } from "./templates.js";
+import { EMPTY_FAILURE, EMPTY_RESULT } from "./templates.js";
 
 /**
  * Projects the messages of a context to user messages and replies.
@@ -45,21 +46,10 @@ function projectOne(
   results: readonly (ToolResultMessage | undefined)[],
   drawId: (given: string) => string,
 ): readonly ProjectedMessage[] {
-  switch (message.role) {
-    case "user":
-    case "custom":
-      return toUserMessages(projectContent(message.content));
-    case "assistant":
-      return projectReply(message, results, drawId);
-    case "toolResult":
-      return []; // part of the reply with its call
-    case "bashExecution":
-      return message.excludeFromContext === true ? [] : toUserMessages(projectText(bashExecutionText(message)));
-    case "compactionSummary":
-      return toUserMessages(projectText(compactionSummaryText(message.summary)));
-    case "branchSummary":
-      return toUserMessages(projectText(branchSummaryText(message.summary)));
-  }
+  if (message.role === "assistant") return projectReply(message, results, drawId);
+  if (message.role === "toolResult") return []; // part of the reply with its call
+  const content = promptContent(message);
+  return content === null ? [] : toUserMessages(projectContent(content));
 }
 
 function toUserMessages(parts: readonly ContentPart[]): readonly ProjectedMessage[] {

@@ -1,9 +1,9 @@
 import { PayloadDamagedError, StoreReadOnlyError } from "../../errors/store-errors.js";
 import type { FileSize, PackScope, RowSize } from "../../port/packing.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
+import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, type EncodedBlock } from "../file/block.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, type EncodedBlock } from "../file/block.js";
 import { type BlockRow, openBlock } from "./payloads.js";
 
 /** How many of the newest payloads of an active session stay rows, so that its context reads without decompressing. */

@@ -1,8 +1,8 @@
 import { PayloadDamagedError } from "../../errors/store-errors.js";
 import type { EntrySeq, SessionSeq } from "../../port/rows.js";
+import { BlockFault, type EncodedBlock, OpenBlock } from "../file/block.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import { BlockFault, type EncodedBlock, OpenBlock } from "../file/block.js";
 
 // The one way to the payload of an entry. The newest payloads of a session are rows of the table `payload`, older ones lie
 // compressed in `payload_block`. A query joins `payload` (LEFT JOIN); where its row is missing, the text is read from the block.

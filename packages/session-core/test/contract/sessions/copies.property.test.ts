@@ -11,8 +11,8 @@ import type { SourceRecord, SourceSession } from "../../../src/port/source-sessi
 import type { Session } from "../../../src/session/session.js";
 import { copySessions as copyStore } from "../../../src/store/copy-sessions.js";
 import type { Store } from "../../../src/store/store.js";
-import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 import { grow } from "../../world/grow.js";
+import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";
 
 // An entry that several sessions have is one entry: its usage counts once, a search shows it once, and what begins with it is a fork.
 

@@ -1,10 +1,10 @@
-import type { ToolResultMessage } from "@bough/session-core";
-import { joinTextBlocks } from "@bough/session-core/view";
+import type { ToolResultMessage } from "../entry/message.js";
+import { joinTextBlocks } from "../entry/text.js";
 
 /** The output of a tool, without what the agent added to it for the model. */
 export interface ToolText {
   readonly text: string;
-  /** How many reminders were removed. */
+  /** The number of reminders that were removed. */
   readonly reminders: number;
 }
 
