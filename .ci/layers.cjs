@@ -152,7 +152,6 @@ module.exports = {
       to: { path: "^packages/[^/]+/src/" },
     },
     only("modelcontextprotocol-in-mcp", "@modelcontextprotocol", "^packages/cli/src/mcp/"),
-    only("ink-in-tui", "(ink|react)", "^packages/cli/src/tui/"),
     only("better-sqlite3-in-sqlite", "better-sqlite3", `^${CORE}/sqlite/`),
     only("kysely-in-folders-with-queries", "kysely", `^${CORE}/(storage|search|sessions|tree|verify)/`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
