@@ -42,6 +42,8 @@ export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./en
 // Usage
 export { isRecorded, type ReplyUsage, usageOf } from "./entry/reply-usage.js";
 export { asTyped, isTyped, rankTitle, typedText } from "./entry/typed-text.js";
+// Waiting
+export { errorCode, isSystemError } from "./errors/system-error.js";
 // Transcripts that are read while they are written
 export { type ReadLines, TranscriptReader } from "./formats/claude/transcript-reader.js";
 // Documents: replies with their results, texts without invisible characters
@@ -57,7 +59,6 @@ export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
 export type { Batch, BatchResult } from "./port/writes.js";
 // Addresses of stores on a server
 export { isLikeServerAddress, isServerUrl, parseServerUrl, passwordsIn, urlWithoutPassword } from "./postgres/address.js";
-// Waiting
 export { raceAbort } from "./race-abort.js";
 // Places of the words of a query in a text
 export { describeCopies } from "./search/hit-rows.js";
@@ -66,13 +67,13 @@ export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/q
 export { redact, withoutSecrets } from "./secrets/redact.js";
 export { describeSecrets } from "./secrets/secret.js";
 export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
+export { SerialQueue } from "./serial-queue.js";
 // What a tree shows
 export { isConversation, isOnlyCalls } from "./session/shown-entries.js";
 // Names of sessions
 export { withoutNamedForks } from "./sessions/fork-titles.js";
 // Files and folders of other programs
 export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
-export { isSystemError } from "./source/source-file.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";

@@ -2,6 +2,7 @@ import type { TextStreamPart, ToolSet } from "ai";
 import * as rules from "../arguments/rules.js";
 import type { EntryInput } from "../entry/entry.js";
 import type { EntryId } from "../ids/ids.js";
+import { SerialQueue } from "../serial-queue.js";
 import type { Session } from "../session/session.js";
 import { type AiSdkStep, type AiSdkStreamPart, providerName } from "./step.js";
 import { entriesOfStep, resultEntriesOf } from "./step-entries.js";
@@ -112,7 +113,7 @@ class Recording {
   readonly #session: Session;
   readonly #options: RecordOptions;
   #names: { provider: string | undefined; model: string | undefined };
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #isFirst = true;
   #error: unknown;
   #failure: { readonly error: unknown } | undefined;
@@ -144,11 +145,14 @@ class Recording {
 
   /** Stores entries in one transaction after those before. @throws the first error of this or an earlier write. */
   store(entries: readonly EntryInput[]): Promise<readonly EntryId[]> {
-    const stored = this.#last.then(() => this.#write(entries));
-    this.#last = stored.catch((error: unknown) => {
-      this.#failure ??= { error };
+    return this.#queue.run(async () => {
+      try {
+        return await this.#write(entries);
+      } catch (error) {
+        this.#failure ??= { error };
+        throw error;
+      }
     });
-    return stored;
   }
 
   async #write(entries: readonly EntryInput[]): Promise<readonly EntryId[]> {
@@ -177,7 +181,7 @@ class Recording {
   }
 
   async done(): Promise<void> {
-    await this.#last;
+    await this.#queue.idle();
     this.throwFailure();
   }
 }

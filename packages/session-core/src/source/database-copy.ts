@@ -2,7 +2,8 @@ import { chmodSync, constants, copyFileSync, mkdtempSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors/import-errors.js";
-import { isSystemError, readStart, SourceFileReader, wrapSystemErrors } from "./source-file.js";
+import { isSystemError } from "../errors/system-error.js";
+import { readStart, SourceFileReader, wrapSystemErrors } from "./source-file.js";
 
 /** A log next to a database, and the bytes of its header by which one writing is told from the next. */
 interface LogKind {
