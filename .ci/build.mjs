@@ -7,7 +7,6 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { CRYPTO_ON_DEMAND } from "./bundle-crypto.mjs";
-import { BUNDLED_INK } from "./bundle-ink.mjs";
 import { bundlePage } from "./bundle-page.mjs";
 import { loadDefinitions } from "./definitions.mjs";
 import { licencesOf, writeLicences } from "./licences.mjs";
@@ -117,8 +116,7 @@ async function command() {
       // Names stay: to keep them in another way, each function and class would have to be named again at every start.
       minifySyntax: true,
       minifyWhitespace: true,
-      ...BUNDLED_INK,
-      plugins: [CRYPTO_ON_DEMAND, ...BUNDLED_INK.plugins],
+      plugins: [CRYPTO_ON_DEMAND],
       external: ["better-sqlite3"],
       // Its other form loads its parts by a `require` that esbuild cannot follow.
       alias: { "jsonc-parser": join(folder, "node_modules/jsonc-parser/lib/esm/main.js") },

@@ -21,7 +21,7 @@ export async function loadDefinitions(...names) {
       platform: "node",
       format: "esm",
       // The commands themselves are not run, so what they need need not be there.
-      external: ["better-sqlite3", "@bough/*", "ai", "ink", "react"],
+      external: ["better-sqlite3", "@bough/*", "ai"],
       banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
       logLevel: "error",
     });

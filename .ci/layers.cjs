@@ -2,7 +2,7 @@
 // from folders that are listed before it. `port` is what handles and engines know of each other, `rules` is what engines share.
 const CORE_FOLDERS = [
   ["text"],
-  ["ids", "errors"],
+  ["ids", "errors", "async"],
   ["arguments"],
   ["entry", "tools"],
   ["view", "port"],
@@ -185,7 +185,6 @@ module.exports = {
       to: { path: "^packages/[^/]+/src/" },
     },
     only("modelcontextprotocol-in-mcp", "@modelcontextprotocol", "^packages/cli/src/mcp/"),
-    only("ink-in-tui", "(ink|react)", "^packages/cli/src/tui/"),
     only("better-sqlite3-in-one-file", "better-sqlite3", `^${CORE}/sqlite/file/driver\\.ts$`),
     only("pg-in-one-file", "pg", `^${POSTGRES}/driver\\.ts$`),
     only("kysely-in-engines", "kysely", `^(${CORE}/(sqlite/|rules/declare-query)|${POSTGRES}/)`),

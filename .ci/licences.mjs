@@ -5,7 +5,6 @@ import { join } from "node:path";
 // Packages without a license file, with the license that their manifest and repository name. Each was reviewed by a person.
 const NO_FILE = {
   "js-tiktoken": { note: "MIT, as its manifest says; https://github.com/dqbd/tiktoken", text: mit },
-  "yoga-layout": { note: "MIT; Copyright (c) Meta Platforms, Inc. and affiliates, as its sources say", text: mit },
   "pg-types": { note: "MIT; Copyright (c) 2014 Brian M. Carlson, as its README says", text: mit },
   pgpass: { note: "MIT; Copyright (c) 2013-2016 Hannes Hörl, as its README says", text: mit },
   "@ai-sdk/provider-utils": { note: "Apache-2.0; see @ai-sdk/provider, which is in the same repository", text: () => "" },

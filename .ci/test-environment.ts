@@ -1,5 +1,5 @@
 // Runs before each test file: removes the environment variables that change how programs print, so that tests and the processes
-// they start print the same everywhere. With the variable CI set, Ink draws only its last frame.
+// they start print the same everywhere.
 import fc from "fast-check";
 import { SEED } from "./test-projects.js";
 import { runs } from "./test-runs.js";

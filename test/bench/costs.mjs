@@ -38,7 +38,7 @@ const COSTS = [
     /^navigator, peak memory/,
     "With 10,000 entries it is 128 MB; 47 MB of that are pages of mapped files, of Node's program above all. The page cache of SQLite adds up to 16 MB, the arrays of the tree the rest. It is free again when the navigator closes.",
   ],
-  [/^navigator|^the same until Ink/, "A key takes longer than a frame of the screen; Ink writes the whole screen."],
+  [/^navigator|^the same until it is written/, "A key takes longer than a frame of the screen."],
   [/^picker/, "The slowest of twenty includes the first, on code that was never run."],
   [
     /^bough tree/,

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { BUNDLED_INK } from "../../.ci/bundle-ink.mjs";
 import { openBare } from "./baseline.mjs";
 import { alternate, median } from "./measure.mjs";
 
@@ -47,7 +46,7 @@ function tell(report, size, runs, screen, baseline) {
   for (const key of Object.keys(runs[0].keys)) {
     const [decided, drawn] = ["decidedMs", "drawnMs"].map((name) => median(runs.map(({ keys }) => keys[key][name])));
     report.absolute(`navigator, ${key}, ${screen}`, size, decided, 16);
-    report.absolute(`the same until Ink has written it, ${screen}`, size, drawn, 16);
+    report.absolute(`the same until it is written, ${screen}`, size, drawn, 16);
   }
   const peak = Math.max(...runs.map(({ peakMegabytes }) => peakMegabytes));
   const mapped = Math.max(...runs.map(({ mappedMegabytes }) => mappedMegabytes ?? 0));
@@ -79,8 +78,7 @@ async function bundled(folder) {
     platform: "node",
     format: "esm",
     logLevel: "error",
-    ...BUNDLED_INK,
-    plugins: [...BUNDLED_INK.plugins, { name: "packages-as-built", setup: packagesAsBuilt }],
+    plugins: [{ name: "packages-as-built", setup: packagesAsBuilt }],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   });
   return outfile;

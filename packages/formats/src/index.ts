@@ -9,7 +9,6 @@ export {
 } from "./errors.js";
 export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./markdown/markdown-writer.js";
 export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
-export { isSystemError } from "./source/source-file.js";
 export type { LeavingLink, SourceFolders } from "./source/source-folders.js";
 export type { SourceEnvironment } from "./source/source-format.js";
 export {

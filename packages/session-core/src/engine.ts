@@ -1,6 +1,9 @@
 // The subpath `@bough/session-core/engine`: what a storage engine is written with. The port (`SessionStorage` and its records) is what it
 // implements; the rules are what all engines share and know no SQL: batches, paths, derived columns, totals, titles, forks, filters, the
 // language of search, the import of a session. @bough/postgres is an engine that uses nothing else. docs/engine.md describes the parts.
+
+export { raceAbort } from "./async/race-abort.js";
+export { SerialQueue } from "./async/serial-queue.js";
 export { copyJson, decodeBytes, parseEncoded } from "./entry/bytes.js";
 export { contentKey } from "./entry/content-key.js";
 export { jsonText, MAX_JSON_LENGTH } from "./entry/json.js";
@@ -21,6 +24,7 @@ export { usageOf } from "./entry/reply-usage.js";
 export { parseStoredPayload } from "./entry/stored-payload.js";
 export { isPrivate, searchableText } from "./entry/text.js";
 export type { ValidatedEntry } from "./entry/validate.js";
+export { errorCode, isSystemError } from "./errors/system-error.js";
 export { newEntryId, quoted } from "./ids/ids.js";
 export type { Abilities } from "./port/abilities.js";
 export type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "./port/packing.js";

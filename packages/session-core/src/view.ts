@@ -12,7 +12,6 @@ export { removeInvisible, visibleText } from "./text/invisible.js";
 export { findNearest } from "./text/nearest-name.js";
 export { bytes, count, counted, dollars } from "./text/numbers.js";
 export { cleanText, oneLine, shortLine } from "./text/one-line.js";
-export { raceAbort } from "./text/race-abort.js";
 export { shortenDetail } from "./text/shorten-path.js";
 export { isSmallTalk, isThanks } from "./text/small-talk.js";
 export { EXTRACT_NOTE, readableSummary, summaryGist } from "./text/summary-text.js";

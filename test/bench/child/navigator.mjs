@@ -37,7 +37,7 @@ for (const [name, sequences] of Object.entries(KEYS)) {
     const sequence = typeof sequences === "string" ? sequences : sequences[at % sequences.length];
     // A key that leads nowhere draws nothing: what it took is known all the same.
     times.push(await navigator.press(sequence, new Promise((resolve) => setTimeout(resolve, NOTHING))));
-    // Ink draws sixty times a second; a person is no faster.
+    // A person is no faster.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   keys[name] = {

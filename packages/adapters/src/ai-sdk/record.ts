@@ -1,5 +1,6 @@
 import type { EntryId, EntryInput, Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
+import { SerialQueue } from "@bough/session-core/engine";
 import type { TextStreamPart, ToolSet } from "ai";
 import { type AiSdkStep, type AiSdkStreamPart, providerName } from "./step.js";
 import { entriesOfStep, resultEntriesOf } from "./step-entries.js";
@@ -110,7 +111,7 @@ class Recording {
   readonly #session: Session;
   readonly #options: RecordOptions;
   #names: { provider: string | undefined; model: string | undefined };
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #isFirst = true;
   #error: unknown;
   #failure: { readonly error: unknown } | undefined;
@@ -142,11 +143,14 @@ class Recording {
 
   /** Stores entries in one transaction after those before. @throws the first error of this or an earlier write. */
   store(entries: readonly EntryInput[]): Promise<readonly EntryId[]> {
-    const stored = this.#last.then(() => this.#write(entries));
-    this.#last = stored.catch((error: unknown) => {
-      this.#failure ??= { error };
+    return this.#queue.run(async () => {
+      try {
+        return await this.#write(entries);
+      } catch (error) {
+        this.#failure ??= { error };
+        throw error;
+      }
     });
-    return stored;
   }
 
   async #write(entries: readonly EntryInput[]): Promise<readonly EntryId[]> {
@@ -175,7 +179,7 @@ class Recording {
   }
 
   async done(): Promise<void> {
-    await this.#last;
+    await this.#queue.idle();
     this.throwFailure();
   }
 }

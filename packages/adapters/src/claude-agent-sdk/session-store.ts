@@ -8,6 +8,7 @@ import {
   type Store,
 } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
+import { SerialQueue } from "@bough/session-core/engine";
 import { requireStore } from "../store-argument.js";
 import { isJson } from "./json.js";
 import { agentOf, conversationIdOf, isOf, mayBecome, metadataOf, otherIdOf } from "./names.js";
@@ -40,7 +41,7 @@ export class BoughSessionStore implements SessionStore {
   readonly #store: Store;
   /** The transcripts used last, oldest first. */
   readonly #open = new Map<string, Transcript>();
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #queues = new Map<string, SerialQueue>();
   readonly #touched = new Map<string, SessionKey>();
 
   constructor(store: Store) {
@@ -143,11 +144,11 @@ export class BoughSessionStore implements SessionStore {
   /** Runs the work on one transcript in the order of the calls. */
   #inOrder<T>(key: SessionKey, work: () => Promise<T>): Promise<T> {
     const name = nameOf(key);
-    const before = this.#last.get(name) ?? Promise.resolve();
-    const result = before.then(work, work);
-    this.#last.set(name, result);
+    const queue = this.#queues.get(name) ?? new SerialQueue();
+    this.#queues.set(name, queue);
+    const result = queue.run(work);
     const done = () => {
-      if (this.#last.get(name) === result) this.#last.delete(name);
+      if (!queue.isBusy) this.#queues.delete(name);
     };
     result.then(done, done);
     return result;

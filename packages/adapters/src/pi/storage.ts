@@ -1,4 +1,5 @@
 import { EntryNotFoundError, LeafMovedError, type Session, type Store, ValueChangedError } from "@bough/session-core";
+import { SerialQueue } from "@bough/session-core/engine";
 import type {
   CommitResult,
   EntryScan,
@@ -48,7 +49,7 @@ export class BoughPiStorage implements Storage {
   readonly #values: PiValues;
   readonly #entries: PiEntries;
   #totals: Totals;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #closing: Promise<void> | undefined;
 
   private constructor(store: Store, session: Session, totals: Totals, now: () => number) {
@@ -81,19 +82,12 @@ export class BoughPiStorage implements Storage {
   /** Writes all or, after any error, nothing. Commits run in the order of their calls. */
   commit(writes: Write[]): Promise<CommitResult> {
     if (this.#closing !== undefined) return Promise.reject(closed());
-    return this.#next(() => this.#commit(writes));
-  }
-
-  /** Runs `work` between two commits. */
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work);
-    this.#queue = result.catch(() => undefined);
-    return result;
+    return this.#queue.run(() => this.#commit(writes));
   }
 
   /** Runs `work` between two commits, for a fork. */
   betweenCommits<T>(work: () => Promise<T>): Promise<T> {
-    return this.#next(work);
+    return this.#queue.run(work);
   }
 
   async #commit(writes: readonly Write[]): Promise<CommitResult> {
@@ -200,7 +194,7 @@ export class BoughPiStorage implements Storage {
 
   /** Waits for the commits that were called. The session and its store stay open. */
   close(): Promise<void> {
-    this.#closing ??= this.#queue.then(() => undefined);
+    this.#closing ??= this.#queue.idle();
     return this.#closing;
   }
 

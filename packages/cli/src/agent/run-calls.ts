@@ -1,5 +1,5 @@
 import type { EntryId, ToolCallBlock } from "@bough/session-core";
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 import type { PermissionChecker } from "./permissions.js";
 import type { UnparsableCalls } from "./reply.js";
 import { type FileToolName, isFileTool, type Tool, type ToolContext, type ToolOutcome } from "./tools/tool.js";

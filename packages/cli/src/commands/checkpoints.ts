@@ -11,14 +11,7 @@ import { chooseSession } from "../session/choose-session.js";
 import { describeFiles } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
 import { resolveEntry } from "../session/resolve-names.js";
-import {
-  extraField,
-  type ListedSummary,
-  listSummaries,
-  type Summaries,
-  type SummaryEntry,
-  toListedSummary,
-} from "../session/summaries.js";
+import { extraField, type ListedSummary, listSummaries, type Summaries, type SummaryEntry, toListedSummary } from "../session/summaries.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";

@@ -4,6 +4,7 @@ import { platform } from "node:os";
 import { dirname, isAbsolute } from "node:path";
 import { promisify } from "node:util";
 import { findAgentFolders } from "@bough/formats";
+import { errorCode } from "@bough/session-core/engine";
 import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { quotePath } from "../format/quote-path.js";
@@ -86,7 +87,7 @@ async function readService({ file }: Service): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw new ServiceFailedError(`Cannot read ${file}: ${errorLine(error)}. Nothing was changed.`, { cause: error });
   }
 }
@@ -109,7 +110,7 @@ async function runAll(io: Io, commands: readonly (readonly string[])[], failure:
     try {
       await promisify(execFile)(program, args, { env: { ...io.env }, timeout: 60_000 });
     } catch (error) {
-      const reason = error instanceof Error && "code" in error && error.code === "ENOENT" ? `${program} was not found` : errorLine(error);
+      const reason = errorCode(error) === "ENOENT" ? `${program} was not found` : errorLine(error);
       const left = commands.slice(at).map(commandLine).join("; ");
       throw new ServiceFailedError(`${failure}: ${reason}. Run it yourself: ${left}`, { cause: error });
     }

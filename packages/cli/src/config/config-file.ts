@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { findNearestSetting } from "@bough/compaction/settings";
+import { errorCode } from "@bough/session-core/engine";
 import { findNearest } from "@bough/session-core/view";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
@@ -49,9 +50,9 @@ async function readConfigFile(path: string): Promise<ParsedConfig> {
   try {
     return parseConfig(await readFile(path, "utf8"), path);
   } catch (error) {
-    if (errorCodeOf(error) === "ENOENT") return { written: {}, config: {} };
+    if (errorCode(error) === "ENOENT") return { written: {}, config: {} };
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${path} cannot be read (${errorCodeOf(error) ?? String(error)}). Check that it is a file and its permissions.`, {
+    throw new ConfigError(`${path} cannot be read (${errorCode(error) ?? String(error)}). Check that it is a file and its permissions.`, {
       cause: error,
     });
   }
@@ -78,7 +79,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     const target = await realpath(path).catch(() => path);
     await writeAtomically(target, text);
   } catch (error) {
-    throw new ConfigError(`${path} cannot be written (${errorCodeOf(error) ?? String(error)}). The settings did not change.`, {
+    throw new ConfigError(`${path} cannot be written (${errorCode(error) ?? String(error)}). The settings did not change.`, {
       cause: error,
     });
   }
@@ -100,10 +101,6 @@ async function writeAtomically(target: string, text: string): Promise<void> {
     await rm(temporary, { force: true });
     throw error;
   }
-}
-
-function errorCodeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** Error messages name settings but do not repeat their values: a value could be an API key. */

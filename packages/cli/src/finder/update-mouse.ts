@@ -1,24 +1,23 @@
 import { clampScroll } from "../preview/pane.js";
+import { WHEEL_ROWS } from "../tui/list.js";
 import type { MouseEvent } from "../tui/screen.js";
 import type { FinderModel } from "./model.js";
 import { panesOf } from "./panes.js";
 
 /** The lines above the list: heading and query. */
 const HEAD_ROWS = 2;
-/** Lines of one step of the wheel. */
-const WHEEL_ROWS = 3;
 
-/** What the pointer does: chooses a row of the list, moves by hits, or scrolls the preview. undefined: nothing. */
+/** What the pointer does: chooses a row of the list, scrolls the list, or the preview. undefined: nothing. */
 export type Pointed =
   | { readonly kind: "row"; readonly row: number; readonly isOpened: boolean }
-  | { readonly kind: "hits"; readonly by: 1 | -1 }
+  | { readonly kind: "list"; readonly direction: 1 | -1 }
   | { readonly kind: "preview"; readonly model: FinderModel };
 
 /** What is under the pointer, and what the event does there. */
 export function pointedAt(model: FinderModel, event: MouseEvent): Pointed | undefined {
   if (event.action !== "press") {
-    const by = event.action === "wheelUp" ? -1 : 1;
-    return isOverPreview(model, event) ? { kind: "preview", model: scrolled(model, by) } : { kind: "hits", by };
+    const direction = event.action === "wheelUp" ? -1 : 1;
+    return isOverPreview(model, event) ? { kind: "preview", model: scrolled(model, direction) } : { kind: "list", direction };
   }
   const line = event.row - HEAD_ROWS;
   if (line < 0 || line >= panesOf(model).list.rows || isOverPreview(model, event)) return undefined;

@@ -2,6 +2,7 @@ import type { SearchHit } from "@bough/session-core";
 import { type GoesTo, goToPlace, placeCount, scrollByHalf, withLines } from "../preview/pane.js";
 import { editField } from "../tui/field.js";
 import { actionOf, helpLines } from "../tui/key-table.js";
+import { type ListShape, pageFrom, scrollText, stepFrom, topOf, turnWheel } from "../tui/list.js";
 import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
 import { type FinderEvent, type FinderModel, type FinderRow, type FinderStep, type Found, ROLE_FILTERS } from "./model.js";
@@ -35,7 +36,7 @@ function updateByInput(model: FinderModel, event: Extract<TerminalEvent, { kind:
   return field.text.trimStart() === model.field.text.trimStart() ? withoutEffects({ ...model, field }) : startQuery({ ...model, field });
 }
 
-/** The wheel moves by hits or scrolls the preview, a click selects a hit, a double click opens it. */
+/** The wheel scrolls the list or the preview, a click selects a hit, a double click opens it. */
 function updateByMouse(model: FinderModel, event: MouseEvent): FinderStep {
   const pointed = pointedAt(model, event);
   switch (pointed?.kind) {
@@ -43,8 +44,8 @@ function updateByMouse(model: FinderModel, event: MouseEvent): FinderStep {
       const step = showSelection({ ...model, selected: pointed.row });
       return pointed.isOpened ? open(step.model) : step;
     }
-    case "hits":
-      return moveTo(model, pointed.by);
+    case "list":
+      return showSelection({ ...model, ...turnWheel(listOf(model), model, pointed.direction) });
     case "preview":
       return withoutEffects(pointed.model);
     case undefined:
@@ -52,24 +53,12 @@ function updateByMouse(model: FinderModel, event: MouseEvent): FinderStep {
   }
 }
 
-/** Selects the next hit in a direction, and stops at the ends. */
-function moveTo(model: FinderModel, by: 1 | -1): FinderStep {
-  const at = model.rows.flatMap(({ kind }, index) => (kind === "hit" ? [index] : []));
-  const selected = at[at.indexOf(model.selected) + by];
-  return selected === undefined ? withoutEffects(model) : showSelection({ ...model, selected });
-}
-
+/** The wheel and the keys of a text scroll the help; other keys close it. */
 function updateHelp(model: FinderModel, top: number, event: TerminalEvent): FinderStep {
-  const key = event.kind === "mouse" ? WHEEL_KEYS[event.action] : event.kind === "key" ? event.key : undefined;
-  if (key === undefined) return withoutEffects(model);
-  const page = Math.max(model.size.rows - 2, 1);
-  const last = Math.max(helpLines(model.keys, model.size.columns, model.glyphs).length - page, 0);
-  const by = { up: -1, down: 1, pageup: -page, pagedown: page, space: page }[key];
-  return withoutEffects({ ...model, help: by === undefined ? null : Math.min(Math.max(top + by, 0), last) });
+  const { length } = helpLines(model.keys, model.size.columns, model.glyphs);
+  const help = scrollText(event, top, length, Math.max(model.size.rows - 2, 1));
+  return withoutEffects(help !== undefined ? { ...model, help } : event.kind === "key" ? { ...model, help: null } : model);
 }
-
-/** The wheel in the help. */
-const WHEEL_KEYS = { wheelUp: "up", wheelDown: "down", press: undefined } as const;
 
 /** Runs the query of the field with the filters. The hits so far stay until the new ones arrive; without a query there are none. */
 export function startQuery(model: FinderModel): FinderStep {
@@ -115,16 +104,17 @@ export function selectedHit({ rows, selected }: FinderModel): SearchHit | undefi
   return row?.kind === "hit" ? row.hit : undefined;
 }
 
+/** The list of hits; the heading of a session is no item that can be selected. */
+function listOf(model: FinderModel): ListShape {
+  const { rows } = model;
+  return { count: rows.length, rows: panesOf(model).list.rows, isSelectable: (index) => rows[index]?.kind === "hit" };
+}
+
 /** Scrolls the list to the selected row, and requests the preview if hit or width changed. */
 export function showSelection(model: FinderModel, goesTo: GoesTo = "first"): FinderStep {
-  const { list, preview } = panesOf(model);
-  const { selected, rows } = model;
-  // The heading of a session's first hit stays visible.
-  const first = rows[selected - 1]?.kind === "session" ? selected - 1 : selected;
-  const lowest = Math.max(rows.length - list.rows, 0);
-  const top = Math.min(Math.max(Math.min(model.top, Math.max(first, 0)), selected - list.rows + 1), lowest);
+  const { preview } = panesOf(model);
   const hit = selectedHit(model);
-  const next = { ...model, top };
+  const next = { ...model, top: topOf(listOf(model), model) };
   if (preview === undefined || hit === undefined || model.found === null) return withoutEffects(next);
   const isSame = model.preview.hit === hit;
   if (isSame && model.preview.width === preview.columns) return withoutEffects(next);
@@ -145,25 +135,17 @@ function previewRows(model: FinderModel): number {
 
 type Act = (model: FinderModel) => FinderStep;
 
-/** Selects the hit so many hits further; wraps around at both ends. */
-const moveBy =
-  (hits: number, goesTo: GoesTo = "first"): Act =>
-  (model) => {
-    const at = model.rows.flatMap(({ kind }, index) => (kind === "hit" ? [index] : []));
-    if (at.length === 0) return withoutEffects(model);
-    const next = (at.indexOf(model.selected) + hits + at.length) % at.length;
-    return showSelection({ ...model, selected: at[next] ?? -1 }, goesTo);
-  };
+/** Selects the next hit in a direction; wraps around at both ends. */
+const moveByHit =
+  (direction: 1 | -1, goesTo: GoesTo = "first"): Act =>
+  (model) =>
+    showSelection({ ...model, selected: stepFrom(listOf(model), model.selected, direction, "wrap") }, goesTo);
 
 /** Selects the hit about one page away, and stops at the ends. */
 const moveByPage =
   (direction: 1 | -1): Act =>
-  (model) => {
-    const wanted = model.selected + direction * Math.max(panesOf(model).list.rows - 1, 1);
-    const hits = model.rows.flatMap(({ kind }, index) => (kind === "hit" ? [index] : []));
-    const selected = direction === 1 ? (hits.find((at) => at >= wanted) ?? hits.at(-1)) : (hits.findLast((at) => at <= wanted) ?? hits[0]);
-    return showSelection({ ...model, selected: selected ?? -1 });
-  };
+  (model) =>
+    showSelection({ ...model, selected: pageFrom(listOf(model), model.selected, direction) });
 
 const goToMatch =
   (direction: 1 | -1): Act =>
@@ -172,7 +154,7 @@ const goToMatch =
     const place = preview.place + direction;
     const isShown = preview.goesTo === "keep" && place >= 0 && place < placeCount(preview);
     if (isShown) return withoutEffects({ ...model, preview: goToPlace(preview, place, previewRows(model)) });
-    const moved = moveBy(direction, direction === 1 ? "first" : "last")(model);
+    const moved = moveByHit(direction, direction === 1 ? "first" : "last")(model);
     if (moved.model.selected !== model.selected || preview.goesTo !== "keep") return moved;
     // The only hit: its places again.
     const again = direction === 1 ? Math.min(0, placeCount(preview) - 1) : placeCount(preview) - 1;
@@ -204,8 +186,8 @@ const open: Act = (model) => {
 };
 
 const ACTIONS: Readonly<Record<FinderAction, Act>> = {
-  up: moveBy(-1),
-  down: moveBy(1),
+  up: moveByHit(-1),
+  down: moveByHit(1),
   pageUp: moveByPage(-1),
   pageDown: moveByPage(1),
   next: goToMatch(1),

@@ -3,6 +3,7 @@ import { access, mkdir, readFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { errorCode } from "@bough/session-core/engine";
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml } from "smol-toml";
 import { ClientConfigError } from "../errors.js";
@@ -72,7 +73,7 @@ async function readConfig(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw new ClientConfigError(`Cannot read ${file}: ${errorLine(error)}. Nothing was written.`, { cause: error });
   }
 }

@@ -2,6 +2,7 @@ import type { EntryId } from "@bough/session-core";
 import { clampScroll } from "../preview/pane.js";
 import type { TreeFilter } from "../tree/filter-names.js";
 import { Layout } from "../tree/layout.js";
+import { type ListShape, topOf } from "../tui/list.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree } from "./model.js";
 import { panesOf } from "./panes.js";
 
@@ -11,6 +12,11 @@ const PREVIEWED_CALLS = 200;
 /** Number of visible rows. */
 export function visibleCount({ layout, folds }: NavigatorModel): number {
   return layout === undefined ? 0 : layout.visibleCount(folds);
+}
+
+/** The list of the visible rows. Two rows above and below the selected one stay visible if there are enough. */
+export function listOf(model: NavigatorModel): ListShape {
+  return { count: visibleCount(model), rows: panesOf(model).list.rows, margin: 2 };
 }
 
 /** The position of the selected row; -1: none is selected. */
@@ -52,15 +58,10 @@ export function selectAndReveal(model: NavigatorModel, row: number): NavigatorSt
  * change of selection, size or layout ends here.
  */
 export function showSelection(model: NavigatorModel): NavigatorStep {
-  const { rows } = panesOf(model).list;
-  const count = visibleCount(model);
-  const position = selectedPosition(model);
-  // Two rows above and below the selected one stay visible if there are enough.
-  const margin = Math.min(2, Math.floor((rows - 1) / 2));
-  const lowest = Math.max(count - rows, 0);
-  const top = Math.min(Math.max(Math.min(model.top, position - margin), position - rows + 1 + margin, 0), lowest);
+  const list = listOf(model);
+  const top = topOf(list, { selected: selectedPosition(model), top: model.top });
   const { model: next, effects } = requestPreview({ ...model, top });
-  const seqs = seqsToRead(next, rows);
+  const seqs = seqsToRead(next, list.rows);
   return { model: next, effects: seqs.length === 0 ? effects : [{ kind: "rows", seqs }, ...effects] };
 }
 

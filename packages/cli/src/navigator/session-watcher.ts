@@ -1,4 +1,5 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
+import { SerialQueue } from "@bough/session-core/engine";
 import { errorLine } from "../format/error-text.js";
 import { readOutline } from "../session/paging.js";
 import { watchStore } from "../session/store-watcher.js";
@@ -27,8 +28,7 @@ export class SessionWatcher {
   #lastSeq = 0;
   /** Leaf, leaves and labels as JSON at the last read. */
   #marks = "";
-  /** The read that runs; the next one waits for it. */
-  #reading: Promise<void> = Promise.resolve();
+  readonly #reads = new SerialQueue();
   #isOver = false;
 
   constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
@@ -44,8 +44,7 @@ export class SessionWatcher {
     const { store, session } = this.#world;
     // Changes while the tree is read are read after it.
     this.#endWatch = watchStore(store, () => this.poll(), session.id);
-    this.#reading = this.#loadOrEnd(entries, screenRows);
-    await this.#reading;
+    await this.#reads.run(() => this.#loadOrEnd(entries, screenRows));
   }
 
   async #loadOrEnd(entries: number, screenRows: number): Promise<void> {
@@ -109,8 +108,7 @@ export class SessionWatcher {
 
   /** Reads changes now, after a read that is running. */
   async poll(): Promise<void> {
-    this.#reading = this.#reading.then(() => this.#readChanges());
-    await this.#reading;
+    await this.#reads.run(() => this.#readChanges());
   }
 
   /** Ends watching. */

@@ -1,5 +1,6 @@
 import { editField, newField } from "../tui/field.js";
 import { helpLines } from "../tui/key-table.js";
+import { scrollText } from "../tui/list.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { Dialog, NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
@@ -52,18 +53,11 @@ function cancelDialog(model: NavigatorModel): NavigatorStep {
 }
 
 function scrollDialog(model: NavigatorModel, dialog: DialogOf<"help" | "comparison">, event: TerminalEvent): NavigatorStep {
-  if (event.kind !== "key") return withoutEffects(model);
-  const page = scrollableRows(panesOf(model).body);
   const { length } = dialog.kind === "comparison" ? dialog.lines : helpLines(model.keys, model.size.columns, model.glyphs);
-  const lowest = Math.max(length - page, 0);
-  const steps: Readonly<Record<string, number>> = {
-    ...{ up: -1, k: -1, down: 1, j: 1, pageup: -page, pagedown: page, space: page },
-    ...{ home: -length, g: -length, end: length, G: length },
-  };
-  const by = steps[event.key];
-  if (by === undefined) return event.key === "q" || event.key === "?" || event.key === "enter" ? closeDialog(model) : withoutEffects(model);
-  // After the terminal grew, the old offset may be beyond the new lowest one.
-  return withoutEffects({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, lowest) + by, 0), lowest) } });
+  const scroll = scrollText(event, dialog.scroll, length, scrollableRows(panesOf(model).body));
+  if (scroll !== undefined) return withoutEffects({ ...model, dialog: { ...dialog, scroll } });
+  const isEnd = event.kind === "key" && ["q", "?", "enter"].includes(event.key);
+  return isEnd ? closeDialog(model) : withoutEffects(model);
 }
 
 function updateField(model: NavigatorModel, dialog: DialogOf<"label" | "focus" | "exporting">, event: TerminalEvent): NavigatorStep {

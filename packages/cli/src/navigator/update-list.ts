@@ -2,11 +2,13 @@ import { scrollByHalf } from "../preview/pane.js";
 import { TREE_FILTERS, type TreeFilter } from "../tree/filter-names.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { newField } from "../tui/field.js";
+import { pageFrom, stepFrom } from "../tui/list.js";
 import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
 import {
+  listOf,
   refreshLayout,
   selectAndReveal,
   selectedId,
@@ -26,18 +28,16 @@ export function performAction(model: NavigatorModel, action: NavigatorAction): N
 
 type Act = (model: NavigatorModel) => NavigatorStep;
 
-const moveBy =
-  (pages: 1 | -1): Act =>
+const moveByPage =
+  (direction: 1 | -1): Act =>
   (model) =>
-    selectPosition(model, selectedPosition(model) + pages * Math.max(panesOf(model).list.rows - 1, 1));
+    selectPosition(model, pageFrom(listOf(model), selectedPosition(model), direction));
 
 /** Moves by one row; wraps around at both ends. */
-const moveAround =
-  (rows: 1 | -1): Act =>
-  (model) => {
-    const count = visibleCount(model);
-    return selectPosition(model, count === 0 ? 0 : (selectedPosition(model) + rows + count) % count);
-  };
+const moveByRow =
+  (direction: 1 | -1): Act =>
+  (model) =>
+    selectPosition(model, stepFrom(listOf(model), selectedPosition(model), direction, "wrap"));
 
 const setFilter = (model: NavigatorModel, filter: TreeFilter) => refreshLayout({ ...model, filter, search: null, notice: null });
 
@@ -126,10 +126,10 @@ const close: Act = (model) =>
   model.search?.isGiven === false ? endSearch(model) : withoutEffects({ ...model, result: { kind: "closed" } });
 
 const ACTIONS: Readonly<Record<NavigatorAction, Act>> = {
-  up: moveAround(-1),
-  down: moveAround(1),
-  pageUp: moveBy(-1),
-  pageDown: moveBy(1),
+  up: moveByRow(-1),
+  down: moveByRow(1),
+  pageUp: moveByPage(-1),
+  pageDown: moveByPage(1),
   first: (model) => selectPosition(model, 0),
   last: (model) => selectPosition(model, visibleCount(model) - 1),
   leaf: jumpToLeaf,

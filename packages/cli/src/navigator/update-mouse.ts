@@ -1,13 +1,11 @@
 import { clampScroll } from "../preview/pane.js";
 import type { VisibleRow } from "../tree/visible-row.js";
+import { turnWheel, WHEEL_ROWS } from "../tui/list.js";
 import { type MouseEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
-import { selectedPosition, selectPosition, selectRow, visibleCount } from "./selection.js";
+import { listOf, selectedPosition, selectPosition, selectRow } from "./selection.js";
 import { foldSignColumn } from "./view-rows.js";
-
-/** Rows or lines of one step of the wheel. */
-const WHEEL_ROWS = 3;
 
 /** What a click means beyond the selection of a row. */
 interface Clicked {
@@ -46,14 +44,8 @@ function scrollPreview(model: NavigatorModel, direction: 1 | -1): NavigatorStep 
 
 /** Scrolls the list. The selection stays on its row as long as that is on the screen. */
 function scrollList(model: NavigatorModel, direction: 1 | -1): NavigatorStep {
-  const { rows } = panesOf(model).list;
-  const count = visibleCount(model);
-  const top = Math.min(Math.max(model.top + direction * WHEEL_ROWS, 0), Math.max(count - rows, 0));
-  // As `showSelection` keeps it; nearer to an edge it would scroll back.
-  const margin = Math.min(2, Math.floor((rows - 1) / 2));
-  const first = top === 0 ? 0 : top + margin;
-  const last = top + rows >= count ? count - 1 : top + rows - 1 - margin;
-  return selectPosition({ ...model, top }, Math.min(Math.max(selectedPosition(model), first), last));
+  const { selected, top } = turnWheel(listOf(model), { selected: selectedPosition(model), top: model.top }, direction);
+  return selectPosition({ ...model, top }, selected);
 }
 
 function press(model: NavigatorModel, event: MouseEvent): Clicked | undefined {

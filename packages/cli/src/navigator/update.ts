@@ -35,13 +35,10 @@ function updateByInput(before: NavigatorModel, event: Extract<TerminalEvent, { k
   return action === undefined ? withoutEffects(model) : performAction(model, action);
 }
 
-/** The wheel scrolls a text over the list; otherwise a dialog takes no mouse events, and the list none while it is being read. */
+/** The wheel scrolls help and comparison. Other dialogs, and the list while it is being read, ignore the mouse. */
 function updateByPointer(model: NavigatorModel, event: MouseEvent): NavigatorStep {
   if (model.reading !== null) return withoutEffects(model);
-  if (model.dialog.kind === "help" || model.dialog.kind === "comparison") {
-    if (event.action === "press") return withoutEffects(model);
-    return updateDialog(model, { kind: "key", key: event.action === "wheelUp" ? "up" : "down" });
-  }
+  if (model.dialog.kind === "help" || model.dialog.kind === "comparison") return updateDialog(model, event);
   if (model.dialog.kind !== "none") return withoutEffects(model);
   const clicked = updateByMouse({ ...model, notice: null }, event);
   if (clicked === undefined) return withoutEffects(model);

@@ -1,4 +1,5 @@
-import MarkdownIt, { type Token } from "markdown-it";
+import type { Token } from "markdown-it";
+import { newMarkdownParser } from "../format/markdown-parser.js";
 import { codeBlock } from "./code.js";
 import { escapeHtml, type Html, html, renderedHtml } from "./html.js";
 
@@ -19,11 +20,7 @@ export function renderMarkdown(text: string, level: HeadingLevel): Html {
   return renderedHtml(parser.render(text, { level }));
 }
 
-const parser = new MarkdownIt({ html: false, linkify: true, breaks: true });
-parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
-// Links are judged when they are written, so that the text of a refused one is shown.
-parser.validateLink = () => true;
-
+const parser = newMarkdownParser();
 const { rules } = parser.renderer;
 rules["text"] = (tokens, at) => escapeHtml(tokens[at]?.content ?? "");
 rules["code_inline"] = (tokens, at) => `<code>${escapeHtml(tokens[at]?.content ?? "")}</code>`;

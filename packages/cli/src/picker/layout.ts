@@ -1,6 +1,7 @@
 import { wrapLine } from "../format/wrap.js";
 import { type Line, styled } from "../terminal/line.js";
 import { helpLines as keyHelpLines } from "../tui/key-table.js";
+import { itemAtLine, type ListShape, topOf } from "../tui/list.js";
 import type { Size } from "../tui/screen.js";
 import { isSearching, type PickerModel, type Scope } from "./model.js";
 import { promptLines } from "./prompt.js";
@@ -53,48 +54,22 @@ export function rowHeight(model: PickerModel, at: number): 1 | 2 {
   return isSearching(model) && at >= model.nameMatchCount && at < model.rows.length ? 2 : 1;
 }
 
-/** Scrolls the list until the selected row is visible. Reads at most one screen of rows. */
+/** The list of sessions. */
+export function listOf(model: PickerModel): ListShape {
+  return { count: model.rows.length, rows: computeLayout(model).list.rows, heightOf: (at) => rowHeight(model, at) };
+}
+
+/** Scrolls the list until the selected row is visible. */
 export function scrollToSelection(model: PickerModel): PickerModel {
-  const { rows } = computeLayout(model).list;
-  const last = Math.max(0, model.rows.length - 1);
-  const selected = Math.max(0, Math.min(model.selected, last));
-  const highest = Math.min(selected, firstRowAbove(model, last, rows));
-  return { ...model, selected, top: Math.max(firstRowAbove(model, selected, rows), Math.min(model.top, highest)) };
-}
-
-/** The first visible row when `last` is the last visible one. */
-function firstRowAbove(model: PickerModel, last: number, rows: number): number {
-  let first = last;
-  let room = rows - rowHeight(model, last);
-  while (first > 0 && room >= rowHeight(model, first - 1)) {
-    first -= 1;
-    room -= rowHeight(model, first);
-  }
-  return first;
-}
-
-/** The visible rows, `to` exclusive. The last one may be cut if it has two lines. */
-export function visibleRange(model: PickerModel): { readonly from: number; readonly to: number } {
-  let room = computeLayout(model).list.rows;
-  let to = model.top;
-  while (to < model.rows.length && room > 0) {
-    room -= rowHeight(model, to);
-    to += 1;
-  }
-  return { from: model.top, to };
+  const selected = Math.max(0, Math.min(model.selected, model.rows.length - 1));
+  return { ...model, selected, top: topOf(listOf(model), { selected, top: model.top }) };
 }
 
 /** The row under the pointer; undefined: there is none. A row of a text search has two lines. */
 export function rowAtLine(model: PickerModel, pointer: { readonly row: number; readonly column: number }): number | undefined {
   const { list, prompt, hasHeadings } = computeLayout(model);
-  const line = pointer.row - 1 - prompt.length - (hasHeadings ? 1 : 0);
-  if (line < 0 || line >= list.rows || pointer.column >= list.columns) return undefined;
-  let below = 0;
-  for (let row = model.top; row < model.rows.length; row += 1) {
-    below += rowHeight(model, row);
-    if (line < below) return row;
-  }
-  return undefined;
+  if (pointer.column >= list.columns) return undefined;
+  return itemAtLine(listOf(model), model.top, pointer.row - 1 - prompt.length - (hasHeadings ? 1 : 0));
 }
 
 export type ColumnName = "directory" | "count" | "age" | "model" | "size";

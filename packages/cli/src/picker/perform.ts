@@ -14,6 +14,7 @@ import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { watchStore } from "../session/store-watcher.js";
+import { NewestOnly } from "../session/typed-search.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupHitsBySession } from "./session-rows.js";
@@ -42,13 +43,16 @@ const ENOUGH_SESSIONS = 30;
 const PREVIEW_MESSAGES = 12;
 const PREVIEW_CHARACTERS = 4000;
 
+/** Effects that read what is shown: of each kind, and of lists of each scope, only the newest counts. */
+type ReadEffect = EffectOf<"list" | "models" | "preview" | "search">;
+
 /**
- * Performs the effects of one picker. A later effect of a kind replaces an earlier one that is waiting or reading; changes are
+ * Performs the effects of one picker. A later read of a kind replaces an earlier one that is waiting or reading; changes are
  * always made. Failures are dispatched as events.
  */
 export class PickerPerformer {
   readonly #world: PickerWorld;
-  readonly #newest = new Map<string, PickerEffect>();
+  readonly #reads = new Map<string, NewestOnly<readonly [ReadEffect, PickerDispatch]>>();
   #endWatch: () => void = () => undefined;
 
   constructor(world: PickerWorld) {
@@ -60,15 +64,30 @@ export class PickerPerformer {
       this.#endWatch = watchStore(this.#world.store, async () => dispatch({ kind: "storeChanged" }));
       return;
     }
-    const key = effect.kind === "list" ? `list ${effect.scope}` : effect.kind;
-    this.#newest.set(key, effect);
-    void performSafely(this.#world, effect, dispatch, () => this.#newest.get(key) === effect);
+    if (isRead(effect)) this.#readsOf(effect).start([effect, dispatch]);
+    else void performSafely(this.#world, effect, dispatch, () => true);
   }
 
-  /** Ends the watching of the store. */
+  /** Abandons what is read, and ends the watching of the store. */
   end(): void {
+    for (const reads of this.#reads.values()) reads.end();
     this.#endWatch();
   }
+
+  #readsOf(effect: ReadEffect): NewestOnly<readonly [ReadEffect, PickerDispatch]> {
+    const key = effect.kind === "list" ? `list ${effect.scope}` : effect.kind;
+    const known = this.#reads.get(key);
+    if (known !== undefined) return known;
+    const reads = new NewestOnly<readonly [ReadEffect, PickerDispatch]>(([read, dispatch], isWanted) =>
+      performSafely(this.#world, read, dispatch, isWanted),
+    );
+    this.#reads.set(key, reads);
+    return reads;
+  }
+}
+
+function isRead(effect: PickerEffect): effect is ReadEffect {
+  return effect.kind === "list" || effect.kind === "models" || effect.kind === "preview" || effect.kind === "search";
 }
 
 /** What reads or writes once; `watch` goes on until the picker is closed. */

@@ -1,9 +1,10 @@
 import { sessionTitle } from "../session/titles.js";
 import { editField, newField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
-import { type KeyEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
+import { pageFrom, scrollText, stepFrom } from "../tui/list.js";
+import { type KeyEvent, type MouseEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import { computeLayout, helpLines, helpRows } from "./layout.js";
+import { helpLines, helpRows, listOf } from "./layout.js";
 import { isSearching, type PickerMode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
 import { quoteTitle } from "./prompt.js";
 import { refreshPool, showScope, startSearch } from "./session-lists.js";
@@ -17,16 +18,16 @@ export function updateByAction(model: PickerModel, action: PickerAction): Picker
 
 /** The row that an action moves to; undefined if it is no movement. */
 function targetRow(model: PickerModel, action: PickerAction): number | undefined {
-  const page = Math.max(1, computeLayout(model).list.rows - 1);
+  const list = listOf(model);
   switch (action) {
     case "up":
-      return model.selected - 1;
+      return stepFrom(list, model.selected, -1, "stop");
     case "down":
-      return model.selected + 1;
+      return stepFrom(list, model.selected, 1, "stop");
     case "pageUp":
-      return model.selected - page;
+      return pageFrom(list, model.selected, -1);
     case "pageDown":
-      return model.selected + page;
+      return pageFrom(list, model.selected, 1);
     case "first":
       return 0;
     case "last":
@@ -115,8 +116,10 @@ type InputEvent = KeyEvent | PasteEvent;
 /** List actions that work in the search field, on keys that type nothing. Home, End, Left and Right move in the field. */
 const SEARCH_ACTIONS: ReadonlySet<PickerAction> = new Set(["up", "down", "pageUp", "pageDown", "open", "scope"]);
 
-/** Handles keys and pastes in a field, a question or the help. */
-export function updateByMode(model: PickerModel, event: InputEvent): PickerStep {
+/** Handles keys and pastes in a field, a question or the help, which the wheel scrolls too. */
+export function updateByMode(model: PickerModel, event: InputEvent | MouseEvent): PickerStep {
+  if (model.mode.kind === "help") return withoutEffects(scrollHelp(model, model.mode, event));
+  if (event.kind === "mouse") return withoutEffects(model);
   switch (model.mode.kind) {
     case "search":
       return updateSearchField(model, event);
@@ -124,8 +127,6 @@ export function updateByMode(model: PickerModel, event: InputEvent): PickerStep 
       return updateRenameField(model, model.mode, event);
     case "delete":
       return answerDeleteQuestion(model, model.mode, event);
-    case "help":
-      return withoutEffects(scrollHelp(model, model.mode, event));
     case "list":
       return withoutEffects(model);
   }
@@ -163,12 +164,9 @@ function answerDeleteQuestion(model: PickerModel, mode: Extract<PickerMode, { ki
   return withoutEffects(isNo ? { ...backToList(model), notice: { kind: "info", text: "Nothing was deleted." } } : model);
 }
 
-function scrollHelp(model: PickerModel, mode: Extract<PickerMode, { kind: "help" }>, event: InputEvent): PickerModel {
-  if (event.kind === "paste") return model;
-  const page = Math.max(1, helpRows(model) - 1);
-  const steps: Partial<Record<PickerAction, number>> = { up: -1, down: 1, pageUp: -page, pageDown: page, first: -1e6, last: 1e6 };
-  const action = event.key === "escape" ? "cancel" : actionOf(model.settings.keys, event.key);
+function scrollHelp(model: PickerModel, mode: Extract<PickerMode, { kind: "help" }>, event: InputEvent | MouseEvent): PickerModel {
+  const action = event.kind !== "key" ? undefined : event.key === "escape" ? "cancel" : actionOf(model.settings.keys, event.key);
   if (action === "cancel" || action === "help") return backToList(model);
-  const step = action === undefined ? 0 : (steps[action] ?? 0);
-  return { ...model, mode: { ...mode, top: Math.max(0, Math.min(mode.top + step, helpLines(model).length - helpRows(model))) } };
+  const top = scrollText(event, mode.top, helpLines(model).length, helpRows(model));
+  return top === undefined ? model : { ...model, mode: { ...mode, top } };
 }

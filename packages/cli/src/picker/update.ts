@@ -2,8 +2,9 @@ import type { SessionId } from "@bough/session-core";
 import { counted } from "../format/numbers.js";
 import { sessionTitle } from "../session/titles.js";
 import { actionOf } from "../tui/key-table.js";
+import { turnWheel, visibleItems } from "../tui/list.js";
 import type { MouseEvent, TerminalEvent } from "../tui/screen.js";
-import { chooseColumns, computeLayout, rowAtLine, scrollToSelection, visibleRange } from "./layout.js";
+import { chooseColumns, computeLayout, listOf, rowAtLine, scrollToSelection } from "./layout.js";
 import {
   type Notice,
   type PickerEffect,
@@ -47,10 +48,14 @@ function updateByKey(model: PickerModel, event: Extract<TerminalEvent, { kind: "
   return action === undefined ? { model, effects: [] } : updateByAction(model, action);
 }
 
-/** The wheel moves the selection, a click selects, a double click opens. In the search field too; dialogs take no mouse events. */
+/** The wheel scrolls the list or the help, a click selects, a double click opens. In the search field too; dialogs ignore the mouse. */
 function updateByMouse(model: PickerModel, event: MouseEvent): PickerStep {
+  if (model.mode.kind === "help") return updateByMode(model, event);
   if (model.mode.kind !== "list" && model.mode.kind !== "search") return { model, effects: [] };
-  if (event.action !== "press") return updateByAction(model, event.action === "wheelUp" ? "up" : "down");
+  if (event.action !== "press") {
+    const turned = turnWheel(listOf(model), model, event.action === "wheelUp" ? -1 : 1);
+    return { model: { ...model, ...turned, isChosen: true }, effects: [] };
+  }
   const row = rowAtLine(model, event);
   if (row === undefined) return { model, effects: [] };
   const selected = { ...model, selected: row, isChosen: true };
@@ -83,7 +88,7 @@ function requestPreview(model: PickerModel): PickerStep {
 function requestModels(model: PickerModel): PickerStep {
   if (!chooseColumns(computeLayout(model).list.columns, model.scope).columns.some(({ name }) => name === "model"))
     return { model, effects: [] };
-  const { from, to } = visibleRange(model);
+  const { from, to } = visibleItems(listOf(model), model.top);
   const ids = model.rows
     .slice(from, to)
     .map(({ session }) => session.record.id)

@@ -5,17 +5,9 @@ import { age } from "../format/time.js";
 import { sessionTitle } from "../session/titles.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
+import { visibleItems } from "../tui/list.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
-import {
-  COLUMN_GAP,
-  type ColumnName,
-  chooseColumns,
-  type Layout,
-  MARKER_COLUMNS,
-  type PickerColumn,
-  rowHeight,
-  visibleRange,
-} from "./layout.js";
+import { COLUMN_GAP, type ColumnName, chooseColumns, type Layout, listOf, MARKER_COLUMNS, type PickerColumn, rowHeight } from "./layout.js";
 import { isSearching, type PickerModel } from "./model.js";
 import type { SessionRow, TextHit } from "./session-rows.js";
 
@@ -29,7 +21,7 @@ export function headingLine(model: PickerModel, layout: Layout): Line {
 /** The visible rows, at most as many lines as the list has rows. */
 export function rowLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
   const lines: FrameLine[] = [];
-  const { from, to } = visibleRange(model);
+  const { from, to } = visibleItems(listOf(model), model.top);
   for (let at = from; at < to; at += 1) {
     const row = model.rows[at];
     if (row === undefined) continue;

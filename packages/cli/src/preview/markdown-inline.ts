@@ -1,66 +1,88 @@
-import type { Token } from "marked";
+import type { Token } from "markdown-it";
 import { type Line, type Span, type Style, styled } from "../terminal/line.js";
-import { asMarkedToken } from "./markdown-lexer.js";
-
-/** Deeper inline nesting is drawn as text. */
-const MAX_DEPTH = 20;
-
-const ENTITIES: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&nbsp;": " " };
 
 /** Inline content as lines, split at the written line breaks and not wrapped. `style` applies to all of it. */
 export function inlineLines(tokens: readonly Token[], style?: Style): readonly Line[] {
-  const lines: (string | Span)[][] = [[]];
-  for (const piece of tokens.flatMap((token) => inlinePieces(token, style, 0))) {
-    const [text, shape] = typeof piece === "string" ? [piece] : [piece.text, piece.style];
-    for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
-      if (at > 0) lines.push([]);
-      if (line !== "") lines.at(-1)?.push(shape === undefined ? line : styled(shape, line));
+  const writer = new InlineWriter(style);
+  for (const token of tokens) writer.write(token);
+  return writer.lines;
+}
+
+/** Writes the tokens of inline content, which open and close its styles. */
+class InlineWriter {
+  readonly lines: (string | Span)[][] = [[]];
+  readonly #style: Style | undefined;
+  #emphasized = 0;
+  #struck = 0;
+  /** The links that are open: where their text begins. */
+  readonly #links: { readonly token: Token; text: string }[] = [];
+
+  constructor(style: Style | undefined) {
+    this.#style = style;
+  }
+
+  write(token: Token): void {
+    switch (token.type) {
+      case "strong_open":
+      case "em_open":
+        this.#emphasized += 1;
+        return;
+      case "strong_close":
+      case "em_close":
+        this.#emphasized -= 1;
+        return;
+      case "s_open":
+        this.#struck += 1;
+        this.#add("~~", this.#current);
+        return;
+      case "s_close":
+        this.#add("~~", this.#current);
+        this.#struck -= 1;
+        return;
+      case "code_inline":
+        this.#add(token.content, this.#current ?? "code");
+        return;
+      case "softbreak":
+      case "hardbreak":
+        this.#add("\n", undefined);
+        return;
+      case "link_open":
+        this.#links.push({ token, text: "" });
+        return;
+      case "link_close":
+        this.#closeLink();
+        return;
+      case "image":
+        this.#add(`[image${token.content === "" ? "" : `: ${token.content}`}] (${addressOf(token, "src")})`, "dim");
+        return;
+      default:
+        this.#add(token.content.replace(/<br\s{0,9}\/?>/gi, "\n"), this.#current);
     }
   }
-  return lines;
-}
 
-function inlinePieces(given: Token, style: Style | undefined, depth: number): Line {
-  const token = asMarkedToken(given);
-  if (depth > MAX_DEPTH) return [withStyle(token.raw, style)];
-  switch (token.type) {
-    case "strong":
-    case "em":
-      return innerPieces(token.tokens, style ?? "bold", depth);
-    case "del":
-      return [styled("dim", `~~${token.text}~~`)];
-    case "codespan":
-      return [withStyle(token.text, style ?? "code")];
-    case "br":
-      return ["\n"];
-    case "link":
-      return [...innerPieces(token.tokens, style, depth), ...linkAddress(token.text, token.href)];
-    case "image":
-      return [styled("dim", `[image${token.text === "" ? "" : `: ${token.text}`}] (${token.href})`)];
-    case "html":
-      return [/^<br\s*\/?>$/i.test(token.raw) ? "\n" : withStyle(token.raw, style)];
-    case "escape":
-      return [withStyle(token.text, style)];
-    case "text":
-      return token.tokens === undefined ? [withStyle(decodeEntities(token.text), style)] : innerPieces(token.tokens, style, depth);
-    default:
-      return [withStyle(token.raw, style)];
+  get #current(): Style | undefined {
+    if (this.#struck > 0) return "dim";
+    return this.#style ?? (this.#emphasized > 0 ? "bold" : undefined);
+  }
+
+  #add(text: string, style: Style | undefined): void {
+    const link = this.#links.at(-1);
+    if (link !== undefined) link.text += text;
+    for (const [at, line] of text.split("\n").entries()) {
+      if (at > 0) this.lines.push([]);
+      if (line !== "") this.lines.at(-1)?.push(style === undefined ? line : styled(style, line));
+    }
+  }
+
+  /** Adds the address of a link, unless it equals the text. */
+  #closeLink(): void {
+    const link = this.#links.pop();
+    if (link === undefined || link.token.info === "auto") return;
+    const address = addressOf(link.token, "href");
+    if (address !== "" && address !== link.text && address !== `mailto:${link.text}`) this.#add(` (${address})`, "dim");
   }
 }
 
-function innerPieces(tokens: readonly Token[], style: Style | undefined, depth: number): Line {
-  return tokens.flatMap((token) => inlinePieces(token, style, depth + 1));
-}
-
-function withStyle(text: string, style: Style | undefined): string | Span {
-  return style === undefined ? text : styled(style, text);
-}
-
-/** The address of a link, unless it equals the text. */
-function linkAddress(text: string, href: string): Line {
-  return text === href || `mailto:${text}` === href || `http://${text}` === href ? [] : [styled("dim", ` (${href})`)];
-}
-
-function decodeEntities(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity] ?? entity);
+function addressOf(token: Token, attribute: "href" | "src"): string {
+  return String(token.attrGet(attribute) ?? "");
 }

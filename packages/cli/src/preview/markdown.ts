@@ -1,19 +1,19 @@
-import type { Token, Tokens } from "marked";
+import type { MarkdownIt, StateCore, StateInline, Token } from "markdown-it";
+import { newMarkdownParser } from "../format/markdown-parser.js";
 import { breakText, forceWidth, prefixLines, wrapLine, wrapText } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
-import { type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { type Line, lineWidth, type Span, type Style, styled } from "../terminal/line.js";
 import { inlineLines } from "./markdown-inline.js";
-import { asMarkedToken, lexMarkdown } from "./markdown-lexer.js";
 import { patchLines, patchParts } from "./patch-text.js";
 
-/** Longer texts are wrapped as plain text: lexing them would block the screen. */
+/** Longer texts are wrapped as plain text: parsing them would block the screen. */
 const MAX_LENGTH = 60_000;
 
 /**
- * Renders Markdown for a terminal: headings, emphasis, code, lists, tasks, quotes, tables, links with their addresses, HTML
- * as text, diffs (fenced or not) in colors. Keeps line breaks. Each line fits `width` columns (at least 2). Text that is
- * nested too deeply or longer than 60,000 characters is wrapped as plain text. Never throws. Linear in the length of the
- * text. Call `loadExactWidths` first.
+ * Renders Markdown for a terminal: headings, emphasis, code, lists, quotes, tables, links with their addresses, HTML as text,
+ * diffs (fenced or not) in colors. Keeps line breaks, the indentation behind them, and the definitions of links. Each line fits
+ * `width` columns (at least 2). Text that is longer than 60,000 characters is wrapped as plain text. Never throws. Linear in the
+ * length of the text. Call `loadExactWidths` first.
  */
 export function markdownLines(text: string, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   if (text.trim() === "") return [];
@@ -26,107 +26,178 @@ export function markdownLines(text: string, width: number, glyphs: Glyphs = UNIC
   return lines;
 }
 
+let parser: MarkdownIt | undefined;
+
 function documentLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
   if (text.length > MAX_LENGTH) return wrapText(text, width);
-  try {
-    return blockLines(lexMarkdown(text), width, glyphs);
-  } catch (error) {
-    // The lexer overflows the stack on some texts; they are shown as plain text.
-    if (!(error instanceof RangeError)) throw error;
-    return wrapText(text, width);
+  parser ??= newTerminalParser();
+  return blockLines(withDefinitions(nest(parser.parse(text, {})), text.split(/\r\n|\n|\r/)), width, glyphs);
+}
+
+/** Text that is pasted without a fence keeps its indentation, which decides how its lines are below each other. */
+function newTerminalParser(): MarkdownIt {
+  const made = newMarkdownParser();
+  made.core.ruler.after("block", "indented_paragraph", indentParagraphs);
+  made.inline.ruler.before("newline", "indented_line", readIndentedLine);
+  return made;
+}
+
+/** Puts the spaces before a paragraph back, which the parser trims. */
+function indentParagraphs({ src, tokens }: StateCore): void {
+  const lines = src.split("\n");
+  for (const [at, token] of tokens.entries()) {
+    if (token.type !== "inline" || token.level !== 1 || tokens[at - 1]?.type !== "paragraph_open") continue;
+    const [spaces = ""] = /^[ \t]*/.exec(lines[token.map?.[0] ?? -1] ?? "") ?? [];
+    token.content = spaces + token.content;
   }
 }
 
-/** Draws blocks with an empty line between two, unless `close`. The lexer limits their depth. */
-function blockLines(tokens: readonly Token[], width: number, glyphs: Glyphs, close = false): readonly Line[] {
-  const lines: Line[] = [];
+/** A line break before spaces, which `newline` of markdown-it would skip. */
+function readIndentedLine(state: StateInline, silent: boolean): boolean {
+  if (!/[ \t]/.test(state.src[state.pos + 1] ?? "") || state.src[state.pos] !== "\n") return false;
+  if (!silent) {
+    state.pending = state.pending.trimEnd();
+    state.push("softbreak", "br", 0);
+  }
+  state.pos += 1;
+  return true;
+}
+
+/** A block with the blocks in it; inline content has none. */
+interface Block {
+  readonly token: Token;
+  readonly children: Block[];
+}
+
+/** The blocks of tokens, which open and close them. */
+function nest(tokens: readonly Token[]): Block[] {
+  const root: Block[] = [];
+  const open: Block[] = [];
   for (const token of tokens) {
-    const block = drawBlock(token, width, glyphs);
-    if (block.length > 0 && lines.length > 0 && !close) lines.push([]);
-    for (const line of block) lines.push(line);
-  }
-  return lines;
-}
-
-function drawBlock(given: Token, width: number, glyphs: Glyphs): readonly Line[] {
-  const token = asMarkedToken(given);
-  switch (token.type) {
-    case "space":
-    case "checkbox":
-      return [];
-    case "heading":
-      return prefixLines(width, [styled("heading", `${"#".repeat(token.depth)} `)], [" ".repeat(token.depth + 1)], (room) =>
-        inlineLines(token.tokens, "heading").flatMap((line) => wrapLine(line, room)),
-      );
-    case "paragraph":
-      return inlineLines(token.tokens).flatMap((line) => wrapLine(line, width));
-    case "text":
-      return inlineLines([token]).flatMap((line) => wrapLine(line, width));
-    case "code":
-      return codeLines(token, width);
-    case "blockquote": {
-      const bar: Line = [styled("dim", `${glyphs.bar} `)];
-      return prefixLines(width, bar, bar, (room) => blockLines(token.tokens, room, glyphs));
+    if (token.nesting < 0) {
+      open.pop();
+      continue;
     }
-    case "list":
-      return listLines(token, width, glyphs);
-    case "table":
-      return tableLines(token, width, glyphs);
-    case "hr":
-      return [[styled("dim", glyphs.rule.repeat(Math.min(width, 40)))]];
-    case "def":
-      return breakText(token.raw.trim(), width, "dim");
-    default:
-      return breakText(token.raw, width);
+    const block = { token, children: [] };
+    (open.at(-1)?.children ?? root).push(block);
+    if (token.nesting > 0) open.push(block);
   }
+  return root;
 }
 
-/** Code is indented by two columns and never rewrapped, so that its spaces stay. */
-function codeLines({ text, lang }: Tokens.Code, width: number): readonly Line[] {
-  const isPatch = /^(?:diff|patch)\b/i.test(lang ?? "");
-  return prefixLines(width, ["  "], ["  "], (room) => (isPatch ? patchLines(text, room) : breakText(text, room, "code")));
+/** The blocks and, as lines between them, the definitions of links, of which the parser makes no block. */
+function withDefinitions(blocks: readonly Block[], lines: readonly string[]): readonly (Block | string)[] {
+  let next = 0;
+  const between = (end: number) => {
+    const skipped = lines.slice(next, end).join("\n").trim();
+    return skipped === "" ? [] : [skipped];
+  };
+  const all: (Block | string)[] = [];
+  for (const block of blocks) {
+    const [start, end] = block.token.map ?? [next, next];
+    all.push(...between(start), block);
+    next = Math.max(next, end);
+  }
+  return [...all, ...between(lines.length)];
 }
 
-function listLines({ items, ordered, loose }: Tokens.List, width: number, glyphs: Glyphs): readonly Line[] {
-  const numbers = items.map(({ raw }, at) => (ordered ? itemNumber(raw, at) : ""));
-  const widest = numbers.reduce((most, { length }) => Math.max(most, length), 0);
+/** Draws blocks with an empty line between two, unless `close`. The parser limits their depth. */
+function blockLines(blocks: readonly (Block | string)[], width: number, glyphs: Glyphs, close = false): readonly Line[] {
   const lines: Line[] = [];
-  for (const [at, item] of items.entries()) {
-    const mark = ordered ? `${(numbers[at] ?? "").padStart(widest)} ` : `${glyphs.bullet} `;
-    const box = item.task ? `[${item.checked === true ? "x" : " "}] ` : "";
-    const drawn = prefixLines(width, [mark, box], [" ".repeat(mark.length)], (room) => itemLines(item, room, glyphs));
-    if (loose && at > 0) lines.push([]);
+  for (const block of blocks) {
+    const drawn = typeof block === "string" ? breakText(block, width, "dim") : drawBlock(block, width, glyphs);
+    if (drawn.length > 0 && lines.length > 0 && !close) lines.push([]);
     for (const line of drawn) lines.push(line);
   }
   return lines;
 }
 
-/** The number as written, not as Markdown renumbers it: the conversation refers to "point 10" by the written number. */
-function itemNumber(raw: string, at: number): string {
-  return /^\s*(\d{1,9}[.)])/.exec(raw)?.[1] ?? `${at + 1}.`;
+function drawBlock(block: Block, width: number, glyphs: Glyphs): readonly Line[] {
+  const { token, children } = block;
+  switch (token.type) {
+    case "heading_open": {
+      const depth = Number(token.tag.slice(1));
+      return prefixLines(width, [styled("heading", `${"#".repeat(depth)} `)], [" ".repeat(depth + 1)], (room) =>
+        contentLines(block, "heading").flatMap((line) => wrapLine(line, room)),
+      );
+    }
+    case "paragraph_open":
+      return contentLines(block).flatMap((line) => wrapLine(line, width));
+    case "fence":
+    case "code_block":
+      return codeLines(token, width);
+    case "blockquote_open": {
+      const bar: Line = [styled("dim", `${glyphs.bar} `)];
+      return prefixLines(width, bar, bar, (room) => blockLines(children, room, glyphs));
+    }
+    case "bullet_list_open":
+    case "ordered_list_open":
+      return listLines(block, width, glyphs);
+    case "table_open":
+      return tableLines(block, width, glyphs);
+    case "hr":
+      return [[styled("dim", glyphs.rule.repeat(Math.min(width, 40)))]];
+    default:
+      return breakText(token.content, width);
+  }
+}
+
+/** The lines of a block of text: a paragraph, a heading, a cell. */
+function contentLines({ children }: Block, style?: Style): readonly Line[] {
+  return children.flatMap(({ token }) => inlineLines(token.children ?? [], style));
+}
+
+/** Code is indented by two columns and never rewrapped, so that its spaces stay. */
+function codeLines({ content, info }: Token, width: number): readonly Line[] {
+  const text = content.replace(/\n$/, "");
+  const isPatch = /^\s*(?:diff|patch)\b/i.test(info);
+  return prefixLines(width, ["  "], ["  "], (room) => (isPatch ? patchLines(text, room) : breakText(text, room, "code")));
+}
+
+/** Numbers are drawn as they were written, not as Markdown renumbers them: the conversation refers to "point 10". */
+function listLines({ token, children: items }: Block, width: number, glyphs: Glyphs): readonly Line[] {
+  const isOrdered = token.type === "ordered_list_open";
+  const isLoose = items.some(({ children }) => children.some((child) => child.token.type === "paragraph_open" && !child.token.hidden));
+  const numbers = items.map((item) => (isOrdered ? `${item.token.info}${item.token.markup}` : ""));
+  const widest = numbers.reduce((most, { length }) => Math.max(most, length), 0);
+  const lines: Line[] = [];
+  for (const [at, item] of items.entries()) {
+    const mark = isOrdered ? `${(numbers[at] ?? "").padStart(widest)} ` : `${glyphs.bullet} `;
+    const drawn = prefixLines(width, [mark], [" ".repeat(mark.length)], (room) => itemLines(item, isLoose, room, glyphs));
+    if (isLoose && at > 0) lines.push([]);
+    for (const line of drawn) lines.push(line);
+  }
+  return lines;
 }
 
 /** The content of an item; an empty item is one empty line, so that its bullet is drawn. */
-function itemLines({ tokens, loose }: Tokens.ListItem, width: number, glyphs: Glyphs): readonly Line[] {
-  const lines = blockLines(tokens, width, glyphs, !loose);
+function itemLines({ children }: Block, isLoose: boolean, width: number, glyphs: Glyphs): readonly Line[] {
+  const lines = blockLines(children, width, glyphs, !isLoose);
   return lines.length === 0 ? [[]] : lines;
 }
 
 const MIN_CELL_COLUMNS = 4;
 
-type Align = "center" | "left" | "right" | null;
+type Align = "center" | "left" | "right";
+
+function alignOf(cell: Token): Align {
+  const style = String(cell.attrGet("style") ?? "");
+  return style.endsWith("right") ? "right" : style.endsWith("center") ? "center" : "left";
+}
 
 /** Draws a table: shrinks the widest columns and wraps their cells until it fits; if that is not enough, draws each row as a list. */
-function tableLines(table: Tokens.Table, width: number, glyphs: Glyphs): readonly Line[] {
-  const columns = table.header.length;
+function tableLines({ children }: Block, width: number, glyphs: Glyphs): readonly Line[] {
+  const [head, ...body] = children.flatMap((part) => part.children);
+  const columns = head?.children.length ?? 0;
   const between = (columns - 1) * 3;
-  const header = table.header.map(({ tokens }) => inlineLines(tokens, "bold"));
-  const rows = table.rows.map((row) => row.map(({ tokens }) => inlineLines(tokens)));
+  const align = (head?.children ?? []).map(({ token }) => alignOf(token));
+  const header = (head?.children ?? []).map((cell) => contentLines(cell, "bold"));
+  const rows = body.map((row) => row.children.map((cell) => contentLines(cell)));
   if (columns === 0) return [];
   if (width - between < columns * MIN_CELL_COLUMNS) return rows.flatMap((row) => rowAsList(header, row, width, glyphs));
   const widths = fitColumns([header, ...rows], columns, width - between);
   const rule = widths.map((one) => glyphs.rule.repeat(one)).join(`${glyphs.rule}${glyphs.cross}${glyphs.rule}`);
-  const drawn = (row: readonly (readonly Line[])[]) => rowLines(row, widths, table.align, glyphs);
+  const drawn = (row: readonly (readonly Line[])[]) => rowLines(row, widths, align, glyphs);
   return [...drawn(header), [styled("dim", rule)], ...rows.flatMap(drawn)];
 }
 
@@ -152,7 +223,7 @@ function rowLines(row: readonly (readonly Line[])[], widths: readonly number[], 
     for (const [column, width] of widths.entries()) {
       if (column > 0) line.push(styled("dim", ` ${bar} `));
       const text = cells[column]?.[at] ?? [];
-      const [before, after] = alignmentSpaces(width - lineWidth(text), align[column] ?? null);
+      const [before, after] = alignmentSpaces(width - lineWidth(text), align[column] ?? "left");
       line.push(before, ...text, column === widths.length - 1 ? "" : after);
     }
     return line.filter((piece) => piece !== "");

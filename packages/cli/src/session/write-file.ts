@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isSystemError } from "@bough/session-core/engine";
 import { OutputExistsError, OutputFailedError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
@@ -27,7 +28,7 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
     await writeAll(temporary, pieces, replaced ?? mode);
     await moveIntoPlace(temporary, target, overwrite);
   } catch (error) {
-    if (!isFileSystemError(error)) throw error;
+    if (!isSystemError(error)) throw error;
     if (error.code === "EEXIST") throw new OutputExistsError(existsMessage(path));
     throw new OutputFailedError(`Cannot write ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
   } finally {
@@ -60,7 +61,7 @@ export async function createPrivateFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (!isFileSystemError(error)) throw error;
+    if (!isSystemError(error)) throw error;
     throw new OutputFailedError(`Cannot create ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
   }
 }
@@ -73,7 +74,7 @@ export function toFileName(id: string): string {
 /** Returns the permissions of an existing file; undefined: there is none. */
 async function checkTarget(path: string, overwrite: boolean): Promise<number | undefined> {
   const found = await stat(path).catch((error: unknown) => {
-    if (isFileSystemError(error)) return undefined;
+    if (isSystemError(error)) return undefined;
     throw error;
   });
   if (found === undefined) return undefined;
@@ -108,10 +109,6 @@ async function moveIntoPlace(temporary: string, path: string, overwrite: boolean
 
 function existsMessage(path: string): string {
   return `${path} exists and was not changed.`;
-}
-
-function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "errno" in error && "syscall" in error;
 }
 
 function describeFileError({ code, message }: NodeJS.ErrnoException): string {

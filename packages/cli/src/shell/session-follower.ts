@@ -1,4 +1,5 @@
 import { type Entry, type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
+import { SerialQueue } from "@bough/session-core/engine";
 import { watchStore } from "../session/store-watcher.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -29,7 +30,7 @@ export class SessionFollower {
   #writers = 0;
   /** Whether another process wrote while this shell did. */
   #isBehind = false;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #looks = new SerialQueue();
   #endWatch: () => void = () => undefined;
 
   constructor(world: ShellWorld, glyphs: Glyphs, widthOf: () => number) {
@@ -51,7 +52,7 @@ export class SessionFollower {
   /** The shell begins to write. Resolves when a look that is running has ended. */
   async writerStarted(): Promise<void> {
     this.#writers += 1;
-    await this.#looking;
+    await this.#looks.idle();
   }
 
   async writerEnded(): Promise<void> {
@@ -61,8 +62,8 @@ export class SessionFollower {
 
   #follow(): Promise<void> {
     this.#isBehind = this.#writers > 0;
-    if (!this.#isBehind) this.#looking = this.#looking.then(() => this.#look()).catch((error: unknown) => this.#events?.onFailure(error));
-    return this.#looking;
+    if (this.#isBehind) return this.#looks.idle();
+    return this.#looks.run(() => this.#look().catch((error: unknown) => this.#events?.onFailure(error)));
   }
 
   async #look(): Promise<void> {

@@ -1,9 +1,8 @@
 import { graphemesOf } from "../terminal/graphemes.js";
+import { PASTE_END, PASTE_START } from "./input.js";
 import type { KeyEvent, MouseEvent, TerminalEvent } from "./screen.js";
 
 const ESC = "\u001b";
-const PASTE_START = `${ESC}[200~`;
-const PASTE_END = `${ESC}[201~`;
 
 /** SGR mouse reports: button with bits for modifiers, column and row counted from 1, press or release. */
 const MOUSE = /^\u001b\[<(\d+);(\d+);(\d+)([Mm])$/;
@@ -14,9 +13,8 @@ const CSI = /^\[([\d;:]*)([A-Za-z~])$/;
 const SS3 = /^O([A-Za-z])$/;
 
 /**
- * Decodes terminal input into events. Ink's own hook is not used because it reports Delete as Backspace and does not support
- * bracketed paste. Takes one sequence at a time, as Ink's parser splits them. Its only state is an unfinished paste
- * or mouse report.
+ * Decodes terminal input into events. Takes one sequence at a time, as `SequenceSplitter` splits them. Its only state is an
+ * unfinished paste or mouse report.
  */
 export class InputDecoder {
   #pasted: string[] | undefined;
@@ -111,7 +109,8 @@ function decodeEscape(sequence: string): KeyEvent | undefined {
   if (csi !== null) return keyEvent(csiKey(csi[1] ?? "", csi[2] ?? ""), isAlt);
   const ss3 = SS3.exec(rest);
   if (ss3 !== null) return keyEvent(ss3Key(ss3[1] ?? ""), isAlt);
-  if (/^[[O]./s.test(rest)) return undefined;
+  // Unknown keys, and replies of the terminal, of which a key of the keyboard is one character.
+  if (/^(?:[[O].|[\]P]..)/s.test(rest)) return undefined;
   return { kind: "key", key: `alt+${characterKey(rest).key}` };
 }
 

@@ -1,16 +1,14 @@
-import { type Instance, render } from "ink";
-import { createElement } from "react";
 import { releaseInput } from "../terminal/early-input.js";
 import type { Terminal } from "../terminal/io.js";
-import { fitLine, type Line } from "../terminal/line.js";
+import type { Line } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { Clicks, InputDecoder } from "./decode.js";
-import { FrameView, InputView } from "./frame-view.js";
-import { InlineFrame } from "./inline-frame.js";
+import { FrameDrawer } from "./frame-drawer.js";
+import { TerminalInput } from "./input.js";
 import type { Screen, ScreenHost, Size, Step, TerminalEvent } from "./screen.js";
 
 // Of xterm: the alternate screen, and bracketed paste.
-const ENTER_FULL = "\u001b[?1049h\u001b[2J\u001b[H";
+const ENTER_FULL = "\u001b[?1049h";
 const LEAVE_FULL = "\u001b[?1049l";
 const PASTES_ON = "\u001b[?2004h";
 const PASTES_OFF = "\u001b[?2004l";
@@ -18,14 +16,12 @@ const PASTES_OFF = "\u001b[?2004l";
 const MOUSE_ON = "\u001b[?1000h\u001b[?1006h";
 const MOUSE_OFF = "\u001b[?1006l\u001b[?1000l";
 const SHOW_CURSOR = "\u001b[?25h";
-const CLEAR = "\u001b[2J\u001b[H";
 
 /** For terminals that report no size. */
 const FALLBACK: Size = { columns: 80, rows: 24 };
 
-/** Frames per second; Ink's default is 30. */
-const MAX_FPS = 60;
-const FRAME_MS = 1000 / MAX_FPS;
+/** An inline screen is drawn sixty times a second at most. */
+const FRAME_MS = 1000 / 60;
 
 /**
  * Runs a screen on a terminal until it has a result. The terminal is restored after the result, an error or a signal, and while
@@ -49,14 +45,15 @@ class ScreenRun<Model, Effect, Event, Result> {
   readonly #resolve: (result: Result) => void;
   readonly #reject: (error: unknown) => void;
   #model: Model | undefined;
-  #ink: Instance | undefined;
   /** Cancels the draw that is scheduled; undefined: none is. */
   #cancelDraw: (() => void) | undefined;
   #drawnAtMs = 0;
   #isOver = false;
+  /** The process is suspended, and the terminal is another program's. */
+  #isAway = false;
   #wasResized = false;
-  /** Draws an inline screen; Ink draws a full one. */
-  readonly #inline: InlineFrame;
+  readonly #input: TerminalInput;
+  readonly #drawer: FrameDrawer;
   readonly #decoder = new InputDecoder();
   readonly #clicks = new Clicks();
   readonly #host: ScreenHost<Event> = {
@@ -76,7 +73,8 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#screen = screen;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#inline = new InlineFrame(terminal.stdout, terminal.color, terminal.reflow);
+    this.#input = new TerminalInput(terminal.stdin, (sequence) => this.#onSequence(sequence));
+    this.#drawer = new FrameDrawer(terminal.stdout, { kind: screen.kind, color: terminal.color, reflow: terminal.reflow });
     this.#removeEndListener = terminal.onEnd(() => this.#leave());
   }
 
@@ -91,26 +89,22 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   #size(): Size {
     const { columns, rows } = this.#terminal.stdout;
-    // Ink redraws everything, scrollback included, once a frame is as high as the terminal.
     return { columns: columns || FALLBACK.columns, rows: Math.max((rows || FALLBACK.rows) - 1, 1) };
   }
 
   readonly #onResize = () => {
     this.#wasResized = true;
-    if (this.#screen.kind === "full") {
-      // How the terminal reflowed the old frame is unknown, so the new one is drawn on an empty screen.
-      this.#unmount();
-      this.#terminal.stdout.write(CLEAR);
-    } else this.#inline.clear();
+    // How the terminal reflowed the lines of a full screen is unknown, so all are drawn again.
+    this.#drawer.clear();
     this.#dispatch({ kind: "resize", size: this.#size() });
   };
 
-  readonly #onInput = (sequence: string) => {
+  #onSequence(sequence: string): void {
     for (const event of this.#decoder.decode(sequence)) {
       if (event.kind === "key" && event.key === "ctrl+z") this.#suspend();
       else this.#dispatch(event.kind === "mouse" ? this.#clicks.count(event, performance.now()) : event);
     }
-  };
+  }
 
   #dispatch(event: TerminalEvent | Event): void {
     if (this.#isOver || this.#model === undefined) return;
@@ -149,43 +143,16 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#cancelDraw?.();
     this.#cancelDraw = undefined;
     const model = this.#model;
-    if (this.#isOver || model === undefined) return;
+    if (this.#isOver || this.#isAway || model === undefined) return;
     this.#rejectOnError(() => {
-      const { columns, rows } = this.#size();
-      const whole = this.#screen.view(model);
-      const frame = { ...whole, lines: whole.lines.slice(0, rows) };
-      const onInput = this.#onInput;
-      if (this.#screen.kind === "full")
-        return this.#mount(createElement(FrameView, { frame, columns, color: this.#terminal.color, onInput }));
-      this.#mount(createElement(InputView, { onInput }));
-      this.#inline.draw({ ...frame, lines: frame.lines.map(({ line }) => ({ line: fitLine(line, columns) })) });
+      const frame = this.#screen.view(model);
+      this.#drawer.draw({ ...frame, lines: frame.lines.slice(0, this.#size().rows) });
       this.#drawnAtMs = performance.now();
     });
   }
 
-  #mount(element: Parameters<typeof render>[0]): void {
-    const { stdin, stdout } = this.#terminal;
-    if (this.#ink !== undefined) {
-      if (this.#screen.kind === "full") this.#ink.rerender(element);
-      return;
-    }
-    this.#ink = render(element, {
-      stdin,
-      stdout: this.#screen.kind === "full" ? stdout : withoutWrites(stdout),
-      exitOnCtrlC: false,
-      patchConsole: false,
-      maxFps: MAX_FPS,
-    });
-  }
-
-  #unmount(): void {
-    this.#inline.clear();
-    this.#ink?.unmount();
-    this.#ink = undefined;
-  }
-
   #print(lines: readonly Line[]): void {
-    if (!this.#isOver && lines.length > 0) this.#inline.print(lines);
+    if (!this.#isOver && lines.length > 0) this.#drawer.print(lines);
   }
 
   #copy(text: string): void {
@@ -194,7 +161,9 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   #suspend(): void {
     this.#leave();
+    this.#isAway = true;
     this.#terminal.suspend(() => {
+      this.#isAway = false;
       if (this.#isOver) return;
       this.#enter();
       this.#dispatch({ kind: "resize", size: this.#size() });
@@ -206,15 +175,15 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   #enter(): void {
-    // Ink sets raw mode only after it has drawn; until then the terminal would print what is typed, and turn Enter into a line feed.
-    this.#terminal.stdin.setRawMode(true);
+    // Before anything is drawn: until then the terminal prints what is typed, and turns Enter into a line feed.
+    this.#input.start();
     this.#terminal.stdout.write(`${this.#screen.kind === "full" ? ENTER_FULL : ""}${PASTES_ON}${this.#hasMouse ? MOUSE_ON : ""}`);
   }
 
   /** Restores the terminal. Idempotent. */
   #leave(): void {
-    this.#unmount();
-    this.#terminal.stdin.setRawMode(false);
+    this.#drawer.clear();
+    this.#input.stop();
     this.#terminal.stdout.write(
       `${this.#hasMouse ? MOUSE_OFF : ""}${PASTES_OFF}${this.#screen.kind === "full" ? LEAVE_FULL : ""}${SHOW_CURSOR}`,
     );
@@ -245,15 +214,4 @@ class ScreenRun<Model, Effect, Event, Result> {
 /** Moves the lines of the screen into the scrollback, and the cursor to the top. Erasing would lose them. */
 function scrollAway(rows = FALLBACK.rows): string {
   return `\u001b[${rows};1H${"\n".repeat(rows)}\u001b[H`;
-}
-
-/** A stream that passes everything but writes to another one: Ink reads keys for an inline screen, and draws nothing. */
-function withoutWrites(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
-  return new Proxy(stdout, {
-    get: (target, name) => {
-      if (name === "write") return () => true;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

@@ -1,4 +1,4 @@
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 
 /** How long no change must come before the collected ones are given out, and how long they wait at most, in milliseconds. */
 const QUIET_MS = 200;

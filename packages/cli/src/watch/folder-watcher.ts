@@ -1,6 +1,7 @@
 import { type FSWatcher, lstatSync, readdirSync, realpathSync, statSync, watch } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { isAtOrBelow, isSystemError, MAX_LINKED, whyNotFollowed } from "@bough/formats";
+import { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "@bough/formats";
+import { isSystemError } from "@bough/session-core/engine";
 
 /** What a watcher reports. */
 export interface FolderWatcherEvents {

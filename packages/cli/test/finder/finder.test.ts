@@ -191,15 +191,23 @@ describe("the mouse in the finder", () => {
     expect(driven.model.result).toMatchObject({ kind: "open", entryId: hit?.kind === "hit" ? hit.hit.entryId : "" });
   });
 
-  it("moves by hits with the wheel and stops at the ends; over the preview it scrolls", async () => {
-    const driven = await found(SIZES[0]);
+  it("scrolls the list with the wheel, selects what is left on the screen, and stops at the ends", async () => {
+    const driven = (await found(SIZES[0])).event({ kind: "resize", size: { columns: 80, rows: 6 } });
     for (let step = 0; step < 20; step += 1) driven.event(at("wheelDown", 4));
-    expect(driven.model.selected).toBe(driven.model.rows.length - 1);
+    expect(driven.model.top).toBe(driven.model.rows.length - 3);
+    expect(driven.model.selected).toBeGreaterThanOrEqual(driven.model.top);
     for (let step = 0; step < 20; step += 1) driven.event(at("wheelUp", 4));
-    expect(driven.model.selected).toBe(1);
-    const { scroll } = driven.model.preview;
+    expect(driven.model.top).toBe(0);
+    expect(driven.model.rows[driven.model.selected]?.kind).toBe("hit");
+  });
+
+  it("scrolls the preview under the pointer, and neither list nor selection if all hits are on the screen", async () => {
+    const driven = await found(SIZES[0]);
+    const { selected, top, preview } = driven.model;
+    driven.event(at("wheelDown", 4));
+    expect(driven.model).toMatchObject({ selected, top });
     driven.event(at("wheelUp", 11));
-    expect(driven.model.selected).toBe(1);
-    expect(driven.model.preview.scroll).toBeLessThanOrEqual(scroll);
+    expect(driven.model).toMatchObject({ selected, top });
+    expect(driven.model.preview.scroll).toBeLessThanOrEqual(preview.scroll);
   });
 });

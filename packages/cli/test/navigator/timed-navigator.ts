@@ -14,7 +14,7 @@ export interface TimedNavigator {
   readonly openMs: number;
   /** From nothing opened to the first frame of the whole tree, from which on every key acts. */
   readonly wholeMs: number;
-  /** Presses a key: how long update and view take, and how long until Ink has written the frame. */
+  /** Presses a key: how long update and view take, and how long until the frame is written. */
   press(sequence: string, atMost: Promise<unknown>): Promise<{ readonly decidedMs: number; readonly drawnMs: number }>;
   end(): Promise<void>;
 }
@@ -96,7 +96,7 @@ class CountingTerminal {
 
   get terminal(): Terminal {
     return {
-      // Streams that stand for a terminal's: Ink asks for no more of them than this.
+      // Streams in place of a terminal's: a screen uses no more of them than this.
       stdin: this.#stdin as unknown as NodeJS.ReadStream,
       stdout: this.#stdout as unknown as NodeJS.WriteStream,
       color: true,

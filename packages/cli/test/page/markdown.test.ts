@@ -16,9 +16,16 @@ describe("Markdown in a page", () => {
     ["```ts\nlet a;\n```", '<pre class="code"><code data-language="ts">let a;</code></pre>'],
     ['```"x onclick=y\na\n```', '<pre class="code"><code>a</code></pre>'],
     ["```diff\n-a\n+b\n c\n```", '<pre class="diff"><code><del>-a</del><ins>+b</ins><span> c</span></code></pre>'],
+    ["これは**「強調」**です", "<p>これは<strong>「強調」</strong>です</p>"],
     ["", ""],
   ])("%j", (text, expected) => {
     expect(rendered(text)).toBe(expected);
+  });
+
+  test("keeps the text of what is nested too deeply", () => {
+    const deep = Array.from({ length: 200 }, (_, level) => `${"  ".repeat(level)}- level ${level}`).join("\n");
+    expect(rendered(deep)).toContain("level 199");
+    expect(rendered(`${">".repeat(200)} quoted`)).toContain("quoted");
   });
 
   test("is linear in nested quotes, brackets and emphasis", () => {

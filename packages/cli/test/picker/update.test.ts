@@ -20,6 +20,13 @@ beforeEach(async () => {
 const three = () => picker.listed(record("Parser", 1), record("Lexer", 2), record("Printer", 3));
 
 describe("Moving", () => {
+  it("scrolls three rows with the wheel, and moves the selection only with the edge of the screen", () => {
+    picker.listed(...Array.from({ length: 50 }, (_, at) => record(`s${at}`, at))).press("down");
+    const wheel = (action: "wheelUp" | "wheelDown") => picker.event({ kind: "mouse", action, row: 5, column: 5 }).model;
+    expect(wheel("wheelDown")).toMatchObject({ top: 3, selected: 3 });
+    expect(wheel("wheelUp")).toMatchObject({ top: 0, selected: 3 });
+  });
+
   it("moves by row and page and to both ends, and stops there", () => {
     picker.listed(...Array.from({ length: 50 }, (_, at) => record(`s${at}`, at)));
     const at = (...keys: string[]) => picker.press(...keys).selectedTitle;

@@ -87,6 +87,34 @@ describe("Markdown", () => {
     expect(inStyle(markdownLines("```diff\n-a\n+b\n```", 40), "removed")).toEqual(["-a"]);
   });
 
+  test("keeps the definitions of links, and shows the address where one is used", () => {
+    const lines = markdownLines("See [the docs][1].\n\n[1]: https://example.org/docs\n[unused]: https://example.org/x\n\nEnd", 60);
+    expect(lines.map(textOfLine)).toEqual([
+      "See the docs (https://example.org/docs).",
+      "",
+      "[1]: https://example.org/docs",
+      "[unused]: https://example.org/x",
+      "",
+      "End",
+    ]);
+  });
+
+  test("shows the address of a link once", () => {
+    const text = "<https://a.example> https://b.example [https://c.example](https://c.example) [d](https://d.example)";
+    const shown = "https://a.example https://b.example https://c.example d (https://d.example)";
+    expect(markdownLines(text, 99).map(textOfLine)).toEqual([shown]);
+  });
+
+  test("keeps the indentation of lines that are pasted without a fence", () => {
+    const text = "def f(x):\n    if x:\n\treturn 1\n\n  1 a\n 10 b";
+    expect(markdownLines(text, 40).map(textOfLine)).toEqual(["def f(x):", "    if x:", "    return 1", "", "  1 a", " 10 b"]);
+  });
+
+  test("breaks a line at <br>, also in a cell", () => {
+    expect(markdownLines("a<br>b", 40).map(textOfLine)).toEqual(["a", "b"]);
+    expect(markdownLines("| h |\n|-|\n| c<br/>d |", 40).map(textOfLine).slice(2)).toEqual(["c", "d"]);
+  });
+
   test("draws a table as lists if it has too many columns", () => {
     const table = "| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n| 1 | 2 | 3 | 4 | 5 | 6 |";
     expect(drawn(markdownLines(table, 30), 30)).toBe("\n• a: 1\n  b: 2\n  c: 3\n  d: 4\n  e: 5\n  f: 6\n");
@@ -170,6 +198,13 @@ describe("hostile text", () => {
   ])("a megabyte of %j is drawn (work that grows with its square would pass the time limit of any test)", (text) => {
     expect(markdownLines(text.repeat(1_000_000 / text.length), 60).length).toBeGreaterThan(0);
   });
+
+  test.each(["[", "![", "*a_", "**a", "***a", "`", "[a](", "[a][", "[a]: ", "http://", "<", "&", "\\", "> ", "- ", "|", "~~a", "*文"])(
+    "the longest Markdown that is parsed, of %j, is drawn in linear time",
+    (text) => {
+      expect(markdownLines(text.repeat(59_000 / text.length), 60).length).toBeGreaterThan(0);
+    },
+  );
 
   test("nested lists are drawn to a maximum depth, and as text below it", () => {
     const deep = Array.from({ length: 200 }, (_, level) => `${"  ".repeat(level)}- level ${level}`).join("\n");

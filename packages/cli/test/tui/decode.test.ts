@@ -55,7 +55,7 @@ describe("what terminals send for keys", () => {
     expect(keysOf(sequence)).toEqual([key]);
   });
 
-  it("Delete is not Backspace (Ink's own hook reports it so)", () => {
+  it("Delete is not Backspace", () => {
     expect(keysOf(`${ESC}[3~`, "\u007f")).toEqual(["delete", "backspace"]);
   });
 

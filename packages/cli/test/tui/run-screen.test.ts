@@ -19,16 +19,18 @@ function recordingTerminal() {
   const written = async (text: string) => {
     while (!events.join("").includes(text)) await once(stdout, "data");
   };
+  const onResume: (() => void)[] = [];
   const terminal: Terminal = {
-    // Streams in place of a terminal's: Ink uses no more of them than this.
+    // Streams in place of a terminal's: a screen uses no more of them than this.
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
     color: false,
     reflow: "all",
     onEnd: () => () => undefined,
-    suspend: () => undefined,
+    suspend: (resumed) => void onResume.push(resumed),
   };
-  return { terminal, stdin, events, written };
+  const resume = () => onResume.splice(0).forEach((resumed) => void resumed());
+  return { terminal, stdin, events, written, resume };
 }
 
 test("the terminal is in raw mode before the first frame is drawn, and restored at the end", async () => {
@@ -47,4 +49,55 @@ test("the terminal is in raw mode before the first frame is drawn, and restored 
   const frame = events.findIndex((event) => event.includes("now typing"));
   expect(events.slice(0, frame)).toContain("raw true");
   expect(events.filter((event) => event.startsWith("raw ")).at(-1)).toBe("raw false");
+});
+
+test.each(["full", "inline"] as const)("an error of a screen restores the terminal before it is thrown: %s", async (kind) => {
+  const { terminal, stdin, events, written } = recordingTerminal();
+  const ended = runScreen<string, never, never, string>(terminal, {
+    kind,
+    hasMouse: true,
+    start: () => withoutEffects("whole"),
+    update: () => withoutEffects("broken"),
+    view: (model) => {
+      if (model === "broken") throw new RangeError("cannot be drawn");
+      return { lines: [{ line: [`now ${model}`] }] };
+    },
+    perform: () => undefined,
+    result: () => undefined,
+  });
+  await written("now whole");
+  stdin.write("x");
+  await expect(ended).rejects.toThrow("cannot be drawn");
+  expect(events.filter((event) => event.startsWith("raw ")).at(-1)).toBe("raw false");
+  const modes = (final: string) =>
+    [...events.join("").matchAll(new RegExp(`\u001b\\[\\?(1049|1000|1006|2004)${final}`, "g"))].map(([, mode]) => mode);
+  expect(modes("l").toSorted()).toEqual(modes("h").toSorted());
+  expect(events.join("").lastIndexOf("\u001b[?25h")).toBeGreaterThan(events.join("").lastIndexOf("\u001b[?25l"));
+});
+
+test("a suspended screen draws nothing, and everything when it goes on", async () => {
+  const { terminal, stdin, events, written, resume } = recordingTerminal();
+  let dispatch: (event: { readonly kind: "told"; readonly text: string }) => void = () => undefined;
+  const ended = runScreen<string, "listen", { readonly kind: "told"; readonly text: string }, string>(terminal, {
+    kind: "full",
+    start: () => ({ model: "begun", effects: ["listen"] }),
+    update: (model, event) => withoutEffects(event.kind === "told" ? event.text : event.kind === "key" ? "over" : model),
+    view: (model) => ({ lines: [{ line: ["title"] }, { line: [`now ${model}`] }] }),
+    perform: (_effect, host) => {
+      dispatch = host.dispatch;
+    },
+    result: (model) => (model === "over" ? model : undefined),
+  });
+  await written("now begun");
+  stdin.write("\u001a");
+  await written("\u001b[?1049l");
+  const before = events.length;
+  dispatch({ kind: "told", text: "changed" });
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  expect(events).toHaveLength(before);
+  resume();
+  await written("now changed");
+  expect(events.slice(before).join("")).toMatch(/^raw true[\s\S]*1049h[\s\S]*title[\s\S]*now changed/);
+  stdin.write("q");
+  expect(await ended).toBe("over");
 });

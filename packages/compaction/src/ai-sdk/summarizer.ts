@@ -1,6 +1,6 @@
 import { toAiSdk, type Usage } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 import type { LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";

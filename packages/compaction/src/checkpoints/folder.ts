@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, open, opendir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { errorCode } from "@bough/session-core/engine";
 import { CheckpointError } from "../errors/compaction-errors.js";
 
 /** Larger files are not checkpoints. */
@@ -11,7 +12,7 @@ export async function listNames(directory: string): Promise<readonly string[]> {
   try {
     return (await readdir(directory)).sort();
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw new CheckpointError(directory, "read", describeError(error), { cause: error });
   }
 }
@@ -40,7 +41,7 @@ async function pathExists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }
@@ -50,7 +51,7 @@ async function makeOneFolder(path: string): Promise<void> {
     await mkdir(path);
   } catch (error) {
     // Another process created it.
-    if (getErrorCode(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
 }
 
@@ -63,7 +64,7 @@ export async function readText(path: string): Promise<{ readonly text: string } 
     if (found.size > MAX_BYTES) return { problem: `it has ${found.size} bytes, more than a checkpoint can have` };
     return { text: await readFile(path, "utf8") };
   } catch (error) {
-    return getErrorCode(error) === "ENOENT" ? null : { problem: describeError(error) };
+    return errorCode(error) === "ENOENT" ? null : { problem: describeError(error) };
   }
 }
 
@@ -73,7 +74,7 @@ export async function readStamp(path: string): Promise<string | null> {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join();
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw new CheckpointError(path, "read", describeError(error), { cause: error });
   }
 }
@@ -90,7 +91,7 @@ export async function createFile(path: string, text: string): Promise<boolean> {
     }
     return true;
   } catch (error) {
-    if (getErrorCode(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     await tryRemove(path);
     throw new CheckpointError(path, "write", describeError(error), { cause: error });
   }
@@ -106,7 +107,7 @@ export async function moveFile(from: string, to: string): Promise<boolean> {
     await rename(from, to);
     return true;
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     await tryRemove(from);
     throw new CheckpointError(to, "write", describeError(error), { cause: error });
   }
@@ -136,7 +137,7 @@ async function isStale(path: string): Promise<boolean> {
     const found = await lstat(path);
     return found.isFile() && Date.now() - found.mtimeMs > LEFT_AFTER;
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw new CheckpointError(path, "read", describeError(error), { cause: error });
   }
 }
@@ -178,10 +179,6 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function describeError(error: unknown): string {
-  const code = getErrorCode(error);
+  const code = errorCode(error);
   return (code === undefined ? undefined : REASONS[code]) ?? code ?? String(error);
-}
-
-function getErrorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

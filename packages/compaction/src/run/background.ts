@@ -1,4 +1,4 @@
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 import { type BackgroundEvent, nextBackground } from "../plan/background-transitions.js";
 import { readSpan } from "../plan/span.js";
 import { applyDraft } from "./apply-draft.js";

@@ -1,4 +1,4 @@
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 import type { HostState } from "../summary/compose.js";
 import { type Engine, runAsHook } from "./engine.js";
 import type { CompactorHandlers } from "./options.js";

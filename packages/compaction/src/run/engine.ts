@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EntryId, ModelSetting, Session, SessionContext } from "@bough/session-core";
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 import { newEntryId } from "@bough/session-core/wire";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";

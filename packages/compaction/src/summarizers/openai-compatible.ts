@@ -1,6 +1,6 @@
 import { toOpenAiChat } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { raceAbort } from "@bough/session-core/view";
+import { raceAbort } from "@bough/session-core/engine";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { toCallError } from "./call-failure.js";
 import { ChatResponse } from "./chat-response.js";

@@ -1,8 +1,9 @@
 import { chmodSync, constants, copyFileSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isSystemError } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors.js";
-import { isSystemError, readStart, SourceFileReader, wrapSystemErrors } from "./source-file.js";
+import { readStart, SourceFileReader, wrapSystemErrors } from "./source-file.js";
 
 /** A log next to a database, and the bytes of its header by which one writing is told from the next. */
 interface LogKind {

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import zlib from "node:zlib";
 import type { BoughError } from "@bough/session-core";
+import { isSystemError } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors.js";
 
 // O_NONBLOCK: opening a pipe without a writer does not wait. O_NOCTTY: a terminal does not become the controlling terminal.
@@ -129,11 +130,6 @@ export function wrapSystemErrors<T>(path: string, call: () => T): T {
   } catch (error) {
     throw isSystemError(error) ? toSourceError(path, error) : error;
   }
-}
-
-/** Whether a call of the file system failed. */
-export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && "syscall" in error;
 }
 
 function toSourceError(path: string, cause: NodeJS.ErrnoException): BoughError {

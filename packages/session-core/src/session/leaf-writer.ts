@@ -1,3 +1,4 @@
+import { SerialQueue } from "../async/serial-queue.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState, SessionRow } from "../port/records.js";
@@ -49,14 +50,14 @@ export class LeafWriter {
   readonly #host: SessionHost;
   readonly #row: SessionRow;
   readonly #leafName: string;
-  readonly #queue: WriteQueue;
+  /** Writes use the leaf position that the previous one returned. */
+  readonly #queue = new SerialQueue();
   #leaf: LeafState;
 
   constructor(host: SessionHost, row: SessionRow, leafName: string, leaf: LeafState) {
     this.#host = host;
     this.#row = row;
     this.#leafName = leafName;
-    this.#queue = new WriteQueue(host.accepted);
     this.#leaf = leaf;
   }
 
@@ -68,7 +69,7 @@ export class LeafWriter {
     const { onConflict = "error", expectedLeafId } = options;
     // Writes that have to wait are copied, so that later changes by their owner are not written.
     const batch = this.#queue.isBusy ? copyWrites(writes) : writes;
-    return this.#queue.run(async () => {
+    return this.#run(async () => {
       const { entryId } = this.#leaf;
       if (expectedLeafId !== undefined && expectedLeafId !== entryId)
         throw new LeafMovedError(this.#row.id, this.#leafName, expectedLeafId, entryId);
@@ -88,7 +89,7 @@ export class LeafWriter {
 
   /** Runs `work` in the order of the writes and stores the leaf state that `work` returns. Returns false if it returns undefined. */
   updateLeaf(work: (storage: SessionStorage, row: SessionRow, leafName: string) => Promise<LeafState | undefined>): Promise<boolean> {
-    return this.#queue.run(async () => {
+    return this.#run(async () => {
       const leaf = await work(this.#host.storage, this.#row, this.#leafName);
       if (leaf !== undefined) this.#leaf = leaf;
       return leaf !== undefined;
@@ -97,38 +98,15 @@ export class LeafWriter {
 
   /** Runs a write that does not concern the leaf, in the order of the writes. */
   run(write: () => Promise<void>): Promise<void> {
-    return this.#queue.run(write);
-  }
-}
-
-/**
- * Runs the writes of one handle one after the other, in the order in which they are called, so that each uses the leaf
- * position that the previous one returned. A failed write does not stop the next one.
- */
-class WriteQueue {
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
-  readonly #accepted: Set<Promise<unknown>>;
-
-  /** `accepted` holds the writes that have not finished; `Store.close` waits for them. */
-  constructor(accepted: Set<Promise<unknown>>) {
-    this.#accepted = accepted;
+    return this.#run(write);
   }
 
-  /** Whether a write that is called now has to wait. */
-  get isBusy(): boolean {
-    return this.#waiting > 0;
-  }
-
-  run<T>(write: () => Promise<T>): Promise<T> {
-    const result = this.#waiting === 0 ? write() : this.#last.then(write, write);
-    this.#waiting += 1;
-    this.#last = result;
-    this.#accepted.add(result);
-    const done = () => {
-      this.#waiting -= 1;
-      this.#accepted.delete(result);
-    };
+  /** Runs a write after those before. `Store.close` waits for it. */
+  #run<T>(write: () => Promise<T>): Promise<T> {
+    const result = this.#queue.run(write);
+    const { accepted } = this.#host;
+    accepted.add(result);
+    const done = () => void accepted.delete(result);
     result.then(done, done);
     return result;
   }

@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { kill } from "node:process";
 import type { Readable } from "node:stream";
+import { errorCode } from "@bough/session-core/engine";
 import { BoundedText } from "./bounded-text.js";
 import { readNumber, requireText, type Tool, ToolFailure, type ToolOutcome, toOutcome } from "./tool.js";
 
@@ -99,8 +100,7 @@ async function startShell(command: string, { cwd, env }: CommandContext): Promis
       child.once("error", resolve);
     });
     if (failure === undefined) return child;
-    const isMissing = failure instanceof Error && "code" in failure && failure.code === "ENOENT";
-    if (!isMissing) throw failure;
+    if (errorCode(failure) !== "ENOENT") throw failure;
   }
   throw new ToolFailure("There is neither bash nor sh on this machine.");
 }

@@ -1,12 +1,15 @@
 // A path is checked, the user confirms, and then the file is opened. Meanwhile a folder of the path can be replaced by a
-// symbolic link. So the path of the opened file is compared with the checked path, and files are created and renamed in the
-// opened folder.
+
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { isAtOrBelow } from "@bough/formats";
+import { errorCode } from "@bough/session-core/engine";
 import { ToolFailure, type ToolInput } from "./tool.js";
+
+// symbolic link. So the path of the opened file is compared with the checked path, and files are created and renamed in the
+// opened folder.
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
@@ -92,7 +95,7 @@ async function pathOfHandle(handle: FileHandle): Promise<string | undefined> {
   try {
     return await readlink(descriptorPath(handle));
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -102,14 +105,14 @@ async function openFolder(target: string): Promise<Folder> {
   try {
     return await openFolderAt(target, target);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" || dirname(target) === target) throw error;
+    if (errorCode(error) !== "ENOENT" || dirname(target) === target) throw error;
   }
   const above = await openFolder(dirname(target));
   try {
     const path = above.at(basename(target));
     await mkdir(path).catch((error: unknown) => {
       // Another process created it; opening it checks that it is a folder.
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     });
     return await openFolderAt(path, target);
   } finally {
@@ -130,9 +133,9 @@ async function statExisting(path: string, givenPath: string): Promise<Stats | un
     const stats = await handle.stat().finally(() => handle.close());
     if (stats.isFile()) return stats;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     // EISDIR: a folder; ENXIO: a pipe without a reader.
-    if (codeOf(error) !== "EISDIR" && codeOf(error) !== "ENXIO") throw error;
+    if (errorCode(error) !== "EISDIR" && errorCode(error) !== "ENXIO") throw error;
   }
   throw new ToolFailure(`${givenPath} is not a regular file.`);
 }
@@ -155,7 +158,7 @@ async function copyAttributes(file: FileHandle, old: Stats, givenPath: string): 
   try {
     if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid);
   } catch (error) {
-    if (codeOf(error) !== "EPERM") throw error;
+    if (errorCode(error) !== "EPERM") throw error;
     throw new ToolFailure(`${givenPath} belongs to another user or group, which the new file cannot have. Nothing was written.`);
   }
   await file.chmod(old.mode & 0o777);
@@ -164,13 +167,9 @@ async function copyAttributes(file: FileHandle, old: Stats, givenPath: string): 
 /** Rethrows an error of the file system as ToolFailure, without the path in its message, which is that of the temporary file. */
 function throwAsToolFailure(givenPath: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof ToolFailure || !(error instanceof Error) || codeOf(error) === undefined) throw error;
+    if (error instanceof ToolFailure || !(error instanceof Error) || errorCode(error) === undefined) throw error;
     throw new ToolFailure(`${givenPath} cannot be written (${error.message.split(",")[0]}). It was not changed.`);
   };
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** The resolved `path` of a call. */

@@ -1,4 +1,5 @@
 import type { RecallTool } from "@bough/compaction";
+import { errorCode } from "@bough/session-core/engine";
 
 /** The outcome of a tool call. Failures are outcomes, too: the model reads their text. */
 export interface ToolOutcome {
@@ -50,13 +51,10 @@ export async function toOutcome(work: () => Promise<string>): Promise<ToolOutcom
     return { text: await work(), isError: false };
   } catch (error) {
     // Errors of the file system have a code; any other error is a bug.
-    if (error instanceof ToolFailure || isSystemError(error)) return { text: error.message, isError: true };
+    if (error instanceof ToolFailure || (error instanceof Error && errorCode(error) !== undefined))
+      return { text: error.message, isError: true };
     throw error;
   }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
 }
 
 /** A string argument. @throws {ToolFailure} it is missing or no string. */

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { ForeignFileError, NewerStoreError, StoreNotFoundError } from "../../errors/store-errors.js";
+import { errorCode } from "../../errors/system-error.js";
 
 /** The `application_id` in the header of every store: "Bgh1" in ASCII. */
 export const APPLICATION_ID = 0x42676831;
@@ -89,7 +90,7 @@ function readStart(path: string, bytes: number): Buffer {
       closeSync(file);
     }
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
+    if (errorCode(error) === "ENOENT") return Buffer.alloc(0);
     throw error;
   }
 }

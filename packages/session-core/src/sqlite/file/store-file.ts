@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { ForeignFileError, StoreUnavailableError } from "../../errors/store-errors.js";
+import { isSystemError } from "../../errors/system-error.js";
 import { HEADER_BYTES, isSuccessor } from "./file-header.js";
 import { describeFileError } from "./sqlite-errors.js";
 
@@ -192,9 +193,5 @@ function withTypedErrors<T>(path: string, access: () => T): T {
 }
 
 function toTypedError(path: string, error: unknown): unknown {
-  return isFileSystemError(error) ? new StoreUnavailableError(path, describeFileError(error.code), { cause: error }) : error;
-}
-
-function isFileSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
-  return error instanceof Error && "errno" in error && "code" in error;
+  return isSystemError(error) ? new StoreUnavailableError(path, describeFileError(error.code), { cause: error }) : error;
 }

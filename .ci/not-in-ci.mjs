@@ -1,2 +1,0 @@
-// In place of `is-in-ci`: whether there is a terminal is asked of the terminal.
-export default false;
