@@ -10,8 +10,8 @@ import { startModelServer } from "./model-server/server.mjs";
 /** Between two pieces of a reply: longer than a watch collects changes, so that it sees replies that are not complete. */
 const PAUSE_MS = 450;
 
-/** The longest that a watch may take for what was written last. */
-const SETTLE_MS = 45_000;
+/** The longest that a store may take for what was written last: a reply without a call of Gemini CLI counts as complete after a minute. */
+const SETTLE_MS = 90_000;
 
 /** The columns of the table, in their order. */
 export const CHECKS = [
@@ -49,7 +49,7 @@ export async function runAgent(agent, installed, targets) {
     await agent.close?.(home);
     findings.get("runs").push(...server.unknown.filter((path) => !path.startsWith("HEAD")).map((path) => `asked the server for ${path}`));
     const raw = await agent.count(home);
-    await home.bough("imported", "sync", "--json");
+    await check("again adds 0", () => syncToTheEnd(home, "imported"));
     const stored = await storedSessions(home.store("imported"));
     Object.assign(result, { sessions: stored.length, entries: stored.reduce((sum, { entries }) => sum + entries.size, 0) });
     await check("count = import", () => countsEqual(raw, stored));
@@ -89,6 +89,17 @@ async function stepFindings(name, step) {
     return [`${name}: ${error.message}`];
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Syncs until no last reply is left out as being written. */
+async function syncToTheEnd(home, store) {
+  for (const end = Date.now() + SETTLE_MS; ; await pause(500)) {
+    const { agents } = await home.boughJson(store, "sync");
+    const held = agents.flatMap(({ sessions }) => sessions).filter(({ heldUntilMs }) => heldUntilMs !== null);
+    if (held.length === 0) return [];
+    if (Date.now() > end)
+      return held.map(({ sessionId }) => `the last reply of ${sessionId} is still left out after ${SETTLE_MS / 1000} s`);
   }
 }
 
