@@ -41,7 +41,7 @@ export const copilot = {
     filesBelow(home.path(".copilot", "session-state"), "events.jsonl").map((file) => countEvents(basename(dirname(file)), jsonLines(file))),
 };
 
-/** The use of a request stands in the event before its reply. */
+/** The use of a request stands in the event before its reply, that of a summary in the compaction. */
 function countEvents(id, events) {
   const count = newCount(id);
   let usage = null;
@@ -53,7 +53,7 @@ function countEvents(id, events) {
       count.calls.push(...(data.toolRequests ?? []).map(({ toolCallId }) => toolCallId));
       usage = null;
     }
-    if (type === "session.compaction_complete" && usage !== null) count.replies.push({ key, text: "", usage });
+    if (type === "session.compaction_complete") count.replies.push({ key, text: "", usage: usageOf(data.compactionTokensUsed) });
     if (type === "tool.execution_complete")
       count.results.push({ id: data.toolCallId, text: data.result?.content ?? data.error?.message ?? "" });
   }

@@ -2,6 +2,7 @@ import { parseArguments } from "../../context/converters/replies.js";
 import { toForeignBlock } from "../../entry/foreign-block.js";
 import { toOwnUsage } from "../../entry/usage.js";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
+import type { KeptEntries } from "./compactions.js";
 
 /** The provider of Copilot's models, as other programs name it. */
 export const COPILOT_PROVIDER = "github-copilot";
@@ -191,7 +192,7 @@ const IN_COMPACTION = ["success", "summaryContent", "preCompactionTokens", "post
  * The payload of a successful `session.compaction_complete`.
  * @param firstKept the first entry that the compaction kept; null: none.
  */
-export function toCompactionPayload(data: JsonObject, summary: string, firstKept: string | null): JsonObject {
+export function toCompactionPayload(data: JsonObject, summary: string, kept: KeptEntries): JsonObject {
   const title = /<checkpoint_title>\s*([^<]*?)\s*<\/checkpoint_title>/i.exec(summary)?.[1];
   const usage = readUsage(objectAt(data, "compactionTokensUsed") ?? {});
   const instructions = stringAt(data, "customInstructions");
@@ -199,7 +200,7 @@ export function toCompactionPayload(data: JsonObject, summary: string, firstKept
   return {
     type: "compaction",
     summary,
-    firstKeptEntryId: firstKept,
+    ...kept,
     ...count("tokensBefore", data.preCompactionTokens),
     ...count("tokensAfter", data.postCompactionTokens),
     ...(trigger === undefined ? {} : { trigger }),
