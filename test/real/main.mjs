@@ -6,16 +6,16 @@ import { parseArgs } from "node:util";
 import { runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
-import { copilot } from "./agents/copilot.mjs";
+import { copilot, copilotBefore } from "./agents/copilot.mjs";
 import { gemini } from "./agents/gemini.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
-import { agentTable, suiteTable, writeDocument } from "./document.mjs";
+import { agentTable, NOT_INSTALLED, suiteTable, writeDocument } from "./document.mjs";
 import { postgresSuite } from "./postgres.mjs";
 import { copilotTruncator } from "./vendors/copilot-truncator.mjs";
 import { piPlanner } from "./vendors/pi-planner.mjs";
 
-const AGENTS = [claude, codex, gemini, opencode, copilot, piMario, pi, ohMyPi];
+const AGENTS = [claude, codex, gemini, opencode, copilotBefore, copilot, piMario, pi, ohMyPi];
 
 /** Suites of other programs than agents: `{ name, title, run(seed) }`; `run` resolves with `{ version, result, findings }`. */
 const SUITES = [piPlanner, copilotTruncator, postgresSuite];
@@ -43,7 +43,7 @@ const programs = AGENTS.filter(isChosen).flatMap((agent) => {
   try {
     return [{ agent, installed: agent.install() }];
   } catch (error) {
-    agents.push({ title: agent.title, version: "not installed", sessions: 0, entries: 0, findings: new Map() });
+    agents.push({ title: agent.title, version: NOT_INSTALLED, sessions: 0, entries: 0, findings: new Map() });
     report(agent.title, [error.message]);
     return [];
   }

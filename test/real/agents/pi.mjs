@@ -112,7 +112,8 @@ export const pi = piAgent({
   name: "pi",
   title: "pi (@earendil-works)",
   folder: ".pi",
-  packages: ["@earendil-works/pi-coding-agent@1.5.2", "@earendil-works/pi-coding-agent@0.87.1"],
+  // 1.5.2 needs `pi-codemode`, which the registry does not have.
+  packages: ["@earendil-works/pi-coding-agent@0.87.1"],
   // It needs Node.js 22 or later, which its users have.
   beside: [`node-${process.platform}-${process.arch}@24.21.0`],
   command: (installed) => [platformFile(installed, "node", "bin/node"), join(installed.root, "dist/cli.js")],
@@ -124,7 +125,7 @@ export const ohMyPi = piAgent({
   name: "oh-my-pi",
   title: "oh-my-pi",
   folder: ".omp",
-  packages: ["@oh-my-pi/pi-coding-agent@18.3.4", "@oh-my-pi/pi-coding-agent@18.2.3"],
+  packages: ["@oh-my-pi/pi-coding-agent@18.2.3"],
   beside: ["bun@1.4.5"],
   command: (installed) => [platformFile(installed, "@oven/bun", "bin/bun"), join(installed.root, "dist/cli.js")],
   modelsFile: "models.yml",
