@@ -230,7 +230,14 @@ export {
 } from "./transfer/export.js";
 // Import and export
 export { importPath } from "./transfer/import-path.js";
-export type { FailedFile, ImportedFileSession, ImportPathOptions, ImportProgress, ImportReport } from "./transfer/import-run.js";
+export type {
+  FailedFile,
+  ImportedFileSession,
+  ImportPathOptions,
+  ImportProgress,
+  ImportReport,
+  SkippedFile,
+} from "./transfer/import-run.js";
 export { findOrphanedSessions } from "./transfer/orphans.js";
 export type { SessionCopy } from "./transfer/session-copier.js";
 export { SessionMasks } from "./transfer/session-masks.js";
