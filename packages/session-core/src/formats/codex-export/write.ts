@@ -8,7 +8,7 @@ import { joinTextBlocks } from "../../entry/text.js";
 import type { EntryId } from "../../ids/ids.js";
 import type { SessionRecord } from "../../port/records.js";
 import { isObject, type JsonObject, stringAt, toIsoTime, without } from "../../source/json.js";
-import { isRolloutRecord, ORIGIN } from "../codex/rollout-file.js";
+import { FORKED_FROM, isRolloutRecord, ORIGIN } from "../codex/rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./items.js";
 
 type RolloutSession = SessionRecord & { readonly parentSessionId?: string | null };
@@ -87,7 +87,7 @@ function toMeta(session: RolloutSession, system: string | undefined): JsonObject
     cli_version: isOwn && typeof version === "string" ? version : "0.0.0",
     source: "cli",
     ...(isOwn ? rest : {}),
-    ...(typeof session.parentSessionId === "string" ? { forked_from_id: session.parentSessionId } : {}),
+    ...(session.parentSessionId ? { [UUID.test(session.parentSessionId) ? "forked_from_id" : FORKED_FROM]: session.parentSessionId } : {}),
     ...(isOwn && system !== undefined ? { base_instructions: { text: system } } : {}),
   };
 }

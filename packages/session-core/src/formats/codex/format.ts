@@ -18,7 +18,7 @@ import {
 } from "../../source/source-session.js";
 import { findRollouts, homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
 import { RolloutReader } from "./records.js";
-import { isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
+import { FORKED_FROM, isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
 
 const CODEX: SourceAgent = {
   name: "Codex",
@@ -187,7 +187,7 @@ function toHeader(path: string, facts: RolloutFacts, folders: SourceFolders): He
   const { sessionId, meta, startMs } = facts;
   const starter = agentStarter(meta);
   const call = starter?.sessionId === undefined ? undefined : readStartingCall(path, sessionId, starter.sessionId, folders);
-  const forkedFrom = stringAt(meta, "forked_from_id");
+  const forkedFrom = stringAt(meta, "forked_from_id") ?? stringAt(meta, FORKED_FROM);
   const parent: SourceParent | undefined =
     starter?.sessionId === undefined
       ? forkedFrom === undefined
@@ -223,6 +223,7 @@ const IN_HEADER = [
   "cwd",
   "base_instructions",
   "forked_from_id",
+  FORKED_FROM,
   "parent_thread_id",
   "cli_version",
   "payload",
