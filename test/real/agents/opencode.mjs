@@ -118,7 +118,8 @@ async function startServer(home, program) {
   return {
     get: (path) => ask(path, {}),
     post: (path, body) => ask(path, { method: "POST", body: JSON.stringify(body) }),
-    stop: () => endOf(child, () => child.kill("SIGTERM"), "opencode serve"),
+    // It does not always end when it is told to, and has nothing left to write then.
+    stop: async () => void (await endOf(child, () => child.kill("SIGTERM"), "opencode serve")),
   };
 }
 
