@@ -261,10 +261,10 @@ describe("a compaction", () => {
     const again = [compaction("start", {}), reply("two"), done];
     const keptBy = (...prompts: readonly string[]) => {
       const events = [start, ...prompts.map((text) => user(text)), ...again, reply("three"), ...again];
-      const payloads = payloadsOf(...events).filter(({ type }) => type === "compaction");
-      const kept = payloads.map(({ keptEntryIds }) =>
-        Array.isArray(keptEntryIds) ? keptEntryIds.slice(0, keptEntryIds.indexOf(null)) : [],
-      );
+      const kept = payloadsOf(...events).flatMap((payload) => {
+        const { type, keptEntryIds } = JSON.parse(JSON.stringify(payload));
+        return type === "compaction" ? [keptEntryIds.slice(0, keptEntryIds.indexOf(null))] : [];
+      });
       expect(kept[1]).toEqual(kept[0]);
       return kept[0];
     };
