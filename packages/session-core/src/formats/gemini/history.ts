@@ -193,7 +193,7 @@ function digest(text: string): string {
 }
 
 /** A message of the conversation that a list repeats, and the number of the message in the list. */
-export interface Repeated {
+interface Repeated {
   readonly place: Place;
   readonly at: number;
 }
