@@ -4,14 +4,14 @@ import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { contextAsSent, countsEqual, notSent, storesEqual, totalEquals, usageAsReported, usageOnce } from "./checks.mjs";
 import { addUsage, storedSessions } from "./count.mjs";
-import { AgentHome, LONGEST_MS } from "./home.mjs";
+import { AgentHome, LONGEST_MS, within } from "./home.mjs";
 import { startModelServer } from "./model-server/server.mjs";
 
 /** Between two pieces of a reply: longer than a watch collects changes, so that it sees replies that are not complete. */
 const PAUSE_MS = 450;
 
-/** The longest that a watch may take for what was written last. */
-const SETTLE_MS = 45_000;
+/** The longest that a store may take for what was written last: a reply without a call of Gemini CLI counts as complete after a minute. */
+const SETTLE_MS = 90_000;
 
 /** The columns of the table, in their order. */
 export const CHECKS = [
@@ -45,16 +45,16 @@ export async function runAgent(agent, installed, targets) {
   try {
     await agent.configure(home, server.url, installed);
     const watching = await home.watch("watched");
-    for (const [name, step] of Object.entries(agent.steps(home, installed))) await check("runs", () => stepFindings(name, step));
-    await agent.close?.(home);
+    for (const [name, step] of Object.entries(agent.steps(home, installed))) await check("runs", () => stepFindings(name, step, home));
+    await check("runs", async () => (await agent.close?.(home)) ?? []);
     findings.get("runs").push(...server.unknown.filter((path) => !path.startsWith("HEAD")).map((path) => `asked the server for ${path}`));
     const raw = await agent.count(home);
-    await home.bough("imported", "sync", "--json");
+    await check("again adds 0", () => syncToTheEnd(home, "imported"));
     const stored = await storedSessions(home.store("imported"));
     Object.assign(result, { sessions: stored.length, entries: stored.reduce((sum, { entries }) => sum + entries.size, 0) });
     await check("count = import", () => countsEqual(raw, stored));
     await check("count = import", () => usageAsReported(raw, server.exchanges, agent));
-    await check("watched = imported", () => watchedEquals(home, stored));
+    await check("watched = imported", () => watchedEquals(home, stored, agent));
     await check("watched = imported", () => watching.stop());
     await check("again adds 0", () => addsNothing(home, "imported"));
     await check("again adds 0", () => addsNothing(home, "watched"));
@@ -68,6 +68,7 @@ export async function runAgent(agent, installed, targets) {
   } catch (error) {
     findings.get("runs").push(error.stack);
   }
+  home.endAll();
   await server.close();
   if (process.env.BOUGH_REAL_KEEP === undefined) home.remove();
   else {
@@ -77,31 +78,40 @@ export async function runAgent(agent, installed, targets) {
   return result;
 }
 
-async function stepFindings(name, step) {
-  let timer;
-  const late = new Promise((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("it did not end")), LONGEST_MS);
-  });
+async function stepFindings(name, step, home) {
   try {
-    await Promise.race([step(), late]);
+    await within(LONGEST_MS, "it did not end", step());
     return [];
   } catch (error) {
+    home.endSteps();
     return [`${name}: ${error.message}`];
-  } finally {
-    clearTimeout(timer);
+  }
+}
+
+/** Syncs until no last reply is left out as being written. */
+async function syncToTheEnd(home, store) {
+  for (const end = Date.now() + SETTLE_MS; ; await pause(500)) {
+    const { agents } = await home.boughJson(store, "sync");
+    const held = agents.flatMap(({ sessions }) => sessions).filter(({ heldUntilMs }) => heldUntilMs !== null);
+    if (held.length === 0) return [];
+    if (Date.now() > end)
+      return held.map(({ sessionId }) => `the last reply of ${sessionId} is still left out after ${SETTLE_MS / 1000} s`);
   }
 }
 
 /** Waits until the watching store equals the imported one; the last differences if it never does. */
-async function watchedEquals(home, imported) {
+async function watchedEquals(home, imported, agent) {
   for (const end = Date.now() + SETTLE_MS; ; await pause(500)) {
     const all = existsSync(home.store("watched")) ? await storedSessions(home.store("watched")) : [];
-    // A session whose file the agent has removed stays in the store that saw it.
-    const watched = all.filter(({ header }) => existsSync(sourceFile(header)));
+    // A session whose file the agent has removed stays in the store that saw it, and so does a message that it has deleted.
+    const isThere = agent.deletes?.(home) ?? (() => true);
+    const watched = all.filter(({ header }) => existsSync(sourceFile(header))).map((session) => withEntries(session, isThere));
     const found = storesEqual(watched, imported, ["watched", "imported"]);
     if (found.length === 0 || Date.now() > end) return found;
   }
 }
+
+const withEntries = (session, isThere) => ({ ...session, entries: new Map([...session.entries].filter(([id]) => isThere(id))) });
 
 /** The file of a session; of one in a database (`<file>#<id>`) the database. */
 const sourceFile = ({ source }) => source.path.split("#")[0];
@@ -151,6 +161,7 @@ async function goOn({ way, home, session, target, server, before }) {
   } catch (error) {
     return [`${session.id} in ${target.agent.title}: ${error.message}`];
   } finally {
+    there.endAll();
     if (process.env.BOUGH_REAL_KEEP === undefined) there.remove();
   }
 }

@@ -152,12 +152,12 @@ export function totalEquals(expected, { usage }) {
 }
 
 /** Compares the usage that an agent wrote with what the server reported: also the count of the bytes may be wrong. */
-export function usageAsReported(raw, exchanges, { reportsCacheWrites }) {
+export function usageAsReported(raw, exchanges, { reportsCacheWrites, reports = (usage) => usage }) {
   const found = [];
   const replies = requestsOf(raw).filter(({ text }) => text !== "");
   for (const { reply } of exchanges)
     for (const { text, usage } of replies.filter((one) => one.text.includes(reply.marker))) {
-      const expected = { ...reply.usage, ...(reportsCacheWrites ? {} : { cacheWrite: 0 }) };
+      const expected = reports({ ...reply.usage, ...(reportsCacheWrites ? {} : { cacheWrite: 0 }) });
       if (usage !== null && !isDeepStrictEqual({ ...usage }, expected))
         found.push(`"${text.slice(0, 40)}" has ${JSON.stringify(usage)}, the server reported ${JSON.stringify(expected)}`);
     }

@@ -14,11 +14,14 @@ const table = (headings, rows) =>
 
 const verdict = (findings) => (findings === undefined ? "–" : findings.length === 0 ? "ok" : `${findings.length} findings`);
 
+/** The version of an agent that could not be fetched. */
+export const NOT_INSTALLED = "not installed";
+
 /** A row for each agent, a column for each check. */
 export function agentTable(agents) {
   const rows = agents.map(({ title, version, sessions, entries, findings }) => [
     ...[title, version, String(sessions), String(entries)],
-    ...CHECKS.map((check) => verdict(findings.get(check))),
+    ...CHECKS.map((check) => (version === NOT_INSTALLED ? "–" : verdict(findings.get(check)))),
   ]);
   return table(["agent", "version", "sessions", "entries", ...CHECKS], rows);
 }

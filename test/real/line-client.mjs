@@ -1,4 +1,5 @@
 // A program that is spoken to by lines of JSON: requests on its input, answers and events on its output.
+import { endOf } from "./home.mjs";
 
 export class LineClient {
   #child;
@@ -47,10 +48,9 @@ export class LineClient {
     return answer;
   }
 
-  /** Ends the input and waits for the end of the program. */
-  close() {
-    const closed = new Promise((resolve) => this.#child.on("close", resolve));
-    this.#child.stdin.end();
-    return closed;
+  /** Ends the input and waits for the end of the program. Throws if it had to be ended by force. */
+  async close() {
+    const found = await endOf(this.#child, () => this.#child.stdin.end(), "The program");
+    if (found.length > 0) throw new Error(found.join("; "));
   }
 }

@@ -1,33 +1,34 @@
 // Runs other people's programs against a model server on loopback and compares what they wrote with what Bough reads, and what Bough writes
 // with what they read. Programs are fetched from the npm registry into a cache (BOUGH_REAL_CACHE, default ~/.cache/bough-real).
-//   node test/real/main.mjs [--only claude,codex] [--seed N] [--document]
+//   node test/real/main.mjs [--only claude,codex] [--jobs N] [--seed N] [--document]
 // Exit code 1: findings. --document writes the table to docs/formats.md. BOUGH_REAL_KEEP=1 keeps the homes of the agents and prints where.
 import { parseArgs } from "node:util";
 import { runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
-import { copilot } from "./agents/copilot.mjs";
+import { copilot, copilotBefore } from "./agents/copilot.mjs";
 import { gemini } from "./agents/gemini.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
-import { agentTable, suiteTable, writeDocument } from "./document.mjs";
+import { agentTable, NOT_INSTALLED, suiteTable, writeDocument } from "./document.mjs";
 import { postgresSuite } from "./postgres.mjs";
 import { copilotTruncator } from "./vendors/copilot-truncator.mjs";
 import { piPlanner } from "./vendors/pi-planner.mjs";
 
-const AGENTS = [claude, codex, gemini, opencode, copilot, piMario, pi, ohMyPi];
+const AGENTS = [claude, codex, gemini, opencode, copilotBefore, copilot, piMario, pi, ohMyPi];
 
 /** Suites of other programs than agents: `{ name, title, run(seed) }`; `run` resolves with `{ version, result, findings }`. */
 const SUITES = [piPlanner, copilotTruncator, postgresSuite];
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, seed: { type: "string" }, document: { type: "boolean", default: false } },
+  options: { only: { type: "string" }, seed: { type: "string" }, jobs: { type: "string" }, document: { type: "boolean", default: false } },
 });
 const names = [...AGENTS, ...SUITES].map(({ name }) => name);
 const chosen = values.only?.split(",") ?? names;
+const jobs = Number(values.jobs ?? 1);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
-if (chosen.some((name) => !names.includes(name)) || !Number.isSafeInteger(seed)) {
-  process.stderr.write(`--only takes names of: ${names.join(", ")}. --seed takes an integer.\n`);
+if (chosen.some((name) => !names.includes(name)) || !Number.isSafeInteger(seed) || !(jobs >= 1)) {
+  process.stderr.write(`--only takes names of: ${names.join(", ")}. --seed and --jobs take an integer.\n`);
   process.exit(2);
 }
 const isChosen = ({ name }) => chosen.includes(name);
@@ -43,17 +44,25 @@ const programs = AGENTS.filter(isChosen).flatMap((agent) => {
   try {
     return [{ agent, installed: agent.install() }];
   } catch (error) {
-    agents.push({ title: agent.title, version: "not installed", sessions: 0, entries: 0, findings: new Map() });
+    agents.push({ title: agent.title, version: NOT_INSTALLED, sessions: 0, entries: 0, findings: new Map() });
     report(agent.title, [error.message]);
     return [];
   }
 });
 const targets = programs.filter(({ agent }) => agent.writes !== undefined);
-for (const { agent, installed } of programs) {
-  const result = await runAgent(agent, installed, targets);
-  agents.push(result);
-  for (const [check, findings] of result.findings) report(`${result.title}, ${check}`, findings);
-}
+// Each agent has a home and a model server of its own, and waits most of the time.
+const waiting = [...programs.entries()];
+const results = [];
+const runNext = async () => {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [at, { agent, installed }] = next;
+    const result = await runAgent(agent, installed, targets);
+    results[at] = result;
+    for (const [check, findings] of result.findings) report(`${result.title} ${result.version}, ${check}`, findings);
+  }
+};
+await Promise.all(Array.from({ length: jobs }, runNext));
+agents.push(...results);
 
 const suites = [];
 for (const suite of SUITES.filter(isChosen)) {

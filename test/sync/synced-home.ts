@@ -37,6 +37,21 @@ export function claudeLines(sessionId: string, text: string): string {
   return line({ type: "user", parentUuid: null, isSidechain: false, sessionId, message: { role: "user", content: text }, ...common });
 }
 
+/** A reply to that message, as Claude Code writes it before it knows why the reply stopped. */
+export function claudeReply(sessionId: string, text: string): string {
+  const [prompt, uuid] = ["f", "e"].map((end) => `${sessionId.slice(0, -1)}${end}`);
+  const message = { id: "msg_1", role: "assistant", model: "claude-x", content: [{ type: "text", text }], stop_reason: null };
+  const common = { timestamp: "2026-01-02T03:04:07.000Z", cwd: "/home/ada/parser", version: "2.0.0" };
+  return line({ type: "assistant", uuid, parentUuid: prompt, isSidechain: false, sessionId, message, ...common });
+}
+
+/** The message after that reply. */
+export function claudeNext(sessionId: string, text: string): string {
+  const [parentUuid, uuid] = ["e", "d"].map((end) => `${sessionId.slice(0, -1)}${end}`);
+  const common = { timestamp: "2026-01-02T03:04:08.000Z", cwd: "/home/ada/parser", version: "2.0.0" };
+  return line({ type: "user", uuid, parentUuid, isSidechain: false, sessionId, message: { role: "user", content: text }, ...common });
+}
+
 /** A home with folders of agents and a store. Everything goes away with the test. */
 export class SyncedHome {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-sync-"));

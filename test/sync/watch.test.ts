@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { claudeLines, piLines, piMessage, syncedHome } from "./synced-home.js";
+import { claudeLines, claudeNext, claudeReply, piLines, piMessage, syncedHome } from "./synced-home.js";
 
 const CLAUDE = "11111111-2222-4333-8444-555555555550";
 
@@ -97,5 +97,29 @@ describe("bough sync --watch", () => {
     );
     here.append(path, piMessage(2, "now"));
     await watching.until((said) => /pi {2}\+1 entry/.test(said));
+  });
+
+  test("says once that a reply is being written, and imports it when it is complete", async () => {
+    const here = syncedHome();
+    const watching = here.start("sync", "--watch");
+    await watching.until((said) => said.startsWith("Watching"));
+    const path = join(here.folder, ".claude", "projects", "-home-ada", `${CLAUDE}.jsonl`);
+    here.write(path, claudeLines(CLAUDE, "hello") + claudeReply(CLAUDE, "Hello, "));
+    expect(await watching.until((said) => said.includes("being written"))).toMatch(/Claude Code {2}new, 1 entry {2}being written {2}hello/);
+    here.append(path, claudeNext(CLAUDE, "More"));
+    expect(await watching.until((said) => said.includes("+2 entries"))).not.toContain("being written");
+    expect(watching.lines.filter((said) => said.includes("being written"))).toHaveLength(1);
+    expect(await here.texts(CLAUDE)).toEqual(["hello", "Hello, ", "More"]);
+  });
+
+  test("tells a program until when a reply that is being written is waited for", async () => {
+    const here = syncedHome();
+    const watching = await here.watch();
+    const path = join(here.folder, ".claude", "projects", "-home-ada", `${CLAUDE}.jsonl`);
+    here.write(path, claudeLines(CLAUDE, "hello") + claudeReply(CLAUDE, "Hello."));
+    await watching.until((said) => /"entriesAdded":1,"heldUntilMs":\d{13},/.test(said));
+    here.append(path, claudeNext(CLAUDE, "More"));
+    await watching.until((said) => /"heldUntilMs":null,/.test(said));
+    expect(await here.texts(CLAUDE)).toEqual(["hello", "Hello.", "More"]);
   });
 });

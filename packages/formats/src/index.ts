@@ -31,6 +31,7 @@ export {
   type ImportPathOptions,
   type ImportProgress,
   type ImportReport,
+  type SkippedFile,
 } from "./transfer/import-run.js";
 export { findOrphanedSessions } from "./transfer/orphans.js";
 export { findResumingAgent, type ResumingAgent } from "./transfer/resume-agents.js";

@@ -1,16 +1,16 @@
 // GitHub's Copilot CLI: events below ~/.copilot/session-state. Its rewind exists only on the screen and is not run here.
-import { randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install } from "../install.mjs";
 
-export const copilot = {
-  name: "copilot",
+const copilotAgent = ({ name, version, ...rest }) => ({
+  name,
   title: "Copilot CLI",
   reportsCacheWrites: false,
+  ...rest,
 
   install() {
-    const installed = install("copilot", ["@github/copilot@1.0.102"]);
+    const installed = install(name, [`@github/copilot@${version}`]);
     return { ...installed, program: join(installed.root, "npm-loader.js") };
   },
 
@@ -25,23 +25,43 @@ export const copilot = {
   },
 
   steps(home, { program }) {
-    const [first, second] = [randomUUID(), randomUUID()];
-    const run = (id, prompt) => home.run([process.execPath, program, "--session-id", id, "--allow-all-tools", "-p", prompt]);
+    const ids = [];
+    const run = async (id, prompt) => {
+      const resumed = id === undefined ? [] : [`--resume=${id}`];
+      await home.run([process.execPath, program, ...resumed, "--allow-all-tools", "-p", prompt]);
+      ids.push(
+        ...eventFiles(home)
+          .map(idOf)
+          .filter((one) => !ids.includes(one)),
+      );
+    };
     return {
-      "a turn with calls": () => run(first, "PROMPT-1 CHAIN[3]"),
-      "calls in one reply, resumed": () => run(first, "PROMPT-2 PAIR"),
-      "a turn, resumed again": () => run(first, "PROMPT-3"),
-      "another session": () => run(second, "PROMPT-4 CHAIN[2]"),
-      "a compaction within a turn": () => run(second, "PROMPT-5 CHAIN[4] FULL"),
-      "a turn after the compaction": () => run(second, "PROMPT-6"),
+      "a turn with calls": () => run(undefined, "PROMPT-1 CHAIN[3]"),
+      "calls in one reply, resumed": () => run(ids[0], "PROMPT-2 PAIR"),
+      "a turn, resumed again": () => run(ids[0], "PROMPT-3"),
+      "another session": () => run(undefined, "PROMPT-4 CHAIN[2]"),
+      "a compaction within a turn": () => run(ids[1], "PROMPT-5 CHAIN[4] FULL"),
+      "a turn after the compaction": () => run(ids[1], "PROMPT-6"),
     };
   },
 
-  count: (home) =>
-    filesBelow(home.path(".copilot", "session-state"), "events.jsonl").map((file) => countEvents(basename(dirname(file)), jsonLines(file))),
-};
+  count: (home) => eventFiles(home).map((file) => countEvents(idOf(file), jsonLines(file))),
+});
 
-/** The use of a request stands in the event before its reply. */
+const eventFiles = (home) => filesBelow(home.path(".copilot", "session-state"), "events.jsonl");
+
+const idOf = (file) => basename(dirname(file));
+
+export const copilot = copilotAgent({ name: "copilot", version: "1.0.102" });
+
+/** It writes the output of a reply alone. */
+export const copilotBefore = copilotAgent({
+  name: "copilot-1.0.40",
+  version: "1.0.40",
+  reports: ({ output }) => ({ input: 0, output, cacheRead: 0, cacheWrite: 0 }),
+});
+
+/** The use of a request stands in the event before its reply, that of a summary in the compaction. */
 function countEvents(id, events) {
   const count = newCount(id);
   let usage = null;
@@ -49,16 +69,18 @@ function countEvents(id, events) {
     if (type === "user.message" && data.source === undefined) count.prompts.push(data.content);
     if (type === "session.usage_record") usage = usageOf(data.usage);
     if (type === "assistant.message") {
-      count.replies.push({ key, text: data.content, usage });
+      count.replies.push({ key, text: data.content, usage: usage ?? outputOf(data) });
       count.calls.push(...(data.toolRequests ?? []).map(({ toolCallId }) => toolCallId));
       usage = null;
     }
-    if (type === "session.compaction_complete" && usage !== null) count.replies.push({ key, text: "", usage });
+    if (type === "session.compaction_complete") count.replies.push({ key, text: "", usage: usageOf(data.compactionTokensUsed) });
     if (type === "tool.execution_complete")
       count.results.push({ id: data.toolCallId, text: data.result?.content ?? data.error?.message ?? "" });
   }
   return count;
 }
+
+const outputOf = ({ outputTokens: output }) => (output === undefined ? null : { input: 0, output, cacheRead: 0, cacheWrite: 0 });
 
 const usageOf = ({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }) => ({
   input: inputTokens - cacheReadTokens - cacheWriteTokens,

@@ -28,7 +28,11 @@ export const gemini = {
     return {
       "a turn with calls": () => run("--session-id", first, "-p", "PROMPT-1 CHAIN[3]"),
       "calls in one reply, resumed": () => run("--resume", first, "-p", "PROMPT-2 PAIR"),
-      "a turn, resumed again": () => run("--resume", first, "-p", "PROMPT-3"),
+      "a turn, resumed in a changed folder": () => {
+        // Gemini CLI tells the model the files of the folder, so its first message is another one now.
+        writeFileSync(join(home.project, "new.txt"), "new");
+        return run("--resume", first, "-p", "PROMPT-3");
+      },
       "another session": () => run("--session-id", second, "-p", "PROMPT-4 CHAIN[2]"),
       "a compression within a turn": () => run("--resume", second, "-p", "PROMPT-5 CHAIN[3] FULL"),
       "a turn after the compression": () => run("--resume", second, "-p", "PROMPT-6"),

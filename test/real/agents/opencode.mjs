@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { newCount } from "../count.mjs";
+import { endOf, LONGEST_MS, within } from "../home.mjs";
 import { install, platformFile } from "../install.mjs";
 
 export const opencode = {
@@ -48,19 +49,31 @@ export const opencode = {
     };
   },
 
-  count(home) {
-    const database = new Database(home.path(".local", "share", "opencode", "opencode.db"), { readonly: true });
-    try {
+  /** What a prompt after a revert replaces is deleted from the database. Whether an entry is of a message that is there. */
+  deletes(home) {
+    const messages = read(home, (database) => database.prepare("SELECT id FROM message").all());
+    const ids = new Set(messages.map(({ id }) => id));
+    return (entryId) => !entryId.includes("msg_") || ids.has(entryId.slice(entryId.indexOf("msg_")));
+  },
+
+  count: (home) =>
+    read(home, (database) => {
       const rows = (table, where) => database.prepare(`SELECT * FROM ${table} WHERE ${where} = ? ORDER BY time_created, id`);
       const sessions = database.prepare("SELECT id FROM session").all();
       return sessions.map(({ id }) =>
         countSession(id, rows("message", "session_id").all(id), (message) => rows("part", "message_id").all(message)),
       );
-    } finally {
-      database.close();
-    }
-  },
+    }),
 };
+
+function read(home, query) {
+  const database = new Database(home.path(".local", "share", "opencode", "opencode.db"), { readonly: true });
+  try {
+    return query(database);
+  } finally {
+    database.close();
+  }
+}
 
 const MODEL = { providerID: "local", modelID: "scripted" };
 
@@ -81,7 +94,7 @@ const settings = (url) => ({
 
 async function startServer(home, program) {
   const child = home.start([program, "serve", "--port", "0", "--hostname", "127.0.0.1"]);
-  const url = await new Promise((resolve, reject) => {
+  const listening = new Promise((resolve, reject) => {
     let said = "";
     const read = (text) => {
       said += text;
@@ -92,19 +105,21 @@ async function startServer(home, program) {
     child.stderr.setEncoding("utf8").on("data", read);
     child.on("close", () => reject(new Error(`opencode serve ended: ${said.slice(-300)}`)));
   });
+  const url = await within(LONGEST_MS, "opencode serve did not listen", listening);
   const ask = async (path, options) => {
-    const response = await fetch(url + path, { headers: { "content-type": "application/json" }, ...options });
+    const response = await fetch(url + path, {
+      headers: { "content-type": "application/json" },
+      signal: AbortSignal.timeout(LONGEST_MS),
+      ...options,
+    });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 300)}`);
     return response.json();
   };
   return {
     get: (path) => ask(path, {}),
     post: (path, body) => ask(path, { method: "POST", body: JSON.stringify(body) }),
-    stop: () => {
-      const closed = new Promise((resolve) => child.on("close", resolve));
-      child.kill("SIGTERM");
-      return closed;
-    },
+    // It does not always end when it is told to, and has nothing left to write then.
+    stop: async () => void (await endOf(child, () => child.kill("SIGTERM"), "opencode serve")),
   };
 }
 

@@ -15,7 +15,7 @@ const BACK = `export default (pi) => pi.registerCommand("back", { handler: async
 
 function piAgent({ name, title, folder, packages, beside = [], command, modelsFile, writes }) {
   const sessions = (home) => filesBelow(home.path(folder, "agent", "sessions"), ".jsonl");
-  const newest = (home) => jsonLines(sessions(home).at(-1));
+  const newest = (home) => headerOf(jsonLines(sessions(home).at(-1)));
   const flags = ["--provider", "local", "--model", "scripted"];
   const fileOf = (home, id) => sessions(home).find((file) => file.endsWith(`_${id}.jsonl`));
 
@@ -53,7 +53,7 @@ function piAgent({ name, title, folder, packages, beside = [], command, modelsFi
         const client = open(...args);
         for (const message of messages) await (typeof message === "string" ? prompt(client, message) : told(client, message));
         await client.close();
-        ids.push(newest(home)[0].id);
+        ids.push(newest(home).id);
       };
       return {
         "a turn with calls": () => run([], "PROMPT-1 CHAIN[3]"),
@@ -112,9 +112,10 @@ export const pi = piAgent({
   name: "pi",
   title: "pi (@earendil-works)",
   folder: ".pi",
-  packages: ["@earendil-works/pi-coding-agent@1.5.2", "@earendil-works/pi-coding-agent@0.87.1"],
-  // It needs Node.js 22, which its users have.
-  beside: [`node-${process.platform}-${process.arch}@22`],
+  // 1.5.2 needs `pi-codemode`, which the registry does not have.
+  packages: ["@earendil-works/pi-coding-agent@0.87.1"],
+  // It needs Node.js 22 or later, which its users have.
+  beside: [`node-${process.platform}-${process.arch}@24.21.0`],
   command: (installed) => [platformFile(installed, "node", "bin/node"), join(installed.root, "dist/cli.js")],
   modelsFile: "models.json",
   writes: "pi",
@@ -124,16 +125,19 @@ export const ohMyPi = piAgent({
   name: "oh-my-pi",
   title: "oh-my-pi",
   folder: ".omp",
-  packages: ["@oh-my-pi/pi-coding-agent@18.3.4", "@oh-my-pi/pi-coding-agent@18.2.3"],
+  packages: ["@oh-my-pi/pi-coding-agent@18.2.3"],
   beside: ["bun@1.4.5"],
   command: (installed) => [platformFile(installed, "@oven/bun", "bin/bun"), join(installed.root, "dist/cli.js")],
   modelsFile: "models.yml",
   writes: undefined,
 });
 
-function countFile([{ id }, ...entries]) {
-  const count = newCount(id);
-  for (const { id: key, type, message, usage } of entries) {
+/** The header of a session; oh-my-pi writes the title before it. */
+const headerOf = (records) => records.find(({ type }) => type === "session");
+
+function countFile(records) {
+  const count = newCount(headerOf(records).id);
+  for (const { id: key, type, message, usage } of records) {
     if (usage !== undefined && type !== "message") count.replies.push({ key, text: "", usage: usageOf(usage) });
     if (type !== "message") continue;
     if (message.role === "user") count.prompts.push(textOf(message.content));

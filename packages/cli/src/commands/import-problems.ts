@@ -23,6 +23,12 @@ export function printProblems(out: Printer, { sessions, failed }: Imported, verb
   else printGroups(out, groupProblems(sessions));
 }
 
+/** Names the files that were left out, and why. */
+export function printSkipped(out: Printer, { skipped, otherFiles }: Pick<ImportReport, "skipped" | "otherFiles">): void {
+  for (const { path, reason } of skipped) out.line(styled("dim", "skipped  "), `${path}: ${reason}`);
+  if (otherFiles > skipped.length) out.line(styled("dim", `and ${counted(otherFiles - skipped.length, "other file")} skipped`));
+}
+
 function printEach(out: Printer, sessions: Imported["sessions"]): void {
   const problems = sessions.flatMap((session) => session.problems);
   for (const problem of problems) out.line(...renderProblem(problem));

@@ -20,7 +20,7 @@ import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
-import { printHeld, printProblems, throwForProblems } from "./import-problems.js";
+import { printHeld, printProblems, printSkipped, throwForProblems } from "./import-problems.js";
 import { indexImported } from "./index-imported.js";
 import { startProgress } from "./progress.js";
 
@@ -82,7 +82,7 @@ const syncFound: Import = async ({ io, out }, store, signal) => {
   try {
     const { agents } = await syncSessions(store, { environment: sourceEnvironment(io), signal, onProgress });
     const isNews = (one: ImportedFileSession) => one.outcome !== "unchanged" || one.problemCount > 0;
-    return mergeReports(agents.map(({ sessions, failed }) => ({ sessions: sessions.filter(isNews), failed, otherFiles: 0 })));
+    return mergeReports(agents.map(({ sessions, failed }) => ({ sessions: sessions.filter(isNews), failed, otherFiles: 0, skipped: [] })));
   } catch (error) {
     throw signal.aborted ? interruptedError(done, { cause: error }) : error;
   } finally {
@@ -116,7 +116,7 @@ const importEach: Import = async ({ io, out, args }, store, signal) => {
 function failedReport(path: string, error: unknown, isOnly: boolean): ImportReport {
   const failure = error instanceof NoSessionsFoundError ? error : asSourceError(error, path);
   if (isOnly || failure === undefined) throw error;
-  return { sessions: [], failed: [{ path, error: failure }], otherFiles: 0 };
+  return { sessions: [], failed: [{ path, error: failure }], otherFiles: 0, skipped: [] };
 }
 
 function interruptedError(sessions: number, options?: { readonly cause: unknown }): CancelledError {
@@ -133,6 +133,7 @@ function mergeReports(reports: readonly ImportReport[]): ImportReport {
     sessions: reports.flatMap(({ sessions }) => sessions),
     failed: reports.flatMap(({ failed }) => failed),
     otherFiles: reports.reduce((sum, { otherFiles }) => sum + otherFiles, 0),
+    skipped: reports.flatMap(({ skipped }) => skipped),
   };
 }
 
@@ -163,6 +164,7 @@ async function printReport(out: Printer, store: Store, report: ImportReport, opt
   if (options.json === true) return out.json(reportToJson(report, options.place));
   // The result comes last, where it is read: there may be many problems.
   printProblems(out, report, options.verbose === true);
+  if (options.verbose === true) printSkipped(out, report);
   printNewIds(out, report.sessions);
   await printKeptLeaves(out, store, report.sessions);
   await printSessions(out, store, report.sessions, options);
@@ -170,12 +172,13 @@ async function printReport(out: Printer, store: Store, report: ImportReport, opt
   printTotals(out, report, options);
 }
 
-function reportToJson({ sessions, failed, otherFiles }: ImportReport, place: string) {
+function reportToJson({ sessions, failed, otherFiles, skipped }: ImportReport, place: string) {
   return {
     store: place,
     sessions,
     failed: failed.map(({ path, error }) => ({ path, code: error.code, message: error.message })),
     otherFiles,
+    skipped,
   };
 }
 
@@ -221,13 +224,18 @@ async function printKeptLeaves(out: Printer, store: Store, sessions: readonly Im
   }
 }
 
-function printTotals(out: Printer, { sessions, otherFiles, failed }: ImportReport, { place, isSync }: ReportOptions): void {
+function printTotals(
+  out: Printer,
+  { sessions, otherFiles, failed }: ImportReport,
+  { place, isSync, verbose: isVerbose }: ReportOptions,
+): void {
   if (isSync && sessions.length === 0 && failed.length === 0) {
     out.line(`Everything was up to date in ${place}.`);
     return;
   }
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
-  const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
+  const which = isVerbose ? "." : "; --verbose names them.";
+  const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped${which}`;
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${place}.${others}`);
   const [first] = sessions;
   if (first !== undefined)

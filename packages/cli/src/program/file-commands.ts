@@ -80,11 +80,11 @@ function defineImport(registry: CommandRegistry): void {
         ["bough import ~/.pi/agent/sessions", "all sessions of pi"],
         ["bough import session.jsonl --verbose", "one file; lists every problem"],
       ],
-      json: "{ store, sessions: ImportedFileSession[], failed: [{ path, code, message }], otherFiles }",
+      json: "{ store, sessions: ImportedFileSession[], failed: [{ path, code, message }], otherFiles, skipped: [{ path, reason }] }",
     },
     async () => (await import("../commands/import.js")).runImport,
   )
-    .option("--verbose", "list every session and every problem")
+    .option("--verbose", "list every session, every problem and every skipped file")
     .option("--yes", "without PATH: import all that is found, without asking");
 }
 

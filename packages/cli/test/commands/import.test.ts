@@ -132,6 +132,17 @@ describe("bough import", () => {
     expect(out).toContain("invalid-record");
   });
 
+  test("names the files of a folder that it skips, and why, with --verbose", async () => {
+    const here = world();
+    piFile(here, "one.jsonl", message("aaaa1111", null, "Hello there"));
+    writeFileSync(here.path("odd.jsonl"), '{"prompt":"hi"}\n');
+    expect((await here.run(["import", here.path(".")])).out).toContain("1 other file skipped; --verbose names them.");
+    const { out } = await here.run(["import", here.path("."), "--verbose"]);
+    expect(out).toContain(`skipped  ${here.path("odd.jsonl")}: no known format has a first record with prompt\n`);
+    const { skipped } = JSON.parse((await here.run(["import", here.path("."), "--json"])).out);
+    expect(skipped).toEqual([{ path: here.path("odd.jsonl"), reason: "no known format has a first record with prompt" }]);
+  });
+
   test("prints one line for each file and kind of problem before the table, and every problem with --verbose", async () => {
     const here = world();
     const orphan = message("cccc3333", "nowhere", "Three");

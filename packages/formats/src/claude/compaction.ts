@@ -12,6 +12,8 @@ export class Boundaries {
   /** The records whose uuids now refer to a compaction. */
   readonly #kept = new Map<string, NodeIndex>();
   readonly #nodeOf: Map<string, NodeIndex>;
+  /** The records that a compaction kept and that did not come before it. */
+  readonly #awaited = new Map<string, NodeIndex>();
   #latest: NodeIndex = ROOT;
 
   constructor(nodeOf: Map<string, NodeIndex>) {
@@ -22,9 +24,16 @@ export class Boundaries {
   add(record: JsonObject, node: NodeIndex, isParentMissing: boolean): void {
     const uuids = readKeptUuids(record);
     const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
-    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), isParentMissing: isParentMissing });
+    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), isParentMissing, isFollowed: false });
     this.#latest = node;
+    for (const uuid of uuids) if (this.#placeOf(uuid) === undefined) this.#awaited.set(uuid, node);
     for (const uuid of uuids) this.#redirect(uuid, node);
+  }
+
+  /** Adds a record of the conversation that is not a copy of an earlier one. */
+  addStep(uuid: string): void {
+    const facts = this.facts.get(this.#awaited.get(uuid) ?? ROOT);
+    if (facts !== undefined) facts.isFollowed = true;
   }
 
   #placeOf(uuid: string): NodeIndex | undefined {

@@ -205,6 +205,7 @@ export class Indexer {
     const reply = this.#replyOf(kind, record, node, parent);
     this.#push(isAbsorbed ? "absorbed" : kind, uuid, line, parent, chain, isAbsorbed ? owner : reply);
     this.#nodeOf.set(uuid, owner ?? node);
+    this.#boundaries.addStep(uuid);
     if (this.#isChain) this.#lastOf.set(chainKeyOf(record), owner ?? node);
     if (kind === "reply") this.#calls.addCalls(record, owner ?? node);
     if (kind === "boundary") this.#boundaries.add(record, node, parent === MISSING);

@@ -100,7 +100,7 @@ export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
     role: "assistant",
     content: removeRepeatedCalls(messages.flatMap((message) => toReplyBlocks(message.content))),
     ...readModel(messages),
-    usage: mergeUsage(usages, costs),
+    usage: isSynthetic(messages) && costs.length === 0 ? undefined : mergeUsage(usages, costs),
     ...readStopReason(lines, messages),
     responseId: firstNonEmpty(messages, "id"),
   });
@@ -119,7 +119,12 @@ function removeRepeatedCalls(blocks: readonly JsonObject[]): readonly JsonObject
 
 function readModel(messages: readonly JsonObject[]): JsonObject {
   const model = firstNonEmpty(messages, "model");
-  return model === undefined || model === SYNTHETIC ? {} : { provider: "anthropic", model };
+  return model === undefined || isSynthetic(messages) ? {} : { provider: "anthropic", model };
+}
+
+/** Whether Claude Code wrote the reply itself. No request was made, so its usage, which is zero, says nothing. */
+function isSynthetic(messages: readonly JsonObject[]): boolean {
+  return firstNonEmpty(messages, "model") === SYNTHETIC;
 }
 
 function readStopReason(lines: readonly JsonObject[], messages: readonly JsonObject[]): JsonObject {

@@ -76,11 +76,11 @@ export class PayloadBuilder {
 
   #compaction(node: NodeIndex, boundary: JsonObject): RecordPayloads {
     const facts = this.#file.boundaries.get(node);
-    const problems: RecordPayloads["problems"][number][] = facts?.isParentMissing === true ? [NO_PARENT] : [];
+    const problems: RecordPayloads["problems"][number][] = facts?.isParentMissing === true && !facts.isFollowed ? [NO_PARENT] : [];
     const summary = this.#objectAt(facts?.summary);
     if (summary === undefined) return { ...toForeign(boundary), problems: [...problems, NO_SUMMARY] };
     const firstKept = this.#firstKept(node, facts?.firstKept);
-    if (firstKept === null && readKeptUuids(boundary).length > 0) problems.push(NOT_ON_PATH);
+    if (firstKept === null && readKeptUuids(boundary).length > 0 && facts?.isFollowed !== true) problems.push(NOT_ON_PATH);
     const payload = { ...toCompaction(boundary, summary, firstKept), ...readOtherFields(boundary, this.#firstBranch) };
     return { payloads: [payload], problems };
   }

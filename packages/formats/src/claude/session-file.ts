@@ -41,6 +41,8 @@ export interface BoundaryFacts {
   readonly lastKept: NodeIndex | undefined;
   /** The parent of the boundary is not in the file. */
   readonly isParentMissing: boolean;
+  /** The records that it kept follow it: a fork that is made after a compaction begins with it. */
+  isFollowed: boolean;
 }
 
 /** A tool call. */

@@ -8,7 +8,7 @@ import { SourceFolders } from "../source/source-folders.js";
 import { type NewSourceFile, type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
 import { findRollouts, homeOf, idInName, readStartingCall, readThreadName } from "./home.js";
 import { RolloutReader } from "./records.js";
-import { isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
+import { FORKED_FROM, isRolloutRecord, type RolloutFacts, readFacts, toRolloutLine } from "./rollout-file.js";
 
 const CODEX: SourceAgent = {
   name: "Codex",
@@ -177,7 +177,7 @@ function toHeader(path: string, facts: RolloutFacts, folders: SourceFolders): He
   const { sessionId, meta, startMs } = facts;
   const starter = agentStarter(meta);
   const call = starter?.sessionId === undefined ? undefined : readStartingCall(path, sessionId, starter.sessionId, folders);
-  const forkedFrom = stringAt(meta, "forked_from_id");
+  const forkedFrom = stringAt(meta, "forked_from_id") ?? stringAt(meta, FORKED_FROM);
   const parent: SourceParent | undefined =
     starter?.sessionId === undefined
       ? forkedFrom === undefined
@@ -213,6 +213,7 @@ const IN_HEADER = [
   "cwd",
   "base_instructions",
   "forked_from_id",
+  FORKED_FROM,
   "parent_thread_id",
   "cli_version",
   "payload",

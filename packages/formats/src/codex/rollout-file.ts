@@ -51,6 +51,9 @@ export function toRolloutLine(raw: JsonObject, { number: line, offset }: Pick<So
 /** The member of a line that says which entry it is a copy of: Codex ignores it. */
 export const ORIGIN = "bough_origin";
 
+/** The member of the metadata that names the session of which it is a fork, if Codex would refuse the id: it reads a UUID only. */
+export const FORKED_FROM = "bough_forked_from";
+
 function readOrigin(origin: JsonObject | undefined): EntryReference | undefined {
   const [sessionId, entryId] = [stringAt(origin ?? {}, "sessionId"), stringAt(origin ?? {}, "entryId")];
   return sessionId === undefined || entryId === undefined ? undefined : { sessionId, entryId };

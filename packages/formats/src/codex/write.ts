@@ -11,7 +11,7 @@ import {
   toIsoTime,
   without,
 } from "@bough/session-core/wire";
-import { isRolloutRecord, ORIGIN } from "./rollout-file.js";
+import { FORKED_FROM, isRolloutRecord, ORIGIN } from "./rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./write-items.js";
 
 type RolloutSession = SessionRecord & { readonly parentSessionId?: string | null };
@@ -90,7 +90,7 @@ function toMeta(session: RolloutSession, system: string | undefined): JsonObject
     cli_version: isOwn && typeof version === "string" ? version : "0.0.0",
     source: "cli",
     ...(isOwn ? rest : {}),
-    ...(typeof session.parentSessionId === "string" ? { forked_from_id: session.parentSessionId } : {}),
+    ...(session.parentSessionId ? { [UUID.test(session.parentSessionId) ? "forked_from_id" : FORKED_FROM]: session.parentSessionId } : {}),
     ...(isOwn && system !== undefined ? { base_instructions: { text: system } } : {}),
   };
 }

@@ -3,6 +3,7 @@ import type { EntryId, SessionId } from "@bough/session-core";
 import { RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
+import { Compactions } from "./compactions.js";
 import {
   COPILOT_PROVIDER,
   isTyped,
@@ -30,7 +31,7 @@ interface ConversationOptions {
   readonly isAgent?: boolean;
 }
 
-/** How many calls without a result, and compactions without an end, are remembered: those of a crash never end. */
+/** How many calls without a result are remembered: those of a crash never end. */
 const MOST_OPEN = 200;
 
 /**
@@ -44,8 +45,7 @@ export class EventConversation {
   readonly #options: ConversationOptions;
   /** The calls without a result: `id`, `name`, and `entryId` of the reply, or `args` of a tool that the user ran. */
   #calls: readonly JsonObject[];
-  /** The compactions that have started: `attempt`, and `firstKept`, the first entry after the start. */
-  #compactions: readonly JsonObject[];
+  readonly #compactions: Compactions;
   #model: string | undefined;
   #effort: string | undefined;
   /** Digests of the last system message and of the last reply's thinking: both may be written again. */
@@ -63,7 +63,7 @@ export class EventConversation {
     this.#chain = new EntryChain(sessionId, startMs, state);
     this.#options = options;
     this.#calls = objectsIn(state.calls);
-    this.#compactions = objectsIn(state.compactions);
+    this.#compactions = new Compactions(state);
     this.#model = stringAt(state, "model");
     this.#effort = stringAt(state, "effort");
     this.#system = stringAt(state, "system");
@@ -74,7 +74,7 @@ export class EventConversation {
   get state(): JsonObject {
     const texts = { model: this.#model, effort: this.#effort, system: this.#system, thought: this.#thought };
     const known = Object.entries(texts).filter(([, text]) => text !== undefined);
-    return { ...this.#chain.state, calls: this.#calls, compactions: this.#compactions, ...Object.fromEntries(known) };
+    return { ...this.#chain.state, calls: this.#calls, ...this.#compactions.state, ...Object.fromEntries(known) };
   }
 
   /** Whether the last events become one entry with later ones. */
@@ -84,6 +84,7 @@ export class EventConversation {
 
   /** The prompt of an agent, which none of its events has. */
   addPrompt(text: string, line: number, id: EntryId): SourceEntry {
+    this.#compactions.add(id, "prompt", text.length);
     return this.#chain.add({ line, id, payload: { type: "message", message: { role: "user", content: text } } });
   }
 
@@ -189,13 +190,13 @@ export class EventConversation {
       case "session.model_change":
         return stringAt(data, "newModel") === undefined ? [toForeign(part)] : this.#toSettings(data, stringAt(data, "newModel"));
       case "session.compaction_start":
-        this.#compactions = [...this.#compactions, { attempt: stringAt(data, "compactionAttemptId") ?? null }].slice(-MOST_OPEN);
+        this.#compactions.start(stringAt(data, "compactionAttemptId"));
         return [toForeign(part)];
       case "session.compaction_complete":
         return [this.#toCompaction(data) ?? toForeign(part)];
       case "session.context_cleared":
         this.#chain.moveTo(null);
-        this.#compactions = [];
+        this.#compactions.clear();
         return [toForeign(part)];
       case "system.message":
         return this.#toSystem(data) ?? [toForeign(part)];
@@ -235,32 +236,32 @@ export class EventConversation {
     this.#calls = this.#calls.filter((one) => one !== call);
     const entryId = call && stringAt(call, "entryId");
     // The results of one reply are kept together with it.
-    if (entryId !== undefined) this.#keepFrom(entryId);
+    if (entryId !== undefined) this.#compactions.keepReply(entryId);
     const args = call && objectAt(call, "args");
     const shell = args && toShellPayload(data, args);
     return shell ?? toResultPayload(data, call && stringAt(call, "name"));
   }
 
   #toCompaction(data: JsonObject): JsonObject | undefined {
-    const attempt = stringAt(data, "compactionAttemptId") ?? null;
-    const start = this.#compactions.find((one) => one.attempt === attempt) ?? this.#compactions.at(-1);
-    this.#compactions = this.#compactions.filter((one) => one !== start);
+    const kept = this.#compactions.end(stringAt(data, "compactionAttemptId"));
     if (data.success !== true) return undefined;
     const summary = stringAt(data, "summaryContent") || this.#options.readSummary?.(stringAt(data, "checkpointPath") ?? "");
-    return summary === undefined ? undefined : toCompactionPayload(data, summary, (start && stringAt(start, "firstKept")) ?? null);
+    return summary === undefined ? undefined : toCompactionPayload(data, summary, kept);
   }
 
   *#add({ event, line }: Part, payloads: readonly JsonObject[]): Generator<SourceEntry, void, void> {
     const createdAtMs = parseTime(event.timestamp);
     for (const [part, payload] of payloads.entries()) {
       const entry = this.#chain.add({ line, id: stringAt(event, "id"), part, createdAtMs, payload });
-      if (payload.type === "message" && objectAt(payload, "message")?.role !== "system") this.#keepFrom(entry.id);
+      if (payload.type === "message") this.#rememberMessage(entry.id, objectAt(payload, "message") ?? {});
       yield entry;
     }
   }
 
-  #keepFrom(entryId: EntryId): void {
-    this.#compactions = this.#compactions.map((one) => (one.firstKept === undefined ? { ...one, firstKept: entryId } : one));
+  #rememberMessage(entryId: EntryId, { role, content }: JsonObject): void {
+    if (role === "system") return;
+    const kind = role === "user" ? "prompt" : role === "assistant" ? "reply" : "other";
+    this.#compactions.add(entryId, kind, kind === "prompt" ? textLength(content) : 0);
   }
 
   #openCall(id: unknown, name: unknown, more: JsonObject): void {
@@ -315,6 +316,12 @@ function isReply(data: JsonObject): boolean {
 function toNotification({ content, ...details }: JsonObject): JsonObject | undefined {
   if (typeof content !== "string") return undefined;
   return { type: "message", message: { role: "custom", customType: "copilot.notification", display: true, content, details } };
+}
+
+/** The characters of the texts of a content. */
+function textLength(content: unknown): number {
+  if (typeof content === "string") return content.length;
+  return objectsIn(content).reduce((sum, block) => sum + (stringAt(block, "text")?.length ?? 0), 0);
 }
 
 function toForeign({ event }: Part): JsonObject {

@@ -9,6 +9,7 @@ import {
   toOwnUsage,
   without,
 } from "@bough/session-core/wire";
+import type { KeptEntries } from "./compactions.js";
 
 /** The provider of Copilot's models, as other programs name it. */
 export const COPILOT_PROVIDER = "github-copilot";
@@ -198,7 +199,7 @@ const IN_COMPACTION = ["success", "summaryContent", "preCompactionTokens", "post
  * The payload of a successful `session.compaction_complete`.
  * @param firstKept the first entry that the compaction kept; null: none.
  */
-export function toCompactionPayload(data: JsonObject, summary: string, firstKept: string | null): JsonObject {
+export function toCompactionPayload(data: JsonObject, summary: string, kept: KeptEntries): JsonObject {
   const title = /<checkpoint_title>\s*([^<]*?)\s*<\/checkpoint_title>/i.exec(summary)?.[1];
   const usage = readUsage(objectAt(data, "compactionTokensUsed") ?? {});
   const instructions = stringAt(data, "customInstructions");
@@ -206,7 +207,7 @@ export function toCompactionPayload(data: JsonObject, summary: string, firstKept
   return {
     type: "compaction",
     summary,
-    firstKeptEntryId: firstKept,
+    ...kept,
     ...count("tokensBefore", data.preCompactionTokens),
     ...count("tokensAfter", data.postCompactionTokens),
     ...(trigger === undefined ? {} : { trigger }),

@@ -7,6 +7,8 @@ export interface MessageFacts {
   readonly id: string;
   readonly kind: "user" | "gemini" | "note";
   readonly digest: string;
+  /** The ids of the calls in it. */
+  readonly calls: ReadonlySet<string>;
   /** Digests of the results in it, by the id of the call. */
   readonly results: ReadonlyMap<string, string>;
 }
@@ -15,8 +17,12 @@ export interface MessageFacts {
 export interface Place extends MessageFacts {
   /** The line of the version that became entries. */
   readonly line: number;
+  /** Its number among all messages that became entries, in the order of the entries. */
+  readonly order: number;
   /** The entry before it. */
   readonly before: EntryId | null;
+  /** Where the conversation stands after it: at its last entry, or at the compaction that kept it. */
+  readonly leafId: EntryId | null;
   /** Its first and last entry; both are `before` if it has none of its own. */
   readonly first: EntryId | null;
   readonly last: EntryId | null;
@@ -49,11 +55,25 @@ export class Places {
     this.#list[number] = place;
   }
 
+  /** Gives messages the ids that a list has for them. */
+  rename(ids: ReadonlyMap<Place, string>): void {
+    if (ids.size > 0) this.replace(this.#list.map((place) => (ids.has(place) ? { ...place, id: ids.get(place) ?? place.id } : place)));
+  }
+
   /** Keeps the first `count` messages, and returns the others. Costs their number. */
   keep(count: number): readonly Place[] {
     const others = this.#list.splice(count);
     for (const [at, { id }] of others.entries()) if (this.#numbers.get(id) === count + at) this.#numbers.delete(id);
     return others;
+  }
+
+  /** The id of the last message with entries among the first `count` ones; "": none. */
+  lastId(count: number): string {
+    for (let at = count - 1; at >= 0; at -= 1) {
+      const place = this.#list[at];
+      if (place !== undefined && hasEntries(place)) return place.id;
+    }
+    return "";
   }
 
   /** Replaces all messages. */
@@ -68,42 +88,48 @@ export class Places {
  * one again when it resumes a session, so a message that comes back at its place is the one that was cut off.
  */
 export class CutEnds {
-  /** By the entry before them. */
-  readonly #ends = new Map<EntryId | null, (readonly Place[])[]>();
+  /** By the id of the last message before them that has entries; "": none. */
+  readonly #ends = new Map<string, (readonly Place[])[]>();
 
-  add(end: readonly Place[]): void {
-    const [first] = end;
-    if (first === undefined) return;
-    const known = this.#ends.get(first.before);
-    if (known === undefined) this.#ends.set(first.before, [end]);
+  add(before: string, end: readonly Place[]): void {
+    if (end.length === 0) return;
+    const known = this.#ends.get(before);
+    if (known === undefined) this.#ends.set(before, [end]);
     else known.push(end);
   }
 
   /**
-   * Takes the message with this id out, with the notes before it, if it stood behind this entry; empty: it did not. The messages behind
-   * it stay cut off.
+   * Takes the message with this id out, with the notes before it, if it stood behind the message `before`; empty: it did not. The messages
+   * behind it stay cut off.
    */
-  take(id: string, before: EntryId | null): readonly Place[] {
+  take(id: string, before: string): readonly Place[] {
     const ends = this.#ends.get(before) ?? [];
     for (const [number, end] of [...ends.entries()].reverse()) {
-      const at = end.findIndex((place) => place.kind !== "note" || place.id === id);
-      if (end[at]?.id !== id) continue;
+      const at = end.findIndex((place) => place.id === id || (place.kind !== "note" && hasEntries(place)));
+      const found = end[at];
+      if (found?.id !== id) continue;
       ends.splice(number, 1);
-      this.add(end.slice(at + 1));
+      this.add(hasEntries(found) ? id : before, end.slice(at + 1));
       return end.slice(0, at + 1);
     }
     return [];
   }
 }
 
+/** Whether a message became entries of its own: one that only has known results, or the answer to a summary, did not. */
+export function hasEntries({ first, before }: Place): boolean {
+  return first !== null && first !== before;
+}
+
 /** What is known of a message that is never compared: no digests, which take longer than parsing it. */
 export function plainFactsOf(record: JsonObject): MessageFacts {
   const { id, type } = record;
   const kind = type === "user" || type === "gemini" ? type : "note";
-  return { id: typeof id === "string" ? id : "", kind, digest: "", results: NONE };
+  return { id: typeof id === "string" ? id : "", kind, digest: "", calls: NO_CALLS, results: NO_RESULTS };
 }
 
-const NONE: ReadonlyMap<string, string> = new Map<string, string>();
+const NO_CALLS: ReadonlySet<string> = new Set<string>();
+const NO_RESULTS: ReadonlyMap<string, string> = new Map<string, string>();
 
 /** Reads what is compared of a message. */
 export function factsOf(record: JsonObject): MessageFacts {
@@ -114,6 +140,7 @@ export function factsOf(record: JsonObject): MessageFacts {
   return {
     ...plainFactsOf(record),
     digest: digest(textOf(parts)),
+    calls: new Set([...callsIn(record), ...parts.map((part) => objectAt(part, "functionCall") ?? {})].flatMap(({ id }) => stringOf(id))),
     results: new Map(results.map(([id, answer]) => [id, digest(shownText(answer))])),
   };
 }
@@ -139,6 +166,8 @@ function callIdOf(part: JsonObject): string {
   return stringAt(objectAt(part, "functionResponse") ?? {}, "id") ?? "";
 }
 
+const stringOf = (value: unknown): readonly string[] => (typeof value === "string" ? [value] : []);
+
 /** The text of an answer. */
 function shownText(answer: readonly JsonObject[]): string {
   return toResultContent(answer)
@@ -163,58 +192,126 @@ function digest(text: string): string {
   return `${low.toString(36)}${high.toString(36)}`;
 }
 
-/** What a new list of messages, which replaces the list of the conversation, means for the tree. */
+/** A message of the conversation that a list repeats, and the number of the message in the list. */
+interface Repeated {
+  readonly place: Place;
+  readonly at: number;
+}
+
+/** The digest of a message without a text. */
+const NO_TEXT = digest("");
+
+/** What a new list of messages, which replaces the list of the conversation, means for the tree. `same`: what both start with. */
 export type Change =
   /** The messages from number `from` on are new, after the last message. */
-  | { readonly kind: "append"; readonly from: number }
+  | { readonly kind: "append"; readonly from: number; readonly same: readonly Repeated[] }
   /** The conversation goes on after its first `kept` messages: the rest is a branch that was left. */
-  | { readonly kind: "branch"; readonly kept: number; readonly from: number }
+  | { readonly kind: "branch"; readonly kept: number; readonly from: number; readonly same: readonly Repeated[] }
   /** Some messages are no longer sent to the model; those from number `from` on are new. */
-  | { readonly kind: "omit"; readonly omitted: readonly Place[]; readonly from: number }
-  /** Message number `snapshot` is a summary. `kept`: the messages after it, if they are the last ones before it. */
-  | { readonly kind: "compact"; readonly snapshot: number; readonly kept: readonly Place[]; readonly from: number };
+  | { readonly kind: "omit"; readonly omitted: readonly Place[]; readonly from: number; readonly same: readonly Repeated[] }
+  /**
+   * Message number `snapshot` is a summary. `context`: the messages before it that are known; `kept`: those after it, if they are the
+   * last ones of the conversation.
+   */
+  | {
+      readonly kind: "compact";
+      readonly snapshot: number;
+      readonly context: readonly Repeated[];
+      readonly kept: readonly Repeated[];
+      readonly from: number;
+    };
 
 /**
  * Compares the conversation with the list that replaces it.
  *
- * @param listed the messages of the new list; `snapshot`: the number of the one that is a new summary, -1: none.
+ * @param listed the messages of the new list; `snapshot`: the number of the one that is a new summary, -1: none; `isAcknowledged`: whether
+ *   the model's answer to the summary follows it.
  */
-export function compareLists(current: readonly Place[], listed: readonly MessageFacts[], snapshot: number): Change {
+export function compareLists(
+  current: readonly Place[],
+  listed: readonly MessageFacts[],
+  snapshot: number,
+  isAcknowledged: boolean,
+): Change {
   const ids = new Set(listed.map(({ id }) => id));
   const known = current.filter(({ kind, id }) => kind !== "note" || ids.has(id));
-  if (snapshot >= 0) return compaction(known, listed, snapshot);
-  let common = 0;
-  while (common < known.length && isSame(known[common], listed[common])) common += 1;
-  if (common === known.length) return { kind: "append", from: common };
+  if (snapshot >= 0) return compaction(known, listed, snapshot, isAcknowledged);
+  const { places: common, next, pairs: same } = align(known, 0, listed, 0);
+  if (common === known.length) return { kind: "append", from: next, same };
   const rest = known.slice(common);
   const isListed = rest.map(({ id }) => ids.has(id));
   const stays = rest.filter((_, at) => isListed[at]);
-  const isInOrder = stays.every(({ id }, at) => listed[common + at]?.id === id);
+  const isInOrder = stays.every(({ id }, at) => listed[next + at]?.id === id);
   if (stays.length > 0 && isListed.at(-1) === true && isInOrder) {
-    return { kind: "omit", omitted: rest.filter((_, at) => isListed[at] !== true), from: common + stays.length };
+    return { kind: "omit", omitted: rest.filter((_, at) => isListed[at] !== true), from: next + stays.length, same };
   }
-  return { kind: "branch", kept: common, from: common };
+  return { kind: "branch", kept: common, from: next, same };
+}
+
+/** How far the conversation and a list say the same. `places`, `next`: the numbers of the first ones that do not. */
+interface Alignment {
+  readonly places: number;
+  readonly next: number;
+  readonly pairs: readonly Repeated[];
+}
+
+/**
+ * Goes through the conversation and a list at once. A message that only has results of known calls stands in one of them more often than in
+ * the other: Gemini CLI writes results in the reply, in a message of their own, or both.
+ */
+function align(known: readonly Place[], firstPlace: number, listed: readonly MessageFacts[], firstListed: number): Alignment {
+  let [at, next] = [firstPlace, firstListed];
+  const pairs: Repeated[] = [];
+  for (let place = known[at]; place !== undefined; place = known[at]) {
+    const message = listed[next];
+    if (isSame(place, message)) {
+      pairs.push({ place, at: next });
+      next += 1;
+      at += 1;
+    } else if (isEcho(place)) at += 1;
+    else if (message !== undefined && repeatsResults(message, known[at - 1])) next += 1;
+    else break;
+  }
+  while (at === known.length && repeatsResults(listed[next], known.at(-1))) next += 1;
+  return { places: at, next, pairs };
+}
+
+/** A message that has no entries because all of its results were known. */
+function isEcho({ kind, first, before, results }: Place): boolean {
+  return kind === "user" && first === before && results.size > 0;
+}
+
+/** Whether a message only has results that the message before it has too. */
+function repeatsResults(listed: MessageFacts | undefined, before: Place | undefined): boolean {
+  return (
+    listed !== undefined && before !== undefined && listed.digest === NO_TEXT && listed.results.size > 0 && sameResults(before, listed)
+  );
 }
 
 function isSame(place: Place | undefined, listed: MessageFacts | undefined): boolean {
   if (place === undefined || listed === undefined) return false;
-  return place.id === listed.id || (place.kind === listed.kind && place.digest === listed.digest && sameResults(place, listed));
+  if (place.id === listed.id) return true;
+  return place.kind === listed.kind && place.digest === listed.digest && isSubset(listed.calls, place.calls) && sameResults(place, listed);
 }
 
+const isSubset = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean => [...some].every((one) => all.has(one));
+
+/** The calls are compared, not what they returned: long results are cut when a list is sent again. */
 function sameResults(place: MessageFacts, listed: MessageFacts): boolean {
-  return [...listed.results].every(([id, text]) => place.results.get(id) === text);
+  return [...listed.results.keys()].every((id) => place.results.has(id));
 }
 
-/** The messages after a summary and the model's acknowledgement are kept if they are the end of the conversation, under any ids. */
-function compaction(known: readonly Place[], listed: readonly MessageFacts[], snapshot: number): Change {
-  const rest = listed.slice(snapshot + 1);
-  for (const from of [1, 0]) {
-    const tail = rest.slice(from);
-    const first = known.findIndex((place) => isSame(place, tail[0]));
-    if (tail.length === 0 || first === -1) continue;
-    const kept = known.slice(first);
-    const count = kept.findIndex((place, at) => !isSame(place, tail[at]));
-    if (count === -1) return { kind: "compact", snapshot, kept, from: snapshot + 1 + from + kept.length };
+/** The messages after a summary and the model's answer to it are kept if they are the end of the conversation, under any ids. */
+function compaction(known: readonly Place[], listed: readonly MessageFacts[], snapshot: number, isAcknowledged: boolean): Change {
+  const context = listed.slice(0, snapshot).flatMap((message, at) => {
+    const place = known.find((one) => isSame(one, message));
+    return place === undefined ? [] : [{ place, at }];
+  });
+  const tail = snapshot + (isAcknowledged ? 2 : 1);
+  for (const [first, place] of known.entries()) {
+    if (isEcho(place) || !isSame(place, listed[tail])) continue;
+    const { places, next, pairs } = align(known, first, listed, tail);
+    if (places === known.length) return { kind: "compact", snapshot, context, kept: pairs, from: next };
   }
-  return { kind: "compact", snapshot, kept: [], from: snapshot + 1 };
+  return { kind: "compact", snapshot, context, kept: [], from: snapshot + 1 };
 }

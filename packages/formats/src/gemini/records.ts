@@ -3,13 +3,28 @@ import { QUIET_MS, RUNNING_MS, SILENT_CALL_MS, type SourceEntry, type SourceReco
 import { isId, isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
-import { CutEnds, callsIn, compareLists, factsOf, hasEnded, type MessageFacts, type Place, Places, plainFactsOf } from "./history.js";
+import {
+  type Change,
+  CutEnds,
+  callsIn,
+  compareLists,
+  factsOf,
+  hasEnded,
+  hasEntries,
+  type MessageFacts,
+  type Place,
+  Places,
+  plainFactsOf,
+} from "./history.js";
 import { type MessagePayload, toPayloads } from "./messages.js";
 import { textOf, toParts, toResultContent } from "./parts.js";
 import type { FoundVersion } from "./versions.js";
 
-/** A summary in a user message, as Gemini CLI writes it when it compresses the conversation. */
+/** A summary in a user message, as Gemini CLI asks the model for it when it compresses the conversation. */
 const SNAPSHOT = /<state_snapshot>([\s\S]*?)(?:<\/state_snapshot>|$)/;
+
+/** The model's answer that Gemini CLI puts behind a summary, also behind one without a snapshot. */
+const ACKNOWLEDGEMENT = "Got it. Thanks for the additional context!";
 
 /** What is known of the log before it is replayed. */
 interface KnownVersions {
@@ -31,8 +46,12 @@ export class Replay {
   readonly #versions: KnownVersions;
   readonly #places = new Places();
   readonly #cutEnds = new CutEnds();
-  readonly #answered = new Set<string>();
+  /** The entries of results, by the id of the call. */
+  readonly #answered = new Map<string, EntryId>();
   readonly #usedIds = new Set<EntryId>();
+  /** The ids of messages with a summary. */
+  readonly #summaries = new Set<string>();
+  #order = 0;
   #title: string | undefined;
   #lastAdded: EntryId | null = null;
   /** The last reply, until another message follows: it is written again when its calls have ended. */
@@ -82,7 +101,7 @@ export class Replay {
   *#place(record: JsonObject, line: number, versionLine: number): Generator<SourceRecord, void, void> {
     const facts = this.#versions.areCompared ? factsOf(record) : plainFactsOf(record);
     const summary = facts.kind === "user" ? SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] : undefined;
-    if (summary !== undefined) yield* this.#addCompaction(record, summary, line, []);
+    if (summary !== undefined) yield* this.#addCompaction(record, summary, line);
     else
       yield* this.#add(
         record,
@@ -96,13 +115,11 @@ export class Replay {
   *#add(record: JsonObject, facts: MessageFacts, payloads: readonly MessagePayload[], line: number, versionLine: number) {
     const before = this.#chain.leafId;
     const entries: SourceEntry[] = [];
-    const resultIds = new Map<string, EntryId>();
     for (const { part, payload, createdAtMs = parseTime(record.timestamp), answers } of payloads) {
       const entry = this.#chain.add({ line, id: this.#idFor(facts.id, line), part, createdAtMs, payload });
       entries.push(entry);
       if (answers !== undefined) {
-        this.#answered.add(answers);
-        resultIds.set(answers, entry.id);
+        this.#answered.set(answers, entry.id);
       }
     }
     for (const { id } of entries) this.#usedIds.add(id);
@@ -112,8 +129,9 @@ export class Replay {
     if (facts.kind === "gemini" && entries.length > 0) this.#reply = { record, entries };
     else yield* entries;
     const [first = before, last = before] = [entries[0]?.id, entries.at(-1)?.id];
-    const { id, kind, digest, results } = facts;
-    this.#places.add({ id, kind, digest, results, line: versionLine, before, first, last, resultIds });
+    // Also those of an earlier message that has the same results.
+    const resultIds = new Map([...facts.results.keys()].flatMap((id) => pairOf(id, this.#answered.get(id))));
+    this.#places.add({ ...facts, line: versionLine, order: this.#nextOrder(), before, first, last, resultIds, leafId: last });
   }
 
   /** The id for the entries of a message: its own, or a derived one if a message with this id was read before. */
@@ -131,7 +149,7 @@ export class Replay {
   #goOnAfter(count: number): void {
     const removed = this.#places.all[count];
     if (removed !== undefined) this.#chain.moveTo(removed.before);
-    this.#cutEnds.add(this.#places.keep(count));
+    this.#cutEnds.add(this.#places.lastId(count), this.#places.keep(count));
   }
 
   *#set(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
@@ -167,16 +185,13 @@ export class Replay {
 
   /** Makes the list of messages the given one. `records`: the messages of the list; empty if all are known. */
   *#relist(listed: readonly MessageFacts[], records: readonly JsonObject[], line: number): Generator<SourceRecord, void, void> {
-    const snapshot = records.findIndex((record, at) => this.#isNewSnapshot(record, listed[at]));
-    const change = compareLists(this.#places.all, listed, snapshot);
-    if (change.kind === "branch") this.#goOnAfter(this.#countUpTo(change.kept, listed));
-    if (change.kind === "omit") yield* this.#omit(change.omitted, line);
-    if (change.kind === "compact") {
-      const record = records[snapshot] ?? {};
-      // The kept messages may have new ids.
-      const start = change.from - change.kept.length;
-      const kept = change.kept.map((place, at) => ({ ...place, id: listed[start + at]?.id ?? place.id }));
-      yield* this.#addCompaction(record, SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] ?? "", line, kept);
+    const snapshot = records.findIndex((record, at) => this.#isNewSummary(record, listed[at], records[at + 1]));
+    const change = compareLists(this.#places.all, listed, snapshot, isAcknowledgement(records[snapshot + 1]));
+    if (change.kind === "compact") yield* this.#compact(change, records, listed, line);
+    else {
+      if (change.kind === "branch") this.#goOnAfter(this.#countUpTo(change.kept, listed));
+      if (change.kind === "omit") yield* this.#omit(change.omitted, line);
+      this.#places.rename(new Map(change.same.flatMap(({ place, at }) => newIdOf(place, listed[at]))));
     }
     for (const record of records.slice(change.from)) {
       if (this.#restore(record)) continue;
@@ -189,15 +204,16 @@ export class Replay {
 
   /** Puts a message that was cut off back to its place. False: it was not, or it stood elsewhere. */
   #restore({ id }: JsonObject): boolean {
-    const places = typeof id === "string" ? this.#cutEnds.take(id, this.#chain.leafId) : [];
+    const places = typeof id === "string" ? this.#cutEnds.take(id, this.#places.lastId(this.#places.all.length)) : [];
     for (const place of places) this.#places.add(place);
     const last = places.at(-1);
-    if (last !== undefined) this.#chain.moveTo(last.last);
+    if (last !== undefined) this.#chain.moveTo(last.leafId);
     return last !== undefined;
   }
 
-  #isNewSnapshot(record: JsonObject, facts: MessageFacts | undefined): boolean {
-    return facts?.kind === "user" && this.#places.numberOf(facts.id) === undefined && SNAPSHOT.test(textOf(toParts(record.content)));
+  #isNewSummary(record: JsonObject, facts: MessageFacts | undefined, next: JsonObject | undefined): boolean {
+    if (facts?.kind !== "user" || this.#places.numberOf(facts.id) !== undefined || this.#summaries.has(facts.id)) return false;
+    return SNAPSHOT.test(textOf(toParts(record.content))) || isAcknowledgement(next);
   }
 
   /** The number of places up to the message number `kept` of the conversation, notes included. */
@@ -251,18 +267,92 @@ export class Replay {
     return toResultContent(parts.filter((part) => (objectAt(part, "functionResponse")?.id ?? callId) === callId));
   }
 
-  *#addCompaction(record: JsonObject, summary: string, line: number, kept: readonly Place[]): Generator<SourceRecord, void, void> {
+  /** A list with a new summary: the messages before it that no entry has, the compaction, and what it keeps. */
+  *#compact(change: Compaction, records: readonly JsonObject[], listed: readonly MessageFacts[], line: number) {
+    const { snapshot, context, kept, from } = change;
+    const known = new Map(context.map(({ place, at }) => [at, renamed(place, listed[at])]));
+    for (const [at, record] of records.slice(0, snapshot).entries()) {
+      if (known.has(at)) continue;
+      const count = this.#places.all.length;
+      yield* this.#place(record, line, line);
+      for (const place of this.#places.all.slice(count)) known.set(at, place);
+    }
+    const before = [...known].sort(([one], [other]) => one - other).map(([, place]) => place);
+    const record = records[snapshot] ?? {};
+    const text = textOf(toParts(record.content));
+    const after = kept.map(({ place, at }) => renamed(place, listed[at]));
+    // The model's answer to a summary before kept messages is no entry; later lists have it too.
+    const answer = from > snapshot + 1 && isAcknowledgement(records[snapshot + 1]) ? listed[snapshot + 1] : undefined;
+    yield* this.#addCompaction(record, SNAPSHOT.exec(text)?.[1] ?? text, line, { before, answer, after });
+  }
+
+  *#addCompaction(
+    record: JsonObject,
+    summary: string,
+    line: number,
+    { before, answer, after }: KeptMessages = { before: [], answer: undefined, after: [] },
+  ): Generator<SourceRecord, void, void> {
     const facts = factsOf(record);
-    const firstKeptEntryId = kept.map(({ first }) => first).find((id) => id !== null) ?? null;
-    const payload = { type: "compaction", summary: summary.trim(), firstKeptEntryId, gemini: without(record, ["type"]) };
-    const before = this.#chain.leafId;
+    const kept = [...before.flatMap(entriesOf), null, ...after.flatMap(entriesOf)];
+    const [first] = [...before, ...after].filter(hasEntries).sort((one, other) => one.order - other.order);
+    const named = before.length === 0 ? {} : { keptEntryIds: kept };
+    const payload = {
+      ...{ type: "compaction", summary: summary.trim(), firstKeptEntryId: first?.first ?? null },
+      ...{ ...named, gemini: without(record, ["type"]) },
+    };
+    const leafId = this.#chain.leafId;
     const entry = this.#chain.add({ line, id: this.#idFor(facts.id, line), createdAtMs: parseTime(record.timestamp), payload });
     this.#usedIds.add(entry.id);
+    this.#summaries.add(facts.id);
     this.#lastAdded = entry.id;
     yield entry;
-    this.#places.replace([{ ...facts, line, before, first: entry.id, last: entry.id, resultIds: new Map() }, ...kept]);
+    const none = { line, order: this.#nextOrder(), leafId: entry.id, resultIds: new Map<string, EntryId>() };
+    const answers = answer === undefined ? [] : [{ ...answer, ...none, before: entry.id, first: entry.id, last: entry.id }];
+    this.#places.replace([
+      ...before,
+      { ...facts, ...none, before: leafId, first: entry.id, last: entry.id },
+      ...answers,
+      ...after.map((place) => ({ ...place, leafId: entry.id })),
+    ]);
+  }
+
+  #nextOrder(): number {
+    this.#order += 1;
+    return this.#order;
   }
 }
+
+/** The messages that a compaction keeps before and after its summary, and the model's answer to it. */
+interface KeptMessages {
+  readonly before: readonly Place[];
+  readonly answer: MessageFacts | undefined;
+  readonly after: readonly Place[];
+}
+
+type Compaction = Extract<Change, { readonly kind: "compact" }>;
+
+/** The id that a list has for a message, if it is another one. */
+function newIdOf(place: Place, listed: MessageFacts | undefined): readonly (readonly [Place, string])[] {
+  return listed === undefined || listed.id === place.id ? [] : [[place, listed.id]];
+}
+
+/** A message under the id that a list has for it. */
+function renamed(place: Place, listed: MessageFacts | undefined): Place {
+  return { ...place, id: listed?.id ?? place.id };
+}
+
+/** The entries of a message, in their order. */
+function entriesOf(place: Place): readonly EntryId[] {
+  const { first, last, resultIds } = place;
+  return first === null || last === null || !hasEntries(place) ? [] : [...new Set([first, ...resultIds.values(), last])];
+}
+
+function isAcknowledgement(record: JsonObject | undefined): boolean {
+  return record?.type === "gemini" && textOf(toParts(record.content)).trim() === ACKNOWLEDGEMENT;
+}
+
+const pairOf = (id: string, entryId: EntryId | undefined): readonly (readonly [string, EntryId])[] =>
+  entryId === undefined ? [] : [[id, entryId]];
 
 /** Whether a record changes only members of the session, such as the time of its last change. */
 function isNote({ $set }: JsonObject): boolean {

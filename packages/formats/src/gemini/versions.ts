@@ -32,11 +32,21 @@ export class Versions {
   readonly #best = new Map<string, Version>();
   #file: SourceFileReader | undefined;
   #areCompared = false;
+  /** The last line, and its length. */
+  #end = { line: 0, bytes: 0 };
   #last: { readonly line: number; readonly record: JsonObject } | undefined;
 
   constructor(path: string) {
     this.#path = path;
-    for (const line of readLines(path)) this.#addLine(line);
+    for (const line of readLines(path)) {
+      this.#addLine(line);
+      this.#end = { line: line.number, bytes: line.bytes };
+    }
+  }
+
+  /** Whether a line was there, as it is, when the versions were read: Gemini CLI may write while the log is read. */
+  has({ number, bytes }: SourceLine): boolean {
+    return number < this.#end.line || (number === this.#end.line && bytes === this.#end.bytes);
   }
 
   #addLine({ text, number, offset, bytes }: SourceLine): void {

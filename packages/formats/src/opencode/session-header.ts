@@ -6,8 +6,8 @@ import { derivedId } from "../source/derived-id.js";
 /** The titles that opencode gives before its model has written one. */
 const PLACEHOLDER = /^(?:New|Child) session - \d{4}-\d\d-\d\d/;
 
-/** The members of a session's record that are in the header, change with each reply, or are large. */
-const KEPT_ELSEWHERE = ["id", "parentID", "directory", "title", "time", "revert", "summary", "share", "cost", "tokens"];
+/** The members of a session's record that are in the header, change with each prompt or reply, or are large. */
+const KEPT_ELSEWHERE = ["id", "parentID", "directory", "title", "time", "revert", "summary", "share", "cost", "tokens", "agent", "model"];
 
 /** The title of a session; undefined: none yet. */
 export function titleOf(info: JsonObject): string | undefined {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson, stringAt, without, withoutNulls } from "@bough/session-core/wire";
-import { readFileBlock, readForeign, readForeignBlock } from "./marks.js";
+import { readFileBlock, readForeign, readForeignBlock, TEXT_CONTENT } from "./marks.js";
 
 /** Fields that some versions left behind from streaming. They repeat other fields of the record. */
 export const SCRATCH = ["partialJson", "jsonlEvents"];
@@ -9,7 +9,9 @@ type Content = string | readonly JsonObject[] | undefined;
 
 /** The content of a user message, tool result or custom message. */
 export function toContent(content: unknown): Content {
-  return toBlocks(content, contentBlock);
+  const [only, ...others] = Array.isArray(content) ? content.filter(isObject) : [];
+  const isText = only !== undefined && others.length === 0 && only[TEXT_CONTENT] === true;
+  return (isText ? stringAt(only, "text") : undefined) ?? toBlocks(content, contentBlock);
 }
 
 /** The content of a reply. */

@@ -21,6 +21,9 @@ export const FOREIGN_BLOCK = "boughForeign";
 /** Field of a text block that replaces a file, with its members but the type: pi would send the block as an image. */
 export const FILE_BLOCK = "boughFile";
 
+/** Field of the only text block of a content that is a text: pi sends the blocks of a tool result, and of a text nothing. */
+export const TEXT_CONTENT = "boughText";
+
 /** Field that lists members filled in because pi requires them: `[key]` was missing, `[key, value]` had this value. */
 export const FILLED = "boughFilled";
 

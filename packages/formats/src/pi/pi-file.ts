@@ -1,6 +1,6 @@
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceParent } from "@bough/session-core/engine";
-import { isId, type JsonObject, numberAt, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, numberAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import { derivedId } from "../source/derived-id.js";
 import { readJsonLines } from "../source/json-lines.js";
@@ -15,40 +15,45 @@ export interface PiFile {
   readonly headerLine: number;
   /** oh-my-pi's first line: the current title, overwritten in place. */
   readonly titleSlot: JsonObject | undefined;
+  /** The line of the title slot; 0: none. */
+  readonly titleLine: number;
   readonly version: number;
 }
 
 /** Whether the first records are of pi or oh-my-pi, in any version. */
 export function isPiHead(records: readonly JsonObject[]): boolean {
-  const [first, second] = records;
-  if (first === undefined) return false;
-  const head = isTitleSlot(first) ? second : first;
+  const head = records.find((record) => !isTitleSlot(record) && !isMessage(record));
   return head !== undefined && (isHeader(head) || isHarnessHeader(head));
 }
 
+/** Whether a record is a message, as one may stand before the header if lines of a file were mixed up. */
+function isMessage({ type, message }: JsonObject): boolean {
+  return type === "message" && isObject(message);
+}
+
 /**
- * Reads the first lines of a session file.
+ * Reads the first lines of a session file, up to its header.
  *
- * @throws {UnknownFormatError} the first records are neither a title slot nor a header.
+ * @throws {UnknownFormatError} the first record that is neither a title slot nor a message is no header.
  * @throws {UnknownFormatVersionError} the version is newer than 3, or the file is of pi's agent harness (version 4).
  * @throws {SourceNotFoundError} the file cannot be read.
  */
 export function readPiFile(path: string): PiFile {
-  let titleSlot: JsonObject | undefined;
+  let [titleSlot, titleLine]: [JsonObject | undefined, number] = [undefined, 0];
   for (const line of readJsonLines(path)) {
     if (line.kind === "problem") continue;
     const { object } = line;
-    if (titleSlot === undefined && isTitleSlot(object)) titleSlot = object;
-    else return toPiFile(path, object, line.line.number, titleSlot);
+    if (titleSlot === undefined && isTitleSlot(object)) [titleSlot, titleLine] = [object, line.line.number];
+    else if (!isMessage(object)) return { ...toPiFile(path, object, line.line.number), titleSlot, titleLine };
   }
   throw new UnknownFormatError(path, "it has no header");
 }
 
-function toPiFile(path: string, header: JsonObject, headerLine: number, titleSlot: JsonObject | undefined): PiFile {
-  if (!isHeader(header) && !isHarnessHeader(header)) throw new UnknownFormatError(path, "its first record is no pi header");
+function toPiFile(path: string, header: JsonObject, headerLine: number): Omit<PiFile, "titleSlot" | "titleLine"> {
+  if (!isHeader(header) && !isHarnessHeader(header)) throw new UnknownFormatError(path, "it does not begin with a header of pi");
   const version = readVersion(header);
   if (version > NEWEST_VERSION) throw new UnknownFormatVersionError(path, "pi", version, NEWEST_VERSION);
-  return { path, header, headerLine, titleSlot, version };
+  return { path, header, headerLine, version };
 }
 
 function readVersion(header: JsonObject): number {

@@ -1,6 +1,6 @@
 import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
 import type { ReadingPosition, SourceEntry, SourceRecord } from "@bough/session-core/engine";
-import { isId, type JsonObject, numberAt, objectAt, parseTime, quoted, stringAt } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, numberAt, objectAt, parseTime, quoted, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { type JsonLine, readJsonLines } from "../source/json-lines.js";
 import { BLOB_PREFIX, type MissingBlob, restoreBlobs } from "./blobs.js";
@@ -12,7 +12,7 @@ import { type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
 /**
  * Reads the records of a session file in file order, from its start or where the last reading ended. Versions 1, 2 and 3 are read
  * alike, because the header's version is not reliable: a record without an id gets one derived from its line, and a record without a
- * parent is attached to the record of the line before it.
+ * parent is attached to the record of the line before it. So is one whose parent is null, if no record of the file has a parent.
  *
  * Memory: one line, and the ids of the lines that are not entries.
  */
@@ -35,13 +35,16 @@ export class PiRecords {
     const reading = new RecordReader(this.#file, this.#sessionId, from?.state);
     let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
     this.#position = from;
-    if (from === undefined) yield* reading.readSettings();
+    if (from === undefined) {
+      reading.findChain();
+      yield* reading.readSettings();
+    }
     for (const read of readJsonLines(this.#file.path, { from })) {
       const isComplete = read.kind === "object" && read.line.hasLineBreak;
       // A last line that may be incomplete is read again.
       if (!isComplete) this.#position ??= { ...end, state: reading.state };
       if (read.kind === "problem") yield read;
-      else if (read.line.number > this.#file.headerLine) yield* reading.readLine(read);
+      else if (read.line.number !== this.#file.headerLine && read.line.number !== this.#file.titleLine) yield* reading.readLine(read);
       if (!isComplete) continue;
       end = { offset: read.line.offset + read.line.bytes + 1, line: read.line.number };
       this.#position = undefined;
@@ -60,6 +63,8 @@ class RecordReader {
   #lastId: EntryId | null;
   #lastMs: number;
   #title: string | null | undefined;
+  /** Whether the file has a reply without a parent: its program records no tree. */
+  #isChain: boolean;
 
   readonly #file: PiFile;
   readonly #sessionId: SessionId;
@@ -76,12 +81,27 @@ class RecordReader {
     this.#lastId = stringAt(state, "lastId") ?? null;
     this.#lastMs = numberAt(state, "lastMs") ?? parseTime(file.header.timestamp) ?? 0;
     this.#title = state.title === null ? null : stringAt(state, "title");
+    this.#isChain = state.isChain === true;
+  }
+
+  /** Reads the file up to the first record with a parent, or the first reply without one: a reply is never the first entry of a tree. */
+  findChain(): void {
+    // Bough writes trees of any shape.
+    if (this.#isBoughExport) return;
+    for (const line of readJsonLines(this.#file.path)) {
+      if (line.kind === "problem" || line.line.number <= this.#file.headerLine) continue;
+      const { parentId } = line.object;
+      if (parentId !== null || isReply(line.object)) {
+        this.#isChain = parentId === null && line.line.number > this.#file.headerLine + 1;
+        return;
+      }
+    }
   }
 
   /** What a later reading needs to go on. Its size grows with the labels and titles of the file only. */
   get state(): JsonObject {
     const [links, leafId, firstId, lastId] = [this.#links.state, this.#leafId, this.#firstId, this.#lastId];
-    return { links, leafId, firstId, lastId, lastMs: this.#lastMs, title: this.#title };
+    return { links, leafId, firstId, lastId, lastMs: this.#lastMs, title: this.#title, ...(this.#isChain ? { isChain: true } : {}) };
   }
 
   *readSettings(): Generator<SourceRecord, void, void> {
@@ -161,7 +181,8 @@ class RecordReader {
 
   #parentOf(record: JsonObject): string | null {
     const { parentId } = record;
-    if (parentId === undefined) return this.#leafId;
+    this.#isChain ||= parentId === null && this.#leafId !== null && isReply(record) && !this.#isBoughExport;
+    if (parentId === undefined || (parentId === null && this.#isChain)) return this.#leafId;
     return typeof parentId === "string" && parentId !== "" ? parentId : null;
   }
 
@@ -188,6 +209,10 @@ function findMessageJson({ line: { text }, object }: JsonLine): string | undefin
   const start = `{"type":"message","id":"${id}","parentId":${parent},"timestamp":"${timestamp}","message":`;
   // The second brace shows that the last member is an object: the message, and not a repeated member.
   return text.startsWith(start) && text.endsWith("}}") ? `{"message":${text.slice(start.length)}` : undefined;
+}
+
+function isReply({ type, message }: JsonObject): boolean {
+  return type === "message" && isObject(message) && message.role === "assistant";
 }
 
 function readRecordTime(record: JsonObject): number | undefined {

@@ -1,7 +1,7 @@
 import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "@bough/session-core";
 import { describeFile } from "@bough/session-core/view";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
-import { FILE_BLOCK, FILLED, FOREIGN_BLOCK } from "./marks.js";
+import { FILE_BLOCK, FILLED, FOREIGN_BLOCK, TEXT_CONTENT } from "./marks.js";
 
 /** A message in pi's format, with the members that pi requires: a time, the usage, a stop reason. */
 export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
@@ -13,7 +13,7 @@ export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
     case "user":
       return fillRequired({ ...message, content: toPiContent(message.content) }, required);
     case "toolResult":
-      return fillRequired({ ...message, content: toPiContent(message.content) }, { ...required, toolName: "unknown" });
+      return fillRequired({ ...message, content: toPiBlocks(message.content) }, { ...required, toolName: "unknown" });
     case "custom":
       return fillRequired({ ...message, content: toPiContent(message.content) }, { ...required, display: true });
     case "assistant":
@@ -36,6 +36,11 @@ export function toPiContent(content: string | readonly ContentBlock[]): string |
     const { type: _type, ...foreign } = block;
     return { type: "text", text: `[${block.originalType}]`, [FOREIGN_BLOCK]: foreign };
   });
+}
+
+/** The content of a tool result, which must be blocks. */
+function toPiBlocks(content: string | readonly ContentBlock[]): string | readonly JsonObject[] {
+  return typeof content === "string" ? [{ type: "text", text: content, [TEXT_CONTENT]: true }] : toPiContent(content);
 }
 
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };

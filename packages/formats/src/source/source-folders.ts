@@ -131,8 +131,8 @@ export interface FoundFiles {
   readonly unreadable: readonly Unreadable[];
   /** The links to folders elsewhere that were followed. */
   readonly links: readonly LeavingLink[];
-  /** The number of pipes, sockets, devices and dangling links that are not named like a session file. */
-  readonly others: number;
+  /** The pipes, sockets, devices and dangling links that are not named like a session file. */
+  readonly others: readonly string[];
 }
 
 /** Folders with many files and no sessions. */
@@ -164,7 +164,7 @@ export function findSourceFiles(
       files: isWanted ? [toFoundFile(path, stats, folders, wanted.beside)] : [],
       unreadable: [],
       links: [],
-      others: 0,
+      others: [],
     };
   }
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
@@ -179,7 +179,7 @@ class Walk {
   readonly files: FoundFile[] = [];
   readonly unreadable: Unreadable[] = [];
   readonly links: LeavingLink[] = [];
-  others = 0;
+  readonly others: string[] = [];
   /** What may still be looked at behind the link that is followed now; undefined: the walk is in the folder itself. */
   #left: number | undefined;
   /** The real paths of the files and folders so far. */
@@ -219,7 +219,7 @@ class Walk {
     if (!isOpenable && (kind === "folder" || isNamedLikeSession(entry))) {
       throw new SourceUnreadableError(path, "its name is not valid UTF-8; rename it");
     }
-    if (stats === undefined) this.others += 1;
+    if (stats === undefined) this.others.push(path);
     else if (stats.isDirectory() && (SKIPPED.has(name) || this.#skipped?.test(below) === true)) return;
     else if (this.#excluded.has(fileIdOf(stats))) return;
     else if (stats.isDirectory()) this.#below(path, kind === "link" ? undefined : real, stats, `${below}/`);

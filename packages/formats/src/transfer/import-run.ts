@@ -9,7 +9,7 @@ import {
 } from "@bough/session-core";
 import type { OpenEnd, SourceSession, SyncedImport } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
-import { readHeadOnce } from "../source/json-lines.js";
+import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { openUntil } from "../source/open-end.js";
 import { closeDetected } from "../source/source-database.js";
 import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
@@ -27,12 +27,24 @@ export interface FailedFile {
   readonly error: BoughError;
 }
 
+/** A file of the folder that was left out. */
+export interface SkippedFile {
+  readonly path: string;
+  /** Why, for a person. */
+  readonly reason: string;
+}
+
+/** The most skipped files that a report names. */
+const MOST_SKIPPED = 1000;
+
 /** The result of an import. */
 export interface ImportReport {
   readonly sessions: readonly ImportedFileSession[];
   readonly failed: readonly FailedFile[];
   /** The number of files in the folder that are of no known format. */
   readonly otherFiles: number;
+  /** These files, at most 1,000 of them. */
+  readonly skipped: readonly SkippedFile[];
 }
 
 /** The progress of an import. */
@@ -88,6 +100,7 @@ export class ImportRun {
   readonly #byPath: ReadonlyMap<string, FoundFile>;
   readonly #bytesTotal: number;
   #otherFiles: number;
+  readonly #skipped: SkippedFile[];
   #filesDone = 0;
   #bytesDone = 0;
 
@@ -109,13 +122,14 @@ export class ImportRun {
     this.#choices = choices;
 
     this.#failed = [...found.unreadable];
-    this.#otherFiles = found.others;
+    this.#otherFiles = found.others.length;
+    this.#skipped = found.others.slice(0, MOST_SKIPPED).map((path) => ({ path, reason: "it is no file, or a link that leads to none" }));
     this.#byPath = new Map(found.files.map((file) => [file.path, file]));
     this.#bytesTotal = found.files.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   get report(): ImportReport {
-    return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles };
+    return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles, skipped: this.#skipped };
   }
 
   async importFile(file: FoundFile): Promise<void> {
@@ -151,6 +165,7 @@ export class ImportRun {
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
       this.#otherFiles += 1;
+      if (this.#skipped.length < MOST_SKIPPED) this.#skipped.push({ path: file.path, reason: whyUnknown(file.path) });
       return null;
     }
     // A session is imported with its agents, so it comes before them: each file is then imported once.
@@ -241,3 +256,17 @@ const OF_SOURCE = [
   ValueTooLargeError,
   TooLargeError,
 ];
+
+/** The most members of a record that a reason names, and the most characters of a name. */
+const MOST_NAMES = 8;
+const MOST_CHARS = 40;
+
+/** Why a file is of no known format: its first record says which program may have written it. */
+function whyUnknown(path: string): string {
+  const [first] = readHead(path).records;
+  if (first === undefined) return "it does not begin with JSON";
+  const names = Object.keys(first);
+  const named = names.slice(0, MOST_NAMES).map((name) => name.slice(0, MOST_CHARS));
+  const more = names.length > MOST_NAMES ? ", …" : "";
+  return names.length === 0 ? "its first record is empty" : `no known format has a first record with ${named.join(", ")}${more}`;
+}

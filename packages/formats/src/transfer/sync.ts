@@ -220,6 +220,6 @@ function mergeFound(found: readonly FoundIn[]): FoundFiles {
     files: [...files.values()],
     unreadable: found.flatMap(({ unreadable }) => unreadable),
     links: found.flatMap(({ links }) => links),
-    others: 0,
+    others: [],
   };
 }

@@ -119,6 +119,15 @@ describe("what a compaction kept word for word", () => {
     expect(payloadOf(session, "b1")).toMatchObject({ firstKeptEntryId: "u2" });
   });
 
+  test("follows it in a fork that was made after the compaction, which is no problem", () => {
+    const fork = [boundary("b1", "a3", kept(["u2", "a3"])), summary("s1", "b1"), ...before.slice(2, 3), user("u3", "u2", "three")];
+    const session = importLines(fork.map((line) => (line.uuid === "u2" ? { ...line, parentUuid: "s1" } : line)));
+    expect(pathOf(session)).toEqual(["b1", "u2", "u3"]);
+    expect(payloadOf(session, "b1")).toMatchObject({ firstKeptEntryId: null });
+    expect(session.problems).toEqual([]);
+    expect(importLines(fork.slice(0, 2)).problems).toMatchObject([{ code: "missing-parent" }, { code: "missing-kept-entry" }]);
+  });
+
   test("is nothing, with a problem, where it is on another branch", () => {
     const session = importLines([...before, user("u9", "a1", "other"), boundary("b1", "u9", kept(["u2", "a3"])), summary("s1", "b1")]);
     expect(payloadOf(session, "b1")).toMatchObject({ firstKeptEntryId: null });

@@ -140,7 +140,7 @@ describe("how a reply ended", () => {
       "u1",
       "m1",
       [text("API Error: 401")],
-      { model: "<synthetic>", stop_reason: "stop_sequence" },
+      { model: "<synthetic>", stop_reason: "stop_sequence", usage: { input_tokens: 0, output_tokens: 0 } },
       { isApiErrorMessage: true },
     );
     const message = messageOf(importLines([user("u1", null, "go"), failed]), "a1");
@@ -150,6 +150,8 @@ describe("how a reply ended", () => {
       content: [{ type: "text", text: "API Error: 401" }],
     });
     expect(message).not.toHaveProperty("model");
+    // No request was made: no use is recorded, which is not a use of 0.
+    expect(message).not.toHaveProperty("usage");
   });
 });
 

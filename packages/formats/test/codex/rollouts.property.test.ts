@@ -43,6 +43,9 @@ describe("a rollout", () => {
       sessionId: THREAD,
       parent: { sessionId: "source" },
     });
+    expect(sessionOf([meta({ bough_forked_from: "ses_1" }), message("user", "hi")]).header).toMatchObject({
+      parent: { sessionId: "ses_1" },
+    });
   });
 
   test("that has grown is read on from the request that was open, at any line, with the same entries", () => {

@@ -233,7 +233,7 @@ describe("a compaction", () => {
     compactionTokensUsed: { inputTokens: 5, outputTokens: 6, cacheReadTokens: 2 },
   });
 
-  test("keeps what came after its start, not after its end", () => {
+  test("keeps the prompts before its start and what came after it, not after its end", () => {
     const entries = entriesOf(
       sessionsOf(log(start, user("one"), compaction("start", {}), reply("two"), user("three"), done, reply("four")))[0],
     );
@@ -241,7 +241,8 @@ describe("a compaction", () => {
       type: "compaction",
       summary,
       title: "Listing files",
-      firstKeptEntryId: "e4",
+      firstKeptEntryId: "e2",
+      keptEntryIds: ["e2", null, "e4", "e5"],
       tokensBefore: 900,
       tokensAfter: 90,
       trigger: "manual",
@@ -253,12 +254,30 @@ describe("a compaction", () => {
     const entries = entriesOf(
       sessionsOf(log(start, user("one"), reply("two", [call("c1", "bash", {})]), compaction("start", {}), completed("c1", "x"), done))[0],
     );
-    expect(entries.at(-1)?.payload).toMatchObject({ type: "compaction", firstKeptEntryId: "e3" });
+    expect(entries.at(-1)?.payload).toMatchObject({ type: "compaction", keptEntryIds: ["e2", null, "e3", "e5"] });
   });
 
-  test("that kept nothing, or whose start is missing, keeps nothing; one that failed is a foreign entry", () => {
-    expect(payloadsOf(start, user("one"), compaction("start", {}), done).at(-1)).toMatchObject({ firstKeptEntryId: null });
-    expect(payloadsOf(start, user("one"), done).at(-1)).toMatchObject({ firstKeptEntryId: null });
+  test("keeps the prompts of earlier ones; of many the first four and the last sixteen, of long ones those that fit", () => {
+    const again = [compaction("start", {}), reply("two"), done];
+    const keptBy = (...prompts: readonly string[]) => {
+      const events = [start, ...prompts.map((text) => user(text)), ...again, reply("three"), ...again];
+      const kept = payloadsOf(...events).flatMap((payload) => {
+        const { type, keptEntryIds } = JSON.parse(JSON.stringify(payload));
+        return type === "compaction" ? [keptEntryIds.slice(0, keptEntryIds.indexOf(null))] : [];
+      });
+      expect(kept[1]).toEqual(kept[0]);
+      return kept[0];
+    };
+    expect(keptBy("one", "two")).toEqual(["e2", "e3"]);
+    const numbers = Array.from({ length: 25 }, (_, at) => at + 2);
+    expect(keptBy(...numbers.map(String))).toEqual([...numbers.slice(0, 4), ...numbers.slice(-16)].map((number) => `e${number}`));
+    expect(keptBy("first", "x".repeat(20_000), "y".repeat(12_000), "z".repeat(4000))).toEqual(["e2", "e4", "e5"]);
+  });
+
+  test("without a message after its start, or without a start, keeps the prompts; one that failed is a foreign entry", () => {
+    for (const events of [[compaction("start", {}), done], [done]])
+      expect(payloadsOf(start, user("one"), ...events).at(-1)).toMatchObject({ firstKeptEntryId: "e2", keptEntryIds: ["e2", null] });
+    expect(payloadsOf(start, reply("one"), done).at(-1)).toMatchObject({ firstKeptEntryId: null });
     expect(payloadsOf(start, compaction("start", {}), compaction("complete", { success: false, error: "no" })).at(-1)).toMatchObject({
       type: "foreign",
     });
@@ -279,7 +298,10 @@ describe("a compaction", () => {
         ),
       )[0],
     );
-    expect(entries.slice(-2).map(({ payload }) => payload)).toMatchObject([{ firstKeptEntryId: "e3" }, { firstKeptEntryId: "e5" }]);
+    expect(entries.slice(-2).map(({ payload }) => payload)).toMatchObject([
+      { firstKeptEntryId: "e3" },
+      { keptEntryIds: ["e3", null, "e5"] },
+    ]);
   });
 
   test("without its text has that of the checkpoint's file", () => {

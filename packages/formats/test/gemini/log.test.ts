@@ -1,6 +1,9 @@
+import { appendFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { collected } from "../../../session-core/test/world/stores.js";
+import { geminiFormat } from "../../src/gemini/format.js";
 import { contextTexts, importedFile, treeLines } from "../world/imported-file.js";
+import { fileOf } from "../world/sources.js";
 import { call, gemini, header, response, user } from "./gemini-log.js";
 
 const NAME = "chats/session-2026-04-01T10-00-11111111.jsonl";
@@ -46,6 +49,16 @@ describe("messages", () => {
       gemini("g2", "done"),
     );
     expect(lines).toEqual(["u < -: user go", "g < u: assistant [read_file a]", "2:g < g: result a A", "g2 < 2:g: assistant done"]);
+  });
+
+  test("what is written while the log is read is for the next reading, so that no reply comes without its calls", () => {
+    const path = fileOf([header(), user("u", "go"), gemini("g", "I run it.")], "log.jsonl");
+    const [session] = geminiFormat.sessions(path);
+    const reading = (session?.records() ?? [])[Symbol.iterator]();
+    expect(reading.next().value).toMatchObject({ kind: "merged" });
+    appendFileSync(path, `\n${JSON.stringify(gemini("g", "I run it.", { toolCalls: [call("a", "A")] }))}\n`);
+    const rest = [...{ [Symbol.iterator]: () => reading }].map(({ kind }) => kind);
+    expect(rest).toEqual(["entry", "open", "entry"]);
   });
 
   test("calls and results may be parts of the contents", async () => {

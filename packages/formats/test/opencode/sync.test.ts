@@ -35,6 +35,19 @@ test("a sync finds the databases and the session files, lists no folder of messa
   expect((await sync(store, home))[0]?.sessions).toEqual([]);
 });
 
+test("a session that gets its agent and model with the first prompt is the same however early it was seen", async () => {
+  const home = tempFolder();
+  const prompt = user("msg_1", 0, [text("one")]);
+  const records = [];
+  for (const seen of [{}, { agent: "build", model: { id: "m", providerID: "p" } }]) {
+    const store = await openedStore();
+    writeFiles(dataFolder(home), [{ info: sessionInfo("ses_1", seen), messages: [prompt] }]);
+    await sync(store, home);
+    records.push((await (await store.openSession("ses_1")).record()).metadata);
+  }
+  expect(records[0]).toEqual(records[1]);
+});
+
 test("a message that is added to a session of files is found although the session's own file did not change", async () => {
   const home = tempFolder();
   const data = dataFolder(home);

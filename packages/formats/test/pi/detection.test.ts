@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { UnknownFormatError, UnknownFormatVersionError } from "../../src/errors.js";
 import { piFormat } from "../../src/pi/format.js";
 import { headOf } from "../file-head.js";
-import { fileOf, HEADER } from "./pi-files.js";
+import { fileOf, HEADER, user } from "./pi-files.js";
 
 const SLOT = { type: "title", v: 1, title: "", updatedAt: "2026-01-02T03:04:05.006Z", pad: "  " };
 
@@ -14,6 +14,7 @@ describe("a pi session is recognised", () => {
   test.each([
     ["by its header, whatever the version", [{ type: "session", id: "x" }]],
     ["with oh-my-pi's title line before the header", [SLOT, HEADER]],
+    ["with a message before the header", [user("a", null), HEADER]],
     ["of the agent harness, so that it can be refused by version", [{ kind: "header", version: 4, id: "x" }]],
     ["of the agent harness's second revision", [{ v: 4, kind: "header", id: "x", storageVersion: 1 }]],
   ])("%s", (_, records) => {
@@ -26,6 +27,7 @@ describe("a pi session is recognised", () => {
     ["a Codex line", [{ type: "session_meta", payload: { id: "x" } }]],
     ["a header without an id", [{ type: "session", version: 3 }]],
     ["a title line alone", [SLOT]],
+    ["a message alone", [user("a", null)]],
     ["an empty file", []],
   ])("but not %s", (_, records) => {
     expect(detects(...records)).toBe(false);

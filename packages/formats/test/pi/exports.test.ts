@@ -168,6 +168,7 @@ describe("reading back what was written gives the same", () => {
     ],
     ["files of a reply", assistant([{ type: "file", mediaType: "audio/wav", data: "aGk=", providerOptions: { google: { a: "b" } } }])],
     ["a tool result without a name", { type: "message", message: { role: "toolResult", toolCallId: "t", content: [], details: { a: 1 } } }],
+    ["a tool result with a text", { type: "message", message: { role: "toolResult", toolCallId: "t", toolName: "x", content: "out" } }],
     ["a custom message without display", { type: "message", message: { role: "custom", customType: "x", content: "y" } }],
     ["a command", { type: "message", message: { role: "bashExecution", command: "ls", output: "", exitCode: null } }],
     ["instructions", { type: "message", message: { role: "system", content: "be brief", sections: { a: null } } }],
@@ -196,6 +197,12 @@ describe("reading back what was written gives the same", () => {
   ])("%s", async (_, payload) => {
     const judged = validateEntry(payload).payload;
     expect(await again(judged)).toEqual(judged);
+  });
+
+  test("the text of a tool result is a block, because pi sends blocks only", async () => {
+    const result = { type: "message", message: { role: "toolResult", toolCallId: "t", toolName: "x", content: "out", isError: false } };
+    const lines = await written(exportOf([entry("r", null, result)]));
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ message: { content: [{ type: "text", text: "out" }] } });
   });
 
   test("a branch summary keeps the branch it names, even its own parent", async () => {

@@ -10,6 +10,21 @@ describe("the tree of a session", () => {
     expect(treeOf(recordsOf([user("a", null), user("b", "a"), user("c", "a"), user("d", null)]))).toEqual(["a<", "b<a", "c<a", "d<"]);
   });
 
+  test("is a chain where the file has a reply without a parent, as programs write it that record no tree", () => {
+    const reply = (id: string) => at(id, null, { type: "message", message: { role: "assistant", content: [], timestamp: 1 } });
+    const records = [at("m", null, { type: "model_change", provider: "p", modelId: "x" }), user("a", null), reply("b"), user("c", null)];
+    expect(treeOf(recordsOf(records))).toEqual(["m<", "a<m", "b<a", "c<b"]);
+    const session = sessionIn(fileOf([HEADER, ...records.slice(0, 2)]));
+    expect(treeOf([...session.records()])).toEqual(["m<", "a<"]);
+    const grown = sessionIn(fileOf([HEADER, ...records, reply("d")])).records(session.position?.());
+    expect(treeOf([...grown])).toEqual(["b<a", "c<b", "d<c"]);
+  });
+
+  test("has the messages before a header that is not the first line", () => {
+    const path = fileOf([user("a", null), HEADER, user("b", "a")]);
+    expect(treeOf([...sessionIn(path).records()])).toEqual(["a<", "b<a"]);
+  });
+
   test("passes on a parent that is not in the file, for the writer to judge", () => {
     const records = recordsOf([user("a", null), "{ torn", user("c", "b")]);
     expect(treeOf(records)).toEqual(["a<", "c<b"]);

@@ -119,12 +119,17 @@ describe("importing a folder", () => {
     fileOf([header("one"), said("a", null)], "one.jsonl", folder);
     fileOf([header("two"), said("a", null)], "two.jsonl", join(folder, "deep/er"));
     writeFileSync(join(folder, "readme.md"), "# no session");
+    writeFileSync(join(folder, "odd.jsonl"), '{"prompt":"hi","output":"?"}\n');
     symlinkSync(join(folder, "one.jsonl"), join(folder, "link.jsonl"));
     symlinkSync(folder, join(folder, "deep/loop"));
     const store = await openedStore();
     const report = await importPath(store, folder);
     expect(report.sessions.map(({ sessionId }) => sessionId).sort()).toEqual(["one", "two"]);
-    expect([report.otherFiles, report.failed]).toEqual([1, []]);
+    expect([report.otherFiles, report.failed]).toEqual([2, []]);
+    expect(report.skipped).toEqual([
+      { path: join(folder, "odd.jsonl"), reason: "no known format has a first record with prompt, output" },
+      { path: join(folder, "readme.md"), reason: "it does not begin with JSON" },
+    ]);
     expect(await findingsOf(store)).toEqual([]);
   });
 

@@ -88,7 +88,7 @@ describe("what is named like a session file and is none", () => {
     folders.list(folder);
     rmSync(gone);
     const { files, unreadable, others } = findSourceFiles(folder, folders);
-    expect([files.map(({ path }) => path), unreadable, others]).toEqual([[stays], [], 0]);
+    expect([files.map(({ path }) => path), unreadable, others]).toEqual([[stays], [], []]);
   });
 
   test("a link to a session file is read like the file", async () => {

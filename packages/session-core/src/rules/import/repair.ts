@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { EntryPayload } from "../../entry/entry.js";
 import { isObject, tryStringify } from "../../entry/json-fields.js";
 import type { Validate } from "../../entry/load-validation.js";
@@ -51,6 +52,31 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
     const later = laterContent[at];
     return JSON.stringify(block) === JSON.stringify(later) || (at === content.length - 1 && hasGrown(block, later));
   });
+}
+
+/**
+ * Whether two payloads of one record say the same: an earlier version of the reader may have stored the record without its usage, with another
+ * list of what a compaction keeps, or with other members of the agent beside it. The stored entry stays as it is.
+ */
+export function saysTheSame(before: EntryPayload, after: EntryPayload): boolean {
+  if (before.type === "message" && after.type === "message") {
+    const [one, other] = [usageOf(before.message), usageOf(after.message)];
+    return (isEmptyUsage(one) || isEmptyUsage(other)) && isDeepStrictEqual(withoutUsage(before.message), withoutUsage(after.message));
+  }
+  return before.type === "compaction" && after.type === "compaction" && before.summary === after.summary;
+}
+
+function withoutUsage(message: object): object {
+  return Object.fromEntries(Object.entries(message).filter(([name, value]) => name !== "usage" && value !== undefined));
+}
+
+function usageOf(message: object): unknown {
+  return "usage" in message ? message.usage : undefined;
+}
+
+/** Whether no token was recorded. */
+function isEmptyUsage(usage: unknown): boolean {
+  return !isObject(usage) || Object.values(usage).every((count) => typeof count !== "number" || count === 0);
 }
 
 /** Whether a text or thinking is the start of a later one. */

@@ -23,7 +23,7 @@ import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
 import type { ImportTarget, WrittenEntry } from "./import-target.js";
 import { ProblemList } from "./problem-list.js";
-import { isContinuation, mapReferences, removeReference, toForeignEntry } from "./repair.js";
+import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry } from "./repair.js";
 
 /** How often progress is reported, in records. */
 const PROGRESS_EVERY = 250;
@@ -277,11 +277,23 @@ export class SessionImporter<S extends number> {
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
     if (again !== undefined) return again;
+    // What follows a later state of a record is copied below it.
+    const stored = this.#continuedTips.size > 0 ? undefined : this.#target.payloadOf(record.id);
+    if (stored !== undefined && saysTheSame(stored, validated.payload)) return this.#keepStored(record.id, stored);
     if (this.#isLaterState(record.id, validated)) return this.#appendContinuation(record, parent, validated);
     if (!this.#continues && !this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#addProblem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
     return this.#append(parent, { ...validated, id });
+  }
+
+  /** An earlier version of the reader stored this record. */
+  #keepStored(id: EntryId, stored: EntryPayload): PathState<S> {
+    const state = this.#target.stateAt(this.#target.find(id) ?? null);
+    this.#known += 1;
+    this.#knownUpTo = Math.max(this.#knownUpTo, state.seq ?? 0);
+    this.#lastPayload = stored;
+    return state;
   }
 
   /** Whether the record is a later state of the entry with this id. The program of a synced file may write any record again. */

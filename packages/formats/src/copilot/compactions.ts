@@ -1,0 +1,115 @@
+import type { EntryId } from "@bough/session-core";
+import { isObject, type JsonObject, numberAt, stringAt } from "@bough/session-core/wire";
+
+/** How many compactions without an end are remembered: those of a crash never end. */
+const MOST_OPEN = 200;
+
+/** How many prompts Copilot repeats beside a summary, and how many characters of them: of more, the first ones and the last ones. */
+const MOST_PROMPTS = 20;
+const MOST_CHARS = 30_000;
+const LAST_SHARE = 0.8;
+
+/** A prompt of the user. */
+interface Prompt {
+  readonly id: EntryId;
+  readonly chars: number;
+}
+
+/** A compaction that has started: the entries since then, which it keeps. */
+interface OpenCompaction {
+  readonly attempt: string | null;
+  readonly kept: readonly EntryId[];
+}
+
+/** What a compaction keeps. Without prompts of the user before, it keeps all from the first one on. */
+export interface KeptEntries {
+  readonly firstKeptEntryId: EntryId | null;
+  readonly keptEntryIds?: readonly (EntryId | null)[];
+}
+
+/**
+ * The compactions of a conversation of Copilot CLI. It goes on while one is made, so a compaction keeps the entries since its start, and the
+ * prompts of the user, which stand in the message of the summary before it. Memory: an id for each prompt.
+ */
+export class Compactions {
+  #open: readonly OpenCompaction[];
+  #prompts: readonly Prompt[];
+  /** The last reply and the entries after it. */
+  #recent: readonly EntryId[];
+
+  /** `state`: that of an earlier reading. */
+  constructor(state: JsonObject = {}) {
+    this.#open = objectsIn(state.compactions).map((one) => ({
+      attempt: stringAt(one, "attempt") ?? null,
+      kept: [...(stringAt(one, "firstKept") === undefined ? [] : [stringAt(one, "firstKept") ?? ""]), ...textsIn(one.kept)],
+    }));
+    this.#prompts = objectsIn(state.prompts).map((one) => ({ id: stringAt(one, "id") ?? "", chars: numberAt(one, "chars") ?? 0 }));
+    this.#recent = textsIn(state.recent);
+  }
+
+  /** What a later reading needs to go on. */
+  get state(): JsonObject {
+    return { compactions: this.#open, prompts: this.#prompts, recent: this.#recent };
+  }
+
+  start(attempt: string | undefined): void {
+    this.#open = [...this.#open, { attempt: attempt ?? null, kept: [] }].slice(-MOST_OPEN);
+  }
+
+  /** A message of the conversation. */
+  add(id: EntryId, role: "prompt" | "reply" | "other", chars: number): void {
+    this.#recent = role === "reply" ? [id] : role === "prompt" ? [] : [...this.#recent, id];
+    if (role === "prompt") this.#prompts = [...this.#prompts, { id, chars }];
+    this.#open = this.#open.map((one) => ({ ...one, kept: [...one.kept, id] }));
+  }
+
+  /** A result of this reply follows: the results of a reply are kept together with it. */
+  keepReply(id: EntryId): void {
+    const from = this.#recent[0] === id ? this.#recent : [id];
+    this.#open = this.#open.map((one) => (one.kept.length === 0 ? { ...one, kept: from } : one));
+  }
+
+  /** The conversation starts anew. */
+  clear(): void {
+    [this.#open, this.#prompts, this.#recent] = [[], [], []];
+  }
+
+  /** The end of the compaction that started as this attempt, else of the last one. */
+  end(attempt: string | undefined): KeptEntries {
+    const ended = this.#open.find((one) => one.attempt === (attempt ?? null)) ?? this.#open.at(-1);
+    this.#open = this.#open.filter((one) => one !== ended);
+    const kept = ended?.kept ?? [];
+    const prompts = selectPrompts(this.#prompts.filter(({ id }) => !kept.includes(id))).map(({ id }) => id);
+    const [first] = prompts;
+    return first === undefined
+      ? { firstKeptEntryId: kept[0] ?? null }
+      : { firstKeptEntryId: first, keptEntryIds: [...prompts, null, ...kept] };
+  }
+}
+
+/** The prompts that the message with a summary repeats. Read in Copilot CLI 1.0.40; it cuts a single longer prompt, which is whole here. */
+function selectPrompts(prompts: readonly Prompt[]): readonly Prompt[] {
+  const chars = prompts.reduce((sum, prompt) => sum + prompt.chars, 0);
+  if (chars <= MOST_CHARS && prompts.length <= MOST_PROMPTS) return prompts;
+  const last = fitting(prompts.toReversed(), MOST_CHARS * LAST_SHARE, MOST_PROMPTS * LAST_SHARE).toReversed();
+  const before = prompts.slice(0, prompts.length - last.length);
+  return [...fitting(before, MOST_CHARS * (1 - LAST_SHARE), MOST_PROMPTS * (1 - LAST_SHARE)), ...last];
+}
+
+/** The first ones that fit; at least one. */
+function fitting(prompts: readonly Prompt[], mostChars: number, most: number): readonly Prompt[] {
+  let chars = 0;
+  const count = prompts.findIndex((prompt, at) => {
+    chars += prompt.chars;
+    return at > 0 && (at >= Math.round(most) || chars > mostChars);
+  });
+  return count === -1 ? prompts : prompts.slice(0, count);
+}
+
+function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one: unknown) => typeof one === "string") : [];
+}
