@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { RUNS, type Run, runsOf, SEED, testFiles } from "./.ci/test-projects.js";
@@ -62,8 +61,8 @@ const librariesFromSource: Plugin = {
   enforce: "pre",
   resolveId(id, importer = "") {
     const [, name, subpath = "index"] = /^@bough\/(session-core|formats|postgres)(?:\/(\w+))?$/.exec(id) ?? [];
-    const isSource = /\/packages\/(session-core|formats|postgres|adapters)\/(src|test)\//.test(importer.replaceAll("\\", "/"));
-    return name !== undefined && isSource ? join(import.meta.dirname, "packages", name, "src", `${subpath}.ts`) : null;
+    const [, packages] = /^(.*\/packages\/)(?:session-core|formats|postgres|adapters)\/(?:src|test)\//.exec(importer.replaceAll("\\", "/")) ?? [];
+    return name !== undefined && packages !== undefined ? `${packages}${name}/src/${subpath}.ts` : null;
   },
 };
 

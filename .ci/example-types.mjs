@@ -3,7 +3,7 @@
 //
 // The blocks of TypeScript in docs/embedding are checked in the same way, each as a file of its own. Then checks a project without any
 // framework, because all of them are optional: what needs none must have no error. There is no declaration of better-sqlite3 there either.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -56,9 +56,9 @@ function writeBlocks(folder) {
   );
 }
 
-const examples = readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith("main.ts") && !name.includes("node_modules"))
-  .map((name) => join(root, "examples", name));
+const examples = readdirSync(join(root, "examples"))
+  .map((name) => join(root, "examples", name, "main.ts"))
+  .filter(existsSync);
 const scratch = join(root, "examples/.docs");
 try {
   const blocks = writeBlocks(scratch);

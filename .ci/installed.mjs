@@ -138,10 +138,23 @@ function useCommand(folder, major) {
   expect(bough("context", "lexer", "--exact", ...store).includes("tokens"), "bough context --exact");
 }
 
-/** The example of the README, in a project with only the store. */
+/** The example of the README, in a project with only the store; a server needs one more package, and the error says which. */
 function useStore(folder, major) {
   writeFileSync(join(folder, "ten.mjs"), tenLines.replace("sessions.db", `ten-${major}.db`));
   run(join(nodeHome(major), "node"), ["ten.mjs"], folder, major);
+  expect(serverError(folder, major) === "POSTGRES_DRIVER Install it: npm install @bough/postgres", "a server without its package");
+}
+
+/** The engine for a server is found and asks for the server. */
+function usePostgres(folder, major) {
+  expect(serverError(folder, major).startsWith("SERVER_UNAVAILABLE"), "a server that is not there");
+}
+
+function serverError(folder, major) {
+  const open = 'openStore({ url: "postgres://ada@127.0.0.1:1/agents", busyTimeoutMs: 0 })';
+  const code = `import { openStore } from "@bough/session-core"; ${open}.catch(({ code, hint }) => console.log(code, hint));`;
+  writeFileSync(join(folder, "server.mjs"), code);
+  return run(join(nodeHome(major), "node"), ["server.mjs"], folder, major).trim();
 }
 
 /** An exact count, which loads a table. */
@@ -163,8 +176,9 @@ function useAdapters(folder, major) {
 const PROJECTS = [
   { packages: ["@bough/cli"], use: useCommand },
   { packages: ["@bough/session-core"], use: useStore },
-  { packages: ["@bough/session-core", "@bough/compaction"], use: useCompaction },
-  { packages: ["@bough/session-core", "@bough/adapters"], use: useAdapters },
+  { packages: ["@bough/session-core", "@bough/postgres"], use: usePostgres },
+  { packages: ["@bough/session-core", "@bough/formats", "@bough/compaction"], use: useCompaction },
+  { packages: ["@bough/session-core", "@bough/formats", "@bough/adapters"], use: useAdapters },
 ];
 
 function expect(isTrue, what) {

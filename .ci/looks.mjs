@@ -26,7 +26,8 @@ if (out === undefined) {
 
 // Internal functions, because a command draws one entry at a time and costs a start of Node each time.
 const ENTRY = `
-export { exportMarkdown, importPath, openStore } from "@bough/session-core";
+export { exportMarkdown, importPath } from "@bough/formats";
+export { openStore } from "@bough/session-core";
 export { entryKind, entryLines } from "./src/format/entry-lines.ts";
 export { entryPreview } from "./src/preview/entry.ts";
 export { sessionPage } from "./src/page/page.ts";
@@ -154,7 +155,7 @@ await inMemory("crafted", async (store) => {
   for (const entry of craftedEntries()) await session.append(entry);
 });
 
-const fixtures = join(root, "packages/session-core/test/fixtures");
+const fixtures = join(root, "packages/formats/test/fixtures");
 await inMemory("fixture", async (store) => {
   for (const file of [join(fixtures, "codex-compactions.jsonl"), join(cli, "demo/sample.jsonl")]) await bough.importPath(store, file);
 });

@@ -53,7 +53,7 @@ const ON_PARTITIONS = [
   "sessions/sessions",
   "statistics/statistics",
   "storage",
-  "transfer/copy",
+  "copies/copy",
   "tree/any-tree",
   "tree/reading",
 ];

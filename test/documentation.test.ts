@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as compaction from "@bough/compaction";
+import * as formats from "@bough/formats";
 import * as bough from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 
@@ -23,7 +24,7 @@ async function run(example: string, names: readonly string[]): Promise<Record<st
     const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
       ...code: string[]
     ) => (...given: unknown[]) => Promise<never>;
-    return await new AsyncFunction("bough", `${body}\nreturn { ${names.join(", ")} };`)({ ...bough, ...compaction });
+    return await new AsyncFunction("bough", `${body}\nreturn { ${names.join(", ")} };`)({ ...bough, ...formats, ...compaction });
   } finally {
     process.chdir(before);
     rmSync(folder, { recursive: true, force: true });
@@ -136,9 +137,10 @@ describe("links between the pages", () => {
 
 /** Every file below a folder whose name ends so. */
 function filesBelow(folder: string, ending: string): readonly string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(ending) && !name.includes("node_modules"))
-    .map((name) => join(root, folder, name));
+  // By entries, because a list of names follows links, and the packages of a workspace link to each other.
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter(({ name, parentPath }) => name.endsWith(ending) && !parentPath.includes("node_modules"))
+    .map(({ name, parentPath }) => join(parentPath, name));
 }
 
 describe("docs/compaction.md", () => {

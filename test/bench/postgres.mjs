@@ -9,7 +9,7 @@ import { messages } from "./world.mjs";
 export const title = "postgres";
 
 /** The driver, as the library has it. */
-const pg = createRequire(new URL("../../packages/session-core/package.json", import.meta.url))("pg");
+const pg = createRequire(new URL("../../packages/postgres/package.json", import.meta.url))("pg");
 
 const WRITERS = [1, 2, 4, 8, 16, 32, 64];
 

@@ -43,8 +43,10 @@ async function beside(report, ours, { what, text, code, repeat }) {
 }
 
 function sourceCode() {
-  const names = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filter((name) => /^[\w-]+\/src\/.*\.ts$/.test(name));
-  const code = names.map((name) => readFileSync(join(PACKAGES, name), "utf8")).join("\n");
+  const folders = readdirSync(PACKAGES).map((name) => join(PACKAGES, name, "src"));
+  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)));
+  const sources = files.filter((file) => file.endsWith(".ts")).map((file) => readFileSync(file, "utf8"));
+  const code = sources.join("\n");
   return code.repeat(Math.ceil(MEGABYTE / code.length)).slice(0, MEGABYTE);
 }
 

@@ -10,6 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { PACKAGES } from "../../.ci/packages.mjs";
 import { mutationsOf } from "./mutations.mjs";
 import { report } from "./report.mjs";
 
@@ -25,17 +26,25 @@ const FOLDERS = {
   fit: { package: "compaction", tests: [["fit"], ["run"]] },
   prune: { package: "compaction", tests: [["prune"], ["run"]] },
   run: { package: "compaction", tests: [["run"], ["checkpoints", "recall"]] },
-  context: { package: "session-core", tests: [["context"], ["session", "tree", "import"]] },
-  tree: {
+  context: { package: "session-core", tests: [["context"], ["session", "tree"]] },
+  rules: {
     package: "session-core",
     tests: [
+      ["tree", "session", "sessions", "search"],
+      ["context", "storage", "verify", "copies"],
+    ],
+  },
+  tree: {
+    package: "session-core",
+    folder: "sqlite/tree",
+    tests: [
       ["tree", "session"],
-      ["context", "sessions", "storage", "verify", "import", "search"],
+      ["context", "sessions", "storage", "verify", "search"],
     ],
   },
   payloads: {
     package: "session-core",
-    files: ["storage/block.ts", "storage/payloads.ts", "storage/pack.ts", "verify/block-rules.ts"],
+    files: ["sqlite/file/block.ts", "sqlite/payloads/payloads.ts", "sqlite/payloads/pack.ts", "sqlite/verify/block-rules.ts"],
     tests: [
       ["storage/pack", "storage/damaged-blocks", "storage/forged-blocks", "storage/opened-blocks", "storage/block"],
       ["storage/any-packing"],
@@ -68,10 +77,9 @@ function random(seed) {
 }
 
 function listSources(folder) {
-  const { files } = FOLDERS[folder];
+  const { files, folder: below = folder } = FOLDERS[folder];
   if (files !== undefined) return files.map((file) => join(ROOT, "packages", FOLDERS[folder].package, "src", file));
-  const below = join(ROOT, "packages", FOLDERS[folder].package, "src", folder);
-  return readdirSync(below, { recursive: true, withFileTypes: true })
+  return readdirSync(join(ROOT, "packages", FOLDERS[folder].package, "src", below), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();
@@ -91,7 +99,7 @@ function copyCheckout() {
   const copy = mkdtempSync(join(tmpdir(), "bough-mutants-"));
   const link = (path) => existsSync(join(ROOT, path)) && symlinkSync(join(ROOT, path), join(copy, path));
   for (const path of ["node_modules", "vitest.config.ts", "package.json", "docs", "README.md", "tsconfig.base.json", ".ci"]) link(path);
-  for (const name of ["session-core", "compaction", "adapters", "cli"]) {
+  for (const name of PACKAGES) {
     mkdirSync(join(copy, "packages", name), { recursive: true });
     for (const path of readdirSync(join(ROOT, "packages", name)).filter((path) => path !== "src" && path !== "test"))
       link(join("packages", name, path));

@@ -11,10 +11,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { openStore, userMessage } from "../../packages/session-core/dist/index.js";
+import { openStore, userMessage } from "@bough/session-core";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const { Client } = createRequire(join(ROOT, "packages/session-core/package.json"))("pg");
+const { Client } = createRequire(join(ROOT, "packages/postgres/package.json"))("pg");
 
 /** Servers refuse to run as root. */
 const USER = "postgres";

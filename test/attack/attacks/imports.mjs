@@ -4,7 +4,7 @@ import { exportBough, exportMarkdown, importPath } from "@bough/formats";
 import { openStore, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
 import { typed, violationsIn } from "../check-store.mjs";
 
-const FOLDERS = ["../../../packages/cli/demo", "../../../packages/session-core/test", "../../../../shared/sessions"].map(
+const FOLDERS = ["../../../packages/cli/demo", "../../../packages/formats/test", "../../../../shared/sessions"].map(
   (folder) => new URL(`${folder}/`, import.meta.url).pathname,
 );
 const MOST_BYTES = 300_000;

@@ -5,10 +5,10 @@
 // BOUGH_TEST_POSTGRES_NATIVE=/folder (with bin, lib, share) tries another version of PostgreSQL; 14 is the oldest that is supported.
 import { createRequire } from "node:module";
 import { startPostgres } from "../../../.ci/postgres-server.mjs";
-import { assistantMessage, copySessions, openStore, userMessage } from "../../../packages/session-core/dist/index.js";
-import { grants } from "../../../packages/session-core/dist/postgres.js";
+import { assistantMessage, copySessions, openStore, userMessage } from "@bough/session-core";
+import { grants } from "@bough/postgres";
 
-const { Client } = createRequire(new URL("../../../packages/session-core/package.json", import.meta.url))("pg");
+const { Client } = createRequire(new URL("../../../packages/postgres/package.json", import.meta.url))("pg");
 
 const PLANTED = /planted/;
 

@@ -7,12 +7,12 @@ const VITEST = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", 
 const TABLES = ["packages/session-core/test/arguments", "packages/compaction/test/arguments"];
 const PROPERTIES = [
   "test/markdown",
-  "packages/session-core/test/formats/markdown/authored-text",
-  "packages/session-core/test/import/mutated-files",
+  "packages/formats/test/markdown/authored-text",
+  "packages/formats/test/import/mutated-files",
   "packages/session-core/test/contract/context/any-context",
   "packages/session-core/test/contract/search/any-search",
   "packages/session-core/test/contract/tree/any-tree",
-  "packages/session-core/test/postgres/same-as-sqlite",
+  "packages/postgres/test/same-as-sqlite",
   "packages/compaction/test/fit/any-request",
   "packages/compaction/test/plan/any-window",
 ];

@@ -10,7 +10,7 @@ import { fileOf } from "../world/sources.js";
 import { event, line, message, meta, rollback } from "./rollout.js";
 
 /** A rollout of Codex 0.169 with two prompts, each followed by an automatic compaction, then two more compactions and a third prompt. */
-const RECORDED = readFileSync(join(import.meta.dirname, "../../fixtures/codex-compactions.jsonl"), "utf8")
+const RECORDED = readFileSync(join(import.meta.dirname, "../fixtures/codex-compactions.jsonl"), "utf8")
   .trimEnd()
   .split("\n");
 

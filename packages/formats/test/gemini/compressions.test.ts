@@ -11,7 +11,7 @@ const NAME = "chats/session-2026-11-24T01-39-0f252054.jsonl";
  * A log of Gemini CLI 0.61: two prompts, the second one with three compressions between its calls, then resumed for a third one. After each
  * compression the log lists the messages that it kept under new ids. The first summary has no snapshot.
  */
-const RECORDED = readFileSync(join(import.meta.dirname, "../../fixtures/gemini-compressions.jsonl"), "utf8")
+const RECORDED = readFileSync(join(import.meta.dirname, "../fixtures/gemini-compressions.jsonl"), "utf8")
   .trimEnd()
   .split("\n");
 

@@ -152,7 +152,9 @@ const CHECKED_FILE = fileURLToPath(new URL("../../../src/agent/tools/file-tools.
 /** Edits in a process that may write no file of more than 400 KB, and is not root. Gives what it said. */
 function limited(cwd: string, input: ToolInput): { readonly stdout: string; readonly stderr: string } {
   const script = join(cwd, "..", "edit.mjs");
-  buildSync({ entryPoints: [CHECKED_FILE], bundle: true, platform: "node", format: "esm", outfile: script });
+  // The bundle has CommonJS packages, which ask for built-in modules by `require`.
+  const js = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+  buildSync({ entryPoints: [CHECKED_FILE], bundle: true, platform: "node", format: "esm", outfile: script, banner: { js } });
   chmodSync(join(cwd, ".."), 0o755);
   const place = `{ cwd: "", env: {}, signal: new AbortController().signal, target: ${JSON.stringify(join(cwd, String(input["path"])))} }`;
   const code = `const { EDIT } = await import(${JSON.stringify(script)});
