@@ -100,10 +100,15 @@ export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
     role: "assistant",
     content: removeRepeatedCalls(messages.flatMap((message) => toReplyBlocks(message.content))),
     ...readModel(messages),
-    usage: isSynthetic(messages) && costs.length === 0 ? undefined : mergeUsage(usages, costs),
+    usage: isSynthetic(messages) && costs.length === 0 && usages.every(isZero) ? undefined : mergeUsage(usages, costs),
     ...readStopReason(lines, messages),
     responseId: firstNonEmpty(messages, "id"),
   });
+}
+
+/** Whether no token was counted: a resumed session of another program has replies without a model too, and those were requests. */
+function isZero(usage: JsonObject): boolean {
+  return !Object.values(usage).some((count) => typeof count === "number" && count > 0);
 }
 
 // Providers reject a context in which a call occurs twice.
