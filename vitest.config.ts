@@ -1,5 +1,4 @@
-import type { Plugin } from "vite";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type Plugin } from "vitest/config";
 import { RUNS, type Run, runsOf, SEED, testFiles } from "./.ci/test-projects.js";
 
 const FILES = testFiles();
@@ -61,7 +60,8 @@ const librariesFromSource: Plugin = {
   enforce: "pre",
   resolveId(id, importer = "") {
     const [, name, subpath = "index"] = /^@bough\/(session-core|formats|postgres)(?:\/(\w+))?$/.exec(id) ?? [];
-    const [, packages] = /^(.*\/packages\/)(?:session-core|formats|postgres|adapters)\/(?:src|test)\//.exec(importer.replaceAll("\\", "/")) ?? [];
+    const [, packages] =
+      /^(.*\/packages\/)(?:session-core|formats|postgres|adapters)\/(?:src|test)\//.exec(importer.replaceAll("\\", "/")) ?? [];
     return name !== undefined && packages !== undefined ? `${packages}${name}/src/${subpath}.ts` : null;
   },
 };

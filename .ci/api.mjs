@@ -3,7 +3,7 @@
 //
 //   node .ci/api.mjs           fails if a report differs from the declarations
 //   node .ci/api.mjs --write   writes the reports
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const MESSAGES = {
   tsdocMessageReporting: { default: IGNORED },
 };
 
-/** The subpaths of a package, with the name of their report and their declarations. Internals are not public. */
+/** The subpaths of a package, with the name of their report and their declarations. */
 function surfacesOf(name) {
   const folder = join(root, "packages", name);
   const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -54,12 +54,12 @@ function configOf({ folder, name, declarations }, scratch) {
   });
 }
 
-/** Whether a type that a subpath names is an export of the package's main entry. */
-function isInMainEntry({ folder, declarations }, text) {
-  const main = join(folder, "dist/index.d.ts");
-  if (declarations === main || !existsSync(main)) return false;
+/** Whether a type that a subpath names is an export of another subpath of the package. */
+function isInOtherEntry({ folder, declarations }, text) {
   const [, name = ""] = /"(\w+)"/.exec(text) ?? [];
-  return new RegExp(`\\b${name}\\b`).test(readFileSync(main, "utf8"));
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const others = Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(folder, types)]));
+  return others.some((file) => file !== declarations && new RegExp(`\\b${name}\\b`).test(readFileSync(file, "utf8")));
 }
 
 function compilerOptions(folder) {
@@ -86,7 +86,7 @@ for (const surface of LIBRARIES.flatMap(surfacesOf)) {
       messageCallback: (message) => {
         // The types of entries are inferred from zod schemas, which stay inside.
         if (message.messageId === "ae-forgotten-export" && /"\w+Schema"/.test(message.text)) message.logLevel = "none";
-        if (message.messageId === "ae-forgotten-export" && isInMainEntry(surface, message.text)) message.logLevel = "none";
+        if (message.messageId === "ae-forgotten-export" && isInOtherEntry(surface, message.text)) message.logLevel = "none";
         if (message.logLevel === "error") process.stderr.write(`${name}: ${message.formatMessageWithLocation(root)}\n`);
         message.handled = true;
       },

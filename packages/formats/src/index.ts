@@ -1,5 +1,7 @@
 // The public API of this package: sessions of other programs, from their files and to their files. `@bough/formats/secrets` masks secrets.
-export { TranscriptReader } from "./claude/transcript-reader.js";
+
+export type { BoundaryFacts, CallFacts, ChainFacts, IndexedRecord, NodeIndex, SessionFile } from "./claude/session-file.js";
+export { type ReadLines, type ReadOptions, type TranscriptName, TranscriptReader } from "./claude/transcript-reader.js";
 export {
   NoSessionsFoundError,
   SourceNotFoundError,
@@ -8,9 +10,10 @@ export {
   UnknownFormatVersionError,
 } from "./errors.js";
 export type { MarkdownImage, MarkdownOptions, ToolOutput } from "./markdown/markdown-writer.js";
-export { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "./source/links.js";
+export { isAtOrBelow, type LinkBase, MAX_LINKED, whyNotFollowed } from "./source/links.js";
+export type { FolderEntry } from "./source/source-file.js";
 export type { LeavingLink, SourceFolders } from "./source/source-folders.js";
-export type { SourceEnvironment } from "./source/source-format.js";
+export type { NewSourceFile, SourceEnvironment, SourceResume } from "./source/source-format.js";
 export {
   type BranchExportOptions,
   type Continuation,

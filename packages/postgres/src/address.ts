@@ -5,6 +5,8 @@ import { isServerUrl } from "@bough/session-core/engine";
 import { passwordFromFile } from "./password-file.js";
 import { bindsChannel, type Tls, tlsOf } from "./tls.js";
 
+export type { Tls };
+
 /** Where a store is: what its url says, completed by the environment variables of libpq (PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE …). */
 export interface ServerAddress {
   /** A name, an address, or the folder of a socket. */

@@ -1,5 +1,6 @@
 import { type FileTools, ServerUnsuitableError, StoreReadOnlyError } from "@bough/session-core";
 import { checkArgument, ruleOf } from "@bough/session-core/arguments";
+import type { SessionStorage } from "@bough/session-core/engine";
 import { parseServerUrl, type ServerAddress } from "./address.js";
 import { SCHEMA_NAME } from "./administration.js";
 import { Attempts, pause } from "./attempts.js";
@@ -24,8 +25,17 @@ export interface PostgresOptions {
   readonly fileTools: FileTools;
 }
 
-/** Opens the storage, and creates its schema and tables if they are missing. `steps`: for tests of upgrades. */
-export async function openPostgres(options: PostgresOptions, steps: readonly Migration[] = MIGRATIONS): Promise<PostgresStorage> {
+/**
+ * Opens the storage, and creates its schema and tables if they are missing.
+ *
+ * @throws {ServerUnavailableError | ServerLoginError | ServerUnsuitableError | DatabaseNotFoundError | StoreNotFoundError | NewerStoreError}
+ */
+export async function openPostgres(options: PostgresOptions): Promise<SessionStorage> {
+  return openWithSteps(options, MIGRATIONS);
+}
+
+/** The same with the migrations that a test of upgrades chooses. */
+export async function openWithSteps(options: PostgresOptions, steps: readonly Migration[]): Promise<PostgresStorage> {
   const address = parseServerUrl(options.url);
   const pooled = poolOptionsOf(options, address);
   const { connections, waitMs, tenant } = pooled;

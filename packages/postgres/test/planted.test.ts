@@ -2,7 +2,7 @@ import { openStore, userMessage } from "@bough/session-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { grants } from "../src/administration.js";
 import { MIGRATIONS } from "../src/migrate.js";
-import { openPostgres } from "../src/open.js";
+import { openWithSteps } from "../src/open.js";
 import { openError, ownServer, withUrl } from "./server.js";
 
 // Roles of one database that do not trust each other. Whatever one of them creates must not run with the rights of another one that uses a
@@ -61,7 +61,7 @@ describe("what another role created is not run", () => {
 
   test("functions in `public` during the upgrade of a store of version 1, nor later by its function that runs as the owner", async () => {
     const options = { url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
-    await (await openPostgres(options, MIGRATIONS.slice(0, 1))).close();
+    await (await openWithSteps(options, MIGRATIONS.slice(0, 1))).close();
     await plant(BETTER_FITTING("public"));
     expect(await lootAfterUse()).toEqual([]);
     for (const statement of grants({ role: roleOf(evil) })) await server.run(statement, url);

@@ -3,7 +3,7 @@ import { assistantMessage, openStore, Store, userMessage } from "@bough/session-
 import { describe, expect, test } from "vitest";
 import { imported, sourceOf } from "../../formats/test/world/sources.js";
 import { MIGRATIONS, type Migration } from "../src/migrate.js";
-import { openPostgres, type PostgresOptions } from "../src/open.js";
+import { openWithSteps, type PostgresOptions } from "../src/open.js";
 import { ownServer, withUrl } from "./server.js";
 
 const server = ownServer();
@@ -14,7 +14,7 @@ const NOW = MIGRATIONS.length;
 /** A program of a later version, with these steps beyond those of this one. */
 async function openedBy(steps: readonly Migration[], url: string, mode: PostgresOptions["mode"] = "create"): Promise<Store> {
   const options = { url, mode, durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
-  return new Store(await openPostgres(options, [...MIGRATIONS, ...steps]));
+  return new Store(await openWithSteps(options, [...MIGRATIONS, ...steps]));
 }
 
 const column = (name: string, minReader: number, minWriter: number): Migration => ({
@@ -134,7 +134,7 @@ describe("a rolling upgrade", () => {
   test("a store of version 1 is upgraded with what it has, and its function no longer has the path of its creator", async () => {
     const url = await server.newDatabase();
     const options = { url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
-    await (await openPostgres(options, MIGRATIONS.slice(0, 1))).close();
+    await (await openWithSteps(options, MIGRATIONS.slice(0, 1))).close();
     await server.run("INSERT INTO bough.usage_total SELECT 1, 1, 1, 1, 0, 1, false, '', 's', 'p', 'm'", url);
     const store = await openedBy([], url);
     await (await store.createSession({ id: "s" })).append(userMessage("Hello"));
@@ -154,7 +154,7 @@ describe("a rolling upgrade", () => {
     await server.run(`GRANT CREATE ON DATABASE ${name} TO ${roles[0]}`);
     const of = (username: string) => withUrl(url, { username: encodeURIComponent(username), password: "of-the-role" });
     const options = { mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {} } as const;
-    await (await openPostgres({ ...options, url: of(owner) }, MIGRATIONS.slice(0, 1))).close();
+    await (await openWithSteps({ ...options, url: of(owner) }, MIGRATIONS.slice(0, 1))).close();
     for (const statement of grants({ role: app }))
       await server.run(statement.replace(/, bough\.announcement_channel|bough\.announcement_channel, /, ""), of(owner));
     await (await openedBy([], `${url}?owner=${encodeURIComponent(owner)}`)).close();
@@ -172,7 +172,7 @@ describe("a rolling upgrade", () => {
   test.each([0, 2])("an upgraded store can be replicated by a publication of its tables (%i partitions)", async (partitions) => {
     const url = await server.newDatabase();
     const options = { url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {}, partitions } as const;
-    await (await openPostgres(options, MIGRATIONS.slice(0, 1))).close();
+    await (await openWithSteps(options, MIGRATIONS.slice(0, 1))).close();
     await server.run("INSERT INTO bough.usage_total SELECT 1, 1, 1, 1, 0, 1, false, '', 's', 'p', 'm'", url);
     await server.run("CREATE PUBLICATION everything FOR ALL TABLES", url);
     const store = await openedBy([], url);
@@ -200,7 +200,7 @@ describe("a rolling upgrade", () => {
   test("a store of version 2 is given the origins of its copies, for each tenant, and counts them once", async () => {
     const url = await server.newDatabase();
     const open = async (steps: readonly Migration[], tenant: string) =>
-      new Store(await openPostgres({ url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {}, tenant }, steps));
+      new Store(await openWithSteps({ url, mode: "create", durability: "full", busyTimeoutMs: 5000, fileTools: {}, tenant }, steps));
     for (const tenant of ["ada", "bob"]) {
       const store = await open(MIGRATIONS, tenant);
       await imported(store, sourceOf("u1 a1 u2", [], { sessionId: "original" }));

@@ -7,8 +7,17 @@ export { SerialQueue } from "./async/serial-queue.js";
 export { copyJson, decodeBytes, parseEncoded } from "./entry/bytes.js";
 export { contentKey } from "./entry/content-key.js";
 export { jsonText, MAX_JSON_LENGTH } from "./entry/json.js";
-export { customTypeOf, ENTRY_TYPES, isSummary, kindsWith, MESSAGE_ROLES, toEntryKind, toKindNumber } from "./entry/kinds.js";
-export { loadedValidation, loadValidation } from "./entry/load-validation.js";
+export {
+  customTypeOf,
+  ENTRY_TYPES,
+  type EntryKind,
+  isSummary,
+  kindsWith,
+  MESSAGE_ROLES,
+  toEntryKind,
+  toKindNumber,
+} from "./entry/kinds.js";
+export { loadedValidation, loadValidation, type Validate } from "./entry/load-validation.js";
 export {
   type ChangedEntry,
   decideOriginals,
@@ -118,21 +127,38 @@ export {
   type SourceSession,
 } from "./port/source-session.js";
 export { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type OnConflict, type Write } from "./port/writes.js";
-export { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite } from "./rules/batch-writer.js";
+export { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite, type WrittenBatch } from "./rules/batch-writer.js";
 export { toStoredCustomType } from "./rules/custom-types.js";
-export { bind, Queries, type Query, type QueryBuilder } from "./rules/declare-query.js";
-export { entryColumns, entryOf, requireSameEntry, toWritable } from "./rules/entry-columns.js";
-export { type AddedTotals, type AddedUsage, chooseFirstText, EntryTotals, sumTypes, UsageSums } from "./rules/entry-totals.js";
-export { listOperations, type StoredOperation, withOutcomes } from "./rules/file-operations.js";
+export { bind, type CompiledQuery, type Dialect, Queries, type Query, type QueryBuilder } from "./rules/declare-query.js";
+export {
+  type EntryColumns,
+  type ExistingEntry,
+  entryColumns,
+  entryOf,
+  requireSameEntry,
+  toWritable,
+  type WritableEntry,
+} from "./rules/entry-columns.js";
+export {
+  type AddedCounts,
+  type AddedTotals,
+  type AddedUsage,
+  chooseFirstText,
+  EntryTotals,
+  sumTypes,
+  UsageSums,
+} from "./rules/entry-totals.js";
+export { listOperations, type OperationRow, type ResultRow, type StoredOperation, withOutcomes } from "./rules/file-operations.js";
 export { forkTitle, withoutNamedForks } from "./rules/fork-titles.js";
 export { newFork, withoutForeignBranch } from "./rules/forks.js";
 export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
 export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
 export type { ExistingSession, GivenTitle, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
-export { keyBounds } from "./rules/key-range.js";
+export { type KeyBounds, keyBounds } from "./rules/key-range.js";
 export { type MetadataRow, metadataRows } from "./rules/metadata-rows.js";
 export {
   COMPACTION,
+  type DerivedState,
   derivePathState,
   EDIT,
   type EditOf,
@@ -145,17 +171,26 @@ export {
 export { rowLimit } from "./rules/row-limit.js";
 export { type Attempt, finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "./rules/search/attempts.js";
 export { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHARACTERS } from "./rules/search/fold.js";
-export { describeCopies, groupCopies, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "./rules/search/hit-rows.js";
+export {
+  describeCopies,
+  type EntryHitRow,
+  groupCopies,
+  NO_SNIPPET,
+  type TitleRow,
+  toEntryHit,
+  toTitleHits,
+} from "./rules/search/hit-rows.js";
 export { includesTitles, isIndexed, type Matching, matchAll, needsAll, parseRequest, showsCopies } from "./rules/search/matching.js";
 export { textOfHit } from "./rules/search/payload-text.js";
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./rules/search/query-matches.js";
 export { scoreOf } from "./rules/search/score.js";
-export type { SearchTerm, WordsTerm } from "./rules/search/search-terms.js";
-export { createSnippetWriter } from "./rules/search/snippet.js";
+export type { ExpressionTerm, LiteralTerm, SearchTerm, WordsTerm } from "./rules/search/search-terms.js";
+export { createSnippetWriter, type Snippet } from "./rules/search/snippet.js";
 export { listMisspellings } from "./rules/search/spelling.js";
+export type { TermCounts } from "./rules/search/term-counter.js";
 export { tokensOf } from "./rules/search/term-pattern.js";
-export { listPieces, type Piece } from "./rules/search/term-pieces.js";
-export { type TextHit, TextScan } from "./rules/search/text-scan.js";
+export { listPieces, type Piece, type Place } from "./rules/search/term-pieces.js";
+export { type ScannedPayload, type TextHit, TextScan } from "./rules/search/text-scan.js";
 export { WordCollector } from "./rules/search/word-collector.js";
 export {
   assertLeafName,
@@ -184,10 +219,10 @@ export {
   sessionPage,
 } from "./rules/session-filter.js";
 export { shortenId } from "./rules/short-ids.js";
-export { bestTitles, WORD } from "./rules/title-match.js";
+export { bestTitles, type Titled, WORD } from "./rules/title-match.js";
 export { assertTokenCounts } from "./rules/token-counts.js";
 export { type EncodedValue, encodeValue, requireExpected } from "./rules/value-json.js";
-export { type Fault, findMetadataFault, findPayloadFault, ORIGIN_FAULTS } from "./rules/verify-rules.js";
+export { type CheckedPayload, type Fault, findMetadataFault, findPayloadFault, ORIGIN_FAULTS } from "./rules/verify-rules.js";
 export { openSqlite } from "./sqlite/file/driver.js";
 export { storageOf } from "./store/store.js";
 export { oneLine } from "./text/one-line.js";

@@ -4,9 +4,9 @@
 //
 // BOUGH_TEST_POSTGRES_NATIVE=/folder (with bin, lib, share) tries another version of PostgreSQL; 14 is the oldest that is supported.
 import { createRequire } from "node:module";
-import { startPostgres } from "../../../.ci/postgres-server.mjs";
-import { assistantMessage, copySessions, openStore, userMessage } from "@bough/session-core";
 import { grants } from "@bough/postgres";
+import { assistantMessage, copySessions, openStore, userMessage } from "@bough/session-core";
+import { startPostgres } from "../../../.ci/postgres-server.mjs";
 
 const { Client } = createRequire(new URL("../../../packages/postgres/package.json", import.meta.url))("pg");
 

@@ -25,7 +25,7 @@ import {
 const TEXT_BLOCK = record({ text: TEXT });
 const IMAGE_BLOCK = record({ data: TEXT, mimeType: TEXT });
 /** A file. */
-export const FILE_BLOCK: Rule = record({ mediaType: TEXT, data: optional(TEXT), url: optional(TEXT), filename: optional(TEXT) });
+const FILE_BLOCK: Rule = record({ mediaType: TEXT, data: optional(TEXT), url: optional(TEXT), filename: optional(TEXT) });
 const FOREIGN_BLOCK = record({ originalType: TEXT });
 const BLOCKS: Readonly<Record<string, Rule>> = {
   text: TEXT_BLOCK,
@@ -63,7 +63,6 @@ export const MESSAGE: Rule = byMember("role", MESSAGES_BY_ROLE);
 /** Messages of a conversation or of a context. */
 export const MESSAGES: Rule = list(MESSAGE, "an array of messages");
 /** A tool call. */
-export const TOOL_CALL: Rule = record({ id: TEXT, name: TEXT, arguments: OBJECT });
 /** The content of a message: a text or blocks. */
 export const MESSAGE_CONTENT: Rule = CONTENT;
 

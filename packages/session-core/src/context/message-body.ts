@@ -5,7 +5,7 @@ import type { ContextMessage } from "./context.js";
 import { bashExecutionText, branchSummaryText, compactionSummaryText } from "./converters/templates.js";
 
 /** A message of a context whose blocks are no blocks of a reply. */
-type GivenMessage = Exclude<ContextMessage, AssistantMessage>;
+export type GivenMessage = Exclude<ContextMessage, AssistantMessage>;
 
 /** The part of a message that an edit replaces and a cut shortens: the content of a message, the text of a summary, the output of a command. */
 export function bodyOf(message: GivenMessage): string | readonly ContentBlock[];

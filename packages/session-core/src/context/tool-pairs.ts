@@ -13,7 +13,7 @@ export type DanglingCalls = "close" | "drop";
 export const NO_RESULT = "No result was recorded for this call.";
 
 /** A message of a paired list. */
-interface PairedMessage {
+export interface PairedMessage {
   readonly message: ContextMessage;
   /** Its index in the given list; for a synthetic result, the index of its reply. */
   readonly index: number;

@@ -67,7 +67,7 @@ export interface BatchTarget<S extends number> {
 }
 
 /** The entries of a batch in order, and the path state at its leaf after it. */
-interface WrittenBatch<S extends number> {
+export interface WrittenBatch<S extends number> {
   readonly entries: readonly { readonly id: EntryId; readonly seq: S }[];
   readonly leaf: PathState<S>;
 }

@@ -41,7 +41,7 @@ export interface Query<P extends object, R> {
 }
 
 /** SQL text, and its parameters in the order of its marks: values, or placeholders for them. */
-interface CompiledQuery {
+export interface CompiledQuery {
   readonly sql: string;
   readonly slots: readonly unknown[];
 }

@@ -76,7 +76,7 @@ export function entryColumns<S extends number = EntrySeq>(
 }
 
 /** What is compared of an existing entry. */
-interface ExistingEntry<S extends number> {
+export interface ExistingEntry<S extends number> {
   readonly type: EntryPayload["type"];
   /** Its payload without the type. */
   readonly json: string;
@@ -101,7 +101,7 @@ export function requireSameEntry<S extends number>(
 }
 
 /** The columns of an entry beside its payload. */
-interface EntryColumns {
+export interface EntryColumns {
   readonly id: EntryId;
   readonly seq: number;
   readonly parent_id: EntryId | null;

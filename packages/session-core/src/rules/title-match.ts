@@ -24,7 +24,7 @@ function startsWords(title: string, name: string): boolean {
 export const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 
 /** A session and its title. */
-interface Titled {
+export interface Titled {
   readonly title: string | null;
 }
 

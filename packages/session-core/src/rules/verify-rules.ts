@@ -11,7 +11,7 @@ import { type MetadataRow, metadataRows } from "./metadata-rows.js";
 export type Fault = Pick<Violation, "rule" | "message">;
 
 /** A payload, and what is stored beside it. */
-interface CheckedPayload {
+export interface CheckedPayload {
   readonly type: EntryType;
   readonly json: string;
   readonly bytes: number;

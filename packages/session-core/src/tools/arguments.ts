@@ -88,7 +88,7 @@ export function findPath(args: Arguments): TextArgument | undefined {
 const SHELL = /(?:^|[\\/])(?:ba|z|da|k)?sh$/;
 
 /** A shell command. */
-interface CommandArgument extends TextArgument {
+export interface CommandArgument extends TextArgument {
   /** The command without the `bash -lc` prefix that Codex adds. */
   readonly script: string;
 }
