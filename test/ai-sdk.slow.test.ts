@@ -21,9 +21,10 @@ function link(name: string, from: string): void {
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "bough-ai-sdk-"));
-  const home = join(folder, "node_modules/@bough/compaction");
-  for (const file of ["dist", "package.json"]) cpSync(join(compaction, file), join(home, file), { recursive: true });
-  link("@bough/session-core", join(root, "packages/session-core"));
+  for (const name of ["compaction", "adapters"])
+    for (const file of ["dist", "package.json"])
+      cpSync(join(root, "packages", name, file), join(folder, "node_modules/@bough", name, file), { recursive: true });
+  for (const name of ["session-core", "formats"]) link(`@bough/${name}`, join(root, "packages", name));
   link("zod", join(root, "packages/session-core/node_modules/zod"));
   link("@ai-sdk/openai-compatible", join(compaction, "node_modules/@ai-sdk/openai-compatible"));
   link("@types/node", join(root, "node_modules/@types/node"));
@@ -52,6 +53,8 @@ function typeErrors(program: string): string {
 }
 
 const PROGRAM = `
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { openStore, userMessage } from "@bough/session-core";
 import { aiSdkRecallTools, aiSdkSummarizer } from "@bough/compaction/ai-sdk";
 const provider = createOpenAICompatible({ name: "local", baseURL: process.argv[2] ?? "" });
 const summarizer = aiSdkSummarizer(provider("m1"));

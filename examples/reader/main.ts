@@ -31,5 +31,6 @@ const store = await openStore({ path: ":memory:" });
 const first = await store.importSession(readChat(path), { format: "ada-chat", path });
 const again = await store.importSession(readChat(path), { format: "ada-chat", path });
 console.log(`${first.entriesAdded} entries, then ${again.entriesAdded}`);
-for await (const entry of (await store.openSession(first.sessionId)).path()) console.log(entry.type, entry.id);
+const session = await store.openSession(first.sessionId);
+for (const entry of await session.path()) console.log(entry.type, entry.id);
 await store.close();

@@ -13,7 +13,7 @@ import { ownServer } from "./server.js";
 
 const server = ownServer();
 
-const SOURCE = join(import.meta.dirname, "../../src/postgres");
+const SOURCE = join(import.meta.dirname, "../src");
 
 /** Statements that read a table, or all entries of a session, by a part of their text, and why they may. */
 const WALKS: readonly (readonly [part: string, why: string])[] = [

@@ -1,4 +1,4 @@
-// The supported API for agents on the AI SDK (package `ai`, version 6 or 7): `@bough/session-core/ai-sdk`. Of `ai` only types are
+// The supported API for agents on the AI SDK (package `ai`, version 6 or 7): `@bough/adapters/ai-sdk`. Of `ai` only types are
 // used; nothing of it is loaded.
 
 export { type AiSdkMessage, type AiSdkPrompt, toAiSdk } from "@bough/session-core";

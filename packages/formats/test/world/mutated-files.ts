@@ -59,8 +59,8 @@ function lostLines(path: string, content: Buffer): readonly number[] {
   const { format, records } = recordsIn(path);
   const accounted = new Set(records.map(lineOf));
   const lines = [...linesIn(content)];
-  // The first record of a pi file that is no title slot is its header.
-  const header = format === "pi" ? lines.find(([, value]) => isObject(value) && value.type !== "title")?.[0] : undefined;
+  // The header of a pi file is its first record of this type, also behind entries.
+  const header = format === "pi" ? lines.find(([, value]) => isObject(value) && value.type === "session")?.[0] : undefined;
   const lost = lines.filter(
     ([number, value]) => !accounted.has(number) && number !== header && !(isObject(value) && isMergedOrMark(format, value)),
   );

@@ -30,6 +30,7 @@ import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { ImportedSession, ImportOptions, SessionStorage, StoreChange, Violation } from "../port/session-storage.js";
 import type { SourceRecords } from "../port/source-files.js";
 import type { SourceSession } from "../port/source-session.js";
+import { rowLimit } from "../rules/row-limit.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { Maintenance } from "./maintenance.js";
@@ -149,7 +150,7 @@ export class Store {
   async findSessions(name: string, limit: number): Promise<readonly SessionRecord[]> {
     checkArgument("name", name, TEXT);
     checkArgument("limit", limit, AMOUNT);
-    return this.#storage.sessionsNamed(name, limit);
+    return this.#storage.sessionsNamed(name, rowLimit(limit));
   }
 
   /** Returns a page of sessions, newest activity first. Reads no entries. */

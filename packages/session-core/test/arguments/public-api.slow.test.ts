@@ -17,6 +17,8 @@ interface World {
   readonly folder: string;
 }
 
+const SOURCE = { header: { sessionId: "imported", kind: "conversation" as const }, records: () => [] };
+
 /** A call of a public function with an odd value in place of one argument. */
 type Call = (world: World, odd: never) => unknown;
 
@@ -82,6 +84,16 @@ const CALLS: Readonly<Record<string, Call>> = {
   "store.deleteLeaf name": ({ store }, name) => store.deleteLeaf("s", name),
   "store.findSession": ({ store }, id) => store.findSession(id),
   "store.resolveSession": ({ store }, name) => store.resolveSession(name),
+  "store.resolveSession mask": ({ store }, mask) => store.resolveSession("s", mask),
+  "store.findSessions": ({ store }, name) => store.findSessions(name, 5),
+  "store.findSessions limit": ({ store }, limit) => store.findSessions("s", limit),
+  "store.importSession": ({ store }, source) => store.importSession(source, { format: "x", path: "x.jsonl" }),
+  ...members(
+    "store.importSession options",
+    ({ store }, options) => store.importSession(SOURCE, options),
+    { format: "x", path: "x.jsonl" },
+    ["format", "path", "writtenAtMs", "onRecords", "append", "sync", "heldUntil"],
+  ),
   "store.valuesOf key": ({ store }, key) => store.valuesOf(key),
   "store.valuesOf of": ({ store }, of) => store.valuesOf("k", of),
   "store.valuesOf id": ({ store }, id) => store.valuesOf("k", [id]),
