@@ -68,5 +68,5 @@ try {
 }
 
 // better-sqlite3 has no declarations of its own, and ours must not make every user install @types/better-sqlite3.
-const mains = LIBRARIES.map((name) => join(packages, name, "dist/index.d.ts"));
+const mains = LIBRARIES.map((name) => join(packages, name, "dist/index.d.ts")).filter(existsSync);
 report("without a framework", [join(root, "examples/store/main.ts"), ...mains], [...peers, "better-sqlite3"]);

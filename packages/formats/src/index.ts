@@ -1,5 +1,6 @@
 // The public API of this package: sessions of other programs, from their files and to their files. `@bough/formats/secrets` masks secrets.
 
+export type { RecordKind } from "./claude/record-kind.js";
 export type { BoundaryFacts, CallFacts, ChainFacts, IndexedRecord, NodeIndex, SessionFile } from "./claude/session-file.js";
 export { type ReadLines, type ReadOptions, type TranscriptName, TranscriptReader } from "./claude/transcript-reader.js";
 export {

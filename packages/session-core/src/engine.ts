@@ -223,6 +223,5 @@ export { bestTitles, type Titled, WORD } from "./rules/title-match.js";
 export { assertTokenCounts } from "./rules/token-counts.js";
 export { type EncodedValue, encodeValue, requireExpected } from "./rules/value-json.js";
 export { type CheckedPayload, type Fault, findMetadataFault, findPayloadFault, ORIGIN_FAULTS } from "./rules/verify-rules.js";
-export { openSqlite } from "./sqlite/file/driver.js";
 export { storageOf } from "./store/store.js";
 export { oneLine } from "./text/one-line.js";

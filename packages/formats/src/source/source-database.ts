@@ -1,4 +1,4 @@
-import { openSqlite } from "@bough/session-core/engine";
+import { openSqlite } from "@bough/session-core/sqlite";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 import type Database from "better-sqlite3";
 import { SourceUnreadableError, UnknownFormatError } from "../errors.js";
