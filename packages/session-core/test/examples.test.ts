@@ -2,13 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import * as formats from "@bough/formats";
+import * as secrets from "@bough/formats/secrets";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as core from "../src/index.js";
 
 const packages = join(import.meta.dirname, "../..");
 
 /** The names that an example may use: the exports of the packages whose examples these are. */
-const bough = { ...core, ...formats };
+const bough = { ...core, ...formats, ...secrets };
 
 interface Example {
   readonly place: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqlite } from "@bough/session-core/engine";
+import { openSqlite } from "@bough/session-core/sqlite";
 import { tempFolder } from "../../../session-core/test/world/stores.js";
 
 /** A message of a chat, as Cursor writes it. */

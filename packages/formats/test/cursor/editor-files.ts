@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openSqlite } from "@bough/session-core/engine";
+import { openSqlite } from "@bough/session-core/sqlite";
 import { tempFolder } from "../../../session-core/test/world/stores.js";
 
 type Values = Readonly<Record<string, unknown>>;

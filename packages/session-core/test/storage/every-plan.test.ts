@@ -88,14 +88,14 @@ const BUILT: readonly (readonly [what: string, call: (store: Store, session: Ses
 
 /** The files that build statements for each call; those of `verify` read everything. */
 const BUILDERS = [
-  "search/conditions.ts",
-  "search/entry-scan.ts",
-  "search/hits.ts",
-  "search/index-hits.ts",
-  "search/term-rows.ts",
-  "sessions/session-list.ts",
-  "tree/statistics.ts",
-  "verify/structure-rules.ts",
+  "sqlite/search/conditions.ts",
+  "sqlite/search/entry-scan.ts",
+  "sqlite/search/hits.ts",
+  "sqlite/search/index-hits.ts",
+  "sqlite/search/term-rows.ts",
+  "sqlite/sessions/session-list.ts",
+  "sqlite/tree/statistics.ts",
+  "sqlite/verify/structure-rules.ts",
 ];
 
 const sources = () => readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
@@ -162,5 +162,5 @@ test("every query has the plan that is written down, and walks a table only wher
 
 test("statements are built for each call only in the files of which every call is above", () => {
   const builders = sources().filter((name) => /\bdynamicQuery</.test(readFileSync(join(SOURCE, name), "utf8")));
-  expect(builders.filter((name) => name !== "storage/query.ts").toSorted()).toEqual(BUILDERS);
+  expect(builders.filter((name) => name !== "sqlite/query.ts").toSorted()).toEqual(BUILDERS);
 });
