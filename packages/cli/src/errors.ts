@@ -177,7 +177,7 @@ export class AgentsNotFoundError extends CommandError {
   override readonly name = "AgentsNotFoundError";
 }
 
-/** `resume`: no agent can go on with the session, or not at this entry. Nothing was written. */
+/** `resume`: no agent can continue the session, or not at this entry. Nothing was written. */
 export class NotResumableError extends CommandError {
   readonly code = "NOT_RESUMABLE";
   override readonly name = "NotResumableError";

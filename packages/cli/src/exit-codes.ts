@@ -18,9 +18,9 @@ type ErrorCode = CodesIn<typeof core> | CodesIn<typeof formats> | CodesIn<typeof
 /** An exit code of the program. */
 interface ExitCode {
   readonly exit: number;
-  /** What it means, as docs/exit-codes.md lists it. */
+  /** Its meaning, as docs/exit-codes.md lists it. */
   readonly meaning: string;
-  /** What the user can do, as a command line; printed after the message. Undefined if the message already contains it. */
+  /** The next step of the user, as a command line; printed after the message. Undefined if the message already contains it. */
   readonly hint?: string;
 }
 

@@ -25,7 +25,7 @@ interface ModelRequest {
 
 /** Delay before the second attempt; it doubles with each one. */
 const FIRST_WAIT_MS = 2_000;
-/** A longer delay that a server asks for is not waited for: the next attempt comes after the usual one. */
+/** Maximum delay that a server can request. If it requests a longer one, the next attempt follows after the usual delay. */
 const MAX_WAIT_MS = 60_000;
 
 /**
@@ -46,7 +46,7 @@ export async function askModel(request: ModelRequest, listener: ReplyListener): 
   }
 }
 
-/** Whether the same request may succeed later: rate limit, overload, no connection. */
+/** True if the same request may succeed later: rate limit, overload, no connection. */
 async function canRetry(error: unknown): Promise<boolean> {
   const { APICallError } = await import("ai");
   return APICallError.isInstance(error) && error.isRetryable;
@@ -98,7 +98,7 @@ function buildOptions(
     messages: [...prompt.messages],
     ...(Object.keys(tools).length === 0 ? {} : { tools }),
     providerOptions: buildProviderOptions(model.provider, thinking),
-    // `askModel` sends it again, because the SDK does not tell that it does.
+    // `askModel` itself retries, because the SDK does not report its retries.
     maxRetries: 0,
     abortSignal: signal,
     // The error is also a part of the stream; the default handler prints it to the console.

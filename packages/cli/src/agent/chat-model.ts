@@ -22,13 +22,13 @@ export interface ChatModel {
   readonly languageModel: () => Promise<LanguageModel>;
 }
 
-/** Where a setting comes from, as text: an option, an environment variable, `CONFIG_FILE`, or a default. */
+/** The origin of a setting, as text: an option, an environment variable, `CONFIG_FILE`, or a default. */
 type Origin = string;
 
 /** The origin of settings in the config file. */
 export const CONFIG_FILE = "config file";
 
-/** Where the settings of a model come from. */
+/** The origins of the settings of a model. */
 interface ModelOrigin {
   readonly name: Origin;
   readonly address: Origin;
@@ -132,7 +132,7 @@ const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...i
 /** The command-line options of the model that replies. */
 export interface ChatOptions {
   readonly model?: string | undefined;
-  /** What named `model`. Default: `--model`. */
+  /** The origin of `model`. Default: `--model`. */
   readonly modelFrom?: Origin | undefined;
   readonly baseUrl?: string | undefined;
   /** Name of the environment variable with the key. */

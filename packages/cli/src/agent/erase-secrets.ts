@@ -23,7 +23,7 @@ export function hideKey(env: Io["env"], bash: "off" | "ask" | "allow" = "off", s
   return isHidden || bash === "off" ? null : KEY_IS_READABLE;
 }
 
-/** Whether a variable of this process contains a secret. */
+/** True if a variable of this process contains a secret. */
 function isInEnvironment(env: Io["env"], secrets: readonly string[]): boolean {
   return Object.values(env).some((value = "") => containsSecret(value, secrets));
 }

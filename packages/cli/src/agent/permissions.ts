@@ -12,14 +12,14 @@ export interface PermissionRequest {
   readonly input: ToolInput;
   /** Its `path` with symbolic links resolved; null: the call has no path. */
   readonly target: string | null;
-  /** Whether the path is outside of the working directory. Such calls are always asked about; "always" allows this call only. */
+  /** True if the path is outside the working directory. The user is asked about each such call; "always" allows this call only. */
   readonly isOutside: boolean;
 }
 
 /** `always`: calls of this tool within the working directory need no confirmation for the rest of the turn. */
 export type PermissionAnswer = "yes" | "no" | "always";
 
-/** Whether a call may run, and on which file: the resolved path that was checked and confirmed. */
+/** The decision about a call. `target`: the resolved path that was checked and confirmed. */
 interface CallPermission {
   readonly isAllowed: boolean;
   readonly target: string | null;

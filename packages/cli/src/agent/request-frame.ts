@@ -5,14 +5,14 @@ import { BASH } from "./tools/bash.js";
 import { EDIT, READ, WRITE } from "./tools/file-tools.js";
 import { isFileTool, type Tool, type ToolName } from "./tools/tool.js";
 
-/** What a request has besides its messages. */
+/** The parts of a request other than its messages. */
 export interface RequestFrame {
   /** undefined: that of the session. */
   readonly system: string | undefined;
   readonly tools: readonly Tool[];
 }
 
-/** What the frame of a request depends on, besides its context. */
+/** The input of `buildRequestFrame` other than the context. */
 export interface FrameOptions {
   readonly session: Session;
   readonly permissions: Permissions;
@@ -43,8 +43,8 @@ export function buildRequestFrame({ session, permissions, cwd, tools = TOOLS }: 
 }
 
 /**
- * Whether the recall tools are offered once there is a summary. By default with any other tool: they only read the session, but
- * a model without tools may not accept any.
+ * True if the recall tools are offered once there is a summary. By default they are offered with any other tool: they only read the
+ * session, but a model without tools may not accept any.
  */
 export function offersRecall({ recall, ...others }: Permissions): boolean {
   return recall === undefined ? Object.values(others).some((one) => one !== undefined && one !== "off") : recall === "allow";

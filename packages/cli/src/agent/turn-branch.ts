@@ -52,7 +52,7 @@ export class TurnBranch {
 /** A question of the user without a complete reply. */
 export interface OpenQuestion {
   readonly text: string;
-  /** Whether the beginning of a reply is stored. A new request continues it. */
+  /** True if the beginning of a reply is stored. A new request continues it. */
   readonly isBegun: boolean;
 }
 

@@ -16,7 +16,7 @@ import type { TurnEvent, TurnResult } from "./turn-events.js";
 
 /** Maximum rounds of calls and results in one turn. */
 const MAX_ROUNDS = 50;
-/** How often a request that got no response is sent again. */
+/** Maximum number of retries of a request that got no response. */
 const RETRIES = 3;
 
 /** Options of a turn. While it runs, the caller must not move the leaf with this session handle. */
@@ -186,8 +186,8 @@ function frameTokens({ system, tools }: RequestFrame) {
 }
 
 /**
- * What `reportOverflow` is to examine: the error, or an empty reply that ended with `length`, because some models truncate the
- * context and then have no tokens left to reply. Undefined for any other reply.
+ * Returns the value that `reportOverflow` examines: the error, or an empty reply that ended with `length`, because some models
+ * truncate the context and then have no tokens left to reply. Undefined for any other reply.
  */
 function overflowErrorOf({ stopReason, error, content, usage }: Reply): unknown {
   if (stopReason === "error") return error;

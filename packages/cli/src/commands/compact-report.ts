@@ -65,7 +65,7 @@ interface PlanReport {
   /** null: nothing is kept. */
   readonly firstKeptEntryId: string | null;
   readonly tokensBefore: number;
-  /** Whether the active summary is updated with the entries since. */
+  /** True if the active summary is updated with the entries since. */
   readonly updatesSummary: boolean;
 }
 

@@ -144,7 +144,7 @@ function errorOf(result: Exclude<CompactionResult, CompactionDone>): Error {
 /** The command that undoes a compaction. */
 const UNDO = "bough compact --undo";
 
-/** What the user can do if there is nothing to compact, by reason. */
+/** Hints for the user if there is nothing to compact, by reason. */
 const REMEDIES: Readonly<Partial<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>>> = {
   "just-compacted": "--undo undoes it; then compact again.",
   "all-is-kept": "--keep TOKENS keeps fewer.",
@@ -172,7 +172,7 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
   for (const line of renderPlan(report, window)) out.line(...line);
 }
 
-/** Who wrote the compaction in force: the program of an import, or this store. null: there is none. */
+/** Returns the format of the import that wrote the compaction in force; null: there is no compaction, or this store wrote it. */
 async function findImporter(session: Session): Promise<string | null> {
   const { compaction } = await session.context();
   const { source } = await session.record();

@@ -103,7 +103,7 @@ function printSettings(out: Printer, { model, thinkingLevel, system }: SessionCo
   printPart(out, [styled("bold", "system"), styled("dim", `  ${describeTokens(tokens, tokens.system)}`)], textLines(system), brief);
 }
 
-/** What a message begins with; of a summary what it says, not its first heading. */
+/** Returns the beginning of a message; of a summary the beginning of its content, without the first heading. */
 function gistLines(message: ContextMessage): readonly Line[] {
   const isSummary = message.role === "compactionSummary" || message.role === "branchSummary";
   return isSummary ? textLines(summaryGist(message.summary)) : messageLines(message);

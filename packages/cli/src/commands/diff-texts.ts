@@ -10,11 +10,11 @@ import { PRINTED_CHARS } from "./recall-output.js";
 export interface Rest {
   readonly session: Session;
   readonly name: string;
-  /** Whether the user named one entry, and not the leaf or a session. */
+  /** True if the user named one entry, and not the leaf or a session. */
   readonly isEntry: boolean;
   /** All entries from the root. */
   readonly path: readonly OutlineRow[];
-  /** Those that the other branch has not. */
+  /** The entries that are not on the other branch. */
   readonly rows: readonly OutlineRow[];
   /** The file operations of `rows`. */
   readonly operations: readonly FileOperation[];
@@ -29,7 +29,7 @@ export interface ChangedFiles {
   readonly both: readonly string[];
 }
 
-/** Which of the two branches changed which files. */
+/** Returns the changed files, by the branches that changed them. */
 export function changedFiles(left: Rest, right: Rest): ChangedFiles {
   const [before, after] = [new Set(left.modified), new Set(right.modified)];
   return {
@@ -39,7 +39,7 @@ export function changedFiles(left: Rest, right: Rest): ChangedFiles {
   };
 }
 
-/** Prints the changed files, and of those that both branches changed the difference of their last known texts. */
+/** Prints the changed files. For a file that both branches changed, also prints the difference of its last known texts. */
 export async function printFiles(out: Printer, left: Rest, right: Rest): Promise<void> {
   const { onlyLeft, onlyRight, both } = changedFiles(left, right);
   for (const [where, files] of [

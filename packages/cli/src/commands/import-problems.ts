@@ -5,7 +5,7 @@ import { count, counted } from "../format/numbers.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 
-/** What was imported, and what was not. */
+/** The imported sessions, and the files that failed. */
 type Imported = Pick<ImportReport, "sessions" | "failed">;
 
 /** Maximum lines without `--verbose`. */

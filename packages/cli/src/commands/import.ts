@@ -155,7 +155,7 @@ interface ReportOptions {
   readonly verbose?: boolean;
   /** The store as it is printed. */
   readonly place: string;
-  /** Whether unchanged files were skipped. */
+  /** True if unchanged files were skipped. */
   readonly isSync: boolean;
 }
 

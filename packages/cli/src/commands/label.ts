@@ -34,7 +34,7 @@ export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, en
   });
 };
 
-/** What setting a label changed: nothing, another label of the entry, and entries that have the same label. */
+/** Returns lines about the effect of a label: no change, the label that it replaces, and other entries with the same label. */
 async function changeLines(
   session: Session,
   out: Printer,

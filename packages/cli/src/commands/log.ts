@@ -85,7 +85,7 @@ function printJson(out: Printer, session: object, rows: readonly OutlineRow[], l
   out.json({ session, entries: rows.map((row) => ({ ...row, label: names.get(row.id) ?? null })) });
 }
 
-/** What is printed around the text of an entry: its short id, its label, and the leaves at it. */
+/** The marks around the text of an entry: its short id, its label, and the leaves at it. */
 class Marks {
   readonly #ids: ReadonlyMap<string, string>;
   readonly #labels: ReadonlyMap<EntryId, string>;
@@ -132,7 +132,7 @@ async function printRows(out: Printer, _chosen: ChosenSession, rows: readonly Ou
 /** Entries that are read at once. */
 const PAGE = 200;
 
-/** What the text of entries is drawn with. */
+/** The glyphs and the directory with which the text of entries is drawn. */
 interface Shown {
   readonly glyphs: Printer["glyphs"];
   /** The session's directory: paths below it are printed relative to it. */

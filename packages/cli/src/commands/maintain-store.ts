@@ -105,7 +105,7 @@ function describePacked({ entries, bytesBefore, bytesAfter }: PackedStore, path:
   return `${counted(entries, "entry", "entries")} packed in ${path}: ${size}.`;
 }
 
-/** A store on a server, as the programs of PostgreSQL are told of it. */
+/** A store on a server, as arguments of PostgreSQL's programs, in quotes where a shell needs them. */
 interface ServerStore {
   readonly server: string;
   readonly schema: string;

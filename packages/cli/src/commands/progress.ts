@@ -18,7 +18,7 @@ const FIXED_COLUMNS = 50;
 
 /**
  * Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once, when the first part is done: an operation that
- * fails at once prints its error only. undefined: the one before goes on.
+ * fails at once prints its error only. Without `operation`, the previous one continues and only the bar is drawn.
  */
 export async function startProgress(io: Io, out: Printer, operation = ""): Promise<Progress> {
   const stream = io.progressStream;

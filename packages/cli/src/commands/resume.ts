@@ -120,7 +120,7 @@ function whoWrote({ source }: SessionRecord): string {
     : `Sessions of the format ${source.format} cannot be resumed by a command`;
 }
 
-/** The session that was imported, which its agent itself goes on with. */
+/** Returns the command with which an agent continues its own session, from which this one was imported. */
 function originalOf(agent: ResumingAgent, { record, branch }: Branch, place: WorkingDirectory): Start {
   const { source } = record;
   if (record.kind === "subagent")

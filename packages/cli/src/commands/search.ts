@@ -95,7 +95,7 @@ function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequ
   };
 }
 
-/** Whether no option asks for a list or a form of it. */
+/** True if no option asks for a list or a form of it. */
 function isBare(options: SearchOptions): boolean {
   const { store: _store, limit: _limit, pager: _pager, ...others } = options;
   return Object.values(others).every((value) => value === undefined);
@@ -157,13 +157,13 @@ async function printHits(out: Printer, store: Store, page: SearchPage, { atStore
   if (first !== undefined) out.line(styled("dim", `Open the first in the tree: ${first}${atStore}`));
 }
 
-/** Where the hits are: the option that names the store, and whether one session was searched. */
+/** The place of the hits: the option that names the store, and whether one session was searched. */
 interface HitPlace {
   readonly atStore: string;
   readonly isWithin: boolean;
 }
 
-/** How the query was understood, and how the hits differ from it. */
+/** Explains how the query was parsed, and how the hits differ from it. */
 function explainPage({ matched, unclosedQuote }: SearchPage): readonly string[] {
   const quote = unclosedQuote === null ? [] : [`The quotation mark is not closed: "${unclosedQuote}" is searched as a phrase.`];
   switch (matched.kind) {
@@ -189,7 +189,7 @@ function groupBySession(hits: readonly SearchHit[]): Iterable<readonly SearchHit
   return groups.values();
 }
 
-/** What a person types for a session and its entries. */
+/** The names by which the user refers to a session and its entries. */
 interface Names {
   readonly title: string;
   readonly session: string;

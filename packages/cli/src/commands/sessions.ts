@@ -149,7 +149,7 @@ interface SessionColumn extends Column {
   readonly cell: (session: ListedSession, world: CellWorld) => Line;
   /** The width of the table from which on the column is shown, so that titles keep room. */
   readonly from?: number;
-  /** Whether a session has something to say in the column; one that says nothing of any is left out. */
+  /** True if a session has a value in the column. A column without a value for any session is left out. */
   readonly says?: (session: ListedSession) => boolean;
 }
 
@@ -208,7 +208,7 @@ const COLUMNS: readonly SessionColumn[] = [
 
 function columnsFor(width: number, sessions: readonly ListedSession[]): readonly SessionColumn[] {
   const shown = COLUMNS.filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
-  // Titles tell sessions apart: other columns are dropped before titles get less than two fifths of the width.
+  // Titles identify sessions: other columns are dropped before titles get less than two fifths of the width.
   return shown.map((column) => (column.cell === titleCell ? { ...column, shrinksTo: Math.max(12, Math.floor(width * 0.4)) } : column));
 }
 
@@ -227,7 +227,7 @@ export function costCell(cost: number | null): string {
   return cost === null ? "–" : dollars(cost);
 }
 
-/** An empty list is explained, so that users can tell filters from an empty store. */
+/** Explains an empty list, so that users can distinguish filters from an empty store. */
 async function explainEmptyList(store: Store, io: Io, options: SessionsOptions): Promise<string> {
   const [any] = (await store.listSessions({ kind: "all", archived: "all", empty: true, limit: 1 })).items;
   if (any === undefined) return "The store is empty. Import sessions: bough import.";

@@ -17,10 +17,10 @@ export interface WatchOptions extends CommonOptions {
   readonly agent?: readonly string[];
 }
 
-/** Everything is looked at this often: events may be lost, and network folders send none for writes of other machines. */
+/** Interval of full syncs, in milliseconds: events may be lost, and network folders send none for writes of other machines. */
 const LOOK_MS = 60_000;
 
-/** The same where a folder sends no events, and after a sync that failed. */
+/** Interval of full syncs while a folder sends no events, and after a sync that failed, in milliseconds. */
 const POLL_MS = 5000;
 
 /** The file system may round the time of a write. */
@@ -47,10 +47,10 @@ class WatchRun {
   readonly #signal: AbortSignal;
   readonly #changed = new ChangedPaths();
   #watcher: FolderWatcher | undefined;
-  /** The last failure of each file, so that it is told once. */
+  /** The last failure of each file, so that it is printed once. */
   readonly #failures = new Map<string, string>();
   #syncFailure = "";
-  /** The sessions whose last reply is being written, by file and id: until when it is waited for. */
+  /** The sessions whose last reply is still being written, by file and id. `untilMs`: when the reply counts as complete. */
   readonly #held = new Map<string, { readonly path: string; readonly untilMs: number }>();
 
   constructor(invocation: Invocation<WatchOptions>, store: Store, signal: AbortSignal) {
@@ -64,7 +64,7 @@ class WatchRun {
     const folders = await findAgentFolders(sourceEnvironment(io));
     const isChosen = ({ agent, format }: { agent: string; format: string }) =>
       options.agent?.some((name) => [agent, format].some((own) => own.toLowerCase() === name.toLowerCase())) ?? true;
-    // Watched before the first look: what is written meanwhile is looked at afterwards.
+    // Starts before the first sync: files that change during that sync are synced after it.
     this.#watcher = new FolderWatcher(folders.filter(isChosen), ["darwin", "win32"].includes(platform()), {
       onChange: (path) => this.#changed.add(path),
       onUnwatched: (folder, reason) => void this.#tellUnwatched(folder, reason),
@@ -110,7 +110,7 @@ class WatchRun {
     }
   }
 
-  /** A store that is busy or full may be free later: the watch goes on. Told once. */
+  /** Prints once that the store is busy or full; the watch continues and tries again. Throws any other error. */
   async #tellSyncFailure(error: unknown): Promise<void> {
     if (this.#signal.aborted || !(error instanceof StoreBusyError || error instanceof StoreFullError)) throw error;
     if (this.#syncFailure !== error.message) await this.#invocation.out.note(styled("error", "waiting: "), errorLine(error));
@@ -131,7 +131,7 @@ class WatchRun {
     }
   }
 
-  /** Forgets those whose time has come: a look at everything reads them, or their file is gone. */
+  /** Forgets the sessions whose `untilMs` has passed: the next full sync reads them, or their file is gone. */
   #dropHeld(): void {
     for (const [key, { untilMs }] of this.#held) if (untilMs <= Date.now()) this.#held.delete(key);
   }

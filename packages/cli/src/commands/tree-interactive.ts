@@ -69,7 +69,7 @@ async function openCompactor(io: Io, session: Session): Promise<Compactor> {
   return (await import("../session/summary-compactor.js")).openSummaryCompactor(io, session);
 }
 
-/** Prints where the session stands after a move, the message to send again, and how to go on. */
+/** Prints the leaf after a move, the message to send again, and the command that continues the session. */
 export async function printEnd(out: Printer, store: Store, { sessionId, result }: VisitsEnd): Promise<void> {
   if (result.kind === "deleted") return out.note("Another process deleted this session.");
   if (result.kind !== "moved") return;

@@ -15,7 +15,7 @@ export const runCompletion: Command = async ({ out, args: [shell] }) => {
   out.document(SCRIPTS[found]);
 };
 
-/** What a shell asks: the line up to the cursor (bash), or the words behind `bough`, of which the last one is at the cursor. */
+/** The request of a shell: the line up to the cursor (bash), or the words after `bough`; the last word is at the cursor. */
 export interface CompletionQuestion {
   readonly shell: Shell;
   readonly line?: string | undefined;

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import { FILES } from "./scripts.js";
 
-/** What can stand at the cursor. */
+/** A completion of the word at the cursor. */
 export interface Candidate {
   readonly value: string;
   readonly description: string;

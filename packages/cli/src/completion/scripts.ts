@@ -6,7 +6,7 @@ export type Shell = (typeof SHELLS)[number];
 /** A line of the answer that means: complete with the names of files. */
 export const FILES = ":files";
 
-/** What installs the completion, as one line of each shell. */
+/** The command line that installs the completion, by shell. */
 export const INSTALL: Readonly<Record<Shell, string>> = {
   bash: "echo 'eval \"$(bough completion bash)\"' >> ~/.bashrc",
   zsh: "echo 'eval \"$(bough completion zsh)\"' >> ~/.zshrc",

@@ -11,10 +11,10 @@ import type { Candidate, StoreNames } from "./candidates.js";
 /** Sessions and entries that are offered. */
 const MOST = 200;
 
-/** Sessions among which names are looked for. */
+/** Maximum number of sessions that are searched for names. */
 const SEARCHED = 5000;
 
-/** How long a key press may wait for the store, in milliseconds. */
+/** Maximum time that a key press waits for the store, in milliseconds. */
 const MOST_WAIT_MS = 1500;
 
 /** The names in the store that `--store` names, which is opened read-only for each question. */

@@ -67,7 +67,7 @@ function mergeConfig(written: ConfigInput, change: ConfigChange): Readonly<Recor
   return { ...before, ...Object.fromEntries(changed) };
 }
 
-/** Whether a value is an object with members. */
+/** True if a value is an object with members, not null or an array. */
 export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,7 +9,7 @@ import { FinderPerformer, type FinderWorld } from "./perform.js";
 import { showSelection, startQuery, update } from "./update.js";
 import { view } from "./view.js";
 
-/** How a finder starts: with a query, or as it was when a hit was opened. */
+/** The start of a finder: a query, or its state when a hit was opened. */
 export type FinderStart = { readonly query: string; readonly keys?: KeyOverrides | undefined } | { readonly resumed: FinderModel };
 
 /** The setting `mouse`: false turns the mouse off. */
@@ -17,7 +17,7 @@ export interface FinderOptions {
   readonly mouse?: boolean | undefined;
 }
 
-/** How a finder ended, and its state, for going on there. */
+/** The result of a finder, and its state, from which it can be resumed. */
 export interface FinderEnd {
   readonly result: FinderResult;
   readonly model: FinderModel;

@@ -8,7 +8,7 @@ import type { KeyTable } from "../tui/key-table.js";
 import type { Size, Step } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
 
-/** Which entries are searched, by their role. */
+/** The roles of the entries that are searched. */
 export type RoleFilter = "all" | "user" | "assistant" | "tools" | "summaries";
 
 /** The conditions of each role filter. */
@@ -67,11 +67,11 @@ export interface FinderModel {
   readonly within: FoundSession | null;
   /** Id of the last query; results of earlier ones are dropped. */
   readonly queryId: number;
-  /** Whether the results of the last query are still awaited. */
+  /** True while results of the last query are outstanding. */
   readonly isSearching: boolean;
   /** The result of the last query that has one; null: there is no query. */
   readonly found: Found | null;
-  /** Why the query is invalid, or the search failed; null: it did not. */
+  /** The reason why the query is invalid or the search failed; null: neither. */
   readonly problem: string | null;
   /** The list: hits grouped by session, the session with the best hit first. */
   readonly rows: readonly FinderRow[];
@@ -85,12 +85,12 @@ export interface FinderModel {
   readonly result: FinderResult | undefined;
 }
 
-/** How the finder ended. `entryId` null: the title of the session is the hit. */
+/** The result that closes the finder. `entryId` null: the title of the session is the hit. */
 export type FinderResult =
   | { readonly kind: "open"; readonly sessionId: SessionId; readonly entryId: EntryId | null; readonly query: string }
   | { readonly kind: "closed" };
 
-/** What `update` requests. */
+/** An effect that `update` requests. */
 export type FinderEffect =
   | {
       readonly kind: "search";
@@ -101,7 +101,7 @@ export type FinderEffect =
     }
   | { readonly kind: "preview"; readonly hit: SearchHit; readonly width: number; readonly words: Found["words"] };
 
-/** What effects dispatch. */
+/** An event that an effect dispatches. */
 export type FinderEvent =
   | { readonly kind: "found"; readonly queryId: number; readonly found: Found; readonly isLast: boolean; readonly nowMs: number }
   | { readonly kind: "failed"; readonly queryId: number; readonly problem: string }

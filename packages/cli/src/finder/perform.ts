@@ -9,7 +9,7 @@ import { type Line, styled } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
 import { type FinderEffect, type FinderEvent, type FoundSession, ROLE_CONDITIONS } from "./model.js";
 
-/** What the finder searches. */
+/** The store that the finder searches, and the conditions of each search. */
 export interface FinderWorld {
   readonly store: Store;
   readonly io: Pick<Io, "env" | "now">;
@@ -21,7 +21,7 @@ export interface FinderWorld {
 const FIRST_PAGE = 40;
 const NEXT_PAGE = 120;
 
-/** Most hits of a query: who looks for more adds a word. */
+/** Maximum hits of a query. A user who needs others adds a word to the query. */
 const MAX_HITS = 400;
 
 type EffectOf<Kind extends FinderEffect["kind"]> = Extract<FinderEffect, { kind: Kind }>;

@@ -7,13 +7,13 @@ import { panesOf } from "./panes.js";
 /** The lines above the list: heading and query. */
 const HEAD_ROWS = 2;
 
-/** What the pointer does: chooses a row of the list, scrolls the list, or the preview. undefined: nothing. */
+/** The action of a mouse event: choose a row of the list, scroll the list, or scroll the preview. */
 export type Pointed =
   | { readonly kind: "row"; readonly row: number; readonly isOpened: boolean }
   | { readonly kind: "list"; readonly direction: 1 | -1 }
   | { readonly kind: "preview"; readonly model: FinderModel };
 
-/** What is under the pointer, and what the event does there. */
+/** Returns the action of a mouse event at the position of the pointer; undefined: none. */
 export function pointedAt(model: FinderModel, event: MouseEvent): Pointed | undefined {
   if (event.action !== "press") {
     const direction = event.action === "wheelUp" ? -1 : 1;

@@ -36,7 +36,7 @@ export function view(model: FinderModel): Frame {
   return { lines: fitted, cursor: { row: Math.min(1, rows - 1), column: Math.min(FIELD_SIGN.length + field.column, columns - 1) } };
 }
 
-/** What is searched, and how many hits there are. */
+/** Draws the scope of the search and the number of hits. */
 function headLine(model: FinderModel): Line {
   const { within, glyphs, size, role } = model;
   const status = styled(model.problem === null ? "dim" : "error", ` ${statusText(model)} `);

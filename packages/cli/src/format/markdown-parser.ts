@@ -1,6 +1,6 @@
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock } from "markdown-it";
 
-/** Blocks below so many others are paragraphs: a list and its item are two. */
+/** Maximum nesting of blocks; deeper blocks become paragraphs. A list and its item are two levels. */
 const MAX_LEVEL = 24;
 
 const CJK = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;

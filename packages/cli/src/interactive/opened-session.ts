@@ -18,7 +18,7 @@ export interface InteractiveRun {
   readonly config: Config;
   /** The current model: from options, environment and config, or chosen with /model. */
   model: ChatModel | null;
-  /** Whether the notice that no model is configured was shown. */
+  /** True if the notice that no model is configured was shown. */
   isNotebookShown: boolean;
   /** The command-line options of the model. */
   readonly options: ChatOptions;

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Io } from "../terminal/io.js";
 
-/** How a client is told of a server: where its config file is, and what the entry looks like there. */
+/** An MCP client: the place of its config file, and the form of a server's entry in it. */
 export interface McpClient {
   readonly name: string;
   readonly title: string;
@@ -10,11 +10,11 @@ export interface McpClient {
   /** The members that lead to the entry. */
   readonly path: readonly string[];
   readonly entry: (start: StartLine) => Readonly<Record<string, unknown>>;
-  /** Whether the client is started from a terminal, and so finds programs by PATH. */
+  /** True if the client is started from a terminal, and so finds programs by PATH. */
   readonly knowsPath: boolean;
 }
 
-/** What decides where config files are. */
+/** The facts that decide where config files are. */
 type ClientIo = Pick<Io, "env" | "home"> & { readonly platform: NodeJS.Platform };
 
 /** The program that the client starts, and its arguments. */

@@ -121,7 +121,7 @@ function unchanged(file: string, why: string): ClientConfigError {
   return new ClientConfigError(`${file} was not changed: ${why}.`);
 }
 
-/** What a text editor of Windows puts before the text. */
+/** The mark that text editors of Windows write before the text. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
 function jsonConfig(file: string, before: string | undefined): Config {

@@ -7,8 +7,8 @@ const EDGE_CHARS = 500;
 const LINE_FEED = 0x0a;
 
 /**
- * The messages of a client, one a line. A longer one than 8 MB is left out and answered with an error, so that the client learns why and
- * the server goes on.
+ * Returns the messages of a client, one a line, without those of more than 8 MB. Each of these is answered with an error on `output`,
+ * so that the client gets the reason and the server continues.
  */
 export function limitLines(input: Readable, output: Writable): Readable {
   const limited = new PassThrough();

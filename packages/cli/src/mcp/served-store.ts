@@ -65,7 +65,10 @@ async function closeUnused({ store, calls }: Opened): Promise<void> {
   await opened?.close();
 }
 
-/** What tells a file from another one at the same path; empty: there is none, or the store is on a server. */
+/**
+ * Returns the identity of the file at a path, which differs from that of a file that replaces it; empty: there is no file, or the store is
+ * on a server.
+ */
 async function readFileId(path: string | undefined): Promise<string> {
   if (path === undefined) return "";
   const found = await stat(path, { bigint: true }).catch(() => undefined);

@@ -95,7 +95,7 @@ function failure(text: string): CallToolResult {
   return { content: [{ type: "text", text: cleanText(text) }], isError: true };
 }
 
-/** What a model can do about an error. The hints of the library speak of its functions. */
+/** Hints for the model, by the code of the error. They replace the library's hints, which name its functions. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ["SESSION_NOT_FOUND", "list_sessions lists them."],
   ["ENTRY_NOT_FOUND", "search_sessions and get_tree give the ids."],
@@ -103,7 +103,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ["STORE_NOT_FOUND", "The user creates it with: bough import PATH."],
 ]);
 
-/** One line for the model. An error that is not expected is named as such, and the server goes on. */
+/** Returns one line for the model. An unexpected error is marked as unexpected; the server continues. */
 function explain(error: unknown): string {
   if (error instanceof InvalidInputError) return error.message;
   if (!(error instanceof BoughError)) return `Unexpected error: ${errorLine(error)}`;

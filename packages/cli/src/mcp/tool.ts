@@ -15,7 +15,7 @@ export interface McpTool {
   readonly answer: (source: McpSource, input: unknown) => Promise<string>;
 }
 
-/** What the tools read. */
+/** The store that the tools read. */
 export interface McpSource {
   readonly store: Store;
   /** Masks the secrets of answers. undefined: they are kept. */
@@ -63,7 +63,11 @@ export const INPUT = {
   maxChars: z.int().min(500).max(100_000).default(12_000).describe("The most characters of the answer."),
 } as const;
 
-/** Opens the session that a model named. The titles in the error are masked as in answers. @throws {SessionNotFoundError | AmbiguousNameError} */
+/**
+ * Opens the session that a model named. The titles in the error are masked as in answers.
+ *
+ * @throws {SessionNotFoundError | AmbiguousNameError}
+ */
 export async function openNamed({ store, masks }: McpSource, name: string): Promise<Session> {
   const mask = masks && ((title: string, id: SessionId) => masks.maskTitle(title, () => store.openSession(id)));
   return store.openSession((await store.resolveSession(name, mask)).id);
@@ -82,7 +86,7 @@ export function cutLines(lines: readonly string[], maxChars: number, rest: strin
   return left === 0 ? kept.join("\n") : [...kept, rest.replace("N", String(left))].join("\n");
 }
 
-/** The beginning of a text, at most so many characters, never half a surrogate pair. */
+/** Returns the beginning of a text, at most `maxChars` characters, without half of a surrogate pair. */
 function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   return `${text.slice(0, pairStart(text, maxChars - 1))}…`;

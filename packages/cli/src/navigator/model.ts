@@ -52,9 +52,9 @@ export interface NavigatorModel {
   readonly search: Search | null;
   /** The entry to select once the tree is read; null: the leaf, or the selected one. */
   readonly opensAt: EntryId | null;
-  /** Whether closing returns to the navigator of another session. */
+  /** True if closing returns to the navigator of another session. */
   readonly isVisit: boolean;
-  /** What the session was forked from, or whose call started it. */
+  /** The session from which this one was forked, or whose call started it. */
   readonly parent: SessionParent | null;
   /** The sessions of subagents, by the entry with the call that started them. */
   readonly subagents: ReadonlyMap<EntryId, readonly Subagent[]>;
@@ -86,7 +86,7 @@ export interface NavigatorTree {
   readonly leafId: EntryId | null;
 }
 
-/** A tree of which the rest is being read. */
+/** The progress of reading a tree. */
 export interface Reading {
   readonly done: number;
   readonly total: number;
@@ -97,9 +97,9 @@ export interface Reading {
 /** An incremental search. Hits arrive in pages; `total` is the number of all hits. */
 export interface Search {
   readonly field: Field;
-  /** Whether the navigator was opened with it: closing then does not end it first. */
+  /** True if the navigator was opened with this search: closing the navigator then does not end the search first. */
   readonly isGiven: boolean;
-  /** Whether keys edit the field; otherwise they act on the list. */
+  /** True if keys edit the field; otherwise they act on the list. */
   readonly isTyping: boolean;
   /** The current query; hits of other queries are dropped. */
   readonly queryId: number;
@@ -108,11 +108,11 @@ export interface Search {
   readonly total: number;
   /** By row number: the text around the first match. Hits by their label have none. */
   readonly snippets: ReadonlyMap<number, HitSnippet>;
-  /** What `hits` match; null: no result yet. */
+  /** The words that `hits` match; null: no result yet. */
   readonly words: SearchWords | null;
-  /** Whether the ancestors of hits are shown too. */
+  /** True if the ancestors of hits are shown too. */
   readonly showsAncestors: boolean;
-  /** Why the query is invalid; null: it is valid. */
+  /** The reason why the query is invalid; null: it is valid. */
   readonly problem: string | null;
 }
 
@@ -131,7 +131,7 @@ interface Preview extends Pane {
   /** The entry and width that `lines` were requested for. A change of either requests them again. */
   readonly entryId: EntryId | null;
   readonly width: number;
-  /** What is marked in the lines; null: nothing. A change requests the lines again. */
+  /** The words that are marked in the lines; null: none. A change requests the lines again. */
   readonly words: SearchWords | null;
   /** The place to go to when the requested lines arrive. */
   readonly goesTo: GoesTo;
@@ -154,7 +154,7 @@ export type Dialog =
   | { readonly kind: "working"; readonly text: string; readonly sinceMs: number | null; readonly isCancelled: boolean }
   | { readonly kind: "comparison"; readonly lines: readonly Line[]; readonly scroll: number };
 
-/** What is done about a branch that is left: ask each time, or as set in the config file. */
+/** The action when a move leaves a branch: ask each time, or as set in the config file. */
 export type Leaving = "ask" | "no-summary" | "summary";
 
 /** The result that closes the navigator. */
@@ -168,9 +168,9 @@ export type NavigatorResult =
   /** Another process deleted the session. */
   | { readonly kind: "deleted" };
 
-/** What `update` requests; `NavigatorPerformer` carries it out. */
+/** An effect that `update` requests; `NavigatorPerformer` performs it. */
 export type NavigatorEffect =
-  /** `entries`: how many there are; `rows`: how many the screen shows. */
+  /** `entries`: the number of entries in the session; `rows`: the number of rows on the screen. */
   | { readonly kind: "load"; readonly entries: number; readonly rows: number }
   /** Reads rows in full, by their sequence numbers. */
   | { readonly kind: "rows"; readonly seqs: readonly number[] }
@@ -179,7 +179,7 @@ export type NavigatorEffect =
       readonly entryId: EntryId;
       readonly width: number;
       readonly isBranchPoint: boolean;
-      /** The replies that the row stands for, if it is a group of calls. */
+      /** The replies that are drawn as this row, if it is a group of calls. */
       readonly calls?: readonly EntryId[] | undefined;
       readonly label?: string | undefined;
       readonly words: SearchWords | null;
@@ -197,7 +197,7 @@ export type NavigatorEffect =
   | { readonly kind: "compare"; readonly marks: readonly [ComparedMark, ComparedMark]; readonly width: number }
   | { readonly kind: "remember"; readonly choice: number };
 
-/** What effects dispatch. */
+/** An event that an effect dispatches. */
 export type NavigatorEvent =
   /** The end of the leaf's path was read; `loaded` follows. */
   | { readonly kind: "begun"; readonly tree: NavigatorTree; readonly total: number }
@@ -241,7 +241,7 @@ export type NavigatorEvent =
 /** The next model of the navigator, with effects. */
 export type NavigatorStep = Step<NavigatorModel, NavigatorEffect>;
 
-/** What effects operate on. */
+/** The objects that effects operate on. */
 export interface NavigatorWorld {
   readonly store: Store;
   readonly session: Session;

@@ -27,13 +27,13 @@ export interface NavigatorPreferences {
   readonly mouse?: boolean | undefined;
 }
 
-/** Where a navigator opens; by default at the leaf. */
+/** The place at which a navigator opens; by default the leaf. */
 export interface NavigatorOpening {
   /** The entry to select; null: the leaf. */
   readonly entryId?: EntryId | null | undefined;
   /** A search that is active from the start; the entry is one of its hits. Closing the navigator then does not end the search first. */
   readonly query?: string | undefined;
-  /** Whether closing it returns to another navigator. */
+  /** True if closing it returns to another navigator. */
   readonly isVisit?: boolean | undefined;
 }
 

@@ -6,7 +6,7 @@ import { type ListShape, topOf } from "../tui/list.js";
 import type { NavigatorModel, NavigatorStep, NavigatorTree } from "./model.js";
 import { panesOf } from "./panes.js";
 
-/** Of a group of calls so many replies are read for its preview. */
+/** Maximum replies that are read for the preview of a group of calls. */
 const PREVIEWED_CALLS = 200;
 
 /** Number of visible rows. */

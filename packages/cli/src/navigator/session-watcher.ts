@@ -13,10 +13,10 @@ const TICK_MS = 30_000;
 /** Interval of progress while a long session is read, in milliseconds. */
 const PROGRESS_MS = 100;
 
-/** A session of up to so many entries is read at once, and a longer one in pages of so many. */
+/** Maximum entries of one read: a session of up to this size is read at once, a longer one in pages of this size. */
 const AT_ONCE = 2000;
 
-/** How much of the leaf's path is read first, in screens: the filter may hide most rows. */
+/** The part of the leaf's path that is read first, in screens: the filter may hide most rows. */
 const PATH_SCREENS = 4;
 
 /** Reads the tree of a session, then reads what other processes write to it, and dispatches that. */

@@ -7,7 +7,7 @@ import { panesOf } from "./panes.js";
 import { listOf, selectedPosition, selectPosition, selectRow } from "./selection.js";
 import { foldSignColumn } from "./view-rows.js";
 
-/** What a click means beyond the selection of a row. */
+/** The result of a mouse event: the next step, and whether a row was opened. */
 interface Clicked {
   readonly step: NavigatorStep;
   /** A double click on a row: as Enter. */

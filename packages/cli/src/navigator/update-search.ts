@@ -148,7 +148,7 @@ export function goToMatch(model: NavigatorModel, direction: Direction): Navigato
   return selectAndReveal({ ...model, preview: { ...preview, goesTo } }, row);
 }
 
-/** Whether the preview shows the selected entry with marked words. */
+/** True if the preview shows the selected entry with marked words. */
 export function hasPlaces(model: NavigatorModel): boolean {
   const { preview } = model;
   return preview.isShown && preview.goesTo === "keep" && preview.places.length > 0 && preview.entryId === selectedId(model);

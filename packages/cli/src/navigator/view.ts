@@ -82,7 +82,7 @@ function listLines(model: NavigatorModel, { columns, rows }: Size): readonly Fra
   return padLines(lines.length === 0 ? emptyLines(model, tree, columns) : lines, rows);
 }
 
-/** Why the list is empty: no entries, no hits, or a filter. */
+/** Explains why the list is empty: no entries, no hits, or a filter. */
 function emptyLines(model: NavigatorModel, { index }: NavigatorTree, columns: number): readonly FrameLine[] {
   const message = (text: string) => [plainLine(...fitLine([styled("dim", text)], columns, model.glyphs.ellipsis))];
   if (index.size === 0) return message("No entries yet.");
@@ -116,7 +116,7 @@ function headLine(model: NavigatorModel, columns: number): FrameLine {
   return plainLine(...fitLine([...name, gap, ...right], columns, glyphs.ellipsis));
 }
 
-/** How much of the tree was read, and that keys wait for the rest. */
+/** Describes how much of the tree was read, and how many keys wait for the rest. */
 function readingText({ done, total, held }: Reading): string {
   const keys = held.length === 0 ? "" : `, ${counted(held.length, "key")} waiting`;
   return `reading ${count(Math.min(done, total))} of ${counted(total, "entry", "entries")}${keys}`;

@@ -4,7 +4,7 @@ import type { OutlineRow } from "@bough/session-core";
 export interface Segment {
   /** Row numbers in order of arrival, first to last; at least one. */
   readonly rows: readonly number[];
-  /** The branches that leave at its end, without the one that its line goes on with. */
+  /** The branches that leave at its end, without the one on which its line continues. */
   readonly branches: readonly BranchLine[];
 }
 
@@ -24,14 +24,14 @@ export class BranchShape {
   /** By row number, -1 for first entries. */
   readonly parents: Int32Array;
   readonly #rows: readonly OutlineRow[];
-  /** By row number: the child that the line goes on with, -1 at its end. */
+  /** By row number: the child with which the line continues, -1 at its end. */
   readonly #next: Int32Array;
   /** The other children of each row; of -1 the other first entries. */
   readonly #others = new Map<number, number[]>();
 
   /**
    * Linear in the rows, which are all of the session in order of arrival. The first line ends at `leaf` (null: no line is active);
-   * every other one goes on to the newest entry below its first.
+   * every other line ends at the newest entry below its first.
    */
   constructor(rows: readonly OutlineRow[], leaf: OutlineRow | null) {
     this.#rows = rows;

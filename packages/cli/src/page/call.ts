@@ -5,7 +5,7 @@ import { changeHtml, countLines, outputBlock, patchHtml } from "./code.js";
 import { attachmentHtml, type ShownParts } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 
-/** A change of at most so many lines is open. */
+/** Maximum lines of a change that is unfolded when the page opens. */
 const MAX_OPEN_CHANGE = 40;
 
 /** The input of a call as HTML. */

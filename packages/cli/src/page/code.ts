@@ -23,7 +23,7 @@ function foldedIfLong(shown: Html, text: string, most: number): Html {
   return lines <= most ? shown : html`<details class="long"><summary>${lines} lines</summary>${shown}</details>`;
 }
 
-/** How many lines a text has. */
+/** Returns the number of lines of a text. */
 export function countLines(text: string): number {
   let lines = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) lines += 1;

@@ -3,9 +3,9 @@ import { bytes, counted } from "../format/numbers.js";
 import { type Html, html, NOTHING } from "./html.js";
 import { type HeadingLevel, renderMarkdown } from "./markdown.js";
 
-/** What is shown of a session, and how. */
+/** The parts of a session that are shown, and their form. */
 export interface ShownParts {
-  /** Whether the thinking of models is shown. */
+  /** True if the thinking of models is shown. */
   readonly thinking: boolean;
   /** Tool output: none, its first 20 lines, or all. */
   readonly toolOutput: "none" | "short" | "full";

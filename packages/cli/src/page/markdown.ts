@@ -54,7 +54,7 @@ function openLink(address: string): string {
   return isSafeAddress(address) ? `<a href="${escapeHtml(address)}" rel="noopener noreferrer" target="_blank">` : "<a>";
 }
 
-/** Whether a link may lead to an address: `http`, `https` or `mailto`. */
+/** True if a link may lead to the address: `http`, `https` or `mailto`. */
 function isSafeAddress(address: string): boolean {
   return /^(?:https?:\/\/|mailto:)[^\s\u0000-\u001f]/i.test(address);
 }

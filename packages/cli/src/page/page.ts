@@ -11,13 +11,13 @@ import { type Html, html, joinHtml } from "./html.js";
 import { articleHtml, Headings, stepHtml } from "./step.js";
 import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
-/** What of a session a page shows. */
+/** The parts of a session that a page shows, and the masking of secrets in them. */
 export interface PageOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput">> {
   /** The end of the path that is shown first. Default: the leaf. */
   readonly leafId?: EntryId | null;
   /** Only that path; the other branches are not in the page. */
   readonly branchOnly?: boolean;
-  /** Whether entries are shown that were kept out of the conversation. */
+  /** True to show entries that were kept out of the conversation. */
   readonly private?: boolean;
   /** Replaces secrets in a text that is not part of an entry. */
   readonly mask?: (text: string) => string;
@@ -64,7 +64,7 @@ class PageWriter {
   readonly #headings = new Headings();
   /** Entries of the line without an article of their own: links to them lead to the next one. */
   #unshown: EntryId[] = [];
-  /** How many articles the current chunk has. */
+  /** Number of articles in the current chunk. */
   #chunk = 0;
 
   private constructor(

@@ -9,17 +9,17 @@ import { pagePolicy } from "./document.js";
 /** An answer: a page in pieces; undefined: there is none at this path. */
 type Answer = AsyncIterable<string> | undefined;
 
-/** What a server shows, and how long. */
+/** Options of `PageServer`. */
 interface PageServerOptions {
   /** 0: any free one. */
   readonly port: number;
-  /** The server ends when no page was asked for during this time; 0: never. */
+  /** The server ends after this time without a request; 0: never. */
   readonly idleMs: number;
   /** The page at a path below the secret folder, without a slash at its start. It may throw, before the first piece. */
   readonly page: (path: string) => Promise<Answer>;
 }
 
-/** Milliseconds for which a connection is waited for when the server ends. */
+/** Time until the server closes open connections when it ends, in milliseconds. */
 const GRACE = 500;
 
 /**
@@ -51,7 +51,7 @@ export class PageServer {
     return server;
   }
 
-  /** The address of the pages. Whoever knows it can read them. */
+  /** The address of the pages. Anyone with the address can read them. */
   get address(): string {
     return `${this.#origin}/${this.#token}/`;
   }
@@ -97,7 +97,7 @@ export class PageServer {
     try {
       await this.#respond(request, response);
     } catch {
-      // The reader went away, or reading failed in the middle: the page is cut off.
+      // The client disconnected, or reading failed in the middle: the page is incomplete, so the connection is closed.
       response.destroy();
     } finally {
       this.#open -= 1;
@@ -148,7 +148,7 @@ function newToken(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Compares names in a time that says nothing about them. */
+/** Compares two names in a time that does not depend on their content. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(token));

@@ -12,7 +12,7 @@ import type { HeadingLevel } from "./markdown.js";
 export interface StepHtml {
   /** The class of its article. */
   readonly kind: "user" | "assistant" | "command" | "custom" | "system" | "summary" | "setting";
-  /** Its heading; empty: it goes on with what is above. */
+  /** Its heading; empty: the step continues the one above. */
   readonly heading: string;
   readonly body: Html;
 }
@@ -115,7 +115,7 @@ function filesHtml(title: string, files: readonly string[]): Html {
   return html`<details class="files"><summary>${title}: ${files.length}</summary><ul>${joinHtml(items)}</ul></details>`;
 }
 
-/** Where a step stands in its session. Steps are numbered by the arrival of their first entries. */
+/** The place of a step in its session. Steps are numbered by the arrival of their first entries. */
 export interface StepPlace {
   readonly step: number;
   /** The step above; -1: it is a first one. */
@@ -126,7 +126,7 @@ export interface StepPlace {
   readonly label: string | undefined;
 }
 
-/** The level of a heading; undefined: the step goes on with what is above it and has none. */
+/** The level of a heading; undefined: the step continues the one above and has no heading. */
 type Level = 2 | 3 | undefined;
 
 /** The levels of headings: a message of the user and a summary have the second, replies to them the third, without repetitions. */

@@ -66,7 +66,7 @@ interface OpenLine {
   readonly line: BranchLine;
   /** The next segment. */
   at: number;
-  /** Whether its first row is written, and its other rows are in a group below that row. */
+  /** The group below its first row, which contains its other rows. `needed`: the first row is not written yet. */
   group: "none" | "needed" | "open";
 }
 
@@ -122,16 +122,16 @@ function* segmentRows(open: OpenLine, segment: Segment, rowsOf: RowsOf): Generat
 
 interface RowPlace {
   readonly level: number;
-  /** How many branches leave it; 0: it is no branch point. */
+  /** Number of branches that leave it; 0: it is no branch point. */
   readonly branches: number;
-  /** Whether a branch starts with it, of so many entries. */
+  /** True if a branch starts with it; that branch has `entries` entries. */
   readonly isHead: boolean;
   readonly entries: number;
-  /** Whether its branch folds. */
+  /** True if its branch can be folded. */
   readonly isFolder: boolean;
 }
 
-/** Browsers skip so many rows at once while they are not on screen. */
+/** Rows in a block, which browsers skip as a whole while it is not on screen. */
 const CHUNK = 100;
 
 /** Deeper rows are not indented further. */

@@ -6,7 +6,7 @@ import type { Size, Step } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
 import type { ListedSession, SessionRow, Sort, TextHit } from "./session-rows.js";
 
-/** How the picker ended. */
+/** The result that closes the picker. */
 export type PickerResult =
   /** `hit`: the session was found by its text, and this is the best hit of the query. */
   | { readonly kind: "open"; readonly sessionId: SessionId; readonly hit?: { readonly entryId: EntryId; readonly query: string } }
@@ -16,7 +16,7 @@ export type PickerResult =
 /** Sessions recorded in the current directory, or all sessions. */
 export type Scope = "here" | "all";
 
-/** What receives keys. In `list` letters trigger actions; in `search` and `rename` they are typed. */
+/** The receiver of keys. In `list` letters trigger actions; in `search` and `rename` they are typed. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "search" }
@@ -38,9 +38,9 @@ interface Search {
   readonly number: number;
   readonly hits: ReadonlyMap<SessionId, TextHit>;
   readonly state: "idle" | "running" | "done" | "invalid" | "failed";
-  /** Why messages were not searched. */
+  /** The reason why messages were not searched. */
   readonly reason: string;
-  /** Whether the index has more hits than were read. */
+  /** True if the index has more hits than were read. */
   readonly more: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface PreviewMessage {
   readonly text: string;
 }
 
-/** Which messages the preview shows. */
+/** The messages that the preview shows: the last or the first ones. */
 type PreviewEnd = "last" | "first";
 
 /** The preview of the session `id`. `messages` is undefined while they are read; results of another `number` are stale. */
@@ -59,7 +59,7 @@ interface Preview {
   readonly end: PreviewEnd;
   readonly number: number;
   readonly id: SessionId | undefined;
-  /** Whether the session changed after its messages were requested. */
+  /** True if the session changed after its messages were requested. */
   readonly isStale: boolean;
   readonly messages: readonly PreviewMessage[] | undefined;
 }
@@ -85,7 +85,7 @@ export interface Notice {
 export interface PickerModel {
   readonly settings: PickerSettings;
   readonly size: Size;
-  /** When sessions were last read (Unix time); ages are relative to it. */
+  /** The time at which sessions were last read (Unix time); ages are relative to it. */
   readonly nowMs: number;
   readonly scope: Scope;
   readonly sort: Sort;
@@ -98,11 +98,11 @@ export interface PickerModel {
   readonly sortedRows: readonly SessionRow[];
   /** The rows of the list: `sortedRows`, or the matches of the search. */
   readonly rows: readonly SessionRow[];
-  /** The first so many of `rows` match by name, the others by text. */
+  /** Number of `rows` that match by name; these come first. The others match by text. */
   readonly nameMatchCount: number;
   readonly search: Search;
   readonly selected: number;
-  /** Whether the user chose the selected row; until then the first row is selected. */
+  /** True if the user chose the selected row; until then the first row is selected. */
   readonly isChosen: boolean;
   /** The first visible row. */
   readonly top: number;
@@ -167,7 +167,7 @@ export function selectedRow(model: PickerModel): SessionRow | undefined {
   return model.rows[model.selected];
 }
 
-/** Whether the search field has a query. */
+/** True if the search field has a query. */
 export function isSearching(model: PickerModel): boolean {
   return model.search.field.text.trim() !== "";
 }

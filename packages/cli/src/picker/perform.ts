@@ -19,7 +19,7 @@ import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupHitsBySession } from "./session-rows.js";
 
-/** What effects need. */
+/** The objects that effects operate on. */
 interface PickerWorld {
   readonly store: Store;
   /** The current directory or its repository. */
@@ -90,7 +90,7 @@ function isRead(effect: PickerEffect): effect is ReadEffect {
   return effect.kind === "list" || effect.kind === "models" || effect.kind === "preview" || effect.kind === "search";
 }
 
-/** What reads or writes once; `watch` goes on until the picker is closed. */
+/** An effect that reads or writes once. `watch` continues until the picker is closed. */
 type SingleEffect = Exclude<PickerEffect, { kind: "watch" }>;
 
 async function performSafely(world: PickerWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {

@@ -53,7 +53,7 @@ export function addPage(model: PickerModel, page: Extract<PickerEvent, { kind: "
   return scope === model.scope && isShown ? refreshPool(forgetChanged({ ...next, nowMs }, list.sessions)) : next;
 }
 
-/** What was read of sessions that went on since is read again. */
+/** Drops the models of sessions whose number of entries changed, and marks their preview as stale, so that both are read again. */
 function forgetChanged(model: PickerModel, before: readonly ListedSession[]): PickerModel {
   const counts = new Map(before.map(({ record }) => [record.id, record.entryCount]));
   const changed = model.lists[model.scope].sessions.flatMap(({ record: { id, entryCount } }) =>

@@ -35,7 +35,7 @@ export interface SessionRow {
   /** The row of the session it was forked from; null at the top level. */
   readonly parent: SessionRow | null;
   readonly depth: number;
-  /** Whether it is the last fork of its parent. */
+  /** True if it is the last fork of its parent. */
   readonly isLast: boolean;
 }
 

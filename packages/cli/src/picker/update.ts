@@ -21,7 +21,10 @@ import { updateByAction, updateByMode } from "./update-keys.js";
 /** A row must be visible, or selected, for this time before its model, or its messages, are read. */
 const READ_DELAY_MS = 40;
 
-/** Handles a key, a paste, a resize or the result of an effect. The cost of a key is independent of the number of sessions, except in a search by name. */
+/**
+ * Handles a key, a paste, a resize or the result of an effect. The cost of a key is independent of the number of sessions, except in a
+ * search by name.
+ */
 export function update(model: PickerModel, event: TerminalEvent | PickerEvent): PickerStep {
   const { model: next, effects } = reduce(model, event);
   return requestVisible({ model: scrollToSelection(next), effects });
@@ -102,7 +105,7 @@ function haveSameIds(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((id, at) => id === b[at]);
 }
 
-/** Whether it is the result of an effect, not input. */
+/** True if the event is the result of an effect, not input. */
 function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent {
   return event.kind !== "key" && event.kind !== "paste" && event.kind !== "mouse" && event.kind !== "resize";
 }

@@ -28,7 +28,7 @@ interface BranchFacts {
   /** Files of the path from its first entry to its tip. */
   readonly filesRead: readonly string[];
   readonly filesModified: readonly string[];
-  /** Whether the leaf is on it. */
+  /** True if the leaf is on it. */
   readonly isActive: boolean;
 }
 
@@ -39,7 +39,7 @@ interface BranchOverview {
   readonly branches: readonly BranchFacts[];
   /** Number of branches left out. */
   readonly more: number;
-  /** Whether only the first 100,000 rows were counted. */
+  /** True if only the first 100,000 rows were counted. */
   readonly isPartial: boolean;
 }
 
@@ -233,7 +233,7 @@ export async function* readRowsAfter(
   }
 }
 
-/** Whether it is a message of the user or the assistant. */
+/** True if the row is a message of the user or the assistant. */
 export function isMessage({ role }: OutlineRow): boolean {
   return role === "user" || role === "assistant";
 }

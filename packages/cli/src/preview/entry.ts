@@ -40,7 +40,7 @@ export function entryPreview(subject: PreviewSubject, width: number, glyphs: Gly
   return budget.truncate(lines, command).flatMap((line) => forceWidth(line, width));
 }
 
-/** The lines of a preview, and where the words of a search stand in them. */
+/** The lines of a preview, and the places of a search's words in them. */
 export interface MarkedPreview {
   readonly lines: readonly Line[];
   readonly places: readonly MarkedPlace[];

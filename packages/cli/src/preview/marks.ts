@@ -15,7 +15,7 @@ export interface MarkedPlace extends Mark {
   readonly place: number;
 }
 
-/** At most so many places of each word are marked in one text. */
+/** Maximum places of each word that are marked in one text. */
 const MAX_PLACES = 2000;
 
 /**

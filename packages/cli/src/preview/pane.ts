@@ -8,19 +8,19 @@ export interface Pane {
   /** null: they are being read. */
   readonly lines: readonly Line[] | null;
   readonly scroll: number;
-  /** Where the words stand in `lines`, in order. */
+  /** The places of the words in `lines`, in order. */
   readonly places: readonly MarkedPlace[];
   /** The number of the current place; -1: none. */
   readonly place: number;
 }
 
-/** Which place becomes the current one when lines arrive. `keep`: the same number, and the pane stays where it is. */
+/** The place that becomes the current one when lines arrive. `keep`: the same number, and the pane does not scroll. */
 export type GoesTo = "first" | "last" | "keep";
 
 /** A pane before its lines are read. */
 export const EMPTY_PANE: Pane = { lines: null, scroll: 0, places: [], place: -1 };
 
-/** How many places the lines have. */
+/** Returns the number of places in the lines. */
 export function placeCount({ places }: Pick<Pane, "places">): number {
   return (places.at(-1)?.place ?? -1) + 1;
 }

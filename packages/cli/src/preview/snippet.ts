@@ -18,7 +18,7 @@ export function snippetFromMatch(
   return start > 0 ? [styled("dim", glyphs.ellipsis), ...line] : line;
 }
 
-/** How far the word of a match may reach before the match: words of code may be long. */
+/** Maximum characters of the word of a match before the match: words of code may be long. */
 const MAX_WORD = 24;
 
 /** The start of a word, at most `before` characters before a position if the word of the position is not longer. */

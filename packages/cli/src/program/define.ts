@@ -24,7 +24,7 @@ export interface CommandHelp {
   readonly examples: readonly (readonly [line: string, effect: string])[];
   /** The shape that `--json` prints; undefined: the command has no such option. */
   readonly json?: string;
-  /** Whether output that is longer than the screen goes through a pager. */
+  /** True if output that is longer than the screen goes through a pager. */
   readonly paged?: boolean;
   /** Other names of the command. */
   readonly aliases?: readonly string[];
@@ -65,7 +65,10 @@ export function defineCommand<O extends CommonOptions>(
   });
 }
 
-/** Reads the setting `pager`. A config file that cannot be read is told and ignored: the command itself does not need it. */
+/**
+ * Reads the setting `pager`. If the config file cannot be read, prints the error and returns undefined: the command itself does not need
+ * it.
+ */
 export async function readPagerSetting(io: Io): Promise<string | boolean | undefined> {
   const { loadConfig } = await import("../config/config-file.js");
   try {

@@ -20,7 +20,7 @@ export function renderCommandsPage(): string {
   return `# Commands\n\n${GENERATED}\n\n${fenced(program.helpInformation())}\n${[...sections, ...topics].join("\n")}`;
 }
 
-/** The program with its commands, to be looked at and not to be run. */
+/** Creates the program with its commands for reading their definitions. The program must not be run. */
 export function createDefinitions(): Command {
   return createProgram(NO_IO, new Printer(NO_IO), { out: "", err: "" });
 }

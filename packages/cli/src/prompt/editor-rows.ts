@@ -9,7 +9,7 @@ const PLAIN = /^[\x20-\x7e]*$/;
 interface EditorRow {
   readonly start: number;
   readonly end: number;
-  /** Whether the line continues in the next row; then the offset `end` is shown there. */
+  /** True if the line continues in the next row; then the offset `end` is shown there. */
   readonly isWrapped: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { EntryId, Session } from "@bough/session-core";
 
-/** An entry where a leaf can stand, and how many tool results come before it and after the entry that was asked for. */
+/** An entry to which a leaf can move, and the number of tool results after the requested entry up to this one. */
 interface AfterResults {
   readonly id: EntryId;
   readonly results: number;

@@ -18,7 +18,7 @@ export interface ChosenSession {
   readonly isGuess: boolean;
 }
 
-/** Where to search for a default session: in the current directory, or then in the whole store. */
+/** The scope in which a default session is searched: the current directory, or then the whole store. */
 type SearchScope = "directory" | "store";
 
 /**

@@ -25,7 +25,7 @@ export interface SummaryOptions extends SummaryModelOptions {
   readonly window?: number;
 }
 
-/** Where the settings of a compactor come from, besides the config file. */
+/** The settings of a compactor that override those of the config file. */
 interface SettingsChoice {
   /** `--preset`; undefined: that of the config file. */
   readonly preset?: PresetName | undefined;

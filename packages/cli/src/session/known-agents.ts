@@ -13,7 +13,7 @@ export interface FoundAgent {
   readonly files: number;
 }
 
-/** Where agents keep their files, as this process sees it. */
+/** Returns the environment that decides where agents keep their files. */
 export function sourceEnvironment({ env, home }: Pick<Io, "env" | "home">): SourceEnvironment {
   return { env, home, platform: platform() };
 }
@@ -35,7 +35,7 @@ export function describeAgent({ name, files, folder }: FoundAgent, home: string)
 
 const MOST_NAMES = 20_000;
 
-/** How many files below a folder have a path that matches; 0 if it is missing or unreadable. */
+/** Returns the number of files below a folder whose path matches; 0 if the folder is missing or unreadable. */
 function countFiles(folder: string, names: RegExp, skipped: RegExp | undefined): number {
   let seen = 0;
   let files = 0;

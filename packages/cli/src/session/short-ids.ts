@@ -1,7 +1,7 @@
 import type { EntryId, Session, SessionId, Store } from "@bough/session-core";
 import type { Printer } from "../terminal/printer.js";
 
-/** What decides on the form of ids: `--full-ids`. */
+/** The option that decides on the form of ids: `--full-ids`. */
 type IdOptions = Pick<Printer, "fullIds">;
 
 /**

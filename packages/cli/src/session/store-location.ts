@@ -8,12 +8,12 @@ import { NoHomeError, UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 
-/** Where the store is: in a file, or on a PostgreSQL server. */
+/** The place of the store: a file, or a PostgreSQL server. */
 export interface StoreLocation {
   readonly isServer: boolean;
   /** The path of the file, or the URL, which may contain a password: never print it. */
   readonly address: string;
-  /** What is printed, and what names the store in another command: the path, or the URL without its password. */
+  /** The name of the store in output and in other command lines: the path, or the URL without its password. */
   readonly name: string;
   /** Neither `--store` nor `BOUGH_STORE` nor the config file names it. */
   readonly isDefault: boolean;
@@ -38,7 +38,7 @@ export async function locateStore(io: Place, given: string | undefined): Promise
   return { ...fileAt(defaultPath(io)), isDefault: true };
 }
 
-/** Where the store is, for `openStore`. */
+/** Returns the place of the store as options of `openStore`. */
 export function openOptions({ isServer, address }: StoreLocation): Pick<StoreOptions, "path" | "url"> {
   return isServer ? { url: address } : { path: address };
 }
@@ -86,7 +86,10 @@ function defaultPath({ env, home }: Place): string {
   return join(isSet ? data : join(home, ".local", "share"), "bough", "sessions.db");
 }
 
-/** The environment for processes that a model starts: without passwords of stores. Without a store on a server, `PGPASSWORD` is of something else. */
+/**
+ * Returns the environment for processes that a model starts, without passwords of stores. `PGPASSWORD` is kept if the store is a file: it
+ * then belongs to something else.
+ */
 export function withoutStorePassword(env: Io["env"], { isServer }: StoreLocation): Io["env"] {
   const { PGPASSWORD: password, BOUGH_STORE: named, ...others } = env;
   const kept = isServer || password === undefined ? others : { ...others, PGPASSWORD: password };
@@ -94,8 +97,8 @@ export function withoutStorePassword(env: Io["env"], { isServer }: StoreLocation
 }
 
 /**
- * What processes that a model starts must not read in the memory of this one: passwords of stores, and the whole addresses with them, because a short
- * password is not looked for inside other texts.
+ * Returns the texts that must not be in the memory of this process, because processes that a model starts could read them: passwords
+ * of stores, and the whole addresses with them, because a short password is not searched for inside other texts.
  */
 export function secretsOfStore({ BOUGH_STORE: named = "", PGPASSWORD: password = "" }: Io["env"], location: StoreLocation) {
   const addresses = [location.address, named].filter((address) => passwordsIn(address).length > 0);

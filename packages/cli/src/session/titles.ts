@@ -2,7 +2,7 @@ import type { SessionRecord, Store } from "@bough/session-core";
 import type { Printer } from "../terminal/printer.js";
 import { shortSessionId } from "./short-ids.js";
 
-/** The title of a session, or the text that says most of what a person typed first. */
+/** Returns the title of a session, else the first text that the user typed. */
 export function sessionTitle(session: Pick<SessionRecord, "title" | "firstText">): string {
   return session.title ?? session.firstText ?? "(untitled)";
 }

@@ -1,8 +1,8 @@
 import type { SearchMatch } from "@bough/session-core";
 
 /**
- * Runs one piece of work at a time. Of the pieces that arrive while one runs only the newest is kept, and the running one is told
- * that it is no longer wanted. So a search follows the keys without a timer: each key starts a query at once if none runs.
+ * Runs one piece of work at a time. Of the inputs that arrive while one runs, only the newest is kept, and `isWanted` of the running
+ * work returns false. A search therefore needs no timer between keys: each key starts a query at once if none runs.
  */
 export class NewestOnly<Input> {
   readonly #work: (input: Input, isWanted: () => boolean) => Promise<void>;
@@ -10,7 +10,7 @@ export class NewestOnly<Input> {
   #isRunning = false;
   #isOver = false;
 
-  /** `work` must not reject. It looks at `isWanted` between its steps, and ends early if that is false. */
+  /** `work` must not reject. It must check `isWanted` between its steps, and end early if that returns false. */
   constructor(work: (input: Input, isWanted: () => boolean) => Promise<void>) {
     this.#work = work;
   }
@@ -22,7 +22,7 @@ export class NewestOnly<Input> {
     if (!this.#isRunning) void this.#runAll();
   }
 
-  /** Drops what waits, and tells the running work that it is no longer wanted. */
+  /** Drops the waiting input. From then on `isWanted` of the running work returns false. */
   end(): void {
     this.#isOver = true;
     this.#next = undefined;
@@ -53,7 +53,7 @@ export function unfinishedQuery(typed: string): string {
   return last !== "" && isWhole && !isInPhrase ? `${typed}*` : typed;
 }
 
-/** How hits differ from the query; empty if they have all its words. */
+/** Describes how hits differ from the query; empty if they have all its words. */
 export function describeMatched(matched: SearchMatch): string {
   if (matched.kind === "all") return "";
   if (matched.kind === "words") return ", other characters between the words";

@@ -38,7 +38,7 @@ function describeSource(from: WindowChoice["from"], model: string | null): strin
   }
 }
 
-/** Why the default window is used. `model` null: the session has none. */
+/** Explains why the default window is used. `model` null: the session has none. */
 export function assumedWindow(model: string | null): string {
   return `assumed: ${model === null ? "the session has no model" : `that of ${model} is not known here`}`;
 }

@@ -10,7 +10,7 @@ import type { ShellHost, ShellWorld } from "./world.js";
 /** Most entries that are read. */
 const MAX_ENTRIES = 30;
 
-/** What a shell prints when it opens. */
+/** The parts of the text that a shell prints when it opens. */
 export interface Intro {
   readonly showsTranscript: boolean;
   readonly showsNotebookNote: boolean;

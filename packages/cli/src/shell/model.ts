@@ -20,7 +20,7 @@ export interface Status {
   readonly windowTokens: number;
   /** US dollars, as reported by providers; null if none was reported. */
   readonly costUsd: number | null;
-  /** Whether a compaction is running. */
+  /** True while a compaction is running. */
   readonly background: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Question {
  */
 export type AskedQuestion = Question & { readonly phase: "shown" | "answerable" | "typing" };
 
-/** How the shell ended. `draft` is the text of the prompt. */
+/** The result that closes the shell. `draft` is the text of the prompt. */
 export type ShellResult =
   | { readonly kind: "quit" }
   | { readonly kind: "tree"; readonly draft: string }

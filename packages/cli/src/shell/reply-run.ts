@@ -17,7 +17,7 @@ import type { ShellHost, ShellWorld } from "./world.js";
 
 type Tools = NonNullable<Config["tools"]>;
 
-/** What a reply needs. */
+/** The objects that a reply operates on. */
 interface ReplyContext {
   readonly world: ShellWorld;
   readonly host: ShellHost;

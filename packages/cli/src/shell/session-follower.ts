@@ -9,7 +9,7 @@ import type { ShellWorld } from "./world.js";
 /** The most entries of another process that are printed at once. */
 const MAX_ENTRIES = 30;
 
-/** What the shell does with changes by other processes. None of it may reject. */
+/** Callbacks of the shell for changes by other processes. They must not reject. */
 export interface FollowerEvents {
   /** The lines of the new entries of the path; none if only other branches or the title changed. */
   readonly onChange: (lines: readonly Line[]) => Promise<void>;
@@ -18,8 +18,8 @@ export interface FollowerEvents {
 }
 
 /**
- * Takes the handle of the shell's session to where another process moved the leaf, and draws what is new on the path. While the
- * shell itself writes, nothing is taken; it is when the last of its writers has ended.
+ * Moves the handle of the shell's session to the leaf that another process set, and draws the new entries of the path. While the
+ * shell itself writes, the handle is not refreshed; it is refreshed when the last of its writers has ended.
  */
 export class SessionFollower {
   readonly #world: ShellWorld;
@@ -28,7 +28,7 @@ export class SessionFollower {
   #events: FollowerEvents | undefined;
   #known: string;
   #writers = 0;
-  /** Whether another process wrote while this shell did. */
+  /** True if another process wrote while this shell did. */
   #isBehind = false;
   readonly #looks = new SerialQueue();
   #endWatch: () => void = () => undefined;
@@ -49,7 +49,7 @@ export class SessionFollower {
     this.#endWatch();
   }
 
-  /** The shell begins to write. Resolves when a look that is running has ended. */
+  /** Pauses refreshes while the shell writes. Resolves when a running refresh has ended. */
   async writerStarted(): Promise<void> {
     this.#writers += 1;
     await this.#looks.idle();

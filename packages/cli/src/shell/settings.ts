@@ -10,7 +10,7 @@ import { safe } from "../terminal/safe.js";
 import { padEnd } from "../terminal/width.js";
 import type { ShellWorld } from "./world.js";
 
-/** A setting in effect, and where it comes from; "": it says so itself. */
+/** A setting in effect, and its origin; "": the value contains its origin. */
 type Row = readonly [name: string, value: string, origin: string];
 
 /**

@@ -8,7 +8,7 @@ interface SlashCommand {
   readonly help: string;
   /** Possible arguments, for completion. */
   readonly values?: readonly string[];
-  /** Whether it can run during a reply. */
+  /** True if it can run during a reply. */
   readonly whileBusy?: boolean;
 }
 

@@ -118,7 +118,7 @@ function windowPart({ usedTokens, windowTokens }: Status, glyphs: Glyphs): reado
   return [windowBar(usedTokens, windowTokens, BAR_COLUMNS, glyphs)];
 }
 
-/** How full the context window is: a bar of `columns` columns and the percentage. Red above 90 %. */
+/** Draws the used share of the context window: a bar of `columns` columns and the percentage. Red above 90 %. */
 export function windowBar(usedTokens: number, windowTokens: number, columns: number, glyphs: Glyphs): Span {
   const share = Math.min(usedTokens / windowTokens, 1);
   const bar = barText(share, columns, glyphs);

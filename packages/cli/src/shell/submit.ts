@@ -78,7 +78,7 @@ function submitWhileBusy(emptied: ShellModel, before: ShellModel, name: SlashNam
   return withoutEffects({ ...before, notice: { text: `/${name} can run when the reply has ended. Esc stops it.`, isError: false } });
 }
 
-/** Whether a reply or other work is running. */
+/** True while a reply or other work is running. */
 function isBusy({ reply, work }: ShellModel): boolean {
   return reply !== null || work !== null;
 }

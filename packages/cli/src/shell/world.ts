@@ -8,7 +8,7 @@ import type { StartDelay } from "../terminal/line-reader.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { ShellEvent } from "./model.js";
 
-/** What the shell needs. */
+/** The objects that the shell operates on. */
 export interface ShellWorld {
   readonly store: Store;
   readonly session: Session;

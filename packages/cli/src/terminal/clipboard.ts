@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 
-/** Where a text is copied: the environment of the process and its operating system. */
+/** The environment of the process that copies, and its operating system. */
 export interface ClipboardPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
 }
 
-/** What became of a copy, in one line for the user. */
+/** The result of a copy. `message`: one line for the user. */
 export interface CopyOutcome {
-  /** Whether the text is copied. Also true if it was sent to the terminal, which does not say whether it copies. */
+  /** True if the text was copied, or was sent to the terminal, which does not confirm a copy. */
   readonly isCopied: boolean;
   readonly message: string;
 }
@@ -79,7 +79,10 @@ function copiersFor({ env, platform }: ClipboardPlace): readonly Copier[] {
   return copiers;
 }
 
-/** The Linux console and Terminal of macOS ignore OSC 52. Other terminals may be set to ignore it, which they do not tell. */
+/**
+ * True unless the terminal is known to ignore OSC 52, as the Linux console and Terminal of macOS do. Others ignore it if set to, without a
+ * reply.
+ */
 function takesOsc52({ env }: ClipboardPlace): boolean {
   return env["TERM"] !== "linux" && env["TERM"] !== "dumb" && env["TERM_PROGRAM"] !== "Apple_Terminal";
 }

@@ -20,7 +20,7 @@ const SHELL_OPTIONS: ReadonlyMap<string, boolean> = new Map([
   ...["--session", "--store", "--model", "--base-url", "--api-key-env", "--window"].map((option) => [option, true] as const),
 ]);
 
-/** Whether a command line starts the shell. */
+/** True if the command line starts the shell. */
 export function startsShell(args: readonly string[]): boolean {
   for (let at = 0; at < args.length; at += 1) {
     const takesValue = SHELL_OPTIONS.get(args[at] ?? "");
@@ -49,7 +49,7 @@ export function holdInput(stdin: KeyInput, interrupt: () => void): void {
   stdin.setRawMode(true);
   stdin.on("data", onData);
   stdin.unref();
-  // What was typed before is read in the next turn of the event loop.
+  // Keys that were typed before raw mode began are read in the next turn of the event loop.
   const markRaw = () => {
     wasRaw = true;
   };

@@ -35,7 +35,7 @@ export interface Glyphs {
   /** The two parts of a bar. */
   readonly full: string;
   readonly empty: string;
-  /** Whether only ASCII may be drawn. */
+  /** True if only ASCII may be drawn. */
   readonly isAscii: boolean;
   /** Frames of an animation while work runs. */
   readonly spinner: readonly string[];

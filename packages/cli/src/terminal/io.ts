@@ -5,7 +5,7 @@ export interface Sink {
   /** Resolves when more can be written. @throws {OutputClosedError} the reader has closed the pipe (`| head`). */
   write(text: string): Promise<void>;
   readonly isTerminal: boolean;
-  /** Whether colors may be written. */
+  /** True if colors may be written. */
   readonly color: boolean;
   /** Width of the terminal; undefined: it is no terminal. */
   readonly columns: number | undefined;

@@ -97,8 +97,8 @@ function inStyle(style: Style, text: string): string {
 }
 
 /**
- * Whether to write colors: `FORCE_COLOR` (not 0) always, else `NO_COLOR` never, else only on a terminal that is not dumb. The
- * same order as in Node.
+ * True if colors are written: with `FORCE_COLOR` (not 0) always, else with `NO_COLOR` never, else only on a terminal that is not
+ * dumb. The same order as in Node.
  */
 export function wantsColor(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Io, OutputClosedError, type PagerTerminal } from "./io.js";
 
-/** The pager without a choice of the user. It prints what fits the screen and ends (`F`), keeps colors (`R`), and leaves the text on the screen (`X`). */
+/**
+ * The pager without a choice of the user. It exits at once if the text fits the screen (`F`), keeps colors (`R`), and leaves the text on
+ * the screen (`X`).
+ */
 const DEFAULT_PAGER = "less -R";
 
 /** Set for the pager where the user has not set it. */
@@ -16,7 +19,7 @@ const NOT_STARTED = [126, 127];
 /** The codes that `paintLine` writes. */
 const STYLES = /\u001b\[[\d;]*m/g;
 
-/** A pager command. `isChosen`: the user named it, so that a failure is told. */
+/** A pager command. `isChosen`: the user named it, so a failure to start it is printed. */
 interface PagerChoice {
   readonly command: string;
   readonly isChosen: boolean;
@@ -50,7 +53,7 @@ export class Pager {
     this.#readSetting = readSetting;
   }
 
-  /** Whether a text, with the lines that the terminal wraps, is longer than the screen. The prompt of the shell needs the last row. */
+  /** True if a text, with the lines that the terminal wraps, is longer than the screen. The prompt of the shell needs the last row. */
   exceedsScreen(text: string): boolean {
     const columns = this.#io.stdout.columns ?? 80;
     let rows = 1;

@@ -20,7 +20,7 @@ const DEFAULT_WIDTH = 100;
  */
 export class Printer {
   readonly glyphs: Glyphs;
-  /** Whether ids are printed in full instead of their shortest prefixes: `--full-ids`. */
+  /** True if ids are printed in full instead of their shortest prefixes: `--full-ids`. */
   fullIds = false;
   readonly #io: Io;
   #buffer = "";
@@ -36,7 +36,7 @@ export class Printer {
     return Math.max(this.#io.stdout.columns ?? DEFAULT_WIDTH, 20);
   }
 
-  /** Whether the output has no width, because it goes to a pipe or a file. Programs that read it need every row, whole. */
+  /** True if the output has no width, because it goes to a pipe or a file. Programs that read it need every row, whole. */
   get isUnbounded(): boolean {
     return this.#io.stdout.columns === undefined;
   }

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Io } from "./io.js";
 
-/** What `runProgram` runs. */
+/** A program for `runProgram`, with its arguments and directory. */
 export interface ProgramCall {
   readonly command: string;
   readonly args: readonly string[];

@@ -1,4 +1,4 @@
-/** How many numbers of an ascending array are at most `limit`. O(log n). */
+/** Returns the number of elements of an ascending array that are at most `limit`. O(log n). */
 export function countAtMost(ascending: ArrayLike<number>, limit: number): number {
   let low = 0;
   let high = ascending.length;

@@ -3,10 +3,10 @@ import { isConversation, isOnlyCalls, isSummary, isTyped } from "@bough/session-
 import type { TreeFilter } from "./filter-names.js";
 
 interface FilterRule {
-  /** Its bit in the result of `filterBits`, which says what it shows. Labels and leaves are added by `shownRows`. */
+  /** Its bit in the result of `filterBits`, which is set for the rows that it shows. `shownRows` adds labels and leaves. */
   readonly bit: number;
   /**
-   * Whether the navigator also shows all leaves and labeled entries. A filter that selects one kind of entry adds only the
+   * True if the navigator also shows all leaves and labeled entries. A filter that selects one kind of entry adds only the
    * current leaf, so that the user sees the current position.
    */
   readonly keepsMarks: boolean;
@@ -30,7 +30,7 @@ const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
   all: { bit: ANY, keepsMarks: true },
 };
 
-/** Whether a filter shows all leaves and labeled entries in the navigator. */
+/** True if the filter shows all leaves and labeled entries in the navigator. */
 export function keepsMarks(filter: TreeFilter): boolean {
   return RULES[filter].keepsMarks;
 }
@@ -40,27 +40,29 @@ export function filterBit(filter: TreeFilter): number {
   return RULES[filter].bit;
 }
 
-/** Whether going to an entry puts it at the prompt, and the leaf at its parent. */
+/** True if a move to the entry puts its text at the prompt, and the leaf at its parent. */
 export function returnsToPrompt(bits: number): boolean {
   return (bits & PROMPT) !== 0;
 }
 
-/** Whether a row is a reply that only calls tools. */
+/** True if the row is a reply that only calls tools. */
 export function hasOnlyCalls(bits: number): boolean {
   return (bits & (CONVERSATION | WITH_TEXT)) === CONVERSATION;
 }
 
-/** Whether a row is the result of a tool call that failed. */
+/** True if the row is the result of a tool call that failed. */
 export function isFailedResult(bits: number): boolean {
   return (bits & FAILED) !== 0;
 }
 
-/** Whether a row is a message of the user, which begins a turn. */
+/** True if the row is a message of the user, which begins a turn. */
 export function isFromUser(bits: number): boolean {
   return (bits & FROM_USER) !== 0;
 }
 
-/** The filters that show a row because of its kind, one bit each, and what `returnsToPrompt` tells. */
+/**
+ * Returns the bits of a row: one for each filter that shows it because of its kind, and those of `returnsToPrompt` and `isFailedResult`.
+ */
 export function filterBits(row: OutlineRow): number {
   let bits = ANY;
   if (isConversation(row)) bits |= isOnlyCalls(row) ? CONVERSATION : CONVERSATION | WITH_TEXT;

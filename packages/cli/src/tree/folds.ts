@@ -1,16 +1,16 @@
 import { countAtMost } from "./binary-search.js";
 
 /**
- * What the user folded and unfolded: row numbers of subtrees, and keys of groups (`Layout`). The layout adds what is folded without a
- * word of the user. Immutable: each change returns a new one, linear in its size.
+ * The keys that the user folded and unfolded: row numbers of subtrees, and keys of groups (`Layout`). The layout adds those that are
+ * folded by default. Immutable: each change returns a new one, linear in its size.
  */
 export class Folds {
   /** Nothing was folded or unfolded. */
   static readonly none: Folds = new Folds([]);
 
-  /** What was folded, in no order. */
+  /** The folded keys, unordered. */
   readonly folded: ReadonlySet<number>;
-  /** What was unfolded, in no order. */
+  /** The unfolded keys, unordered. */
   readonly unfolded: ReadonlySet<number>;
 
   constructor(folded: Iterable<number>, unfolded: Iterable<number> = []) {
@@ -18,7 +18,7 @@ export class Folds {
     this.unfolded = new Set(unfolded);
   }
 
-  /** With this one folded. */
+  /** Returns these folds with one key folded. */
   fold(key: number): Folds {
     return new Folds(
       [...this.folded, key],
@@ -26,7 +26,7 @@ export class Folds {
     );
   }
 
-  /** With these unfolded. */
+  /** Returns these folds with the keys unfolded. */
   unfold(keys: readonly number[]): Folds {
     if (keys.every((key) => this.unfolded.has(key) && !this.folded.has(key))) return this;
     const unfolded = new Set(keys);
@@ -52,7 +52,7 @@ export class FoldedRanges {
   readonly #last: number[] = [];
   // By range: the position of the first row after the range.
   readonly #position: number[] = [];
-  /** How many rows are hidden. */
+  /** Number of hidden rows. */
   readonly hidden: number;
 
   /** From folded ranges, ascending by their first rank, of several with the same one the longest first. Linear in them. */
@@ -71,7 +71,7 @@ export class FoldedRanges {
     this.hidden = hidden;
   }
 
-  /** The last rank that a visible row stands for: its own if nothing below it is folded. O(log folds). */
+  /** Returns the last rank that is drawn as a visible row: its own if nothing below it is folded. O(log folds). */
   lastOf(rank: number): number {
     const range = countAtMost(this.#first, rank + 1) - 1;
     return this.#first[range] === rank + 1 ? (this.#last[range] ?? rank) : rank;
@@ -99,7 +99,7 @@ export class FoldedRanges {
     return rank + 1 <= (this.#last[range] ?? -1) ? (this.#last[range] ?? rank) + 1 : rank + 1;
   }
 
-  /** How many rows the first `ranges` ranges hide. */
+  /** Returns the number of rows that the first `ranges` ranges hide. */
   #hiddenBy(ranges: number): number {
     const last = ranges - 1;
     return last < 0 ? 0 : (this.#last[last] ?? 0) + 1 - (this.#position[last] ?? 0);

@@ -4,9 +4,9 @@ import { childrenOf, isBranchPoint, isSegmentStart, type RowOrder, ranksWhere } 
 import type { LayoutOptions } from "./shown-rows.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
 
-/** Up to so many rows of side branches below one branch point are shown; of more, each branch starts folded. */
+/** Maximum rows of side branches below one branch point that start unfolded; if there are more, each branch starts folded. */
 const OPEN_ROWS = 8;
-/** Up to so many side branches of one branch point are listed; more start as one row. */
+/** Maximum side branches of one branch point that are listed; if there are more, they start as one row. */
 const LISTED_BRANCHES = 5;
 
 /** Consecutive ranks that are drawn as one row until they are unfolded. */
@@ -16,7 +16,7 @@ export interface Group {
   readonly last: number;
 }
 
-/** What a layout folds unless the user unfolds it. */
+/** The groups and branches that a layout folds unless the user unfolds them. */
 export interface InitialFolds {
   /** Ascending by their first rank; they may contain each other. */
   readonly groups: readonly Group[];
@@ -37,7 +37,7 @@ export function initialFolds(
   return { groups: groups.sort((a, b) => a.first - b.first), folded: folded.sort((a, b) => a - b) };
 }
 
-/** Of ascending groups the last one that begins at or before a rank. O(log groups). */
+/** Returns the last of ascending groups that begins at or before a rank. O(log groups). */
 export function groupBefore(groups: readonly Group[], rank: number): Group | undefined {
   let [low, high] = [0, groups.length];
   while (low < high) {
@@ -86,7 +86,7 @@ function addBranches(order: RowOrder, groups: Group[], folded: number[]): void {
   }
 }
 
-/** How many branches a group of branches has. */
+/** Returns the number of branches in a group of branches. */
 export function branchesIn({ first, last }: Group, order: RowOrder): number {
   let count = 0;
   for (let child = first; child <= last; child = (order.end[child] ?? child) + 1) count += 1;

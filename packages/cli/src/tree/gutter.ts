@@ -4,12 +4,12 @@ import type { VisibleRow } from "./visible-row.js";
 /** Columns of one level of indentation. */
 export const LEVEL_WIDTH = 3;
 
-/** Where a row stands in the graph: `level` side branches, one inside the other. */
+/** The place of a row in the graph. `level`: the number of nested side branches that contain it. */
 export type GutterPlace = Pick<VisibleRow, "level" | "startsBranch" | "isFirst" | "isOnPath">;
 
 /**
- * The graph at the left of a row. In the first column: the mark of the leaf's path, or nothing below the leaf. In a side branch: one
- * line for each column that goes on below it, the innermost one drawn as a connector in the first row of the branch. Of more than
+ * Draws the graph at the left of a row. In the first column: the mark of the leaf's path, or nothing below the leaf. In a side branch:
+ * one line for each column that continues below it, the innermost one drawn as a connector in the first row of the branch. Of more than
  * `maxLevels` levels only the innermost are drawn, after an ellipsis, so that the row's text keeps its width in a deep tree.
  */
 export function gutterText({ level, startsBranch, isFirst, isOnPath }: GutterPlace, maxLevels: number, glyphs: Glyphs): string {

@@ -9,7 +9,7 @@ interface FoldedAt {
   readonly folds: Folds;
 }
 
-/** Which rows of a layout are folded: what starts folded, and what the user folded and unfolded. */
+/** The folded rows of a layout: those that start folded, changed by the folds of the user. */
 export class LayoutFolds {
   readonly #order: RowOrder;
   readonly #calls: readonly Group[];
@@ -34,20 +34,20 @@ export class LayoutFolds {
     return ranges;
   }
 
-  /** The folded group that a visible rank stands for. */
+  /** Returns the folded group that is drawn at a visible rank. */
   group(rank: number, folds: Folds): Group | undefined {
     const group = groupAt(this.#calls, rank) ?? groupAt(this.#branches, rank);
     // A fold of the whole subtree hides more than the group.
     return group === undefined || this.#isOpen(group, folds) || this.rangesOf(folds).lastOf(rank) !== group.last ? undefined : group;
   }
 
-  /** Whether a rank is the first one of an unfolded group of calls. */
+  /** True if a rank is the first one of an unfolded group of calls. */
   startsOpenCalls(rank: number, folds: Folds): boolean {
     const group = groupAt(this.#calls, rank);
     return group !== undefined && this.#isOpen(group, folds);
   }
 
-  /** Whether the subtree of a rank is folded, or a group that it stands for. */
+  /** True if the subtree of a rank is folded, or the group that is drawn at it. */
   isFolded(rank: number, folds: Folds): boolean {
     return this.rangesOf(folds).lastOf(rank) > rank;
   }
@@ -57,7 +57,7 @@ export class LayoutFolds {
     return folds.fold(this.#row(rank));
   }
 
-  /** Unfolds a visible rank: the group that it stands for, else its subtree. */
+  /** Unfolds a visible rank: the group that is drawn at it, else its subtree. */
   unfold(rank: number, folds: Folds): Folds {
     const group = this.group(rank, folds);
     return folds.unfold([group === undefined ? this.#row(rank) : this.#keyOf(group)]);
@@ -82,7 +82,7 @@ export class LayoutFolds {
   reveal(rank: number, folds: Folds): Folds {
     const keys = [...folds.folded].filter((row) => row >= 0 && isBelow(this.#order, rank, this.#order.rank[row] ?? NONE));
     const calls = this.#callsAround(rank);
-    // The last reply of a group stands for it.
+    // A folded group of calls is drawn as its last reply, which is visible therefore.
     if (calls !== undefined && rank < calls.last && !this.#isOpen(calls, folds)) keys.push(this.#keyOf(calls));
     for (let start = this.#start(rank); start !== NONE; start = this.#start(this.#order.parent[start] ?? NONE)) {
       if (start < rank && this.#initial.has(start) && !folds.unfolded.has(this.#row(start))) keys.push(this.#row(start));

@@ -54,12 +54,12 @@ export class Layout {
     this.#folds = new LayoutFolds(this.#order, initialFolds(index, this.#order, options, marked));
   }
 
-  /** How many rows are shown. */
+  /** Number of shown rows, including those that a fold hides. */
   get shownCount(): number {
     return this.#order.rows.length;
   }
 
-  /** How many rows are visible. */
+  /** Returns the number of visible rows. */
   visibleCount(folds: Folds): number {
     return this.shownCount - this.#folds.rangesOf(folds).hidden;
   }
@@ -72,13 +72,13 @@ export class Layout {
     return this.shownCount === 0 ? NONE : this.#folds.rangesOf(folds).positionOf(this.#visibleRank(at, folds));
   }
 
-  /** Whether the row at a position is the first one of a branch. */
+  /** True if the row at a position is the first one of a branch. */
   startsBranch(position: number, folds: Folds): boolean {
     const rank = this.#folds.rangesOf(folds).rankAt(position);
     return this.#order.branchChild[rank] === rank;
   }
 
-  /** The row numbers that the visible rows from a position to before another one stand for. Linear in these. */
+  /** Returns the row numbers behind the visible rows in [from, to). Linear in these. */
   rowsBetween(from: number, to: number, folds: Folds): readonly number[] {
     const ranges = this.#folds.rangesOf(folds);
     return [...this.#order.rows.subarray(ranges.rankAt(from), ranges.rankAt(to))];
@@ -121,7 +121,7 @@ export class Layout {
     return group?.kind === "calls" ? [...this.#order.rows.subarray(group.first, group.last + 1)] : [];
   }
 
-  /** Whether a row has shown rows below it. */
+  /** True if a row has shown rows below it. */
   hasBelow(at: number): boolean {
     const rank = this.#order.rank[at] ?? NONE;
     return rank !== NONE && (this.#order.end[rank] ?? rank) > rank;

@@ -21,7 +21,7 @@ export interface SessionTree {
   readonly leafName: string;
 }
 
-/** How a tree is printed. */
+/** Options of a printed tree. */
 export interface PrintOptions {
   /** Maximum width of a line, in columns. */
   readonly width: number;
@@ -41,7 +41,7 @@ interface PrintedTree {
   /** The texts in the lines whose characters may be of any width. */
   readonly texts: Iterable<string>;
   readonly hidden: number;
-  /** How many shown entries have no row of their own. */
+  /** Number of shown entries without a row of their own. */
   readonly folded: number;
 }
 

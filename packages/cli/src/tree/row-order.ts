@@ -23,7 +23,7 @@ export interface RowOrder {
   readonly parent: Int32Array;
   /** By rank: the rank of the nearest branch child at or above the row, -1: no branch point is above it. */
   readonly branchChild: Int32Array;
-  /** By rank: how many side branches the row is in, one inside the other, which is its indentation. */
+  /** By rank: the number of nested side branches that contain the row, which is its indentation. */
   readonly level: Int32Array;
   /** The rank of the last shown row of the leaf's path, -1: it has none. */
   readonly pathEnd: number;
@@ -44,12 +44,10 @@ export function orderRows(index: TreeIndex, shown: Uint8Array, leaf: number): Ro
   return { shownAncestor, rank, ...ranges, ...branchLevels(ranges.end, ranges.parent), pathEnd: rank[end] ?? NONE };
 }
 
-/** Whether a row is on the leaf's path. */
 export function isOnPath({ level, pathEnd }: RowOrder, rank: number): boolean {
   return rank <= pathEnd && level[rank] === 0;
 }
 
-/** Whether a row is the first one of a side branch. */
 export function startsSideBranch({ level, parent }: RowOrder, rank: number): boolean {
   const above = parent[rank] ?? NONE;
   return (level[rank] ?? 0) > (above === NONE ? 0 : (level[above] ?? 0));
@@ -63,17 +61,17 @@ export function childrenOf({ end }: RowOrder, rank: number): readonly number[] {
   return children;
 }
 
-/** Whether a rank is in the subtree of another one, itself excluded. `above` -1 has no subtree. */
+/** True if a rank is in the subtree of another one, itself excluded. `above` -1 has no subtree. */
 export function isBelow(order: RowOrder, rank: number, above: number): boolean {
   return above !== NONE && above < rank && rank <= (order.end[above] ?? above);
 }
 
-/** Whether a row has several shown children. */
+/** True if a row has several shown children. */
 export function isBranchPoint({ end }: RowOrder, rank: number): boolean {
   return (end[rank] ?? rank) > rank && end[rank + 1] !== end[rank];
 }
 
-/** Whether a row is a branch child or a first entry. */
+/** True if a row is a branch child or a first entry. */
 export function isSegmentStart({ branchChild, parent }: RowOrder, rank: number): boolean {
   return branchChild[rank] === rank || parent[rank] === NONE;
 }

@@ -8,8 +8,8 @@ import { NONE, type TreeIndex } from "./tree-index.js";
 import type { DrawnGroup } from "./visible-row.js";
 
 /**
- * An entry in one line, which is never empty. A reply is fitted to `maxWidth`, so that its calls keep the part that tells something;
- * other texts may be wider.
+ * Returns an entry as one line, which is never empty. A reply is fitted to `maxWidth`, so that its calls keep the part that identifies
+ * them; other texts may be wider.
  */
 export function rowText(row: OutlineRow, maxWidth: number = Number.POSITIVE_INFINITY, ellipsis = "…"): Line {
   switch (row.type) {
@@ -42,7 +42,7 @@ export function groupText(group: DrawnGroup, first: Line): Line {
   return [styled("dim", `${group.total} calls: ${names}`), ...failed];
 }
 
-/** How many branches leave a row, as shown after its text; empty: it is no branch point. */
+/** Returns the number of branches that leave a row, as drawn after its text; empty: the row is no branch point. */
 export function branchCount(branches: number, glyphs: Glyphs): Line {
   if (branches < 2) return [];
   return [styled("summary", glyphs.isAscii ? ` (${branches} branches)` : ` ├ ${branches}`)];

@@ -3,7 +3,7 @@ import { filterBit, keepsMarks } from "./filter.js";
 import type { TreeFilter } from "./filter-names.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
 
-/** What decides which rows of a tree are shown, and in which order. */
+/** Options that decide which rows of a tree are shown, and in which order. */
 export interface LayoutOptions {
   readonly filter: TreeFilter;
   /** The current leaf, whose path comes first; null: before the first entry. */
@@ -12,17 +12,17 @@ export interface LayoutOptions {
   /** Entries with labels, as a set or as a map by entry. */
   readonly labeled: { keys(): Iterable<EntryId>; has(id: EntryId): boolean };
   /**
-   * Whether all leaves and labeled entries are shown under every filter. Printed trees do so; in the navigator it depends on the
+   * True if all leaves and labeled entries are shown under every filter. Printed trees do so; in the navigator it depends on the
    * filter (`keepsMarks`).
    */
   readonly showsAllMarks?: boolean | undefined;
   /** Row numbers of search hits: only these rows are shown, and those of their ancestors that the filter shows. */
   readonly hits?: readonly number[] | undefined;
-  /** Of `hits` only the hits themselves: each is drawn below its nearest ancestor that is a hit too. */
+  /** True to show only the hits themselves: each is drawn below its nearest ancestor that is a hit too. */
   readonly hitsOnly?: boolean | undefined;
-  /** Whether replies in a row that only call tools are drawn as one row. */
+  /** True if replies in a row that only call tools are drawn as one row. */
   readonly foldsCalls?: boolean | undefined;
-  /** Whether large side branches start folded. */
+  /** True if large side branches start folded. */
   readonly foldsBranches?: boolean | undefined;
 }
 

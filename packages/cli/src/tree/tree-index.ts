@@ -5,13 +5,13 @@ import { filterBits, hasOnlyCalls } from "./filter.js";
 /** No row; as a parent: the row is a first entry. */
 export const NONE = -1;
 
-/** How many rows an index holds in full that does not hold all of them. */
+/** Maximum rows that an index holds in full, unless it holds all of them. */
 const MAX_HELD = 2000;
 
-/** So many different lists of called tools are told apart. */
+/** Maximum number of different lists of called tools that an index stores. */
 const MAX_CALL_LISTS = 60_000;
 
-/** So many entries are looked for in the list of ids; a table of all ids takes longer to build, and 60 bytes a row. */
+/** Maximum lookups that scan the list of ids. Later ones use a table of all ids, which takes longer to build, and 60 bytes a row. */
 const MAX_SCANS = 16;
 
 /** The arrays of an index, by row number. They have room for more rows. */
@@ -23,7 +23,7 @@ interface Columns {
   readonly bits: Uint8Array;
   /** 0 or 1 child, or 2 for several. */
   readonly children: Uint8Array;
-  /** For replies that only call tools: where the names of these tools are in the table of names. 0: for other rows. */
+  /** For replies that only call tools: the index of these tools' names in the table of names. For other rows: 0. */
   readonly calls: Uint16Array;
 }
 
@@ -89,12 +89,12 @@ export class TreeIndex {
     }
   }
 
-  /** How many rows there are. */
+  /** Number of rows. */
   get size(): number {
     return this.#idOf.length;
   }
 
-  /** Whether a row is held in full. */
+  /** True if a row is held in full. */
   isHeld(at: number): boolean {
     return this.#held.has(at);
   }
@@ -131,7 +131,7 @@ export class TreeIndex {
     return at < this.size ? (this.#columns.parents[at] ?? NONE) : NONE;
   }
 
-  /** How many entries are above a row on its path. */
+  /** Returns the number of entries above a row on its path. */
   depthOf(at: number): number {
     return this.#columns.depths[at] ?? 0;
   }
@@ -141,7 +141,7 @@ export class TreeIndex {
     return this.#calls[this.#columns.calls[at] ?? 0] ?? [];
   }
 
-  /** Whether a row has several children. */
+  /** True if a row has several children. */
   isBranchPoint(at: number): boolean {
     return this.#columns.children[at] === 2;
   }
@@ -177,7 +177,7 @@ export class TreeIndex {
     if (this.#holdsAll) this.#held.set(at, row);
   }
 
-  /** Where the names of the tools in a preview are in the table. A table that is full has none for them. */
+  /** Returns the index of a preview's tool names in the table, to which it adds new ones; 0: the table is full. */
   #namesOf(preview: string): number {
     const names = callNames(preview);
     const key = names.join("\n");
@@ -242,7 +242,7 @@ interface PathDifference {
   readonly onlyB: readonly number[];
 }
 
-/** What differs between the paths of two rows; -1 is a path without rows. Linear in the rows that differ. */
+/** Returns the rows that are on only one of two paths; -1 is a path without rows. Linear in the rows that differ. */
 export function pathDifference(index: TreeIndex, a: number, b: number): PathDifference {
   const onlyA: number[] = [];
   const onlyB: number[] = [];

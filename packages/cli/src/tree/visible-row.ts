@@ -1,6 +1,6 @@
 import type { CallSummary } from "./groups.js";
 
-/** What a folded group is drawn as. */
+/** The facts with which a folded group is drawn. */
 export type DrawnGroup =
   | ({ readonly kind: "calls" } & CallSummary)
   /** `count` side branches of one branch point. */
@@ -12,20 +12,20 @@ export interface VisibleRow {
   readonly at: number;
   /** Counted from 0 among the visible rows. */
   readonly position: number;
-  /** How many side branches the row is in, one inside the other: 0 on the leaf's path. */
+  /** Number of nested side branches that contain the row: 0 on the leaf's path. */
   readonly level: number;
-  /** Whether the row is the first one of a side branch. */
+  /** True if the row is the first one of a side branch. */
   readonly startsBranch: boolean;
-  /** Whether it is the first row of all. */
+  /** True if it is the first row of all. */
   readonly isFirst: boolean;
   readonly isOnPath: boolean;
-  /** How many shown branches leave the row; 0: it is no branch point. */
+  /** Number of shown branches that leave the row; 0: it is no branch point. */
   readonly branches: number;
   readonly isHit: boolean;
   /** The rows that are drawn as this one; null: it is a row by itself. */
   readonly group: DrawnGroup | null;
   /** `foldable`: it starts a side branch and has rows below it, or it is the first one of an unfolded group of calls. */
   readonly fold: "folded" | "foldable" | "none";
-  /** How many rows its fold hides; 0: it is not folded. */
+  /** Number of rows that its fold hides; 0: it is not folded. */
   readonly hiddenBelow: number;
 }

@@ -148,7 +148,7 @@ function modifierPrefix(parameter: string): string {
   return `${bits & 4 ? "ctrl+" : ""}${bits & 2 ? "alt+" : ""}${bits & 1 ? "shift+" : ""}`;
 }
 
-// What terminals send for keys that type nothing. Sources: xterm's ctlseqs; terminfo; rxvt and the Linux console where they differ.
+// Sequences of keys that type nothing. Sources: xterm's ctlseqs; terminfo; rxvt and the Linux console where they differ.
 
 /** Final letters of `ESC [ … X` and `ESC O X`. */
 const LETTER_KEYS: Readonly<Record<string, string>> = {
@@ -206,7 +206,7 @@ const NAMED_CODES: Readonly<Record<number, string>> = {
   127: "backspace",
 };
 
-/** Two presses on one cell within so many milliseconds are a double click. */
+/** Maximum time between the two presses of a double click, which are on one cell, in milliseconds. */
 const DOUBLE_MS = 400;
 
 /** Finds double clicks. */

@@ -21,7 +21,7 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** How frames are drawn. */
+/** Options of a `FrameDrawer`. */
 interface DrawerOptions {
   /** `full`: from the first cell of the terminal. `inline`: from the line of the cursor. */
   readonly kind: "full" | "inline";
@@ -155,7 +155,7 @@ export class FrameDrawer {
   }
 }
 
-/** Where the cursor is after the last line was written. */
+/** Returns the position of the cursor after the last line was written. */
 function endOf(lines: Frame["lines"]): { row: number; column: number } {
   return { row: lines.length - 1, column: Math.max(lineWidth(lines.at(-1)?.line ?? []) - 1, 0) };
 }

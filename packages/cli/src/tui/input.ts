@@ -44,7 +44,10 @@ export class SequenceSplitter {
     return sequences;
   }
 
-  /** How long to wait for the rest of a sequence that has begun, in milliseconds; undefined: none has begun, or its end must come. */
+  /**
+   * Time to wait for the rest of a sequence that has begun, in milliseconds; undefined: none has begun, or it is a paste, whose end always
+   * follows.
+   */
   get patienceMs(): number | undefined {
     if (this.#waiting === "" || this.#isPaste) return undefined;
     return this.#waiting.length > 2 ? SEQUENCE_MS : KEY_MS;

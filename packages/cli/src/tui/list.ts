@@ -5,7 +5,7 @@ export const WHEEL_ROWS = 3;
 
 /** The items of a list, and the room for them. */
 export interface ListShape {
-  /** How many items there are. */
+  /** Number of items. */
   readonly count: number;
   /** Screen rows of the list. */
   readonly rows: number;
@@ -17,7 +17,7 @@ export interface ListShape {
   readonly margin?: number;
 }
 
-/** Where a list is: its selected item (-1: none), and the first one on screen. */
+/** The state of a list: its selected item (-1: none), and the first one on screen. */
 export interface ListPosition {
   readonly selected: number;
   readonly top: number;
@@ -53,7 +53,7 @@ export function itemAtLine(list: ListShape, top: number, line: number): number |
   return undefined;
 }
 
-/** The item that can be selected before or after the selected one; behind the ends `wrap` goes on at the other one. */
+/** Returns the selectable item before or after the selected one. Beyond an end, `wrap` continues at the other end. */
 export function stepFrom(list: ListShape, selected: number, direction: 1 | -1, ends: "wrap" | "stop"): number {
   for (let steps = 1; steps <= list.count; steps += 1) {
     const item = selected + direction * steps;
@@ -94,7 +94,10 @@ export function turnWheel(list: ListShape, { selected, top }: ListPosition, dire
   return { selected: nearest, top: next };
 }
 
-/** A text of `length` lines after a key or the wheel, by its first line; undefined: the event does not scroll. `rows` of them are visible. */
+/**
+ * Returns the first visible line of a text of `length` lines after a key or the wheel; undefined: the event does not scroll. `rows` lines
+ * are visible.
+ */
 export function scrollText(event: TerminalEvent, top: number, length: number, rows: number): number | undefined {
   const by = event.kind === "key" ? keySteps(event.key, rows) : event.kind === "mouse" ? WHEEL_STEPS[event.action] : undefined;
   if (by === undefined) return undefined;

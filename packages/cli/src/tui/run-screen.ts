@@ -17,7 +17,7 @@ const MOUSE_ON = "\u001b[?1000h\u001b[?1006h";
 const MOUSE_OFF = "\u001b[?1006l\u001b[?1000l";
 const SHOW_CURSOR = "\u001b[?25h";
 
-/** For terminals that report no size. */
+/** The size that is assumed if the terminal reports none. */
 const FALLBACK: Size = { columns: 80, rows: 24 };
 
 /** An inline screen is drawn sixty times a second at most. */
@@ -79,7 +79,7 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   begin(): void {
-    // What was typed while the program was loading is on the screen and comes to the prompt.
+    // The terminal has printed the keys that were typed while the program was loading. The prompt draws them again, so they are erased.
     if (releaseInput() !== "") this.#terminal.stdout.write("\r\u001b[J");
     this.#enter();
     this.#terminal.stdout.on("resize", this.#onResize);
@@ -94,7 +94,7 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   readonly #onResize = () => {
     this.#wasResized = true;
-    // How the terminal reflowed the lines of a full screen is unknown, so all are drawn again.
+    // The terminal may have reflowed the lines of a full screen in any way, so all are drawn again.
     this.#drawer.clear();
     this.#dispatch({ kind: "resize", size: this.#size() });
   };

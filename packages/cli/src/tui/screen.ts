@@ -12,9 +12,9 @@ export interface Screen<Model, Effect, Event, Result> {
   readonly view: (model: Model) => Frame;
   /** Must not throw; a failure is dispatched as an event. */
   readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
-  /** The result that ends the screen; undefined: it goes on. */
+  /** The result that ends the screen; undefined: it continues. */
   readonly result: (model: Model) => Result | undefined;
-  /** Whether a full screen gets mouse events. The terminal then selects text only with Shift. */
+  /** True if a full screen gets mouse events. The terminal then selects text only with Shift. */
   readonly hasMouse?: boolean | undefined;
   /** Called once at the end of the screen, also after an error: stops timers and cancels work. */
   readonly close?: (() => void) | undefined;

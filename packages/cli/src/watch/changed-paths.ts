@@ -1,16 +1,16 @@
 import { raceAbort } from "@bough/session-core/engine";
 
-/** How long no change must come before the collected ones are given out, and how long they wait at most, in milliseconds. */
+/** Time without a change after which a batch is returned, and maximum time that a change waits, in milliseconds. */
 const QUIET_MS = 200;
 const LONGEST_MS = 2000;
 
-/** From so many paths on, everything is looked at: a look at an unchanged file is cheaper than a long list. */
+/** With more paths than this, everything is synced: the check of an unchanged file is cheaper than a long list. */
 const MANY_PATHS = 1000;
 
-/** What next has to be looked at: these paths, or everything. */
+/** The scope of the next sync: these paths, or everything. */
 export type Due = { readonly kind: "paths"; readonly paths: readonly string[] } | { readonly kind: "all" };
 
-/** Collects paths that changed, and gives them out in batches, so that a file that is being written is not read at each write. */
+/** Collects paths that changed, and returns them in batches, so that a file that is being written is not read at each write. */
 export class ChangedPaths {
   readonly #paths = new Set<string>();
   #isAll = false;
@@ -18,7 +18,7 @@ export class ChangedPaths {
   #timer: NodeJS.Timeout | undefined;
   #give: (() => void) | undefined;
 
-  /** Adds a path; a file beside a database (`-wal`) stands for the database. */
+  /** Adds a path. A file beside a database (`-wal`) counts as the database. */
   add(path: string): void {
     if (this.#paths.size === 0) this.#firstAtMs = performance.now();
     this.#paths.add(path.replace(/-(?:wal|shm|journal)$/, ""));

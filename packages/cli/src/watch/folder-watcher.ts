@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { isAtOrBelow, MAX_LINKED, whyNotFollowed } from "@bough/formats";
 import { isSystemError } from "@bough/session-core/engine";
 
-/** What a watcher reports. */
+/** The events of a watcher. */
 export interface FolderWatcherEvents {
   /** A file or folder below a watched folder may have changed, appeared or gone. */
   readonly onChange: (path: string) => void;
@@ -28,7 +28,7 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * `isRecursive`: the system watches a whole tree at once (macOS, Windows). Elsewhere each folder has a watch of its own, which also
  * reports its files: Node's recursive watches of Linux take one for each file. Links to folders are followed, each folder once, where a
  * sync follows them; at most 10,000 folders that are not in the root itself are watched.
- * What is in a skipped folder is not reported: opencode has had a folder for each message.
+ * Changes in a skipped folder are not reported: opencode has had a folder for each message.
  */
 export class FolderWatcher {
   readonly #events: FolderWatcherEvents;
@@ -60,7 +60,7 @@ export class FolderWatcher {
     }
   }
 
-  /** The roots that exist and send no events. They must be looked at from time to time. */
+  /** The roots that exist and send no events. The caller must poll them. */
   get unwatched(): ReadonlySet<string> {
     return this.#unwatched;
   }
@@ -101,7 +101,7 @@ export class FolderWatcher {
     for (const below of foldersIn(folder)) if (!this.#isSkipped(below, true)) this.#watchTree(below, root);
   }
 
-  /** Whether a sync comes to a folder: no link that is not followed leads to it. */
+  /** True if a sync reads the folder, because it follows each link that leads to it. */
   #isReached(folder: string, root: string): boolean {
     if (folder === root) return true;
     const isOutside = this.#outside.has(dirname(folder));
@@ -120,22 +120,22 @@ export class FolderWatcher {
     return true;
   }
 
-  /** Whether a path is in a skipped folder, or is one. Of folders within each other, all must skip it. */
+  /** True if a path is in a skipped folder, or is one. If several watched folders contain the path, all must skip it. */
   #isSkipped(path: string, isFolder: boolean): boolean {
     const around = this.#folders.filter(({ folder }) => path === folder || path.startsWith(join(folder, "/")));
     return around.length > 0 && around.every(({ folder, skipped }) => isMatchedOnWay(relative(folder, path), isFolder, skipped));
   }
 
-  /** What a new folder holds already is reported with the folder. */
+  /** Watches a new folder, and reports the path. The files that a new folder already contains are reported with the folder. */
   #onEvent(folder: string, name: string | null, root: string): void {
     const path = name === null ? folder : join(folder, name);
     if (this.#isSkipped(path, folderId(path) !== undefined)) return;
     if (!this.#isRecursive && name !== null && !SKIPPED.has(name)) this.#watchAnew(path, root);
-    // A link to a folder that is watched by its own name would have all of it looked at once more.
+    // A link to a folder that is watched under its own path is not reported: a sync would read the whole folder again.
     if (this.#watches.has(path) || !this.#ids.has(folderId(path) ?? "")) this.#events.onChange(path);
   }
 
-  /** Of a folder that was removed or replaced, the watch belongs to the old one. */
+  /** Watches a folder. If another folder had this path before, its watch is dropped first. */
   #watchAnew(path: string, root: string): void {
     const known = this.#watches.get(path);
     if (known !== undefined && known.id !== folderId(path)) this.#drop(path);
@@ -182,7 +182,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: "the limit of open watchers is reached, see fs.inotify.max_user_instances",
 };
 
-/** Whether `skipped` matches one of the folders that a relative path leads through. */
+/** True if `skipped` matches one of the folders on a relative path. */
 function isMatchedOnWay(path: string, isFolder: boolean, skipped: RegExp | undefined): boolean {
   const names = path.split(sep);
   const folders = isFolder ? names : names.slice(0, -1);

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
 
-/** What the service runs, and the variables that it needs. */
+/** The command that the service runs, and the variables that it needs. */
 export interface ServiceCommand {
   readonly command: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export interface ServiceCommand {
 
 /** The service of a user that runs `bough sync --watch` from login on, in the form that a system has. */
 export interface Service {
-  /** What it is called there. */
+  /** The system's name for this kind of service. */
   readonly title: string;
   /** Absolute. */
   readonly file: string;
@@ -16,7 +16,7 @@ export interface Service {
   /** Command lines that start the service once its file is there, and that end it before the file is removed. */
   readonly start: readonly (readonly string[])[];
   readonly stop: readonly (readonly string[])[];
-  /** What else the user may want to know. */
+  /** A note for the user about logs and limits of the service. */
   readonly hint: string;
 }
 

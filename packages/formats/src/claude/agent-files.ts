@@ -9,13 +9,13 @@ import { AGENT_FOLDER, agentIdOfFile, sessionIdOfFolder } from "./ids.js";
 import { indexFile } from "./indexer.js";
 import type { SessionFile } from "./session-file.js";
 
-/** How much of an agent's file is read to find its session. The first line is the prompt, which is seldom longer. */
+/** The number of bytes of an agent's file that are read to find its session. The first line is the prompt, which is seldom longer. */
 const HEAD_BYTES = 1 << 16;
 
-/** How much of an agent's `.meta.json` is read at most. */
+/** The largest part of an agent's `.meta.json` that is read, in bytes. */
 const META_BYTES = 1 << 20;
 
-/** The files of a session's agents, and the problems of those that cannot be read. */
+/** The files of a session's agents, and a problem for each file that cannot be read. */
 interface AgentFiles {
   readonly paths: readonly string[];
   readonly problems: readonly ImportProblem[];

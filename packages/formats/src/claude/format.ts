@@ -97,7 +97,7 @@ function toSession(file: IndexedFile, chain: number, header: SourceHeader, probl
 }
 
 /**
- * Whether Claude Code wrote the file: one of its records has a uuid and a parent uuid, or is a side record of a type that only
+ * True if Claude Code wrote the file: one of its records has a uuid and a parent uuid, or is a side record of a type that only
  * Claude Code writes.
  */
 function isClaude({ records }: FileHead): boolean {

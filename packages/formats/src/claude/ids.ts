@@ -63,7 +63,7 @@ export function derivedId(session: SessionId, line: number, text: string): Entry
   return createHash("sha256").update(`${session}\n${line}\n${text}`).digest("hex").slice(0, 12);
 }
 
-/** Whether a record's uuid is usable as the id of its entry. */
+/** True if a record's uuid is usable as the id of its entry. */
 export function isUsableId(uuid: string): boolean {
   return uuid.length <= LONGEST_UUID && isId(uuid);
 }

@@ -48,7 +48,7 @@ function homeOf(agent: string | undefined): number {
   return agent === undefined ? 0 : 1;
 }
 
-/** Whether a reply has no parent, although it is not the first step of its session. */
+/** True if a reply has no parent, although it is not the first step of its session. */
 function isUnlinked({ records }: SessionFile): boolean {
   const started = new Set<number>();
   for (const { kind, chain, parent } of records) {
@@ -97,7 +97,7 @@ function inOrderOfTime({ records }: SessionFile, reader: LineReader): readonly N
 
 /** The lines before the current one, to recognize a record that is written again. */
 export interface EarlierLines {
-  /** Whether the line of an earlier record has the content of this line. */
+  /** True if the line of an earlier record has the content of this line. */
   isSame(earlier: IndexedRecord, line: SourceLine, record: JsonObject): boolean;
 }
 
@@ -240,7 +240,7 @@ export class Indexer {
   }
 
   /**
-   * Whether a record with a repeated uuid is a copy of the earlier record. Records that a compaction kept may be written again
+   * True if a record with a repeated uuid is a copy of the earlier record. Claude Code may write records that a compaction kept again
    * with a new parent; no entry is created for the copy, and its children are attached to its parent.
    */
   #isRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {

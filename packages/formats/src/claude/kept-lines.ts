@@ -4,7 +4,7 @@ import type { SourceLine } from "../source/json-lines.js";
 import { comparableContent, type EarlierLines } from "./indexer.js";
 import type { IndexedRecord, LineSource } from "./session-file.js";
 
-/** The lines of a transcript that arrives: the text and object of those that are not read yet, and a digest of each line with a uuid. */
+/** The lines of a growing transcript: the text and object of each line that is not read yet, and a digest of each line with a uuid. */
 export class KeptLines implements LineSource, EarlierLines {
   readonly #kept = new Map<number, { readonly text: string; readonly object: JsonObject }>();
   readonly #digests = new Map<number, string>();

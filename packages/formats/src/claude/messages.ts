@@ -106,7 +106,7 @@ export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
   });
 }
 
-/** Whether no token was counted: a resumed session of another program has replies without a model too, and those were requests. */
+/** True if no token was counted: a resumed session of another program also has replies without a model, but these were requests. */
 function isZero(usage: JsonObject): boolean {
   return !Object.values(usage).some((count) => typeof count === "number" && count > 0);
 }
@@ -127,7 +127,7 @@ function readModel(messages: readonly JsonObject[]): JsonObject {
   return model === undefined || isSynthetic(messages) ? {} : { provider: "anthropic", model };
 }
 
-/** Whether Claude Code wrote the reply itself. No request was made, so its usage, which is zero, says nothing. */
+/** True if Claude Code wrote the reply itself. It made no request, so the usage, which is zero, has no meaning. */
 function isSynthetic(messages: readonly JsonObject[]): boolean {
   return firstNonEmpty(messages, "model") === SYNTHETIC;
 }

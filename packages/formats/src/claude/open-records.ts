@@ -6,7 +6,7 @@ import type { NodeIndex, SessionFile } from "./session-file.js";
 /** Reports that Claude Code writes when a turn has ended. */
 const TURN_ENDS = ["turn_duration", "stop_hook_summary"];
 
-/** Stop reasons after which the same reply may go on with another line. */
+/** Stop reasons after which the same reply may continue with another line. */
 const GOES_ON = ["tool_use", "pause_turn"];
 
 /**
@@ -14,11 +14,11 @@ const GOES_ON = ["tool_use", "pause_turn"];
  *
  * - a reply, until the next step of its session, a stop reason that ends the turn, or the report that the turn has ended;
  * - a compaction, until its summary or another step;
- * - a report or an injected message, until the next step: only then it is known whether a branch starts with it.
+ * - a report or an injected message, until the next step: only that step shows if a branch starts with it.
  */
 export class OpenRecords {
   readonly #file: SessionFile;
-  /** For each session of the transcript: its last step, and whether the reply that it may be has ended. */
+  /** For each session of the transcript: its last step; `hasEnded` is false for a reply or compaction that may get further lines. */
   readonly #steps = new Map<number, { readonly node: NodeIndex; hasEnded: boolean; goesOn: boolean }>();
   #seen: NodeIndex = 0;
   #lastResult: NodeIndex = -1;
@@ -41,13 +41,13 @@ export class OpenRecords {
     if (step !== undefined && this.#file.boundaries.get(step.node)?.summary !== undefined) step.hasEnded = true;
   }
 
-  /** How long an open record of a session may still be changed, in milliseconds: a reply without a stop reason goes on. */
+  /** The time for which an open record of a session may still change, in milliseconds: a reply without a stop reason gets further lines. */
   waitMs(chain: number): number {
     return this.#steps.get(chain)?.goesOn === true ? RUNNING_MS : QUIET_MS;
   }
 
   /**
-   * Whether later lines can change the entries of a record.
+   * True if later lines can change the entries of a record.
    * @param home the session of the transcript, in contrast to agents inside it, which end with the result of their call.
    */
   isOpen(node: NodeIndex, home: number): boolean {
@@ -70,7 +70,7 @@ function stopReasonOf(record: JsonObject): string | undefined {
   return stringAt(objectAt(record, "message") ?? {}, "stop_reason");
 }
 
-/** Whether a line is the thinking at the start of a reply. */
+/** True if a line is the thinking at the start of a reply. */
 function isThinking(record: JsonObject): boolean {
   return JSON.stringify(objectAt(record, "message")?.content ?? "").startsWith('[{"type":"thinking"');
 }

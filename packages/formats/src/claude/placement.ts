@@ -105,7 +105,7 @@ export class TreePlacement {
     return record.hasStepChild || (record.kind !== "noise" && record.kind !== "injected");
   }
 
-  // Whether later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
+  // True if later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
   #belongsToParent(node: NodeIndex): boolean {
     const record = this.#file.records[node];
     if (record?.kind === "result") return !this.#file.repeatedResults.has(node);
@@ -118,7 +118,7 @@ export class TreePlacement {
     return this.#parent[node + 1] ?? ROOT;
   }
 
-  /** Whether `node` is `leaf` or an ancestor of it. Linear in the records between them. */
+  /** True if `node` is `leaf` or an ancestor of it. Linear in the records between them. */
   isOnPath(node: NodeIndex, leaf: NodeIndex): boolean {
     let at = leaf;
     // A parent always has a smaller index than its child.

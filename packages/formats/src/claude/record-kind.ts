@@ -52,7 +52,6 @@ export function findResultBlocks(content: unknown): readonly JsonObject[] {
   return Array.isArray(content) ? content.filter(isResultBlock) : [];
 }
 
-/** Whether a block is a result of a tool call. */
 export function isResultBlock(block: unknown): block is JsonObject {
   return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id === "string";
 }
@@ -62,7 +61,7 @@ export function findOutputs(content: unknown): readonly JsonObject[] {
   return Array.isArray(content) ? content.filter(isOutput) : [];
 }
 
-/** Whether a block is a result that names no call. */
+/** True if a block is a result that names no call. */
 export function isOutput(block: unknown): block is JsonObject {
   return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id !== "string";
 }
@@ -89,7 +88,7 @@ type Speaker = "human" | "injected";
 /** The form of an injected text: a message of the role `custom`, which stays in the context. */
 export interface InjectedKind {
   readonly customType: string;
-  /** Whether it was shown in the terminal. */
+  /** True if Claude Code showed it in the terminal. */
   readonly display: boolean;
 }
 
@@ -144,7 +143,6 @@ export function classifyInjected(record: JsonObject, text: string): InjectedKind
   return record.isMeta === true || isReminder(text) ? META : undefined;
 }
 
-/** Whether a text is only a reminder of the program. */
 function isReminder(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.startsWith("<system-reminder>") && trimmed.endsWith("</system-reminder>");
@@ -165,7 +163,6 @@ export function textWithoutReminders(content: unknown): string {
   return texts.filter((text) => text !== "" && !isReminder(text)).join("\n");
 }
 
-/** Whether a block is only a reminder. */
 export function isReminderBlock(block: unknown): boolean {
   return isObject(block) && block.type === "text" && isReminder(stringAt(block, "text") ?? "");
 }

@@ -63,7 +63,7 @@ export class RecordReader {
     return record !== undefined && this.#isOfChain(record) ? this.#readRecord(node, record) : [];
   }
 
-  /** Whether a node is of this session. */
+  /** True if a node is of this session. */
   has(node: NodeIndex): boolean {
     const record = this.#file.records[node];
     return record !== undefined && this.#isOfChain(record);
@@ -91,7 +91,7 @@ export class RecordReader {
     yield* this.title();
   }
 
-  /** Where the conversation goes on. */
+  /** The entry after which the conversation continues. */
   get leafId(): EntryId | null {
     return this.#lastIdOf(this.#placement.current);
   }

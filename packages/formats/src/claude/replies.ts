@@ -3,7 +3,7 @@ import { promptDigest } from "./ids.js";
 import { findResultBlocks } from "./record-kind.js";
 import { type CallFacts, type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
 
-/** How many replies stay open for further lines, including those of parallel agents. The lines of a reply are close together. */
+/** The number of replies that stay open for further lines, including those of parallel agents. The lines of a reply are close together. */
 const OPEN_REPLIES = 256;
 
 interface OpenReply {

@@ -27,7 +27,7 @@ export interface IndexedRecord {
   readonly reply: NodeIndex;
   /** The session in the file: 0 is the conversation, the others are sidechains. */
   readonly chain: number;
-  /** Whether a step of the conversation is its child, directly or through records like it. */
+  /** True if a step of the conversation is its child, directly or through records like it. */
   hasStepChild: boolean;
   /** The parsed line, until it is read in the second pass; undefined: it is parsed again. */
   object: JsonObject | undefined;
@@ -87,7 +87,7 @@ export interface SessionFile {
   readonly repeatedResults: ReadonlyMap<NodeIndex, NodeIndex>;
   /** Records whose uuid belongs to another record; they get a derived id. */
   readonly renamed: ReadonlySet<NodeIndex>;
-  /** Whether replies have no parent: then each record without one is below the one before it. Without any parents, by their times. */
+  /** True if replies have no parent: then each record without one is below the one before it. Without any parents, by their times. */
   readonly isChain: boolean;
   /** The calls that started agents: by the agent's id, and by the digest of its prompt. */
   readonly agentCalls: ReadonlyMap<string, string>;
@@ -110,7 +110,7 @@ interface LinePlace {
   readonly bytes: number;
 }
 
-/** How much is read at once, in bytes: a system call for each line would take longer than parsing it. */
+/** The size of one read, in bytes: a system call for each line would take longer than parsing it. */
 const WINDOW_BYTES = 1 << 18;
 
 /**

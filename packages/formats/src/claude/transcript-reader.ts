@@ -71,12 +71,12 @@ export class TranscriptReader {
     return agent === undefined ? sessionId : agentSessionId(sessionId, agent);
   }
 
-  /** How many lines were added. */
+  /** The number of lines that were added. */
   get lines(): number {
     return this.#file.records.length;
   }
 
-  /** How many of them wait. */
+  /** The number of added lines that still wait to be read. */
   get waiting(): number {
     return this.lines - this.#next;
   }
@@ -95,10 +95,10 @@ export class TranscriptReader {
   /**
    * Reads the entries of the lines that no longer wait.
    *
-   * @param everything also of those that wait. A reply that goes on after that is read again, with all its lines.
+   * @param everything also reads the lines that wait. A reply that gets further lines after that is read again, with all its lines.
    * @param lines up to this line, which an earlier reader has read.
    * @param starter the transcript whose calls started the agents. Default: this one.
-   * @param meta what the program says of the agent.
+   * @param meta the program's own record of the agent.
    */
   read({ everything = false, lines, starter = this.#file, meta }: ReadOptions = {}): ReadLines {
     const from = this.#next;
@@ -153,7 +153,7 @@ export class TranscriptReader {
     return (owner ?? record).line;
   }
 
-  // A reply that is still open keeps its lines, because it is read again if it goes on.
+  // A reply that is still open keeps its lines, because it is read again if further lines follow.
   #release(node: NodeIndex): void {
     const record = this.#file.records[node];
     if (record === undefined) return;

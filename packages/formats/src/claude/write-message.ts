@@ -3,7 +3,7 @@ import { bashExecutionText, isObject, type JsonObject, without } from "@bough/se
 import { META, QUEUED } from "./record-kind.js";
 import { type CallIds, toClaudeContent, toClaudeReply } from "./write-blocks.js";
 
-/** What a message needs of the transcript around it. */
+/** The ids of the transcript around a message that its conversion needs. */
 export interface TranscriptIds {
   /** The id of a call that is made here: another one if an earlier reply has it. */
   readonly newCall: CallIds;

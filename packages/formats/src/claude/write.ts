@@ -21,7 +21,7 @@ interface ClaudeSession {
   readonly cwd: string | null;
   readonly title: string | null;
   readonly titleSource: "user" | "auto" | null;
-  /** The session that a new one goes on from; importers link the two. */
+  /** The session that a new one continues; importers link the two. */
   readonly parentSessionId?: string | null;
   /** The version of Claude Code and the branch of git, if the session is from there. */
   readonly metadata: JsonObject;
@@ -31,7 +31,7 @@ interface ClaudeSession {
 export interface ClaudeExport {
   readonly session: ClaudeSession;
   readonly entries: AsyncIterable<Entry> | Iterable<Entry>;
-  /** Whether the transcript is a new session, whose records need uuids. Otherwise they have the ids of their entries. */
+  /** True if the transcript is a new session, whose records need uuids. Otherwise they have the ids of their entries. */
   readonly isNew: boolean;
 }
 
@@ -56,7 +56,7 @@ class TranscriptWriter {
   readonly #ids = new RecordIds();
   /** The uuid of the record before the next one. */
   #parent: string | null = null;
-  /** The entries so far with the uuid of their record, if they have one, for the list of those that a compaction kept. */
+  /** The entries so far with the uuid of their record, if they have one, for the list of the entries that a compaction kept. */
   readonly #written: { readonly id: EntryId; readonly uuid: string | undefined }[] = [];
   /** A user record, which may get further parts. */
   #open: UserRecord | undefined;
@@ -233,7 +233,7 @@ function leftoverOf(entry: Entry): JsonObject {
 /** Types of records that have a position in the tree. */
 const TREE_TYPES: readonly unknown[] = ["user", "assistant", "system", "attachment", "progress"];
 
-/** Whether a foreign entry is a record of Claude Code with its own position: hooks, attachments, reports. */
+/** True if a foreign entry is a record of Claude Code with its own position: hooks, attachments, reports. */
 function isTreeRecord(raw: unknown, id: EntryId): raw is JsonObject {
   return isObject(raw) && raw.uuid === id && TREE_TYPES.includes(raw.type);
 }

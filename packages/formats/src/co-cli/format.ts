@@ -63,7 +63,7 @@ function toHeader(path: string): SourceHeader {
 
 /**
  * Reads the messages of a session. The id of an entry is derived from its content and the id of the one before it: co-cli rewrites the
- * file when it shortens the conversation, and what is new then is a branch.
+ * file when it shortens the conversation, and the messages that are new then are a branch.
  */
 class Reader {
   readonly #path: string;

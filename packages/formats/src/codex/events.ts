@@ -1,10 +1,10 @@
 import { type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
 
-/** What an event of a rollout is for its reader. */
+/** The treatment of an event of a rollout by its reader. */
 export type EventKind =
   /** It repeats items, or marks a step of the program that leaves no trace: merged. */
   | "mirror"
-  /** It says more of a call: added to the details of its result. Without the call it is kept as a foreign entry. */
+  /** It has more facts of a call: added to the details of its result. Without the call it is kept as a foreign entry. */
   | "call"
   | "usage"
   | "settings"
@@ -58,7 +58,7 @@ const KINDS: Readonly<Record<string, EventKind>> = {
   error: "error",
 };
 
-/** What `item_completed` events repeat: items, or what other events say of a call. Other items, such as plans, are nowhere else. */
+/** The content that `item_completed` events repeat: items, or facts of a call. Other items, such as plans, occur only in them. */
 const COMPLETED: Readonly<Record<string, EventKind>> = {
   UserMessage: "mirror",
   AgentMessage: "mirror",
@@ -82,7 +82,7 @@ function kindIn(kinds: Readonly<Record<string, EventKind>>, type: string): Event
 }
 
 /**
- * The items that an event stands for in a file that has no messages as items: those of the interface alone. Empty: none.
+ * Converts an event to items, for a file whose messages are only events of the interface. Empty: the event has no item.
  */
 export function toItems(event: JsonObject): readonly JsonObject[] {
   switch (event.type) {

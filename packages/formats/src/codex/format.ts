@@ -86,12 +86,12 @@ function* readRecords(
   return { reader, position: source === "items" && !path.endsWith(".zst") ? position : undefined };
 }
 
-/** How many files a fork of a fork may consist of. */
+/** The largest number of files of which a fork of a fork may consist. */
 const MOST_BASES = 100;
 
 /**
- * Later versions (seen in 0.169) do not copy the history of a fork: its first line says which file it continues, and up to which byte. These
- * entries come first, with the ids that they have in that session. Returns the state at their end.
+ * Reads the history of a fork: later versions (seen in 0.169) do not copy it, and its first line names the file that it continues and the
+ * byte at which it stops. Yields these entries first, with the ids that they have in that session. Returns the state at their end.
  */
 function* readHistoryBase(
   path: string,
@@ -145,7 +145,7 @@ function idSeed(path: string, facts: RolloutFacts): string {
   return isContinuation(facts) ? `${sessionId} ${idInName(path) ?? stringAt(meta, "timestamp") ?? ""}` : sessionId;
 }
 
-/** The session was reverted, and goes on in this file. */
+/** True if the session was reverted and continues in this file. */
 function isContinuation({ sessionId, meta }: RolloutFacts): boolean {
   return stringAt(objectAt(meta, "history_base") ?? {}, "thread_id") === sessionId;
 }

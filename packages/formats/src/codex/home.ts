@@ -52,8 +52,8 @@ function findRollout(path: string, id: SessionId, folders: SourceFolders): strin
 }
 
 /**
- * The files of the session `id`, oldest first. A session that was reverted (seen in 0.169) goes on in another file, which has the session's id
- * and one of its own in its name.
+ * The files of the session `id`, oldest first. Codex continues a reverted session (seen in 0.169) in another file, which has the session's
+ * id and one of its own in its name.
  */
 export function findRollouts(path: string, id: SessionId, folders: SourceFolders): readonly string[] {
   const beside = folders.once(dirname(path), rolloutsIn).get(id);

@@ -4,7 +4,7 @@ import { toContentBlocks } from "./items.js";
 /** The form of a text that Codex wrote as a message of the user: a message of the role `custom`, which stays in the context. */
 interface InjectedKind {
   readonly customType: string;
-  /** Whether it was shown in the terminal. */
+  /** True if Codex showed it in the terminal. */
   readonly display: boolean;
 }
 
@@ -96,7 +96,7 @@ function kindOfAll(content: readonly JsonObject[]): InjectedKind | undefined {
   return kinds.includes(undefined) ? undefined : kinds[0];
 }
 
-/** Who sent the message of another agent is kept in `details`. */
+/** Converts a message of another agent to a custom message, with the sender in `details`. */
 function toAgentMessage({ author, recipient }: JsonObject, content: readonly JsonObject[]): JsonObject {
   return { ...toCustomMessage(AGENT, content), details: { author: author ?? null, recipient: recipient ?? null } };
 }

@@ -56,7 +56,7 @@ function textsOf(parts: unknown): readonly string[] {
   return Array.isArray(parts) ? parts.flatMap((part: unknown) => (isObject(part) ? (stringAt(part, "text") ?? []) : [])) : [];
 }
 
-/** `more`: what tells an item of another type from a `function_call`, for an export. */
+/** `more`: members from which an export restores an item that is no `function_call`. */
 function toCallBlocks(
   item: JsonObject,
   name: string | undefined,
@@ -74,7 +74,7 @@ function toGeneratedImage(item: JsonObject): JsonObject {
   return { ...image, ...optionsOf(item, { revisedPrompt: stringAt(item, "revised_prompt") }) };
 }
 
-/** What OpenAI needs to be given back with a block, under the names of the AI SDK and of `fromOpenAiResponses`. */
+/** Returns the data that OpenAI expects back with a block, under the names of the AI SDK and of `fromOpenAiResponses`. */
 function optionsOf(item: JsonObject, more: JsonObject): JsonObject {
   const openai = withoutUndefined({ itemId: stringAt(item, "id"), ...more });
   return Object.keys(openai).length === 0 ? {} : { providerOptions: { openai } };
@@ -116,7 +116,7 @@ export function toResultMessage(item: JsonObject, toolName: string | undefined, 
 interface ToolOutput {
   readonly content: string | readonly JsonObject[];
   readonly isError: boolean;
-  /** What is not a part of the text. */
+  /** Members that are not part of the text. */
   readonly more?: JsonObject | undefined;
 }
 
@@ -147,7 +147,7 @@ function toTextOutput(text: string): ToolOutput {
   return { content: output, isError: typeof metadata.exit_code === "number" && metadata.exit_code !== 0, more: { metadata } };
 }
 
-/** How much of an output is searched for its exit code, which is at its beginning. */
+/** The number of characters of an output that are searched for its exit code, which is at the beginning. */
 const EXIT_CODE_CHARS = 300;
 
 function isFailure(text: string): boolean {
@@ -155,16 +155,16 @@ function isFailure(text: string): boolean {
   return code !== undefined && Number(code) !== 0;
 }
 
-/** What Codex writes before a summary, for the model that reads it. */
+/** The text that Codex writes before a summary, for the model that reads it. */
 const SUMMARY_OPENING = /^Another language model started to solve this problem and produced a summary[^\n]*:\n/;
 
-/** The summary in the message of a compaction, and what Codex writes before it. */
+/** Splits the message of a compaction into the text that Codex writes before the summary, and the summary. */
 export function summaryIn(message: string): { readonly opening: string | undefined; readonly summary: string } {
   const [opening] = SUMMARY_OPENING.exec(message) ?? [];
   return { opening, summary: message.slice(opening?.length ?? 0) };
 }
 
-/** What a rollout has of a compaction outside its record. */
+/** The facts of a compaction that a rollout has outside its record. */
 interface CompactionFacts {
   readonly tokensBefore: number | undefined;
   readonly usage: JsonObject | undefined;
@@ -194,7 +194,6 @@ const OUTPUTS: ReadonlySet<unknown> = new Set([
   ...["function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"],
 ]);
 
-/** Whether an item is the output of a tool. */
 export function isOutput({ type }: JsonObject): boolean {
   return OUTPUTS.has(type);
 }

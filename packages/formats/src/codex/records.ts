@@ -31,7 +31,7 @@ export class RolloutReader {
   readonly #window: Window;
   #isLeafMoved = false;
 
-  /** `idSeed`: what the ids of the entries are derived from beside their lines; the same for no two files. */
+  /** `idSeed`: the text from which, with their lines, the ids of the entries are derived; different for each file. */
   constructor(sessionId: SessionId, startMs: number, source: MessageSource, state: JsonObject = {}, idSeed: string = sessionId) {
     this.#sessionId = sessionId;
     this.#source = source;
@@ -46,7 +46,7 @@ export class RolloutReader {
     this.#window = new Window(objectAt(state, "window"));
   }
 
-  /** Where a later reading goes on, if this one ends at `end`: at the request that is still open, or else there. */
+  /** The position at which a later reading continues if this one ends at `end`: the start of the open request, otherwise `end`. */
   position(end: { readonly offset: number; readonly line: number }): ReadingPosition {
     const { offset, line, state } = this.#request?.start ?? { ...end, state: this.#changingState() };
     const turns = { turns: [...this.#turns], beforeContext: this.#beforeContext };
@@ -54,7 +54,7 @@ export class RolloutReader {
     return { offset, line, state: { ...state, settings: this.#settings.state, hasMeta: this.#hasMeta, ...turns, window } };
   }
 
-  /** What the lines of a request change. */
+  /** The part of the state that the lines of a request change. */
   #changingState(): JsonObject {
     return { chain: this.#chain.state, usage: this.#usage.state, calls: [...this.#calls], pendingUsage: this.#pendingUsage };
   }
@@ -68,7 +68,7 @@ export class RolloutReader {
     if (!isEntry && !this.#isHeld(line)) yield { kind: "merged", line: line.line };
   }
 
-  /** The end of the file: what is held, and the leaf if a rollback moved it. `end`: of a request that is still open. */
+  /** Yields the held records at the end of the file, and the leaf if a rollback moved it. `end`: of a request that is still open. */
   *finish(end?: RequestEnd): Generator<SourceRecord, void, void> {
     // The end of the turn, which follows, ends the request.
     if (end === undefined && this.#request !== undefined) yield { kind: "open", waitMs: RUNNING_MS };
@@ -176,7 +176,10 @@ export class RolloutReader {
     yield this.#add({ ...placeOf(line), payload });
   }
 
-  /** What a compaction keeps, by the list that replaces the history. Items that no entry has become entries above the compaction. */
+  /**
+   * Reads the kept entries of a compaction from the list that replaces the history. Items that no entry has become entries above the
+   * compaction.
+   */
   *#readKept(line: RolloutLine, message: string): Generator<SourceRecord, KeptEntries, void> {
     const list = line.payload.replacement_history;
     const listed = Array.isArray(list) ? this.#window.find(list, message) : [];

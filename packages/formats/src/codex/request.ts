@@ -13,14 +13,14 @@ export interface RolloutEntry {
   readonly origin?: EntryReference | undefined;
 }
 
-/** Where an item is. */
+/** The position of an item. */
 export type ItemPlace = Omit<RolloutEntry, "payload">;
 
 type Follower =
   | { readonly kind: "entry"; readonly entry: RolloutEntry }
   | { readonly kind: "result"; readonly place: ItemPlace; readonly item: JsonObject; readonly toolName: string | undefined };
 
-/** How a request ended: undefined while nothing says so. */
+/** The end of a request; undefined until a line records it. */
 export type RequestEnd = "complete" | "aborted" | undefined;
 
 /**
@@ -39,7 +39,7 @@ export class OpenRequest {
   readonly #followers: Follower[] = [];
   readonly #details = new Map<string, JsonObject>();
   #usage: JsonObject | undefined;
-  /** Whether its usage was written after its items. */
+  /** True if its usage was written after its items. */
   #isCounted = false;
   /** The line of its last output. */
   #outputLine: number | undefined;
@@ -51,8 +51,8 @@ export class OpenRequest {
   }
 
   /**
-   * Whether the item at this line is of another request: the usage of this one was written after its items, or a tool has answered. Early
-   * versions wrote the usage before the items, and the output of each call below it: there a call just below an output is of this request.
+   * True if the item at this line belongs to another request: the usage of this one was written after its items, or a tool has answered.
+   * Early versions wrote the usage before the items, and each output below its call: there a call just below an output is of this request.
    */
   isBefore(line: number, blocks: readonly JsonObject[]): boolean {
     if (this.#isCounted) return true;
@@ -85,7 +85,7 @@ export class OpenRequest {
     return added;
   }
 
-  /** Whether the entry of this line is held. */
+  /** True if the entry of this line is held. */
   holds(line: number): boolean {
     const last = this.#followers.at(-1);
     return line === this.#place.line || (last !== undefined && line === (last.kind === "entry" ? last.entry : last.place).line);
@@ -105,7 +105,7 @@ export class OpenRequest {
     this.#outputLine = place.line;
   }
 
-  /** Sets the usage. False: the request has one, so this is that of the next request, whose items come after their usage. */
+  /** Sets the usage. Returns false if the request has one: then this is that of the next request, whose items come after their usage. */
   setUsage(usage: JsonObject): boolean {
     this.#isCounted = true;
     if (this.#usage !== undefined) return false;
@@ -113,7 +113,7 @@ export class OpenRequest {
     return true;
   }
 
-  /** Adds what an event says of a call of this request. False: the call is not of this request. */
+  /** Adds the facts of an event to its call. Returns false if the call is not of this request. */
   addEvent(given: JsonObject): boolean {
     const completed = given.type === "item_completed" ? objectAt(given, "item") : undefined;
     const event = completed ?? given;
@@ -140,7 +140,7 @@ export class OpenRequest {
     return isText && text.trim() !== "" ? { items: this.#items, usage: this.#usage } : undefined;
   }
 
-  /** The entries in order: the reply, and what followed it. */
+  /** The entries in order: the reply, and those that followed it. */
   *entries(end: RequestEnd): Generator<RolloutEntry, void, void> {
     yield { ...this.#place, payload: { type: "message", message: this.#toReply(end) } };
     yield* this.followers();

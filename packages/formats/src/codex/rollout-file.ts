@@ -48,7 +48,7 @@ export function toRolloutLine(raw: JsonObject, { number: line, offset }: Pick<So
   return { line, offset, type, payload, createdAtMs: parseTime(raw.timestamp), raw, origin: readOrigin(objectAt(raw, ORIGIN)) };
 }
 
-/** The member of a line that says which entry it is a copy of: Codex ignores it. */
+/** The member of a line with the entry of which it is a copy: Codex ignores it. */
 export const ORIGIN = "bough_origin";
 
 /** The member of the metadata that names the session of which it is a fork, if Codex would refuse the id: it reads a UUID only. */
@@ -74,7 +74,7 @@ export function toForeign({ type, payload, raw }: RolloutLine): JsonObject {
   return { type: "foreign", originalType: detail === undefined ? type : `${type}/${detail}`, raw };
 }
 
-/** Whether a record is a line that Codex writes: an envelope with a known type, or the data of a session of an early version. */
+/** True if Codex writes such a line: an envelope with a known type, or the data of a session of an early version. */
 export function isRolloutRecord(raw: JsonObject): boolean {
   if (typeof raw.timestamp !== "string") return false;
   return (LINE_TYPES.has(raw.type) && objectAt(raw, "payload") !== undefined) || isBareMeta(raw);
@@ -85,10 +85,10 @@ function isBareMeta(raw: JsonObject): boolean {
   return type === undefined && typeof id === "string" && typeof timestamp === "string" && instructions !== undefined;
 }
 
-/** Where the messages of a file are. `events`: it has no items with messages, so those of the interface are read. */
+/** The place of the messages of a file. `events`: it has no items with messages, so those of the interface are read. */
 export type MessageSource = "items" | "events";
 
-/** What the beginning of a rollout says of all of it. */
+/** The facts of a whole rollout, from its beginning. */
 export interface RolloutFacts {
   readonly sessionId: SessionId;
   readonly meta: JsonObject;
@@ -150,7 +150,7 @@ function hasMessage({ type, payload }: RolloutLine): boolean {
   return type === "response_item" && payload.type === "message" && (payload.role === "user" || payload.role === "assistant");
 }
 
-/** Whether a turn without items has a reply, or is over. */
+/** True if the line is the reply or the end of a turn without items. */
 function endsTurn({ type, payload }: RolloutLine): boolean {
   if (type !== "event_msg") return false;
   if (payload.type === "item_completed") return objectAt(payload, "item")?.type === "AgentMessage";

@@ -46,7 +46,7 @@ export class SettingsReader {
     return text;
   }
 
-  /** The payloads of what changed. `isTurn`: they are all settings of a turn, not only those of the model. */
+  /** Returns the payloads of the changed settings. `isTurn`: they are all settings of a turn, not only those of the model. */
   read(given: JsonObject, isTurn: boolean): readonly JsonObject[] {
     return [...this.#readModel(given), ...this.#readEffort(given), ...(isTurn ? this.#readContext(given) : [])];
   }

@@ -19,7 +19,7 @@ export class UsageReader {
   #sum: Counts;
   /** The size of the context at the last request, in tokens. */
   #context: number | undefined;
-  /** Whether the file has a `token_usage_record` for each request: then the events repeat them. */
+  /** True if the file has a `token_usage_record` for each request: then the events repeat them. */
   #hasRecords: boolean;
 
   /** `state`: that of an earlier reading. */

@@ -3,7 +3,7 @@ import type { EntryId } from "@bough/session-core";
 import { compactionSummaryText, isObject, type JsonObject, stringAt, tryStringify } from "@bough/session-core/wire";
 import { isOutput, type KeptEntries, summaryIn } from "./items.js";
 
-/** An item of the window, by a hash of what it says, and its entry. */
+/** An item of the window, by a hash of its content, and its entry. */
 type WindowItem = readonly [key: string, entryId: EntryId];
 
 /** An item of the list that replaces a history. `entryId`: the entry that it repeats, null for the summary; undefined: no entry has it. */
@@ -14,7 +14,7 @@ export interface ListedItem {
 
 /**
  * The items that Codex sends, as far as they can be in the list of a coming compaction: those since the last one, and those that it kept.
- * Codex writes this list without saying which items it repeats, so they are recognized by what they say. Memory: 60 bytes an item.
+ * Codex writes this list without the identity of repeated items, so they are recognized by their content. Memory: 60 bytes an item.
  */
 export class Window {
   #items: WindowItem[];
@@ -27,7 +27,7 @@ export class Window {
     this.#turns = Array.isArray(state.turns) ? state.turns.filter((count: unknown) => typeof count === "number") : [];
   }
 
-  /** The state when the window had so many items. */
+  /** The state at the time when the window had this number of items. */
   state(items = this.#items.length): JsonObject {
     return { items: this.#items.slice(0, items), turns: [...this.#turns] };
   }
@@ -51,7 +51,7 @@ export class Window {
     this.#turns.length = Math.min(this.#turns.length, turn);
   }
 
-  /** The items of a list that say something. An entry of several items is repeated if the list has all of them. */
+  /** Returns the items of a list that have a content. An entry of several items is repeated if the list has all of them. */
   find(list: readonly unknown[], message: string): readonly ListedItem[] {
     const waiting = new Map<string, EntryId[]>();
     for (const [key, entryId] of this.#items) waiting.set(key, [...(waiting.get(key) ?? []), entryId]);
@@ -89,7 +89,7 @@ function isSummary(item: JsonObject, message: string): boolean {
   return text !== undefined && (text === message || text === compactionSummaryText(summaryIn(message).summary));
 }
 
-/** A hash of what an item says; undefined: it says nothing that could be recognized. */
+/** Returns a hash of an item's content; undefined: it has none by which it could be recognized. */
 function keyOf(item: JsonObject): string | undefined {
   const said = saidBy(item);
   return said === undefined ? undefined : createHash("sha256").update(said).digest("base64").slice(0, 11);

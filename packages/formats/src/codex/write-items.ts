@@ -14,7 +14,7 @@ import {
 } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 
-/** What a rollout holds of a message: items for the model, and events for the interface. */
+/** The form of a message in a rollout: items for the model, and events for the interface. */
 export interface RolloutParts {
   readonly items: readonly JsonObject[];
   readonly events: readonly JsonObject[];
@@ -23,7 +23,7 @@ export interface RolloutParts {
 const NOTHING: RolloutParts = { items: [], events: [] };
 
 /**
- * The items of a message, and what the interface shows of it. A system message has none: it belongs to the session.
+ * Returns the items of a message, and its events for the interface. A system message has none: it belongs to the session.
  * @param calls the item of each call so far, by its id: an output has the type that belongs to its call.
  */
 export function toRolloutParts(message: Message, calls: ReadonlyMap<string, JsonObject>): RolloutParts {

@@ -18,7 +18,7 @@ type RolloutSession = SessionRecord & { readonly parentSessionId?: string | null
 
 /** A branch to write as a rollout. */
 export interface CodexExport {
-  /** `parentSessionId`: the session that a new one goes on from; importers link the two. */
+  /** `parentSessionId`: the session that a new one continues; importers link the two. */
   readonly session: RolloutSession;
   /** The path from the first entry to the end of the branch. */
   readonly path: AsyncIterable<Entry>;
@@ -27,7 +27,7 @@ export interface CodexExport {
 }
 
 /**
- * The lines of a rollout, without line breaks: items are what the model reads, events are what the interface shows.
+ * Yields the lines of a rollout, without line breaks: the model reads the items, the interface shows the events.
  *
  * Memory: the items that compactions kept, the ids of calls, and while it starts, a number for each entry.
  */
@@ -39,7 +39,7 @@ export async function* codexLines({ session, path, entries }: CodexExport): Asyn
   yield* writer.finish();
 }
 
-/** What later entries of the path say of earlier ones. */
+/** The facts of earlier entries that later entries of the path record. */
 interface Plan {
   /** The compactions that keep entries, in their order, and the `seq` of the first entry that each of them kept. */
   readonly kept: readonly { readonly compaction: EntryId; readonly fromSeq: number }[];
@@ -65,7 +65,7 @@ function toLine(createdAtMs: number, type: string, payload: JsonObject, origin?:
   return JSON.stringify(encodeBytes(line, "entry"));
 }
 
-/** Whether Codex recorded the session: then its settings, its tools and its system message are valid there. */
+/** True if Codex recorded the session: then its settings, its tools and its system message are valid in Codex. */
 function isOfCodex({ source }: SessionRecord): boolean {
   return source?.format === "codex";
 }

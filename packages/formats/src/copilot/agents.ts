@@ -32,14 +32,14 @@ interface StartingCall {
   readonly entryId: EntryId | undefined;
 }
 
-/** What is known of an agent. */
+/** The known facts of an agent. */
 interface Agent {
   readonly places: EventPlace[];
   createdAtMs: number | undefined;
   about: JsonObject;
   /** The call that started it: its own id in older versions, which write no other. */
   callId: string;
-  /** Whether its events have its prompt; undefined: there is no message yet. */
+  /** True if its events have its prompt; undefined: there is no message yet. */
   hasPrompt: boolean | undefined;
 }
 

@@ -1,10 +1,10 @@
 import type { EntryId } from "@bough/session-core";
 import { isObject, type JsonObject, numberAt, stringAt } from "@bough/session-core/wire";
 
-/** How many compactions without an end are remembered: those of a crash never end. */
+/** The number of compactions without an end that are remembered: a compaction that a crash cut off never ends. */
 const MOST_OPEN = 200;
 
-/** How many prompts Copilot repeats beside a summary, and how many characters of them: of more, the first ones and the last ones. */
+/** The limits of the prompts that Copilot repeats beside a summary: of more, it repeats the first ones and the last ones. */
 const MOST_PROMPTS = 20;
 const MOST_CHARS = 30_000;
 const LAST_SHARE = 0.8;
@@ -21,15 +21,15 @@ interface OpenCompaction {
   readonly kept: readonly EntryId[];
 }
 
-/** What a compaction keeps. Without prompts of the user before, it keeps all from the first one on. */
+/** The entries that a compaction keeps. Without prompts of the user before, it keeps all from the first one on. */
 export interface KeptEntries {
   readonly firstKeptEntryId: EntryId | null;
   readonly keptEntryIds?: readonly (EntryId | null)[];
 }
 
 /**
- * The compactions of a conversation of Copilot CLI. It goes on while one is made, so a compaction keeps the entries since its start, and the
- * prompts of the user, which stand in the message of the summary before it. Memory: an id for each prompt.
+ * The compactions of a conversation of Copilot CLI. The conversation continues during a compaction, so a compaction keeps the entries since
+ * its start, and the prompts of the user, which Copilot repeats in the message of the summary before it. Memory: an id for each prompt.
  */
 export class Compactions {
   #open: readonly OpenCompaction[];
@@ -47,7 +47,7 @@ export class Compactions {
     this.#recent = textsIn(state.recent);
   }
 
-  /** What a later reading needs to go on. */
+  /** The state from which a later reading continues. */
   get state(): JsonObject {
     return { compactions: this.#open, prompts: this.#prompts, recent: this.#recent };
   }

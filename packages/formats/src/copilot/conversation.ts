@@ -21,17 +21,17 @@ interface Part {
   readonly data: JsonObject;
 }
 
-/** Where a conversation goes on, and what is known of it beside its events. */
+/** Options of a conversation: the state from which it continues, and facts that are not in its events. */
 interface ConversationOptions {
   /** The state of an earlier reading of the same conversation. */
   readonly state?: JsonObject | undefined;
   /** Reads the summary in the file of a checkpoint; undefined if there is none. */
   readonly readSummary?: (checkpoint: string) => string | undefined;
-  /** Whether it is that of an agent: what the calling agent wrote is its prompt. */
+  /** True for the conversation of an agent: the text of the calling agent is its prompt. */
   readonly isAgent?: boolean;
 }
 
-/** How many calls without a result are remembered: those of a crash never end. */
+/** The number of calls without a result that are remembered: a call that a crash cut off never gets one. */
 const MOST_OPEN = 200;
 
 /**
@@ -70,14 +70,14 @@ export class EventConversation {
     this.#thought = stringAt(state, "thought");
   }
 
-  /** What a later reading needs to go on, if nothing is pending. */
+  /** The state from which a later reading continues, if nothing is pending. */
   get state(): JsonObject {
     const texts = { model: this.#model, effort: this.#effort, system: this.#system, thought: this.#thought };
     const known = Object.entries(texts).filter(([, text]) => text !== undefined);
     return { ...this.#chain.state, calls: this.#calls, ...this.#compactions.state, ...Object.fromEntries(known) };
   }
 
-  /** Whether the last events become one entry with later ones. */
+  /** True if the last events become one entry with later ones. */
   get isPending(): boolean {
     return this.#chunks.length > 0 || this.#reasoning !== undefined || this.#usage !== undefined;
   }
@@ -112,13 +112,13 @@ export class EventConversation {
     }
   }
 
-  /** The end of the events: what is pending, because its later parts did not come yet. */
+  /** Yields the records at the end of the events: those that wait for later parts, marked as open. */
   *finish(): Generator<SourceRecord, void, void> {
     if (this.isPending) yield { kind: "open", waitMs: RUNNING_MS };
     yield* this.flush();
   }
 
-  /** Writes what is pending: a reply whose later chunks did not come, reasoning or a usage without a reply. */
+  /** Writes the pending events: a reply whose later chunks did not come, reasoning or a usage without a reply. */
   *flush(): Generator<SourceRecord, void, void> {
     const [reasoning, written, chunks] = [this.#reasoning, this.#usage, this.#chunks.map(({ data }) => data)];
     const usage = written !== undefined && chunks.some((data) => isOfRequest(data, written)) ? written : undefined;
@@ -174,7 +174,7 @@ export class EventConversation {
     this.#usage = part;
   }
 
-  /** What becomes of an event; empty: nothing of its own. */
+  /** Converts an event to payloads; empty: it has none of its own. */
   #toPayloads(type: string, part: Part): readonly JsonObject[] {
     const { data } = part;
     switch (type) {
@@ -274,7 +274,7 @@ export class EventConversation {
   }
 }
 
-/** Events that repeat others, or say nothing that an entry does not say. */
+/** True for events that repeat others, or whose facts are all in an entry. */
 function isRepeated(type: string, data: JsonObject): boolean {
   switch (type) {
     case "assistant.turn_start":
@@ -292,7 +292,7 @@ function isRepeated(type: string, data: JsonObject): boolean {
 /** Their input is the call and its result. */
 const HOOKS_OF_TOOLS = new Set<unknown>(["preToolUse", "postToolUse"]);
 
-/** Whether the usage record is that of the reply with this data. Without the id of a request, the record before the reply is. */
+/** True if the usage record is that of the reply with this data. Without the id of a request, the record before the reply is. */
 function isOfRequest(reply: JsonObject, { data }: Part): boolean {
   const [own, recorded] = [stringAt(reply, "apiCallId"), stringAt(objectAt(data, "usage") ?? {}, "apiCallId")];
   return own === undefined || recorded === undefined || own === recorded;
@@ -302,7 +302,7 @@ function isSameReply(a: JsonObject, b: JsonObject): boolean {
   return ["apiCallId", "messageId"].some((name) => typeof a[name] === "string" && a[name] !== "" && a[name] === b[name]);
 }
 
-/** Whether the members that become a reply have their types; some versions write null for a missing one. */
+/** True if the members that become a reply have their types; some versions write null for a missing one. */
 function isReply(data: JsonObject): boolean {
   const isMissing = (name: string) => data[name] === undefined || data[name] === null;
   const texts = ["content", "reasoningText", "reasoningOpaque", "model"];

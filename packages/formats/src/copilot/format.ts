@@ -36,7 +36,7 @@ export const copilotFormat: SourceFormat = {
 
 const TYPE = /^(?:(?:session|user|assistant|tool|system|subagent|hook|skill|permission|external_tool|tool_search)\.[a-z_]+|abort)$/;
 
-/** Whether a record is an event of Copilot CLI, or of a transcript of VS Code. */
+/** True if a record is an event of Copilot CLI, or of a transcript of VS Code. */
 export function isEvent(record: JsonObject): boolean {
   const { type, data, timestamp, parentId } = record;
   return typeof type === "string" && TYPE.test(type) && isObject(data) && timestamp !== undefined && parentId !== undefined;
@@ -76,7 +76,7 @@ function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata
   };
 }
 
-/** Whether an event may become one entry with later ones. */
+/** True if an event may become one entry with later ones. */
 function mayWait({ type, data }: JsonObject): boolean {
   return (
     type === "assistant.reasoning" ||
@@ -110,7 +110,7 @@ class EventReader {
     this.startMs = startMs;
   }
 
-  /** Where the last reading ended: before events that become one entry with later ones. */
+  /** The position at which the last reading ended: before events that become one entry with later ones. */
   get position(): ReadingPosition | undefined {
     return this.#position;
   }

@@ -8,10 +8,10 @@ import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-d
 import type { FileHead } from "../source/source-format.js";
 import { COPILOT_PROVIDER } from "./messages.js";
 
-/** The lists of the oldest files: messages as OpenAI's API takes them, and what the screen showed. */
+/** The lists of the oldest files: messages as OpenAI's API takes them, and the records of the screen. */
 const LISTS = ["chatMessages", "timeline"];
 
-/** Whether a file is a session of the oldest versions. */
+/** True if a file is a session of the oldest versions. */
 export function isHistory(head: FileHead): boolean {
   if (!head.text.includes('"chatMessages"') || !isDocument(head)) return false;
   const { members } = readDocumentHead(head, LISTS);
@@ -48,7 +48,7 @@ function* readRecords(path: string, sessionId: SessionId, startMs: number, model
   }
 }
 
-/** What the screen showed of messages. */
+/** The types of the screen's records that repeat messages. */
 const REPEATED = new Set<unknown>(["user", "copilot", "tool_call_requested", "tool_call_completed"]);
 
 function* readPromptTimes(path: string): Generator<number | undefined, void, void> {

@@ -17,13 +17,13 @@ export const COPILOT_PROVIDER = "github-copilot";
 /** Sources of a `user.message` that a person typed: here, or in a remote control. Others were written by the program. */
 const TYPED = /^(?:|user|immediate-prompt|command-.*)$/;
 
-/** Whether a person typed a `user.message`. */
+/** True if a person typed a `user.message`. */
 export function isTyped(data: JsonObject): boolean {
   return TYPED.test(stringAt(data, "source") ?? "") && data.isAutopilotContinuation !== true;
 }
 
 /**
- * The payload of a `user.message`; undefined if it has an unexpected shape. What the program wrote (the text of a skill, a result of a
+ * The payload of a `user.message`; undefined if it has an unexpected shape. A text of the program (that of a skill, a result of a
  * background agent) becomes a custom message: in the context of the model, never a title.
  */
 export function toUserPayload(data: JsonObject, isPrompt: boolean): JsonObject | undefined {
@@ -57,10 +57,10 @@ function toImage(value: unknown): JsonObject | undefined {
   return { ...value, type: "image", data, mimeType };
 }
 
-/** Members of an `assistant.message` that are in the reply itself, or say which event it is. */
+/** Members of an `assistant.message` that are in the reply itself, or identify the event. */
 const IN_REPLY = ["content", "toolRequests", "reasoningText", "reasoningOpaque", "model", "outputTokens", "parentToolCallId"];
 
-/** What is known of a reply beside its events. */
+/** The known facts of a reply that are not in its own event. */
 interface AboutReply {
   /** The reasoning that was written before it. */
   readonly thinking: string | undefined;

@@ -8,12 +8,12 @@ import { type ReadAttempt, tryRead } from "../source/source-format.js";
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** How much of a small file next to a session is read at most. */
+/** The largest part of a small file next to a session that is read, in bytes. */
 const MOST_BYTES = 1 << 20;
 
 /**
- * The id of the session in a file: its folder's name or its own, because a fork begins with records of another session; otherwise what
- * the records say.
+ * The id of the session in a file: its folder's name or its own, because a fork begins with records of another session; otherwise the id
+ * in the records.
  */
 export function sessionIdOf(path: string, recorded: string | undefined): SessionId {
   const name = basename(path).replace(/\.jsonl?$/, "");
@@ -22,7 +22,7 @@ export function sessionIdOf(path: string, recorded: string | undefined): Session
   return recorded !== undefined && isId(recorded) ? recorded : isId(name) ? name : derivedId(name);
 }
 
-/** What `workspace.yaml` says of a session; empty if there is none. */
+/** Reads the values of a session's `workspace.yaml`; empty if there is none. */
 export function readWorkspace(path: string, folders: SourceFolders): ReadAttempt<ReadonlyMap<string, string>> {
   const file = join(dirname(path), "workspace.yaml");
   const isThere = basename(path) === "events.jsonl" && folders.has(file);

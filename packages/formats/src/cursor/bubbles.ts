@@ -18,7 +18,7 @@ export interface Bubble {
   readonly record: JsonObject;
 }
 
-/** What an entry is made of: bubbles that are one step of the model, or one prompt. */
+/** The content of an entry: bubbles that are one step of the model, or one prompt. */
 export interface Step {
   readonly bubbles: readonly Bubble[];
   readonly payloads: readonly JsonObject[];
@@ -154,7 +154,7 @@ function callOf({ id, name, data }: Tool): JsonObject {
   };
 }
 
-/** Where results of commands and of files read have their text. */
+/** Members in which results of commands and of read files have their text. */
 const SHOWN = ["output", "contents"];
 
 /** undefined: the call has not ended, or was stopped with the program. */
@@ -179,7 +179,7 @@ function resultOf({ id, name, data }: Tool): JsonObject | undefined {
   };
 }
 
-/** What the model or the person was told, of a JSON text, an object or a text. */
+/** The error message for the model or the person, from a JSON text, an object or a text. */
 function errorOf(error: unknown): string {
   const value = typeof error === "string" ? (parseJson(error) ?? error) : error;
   if (!isObject(value)) return typeof value === "string" ? value : "";

@@ -18,13 +18,13 @@ export function toPayloads(record: JsonObject, onSent: (ms: number | undefined) 
   return messages.map((message, at) => ({ type: "message", message, ...(at === 0 ? rest : {}) }));
 }
 
-/** Whether Cursor wrote the whole message: the system prompt, or facts for the model. */
+/** True if Cursor wrote the whole message: the system prompt, or facts for the model. */
 export function isInjected(record: JsonObject): boolean {
   if (record.role === "system") return true;
   return record.role === "user" && toMessages(record, () => undefined).every(({ role }) => role === "custom");
 }
 
-/** Whether this message of a user is the summary of what was before it. */
+/** True if this message of a user is the summary of the messages before it. */
 export function isSummary(record: JsonObject): boolean {
   return record.role === "user" && cursorOptions(record).isSummary === true;
 }
@@ -39,7 +39,7 @@ export function textOf({ content }: JsonObject): string {
   return texts.join("\n\n").replace(PREFIX, "");
 }
 
-/** Whether `earlier` is an unfinished state of the reply `later`: it has the beginning of its blocks. */
+/** True if `earlier` is an unfinished state of the reply `later`: it has the beginning of its blocks. */
 export function isEarlierState(earlier: JsonObject, later: JsonObject): boolean {
   if (earlier.role !== "assistant" || later.role !== "assistant") return false;
   const [before, after] = [earlier.content, later.content];
@@ -113,7 +113,7 @@ function toAnthropicShape(block: unknown): unknown {
   return block;
 }
 
-/** A result; `details` is what Cursor's own screen shows of it. */
+/** Converts a result; `details` has the form that Cursor's own screen shows. */
 function toResult(block: unknown, record: JsonObject): JsonObject {
   const result = isObject(block) && block.type === "tool-result" ? block : {};
   const toolCallId = stringAt(result, "toolCallId") ?? stringAt(record, "id");

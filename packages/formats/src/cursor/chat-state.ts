@@ -52,7 +52,7 @@ export function readChatState(bytes: Uint8Array, depth = 0): ChatState | undefin
   };
 }
 
-/** Whether the messages of `state` are the first ones of `longer`. */
+/** True if the messages of `state` are the first ones of `longer`. */
 export function isBeginningOf(state: ChatState, longer: ChatState): boolean {
   const { length } = state.ids;
   return length <= longer.ids.length && Buffer.compare(state.ids, longer.ids.subarray(0, length)) === 0;

@@ -31,7 +31,7 @@ export class ChatStore {
     return this.#reading.database;
   }
 
-  /** What Cursor says of the chat: JSON as hexadecimal text. */
+  /** Reads Cursor's facts of the chat, which the database has as JSON in hexadecimal. */
   meta(): JsonObject {
     for (const { value } of this.#database.rows("SELECT value FROM meta WHERE key = '0'")) {
       const text = toText(value) ?? "";
@@ -75,13 +75,13 @@ export class ChatStore {
     for (const { id } of this.#database.rows(`SELECT id FROM blobs WHERE ${MESSAGES} ORDER BY rowid`)) yield String(id);
   }
 
-  /** The ids of the messages that may be summaries, by one look at the whole database. */
+  /** Returns the ids of the messages that may be summaries. Cost: one scan of the whole database. */
   summaryIds(): ReadonlySet<string> {
     const rows = this.#database.all(`SELECT id FROM blobs WHERE ${MESSAGES} AND instr(CAST(data AS TEXT), '"isSummary"') > 0`);
     return new Set(rows.map(({ id }) => String(id)));
   }
 
-  /** Whether there is a row that may be a message. */
+  /** True if there is a row that may be a message. */
   hasMessages(): boolean {
     return this.#database.all(`SELECT 1 FROM blobs WHERE ${MESSAGES} LIMIT 1`).length > 0;
   }

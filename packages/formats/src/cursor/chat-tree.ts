@@ -20,7 +20,7 @@ export class ChatTree {
   readonly #store: ChatStore;
   readonly #sessionId: SessionId;
   readonly #chain: EntryChain;
-  /** The entry after which the next message goes, by the id of a message that was read. */
+  /** The entry after which the next message is added, by the id of a message that was read. */
   readonly #entryOf = new Map<string, EntryId | null>();
   /** The messages that may be summaries: each state names all messages before it, so they are not read for each. */
   #summaries: ReadonlySet<string> | undefined;
@@ -47,7 +47,7 @@ export class ChatTree {
     }
   }
 
-  /** What the newest state does not lead to. Messages of subagents belong to other sessions. */
+  /** Yields the messages that are not reachable from the newest state. Messages of subagents belong to other sessions. */
   *rest(newest: ChatState | undefined): Generator<SourceRecord, void, void> {
     const leaf = this.#chain.leafId;
     const others = new Set<string>(newest === undefined ? [] : messagesOfSubagents(newest));
@@ -75,7 +75,7 @@ export class ChatTree {
     }
   }
 
-  /** An unfinished state of a reply, and an earlier text of what Cursor adds, are no branch. */
+  /** Adds a message of a branch that was left. An unfinished reply, or an earlier text of Cursor's own messages, is no branch. */
   *#leftMessage(id: string): Generator<SourceRecord, void, void> {
     const message = this.#store.message(id);
     const record = message?.record;
@@ -87,7 +87,7 @@ export class ChatTree {
     yield { kind: "merged", line: message.line };
   }
 
-  /** A summary replaces what the state before it has, except for the messages that are also after it. */
+  /** Returns the steps of a state. A summary replaces the messages of the state before it, except for those that are also after it. */
   #steps(state: ChatState): readonly Step[] {
     const { messages } = state;
     const at = messages.findLastIndex((id) => this.#isSummary(id));
@@ -159,7 +159,7 @@ function toStep(id: string): Step {
   return { kind: "message", id };
 }
 
-/** How many messages at the end of `before` are also those at the start of `rest`: what the summary did not replace. */
+/** Counts the messages at the end of `before` that are also at the start of `rest`: the summary did not replace them. */
 function commonEnd(before: readonly Step[], rest: readonly string[]): number {
   const start = before.findLastIndex(({ id }) => id === rest[0]);
   const end = start === -1 ? [] : before.slice(start);

@@ -19,7 +19,7 @@ const MOST_FACTS_BYTES = 1 << 20;
 interface Chat {
   readonly id: SessionId;
   readonly transcript: string | undefined;
-  /** What the database and the file `meta.json` next to it say. */
+  /** The facts in the database and in the file `meta.json` next to it. */
   readonly meta: JsonObject;
   readonly sidecar: JsonObject;
 }
@@ -49,7 +49,7 @@ export function* transcriptSessions(
   else if (reads(store) && !folders.once(store, beginReading).hasBegun) yield* storeSessions(store, folders);
 }
 
-/** Whether the chat of a database was read in this import. */
+/** Returns the state of a chat's database in an import: `hasBegun` is set when the import reads the chat. */
 function beginReading(): { hasBegun: boolean } {
   return { hasBegun: false };
 }

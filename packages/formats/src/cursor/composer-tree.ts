@@ -6,15 +6,15 @@ import { type Bubble, isPrompt, type Step, summaryOf, toSteps } from "./bubbles.
 
 /** The bubbles of a chat of the editor. */
 export interface ChatBubbles {
-  /** The ids of those that it shows, in their order. */
+  /** The ids of the bubbles that it shows, in their order. */
   readonly shown: readonly string[];
-  /** The ids of those that it no longer shows, in the order in which they were written. */
+  /** The ids of the bubbles that it no longer shows, in the order in which they were written. */
   readonly left: readonly string[];
   /** undefined: it is missing. `record` is undefined: it is no JSON object. */
   find(id: string): { readonly line: number; readonly record: JsonObject | undefined } | undefined;
-  /** Whether the record of the chat says that Cursor writes the last reply. */
+  /** True if, by the record of the chat, Cursor still writes the last reply. */
   readonly isBeingWritten: boolean;
-  /** When the chat was changed last. */
+  /** The time of the chat's last change, in milliseconds since 1970. */
   readonly changedAtMs?: number | undefined;
 }
 

@@ -40,7 +40,7 @@ export class EditorStore {
     return this.#value(`composerData:${id}`)?.text ?? "";
   }
 
-  /** What newer versions keep of a chat in a table of its own. */
+  /** Reads the facts of a chat that newer versions keep in the table `composerHeaders`. */
   header(id: string): JsonObject {
     if (!this.#tables.has("composerHeaders")) return {};
     const [row] = this.#reading.database.all("SELECT value FROM composerHeaders WHERE composerId = ?", id);

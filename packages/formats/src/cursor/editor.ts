@@ -124,13 +124,13 @@ function composersOfWorkspace(path: string): readonly string[] {
   }
 }
 
-/** What `workspace.json` next to the database of a workspace says. */
+/** Reads the folder of a workspace from the `workspace.json` next to its database. */
 function workspaceFolder(path: string, folders: SourceFolders): string | undefined {
   const read = tryRead(path, "", () => readFacts(join(dirname(path), "workspace.json"), folders));
   return pathOfUri(stringAt(read.value ?? {}, "folder"));
 }
 
-/** Whether Cursor writes the last reply. A program that was killed leaves its chats in this state. */
+/** True if Cursor still writes the last reply. A program that was killed leaves its chats in this state. */
 function isBeingWritten(record: JsonObject): boolean {
   return record.status === "generating" || textsAt(record, "generatingBubbleIds").length > 0;
 }

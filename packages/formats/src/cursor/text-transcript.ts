@@ -10,13 +10,13 @@ const MOST_BYTES = 2 ** 28;
 
 const SPEAKER = /^(user|assistant|A):\s*$/;
 
-/** Whether a text is a transcript of an old version: it starts with the line `user:`. */
+/** True if a text is a transcript of an old version: it starts with the line `user:`. */
 export function isTextTranscript(path: string): boolean {
   return /[\\/]agent-transcripts[\\/].*\.txt$/.test(path) && /^user:\s*\n/.test(readStart(path, 64).toString("utf8"));
 }
 
 /**
- * Reads a transcript of an old version: a line `user:` or `assistant:`, then what was said. Calls of tools are lines of the text
+ * Reads a transcript of an old version: a line `user:` or `assistant:`, then the text. Calls of tools are lines of the text
  * (`[Tool call] Shell`) and stay text: their form is not known well enough to make calls of them.
  */
 export function* readTextTranscript(path: string, sessionId: SessionId): Generator<SourceRecord, void, void> {

@@ -22,7 +22,7 @@ export class TranscriptReader {
     this.#sessionId = sessionId;
   }
 
-  /** Where the last reading ended. */
+  /** The position at which the last reading ended. */
   get position(): ReadingPosition | undefined {
     return this.#end && this.#turn && { ...this.#end, state: this.#turn.state };
   }
@@ -62,7 +62,7 @@ class TranscriptTurn {
     this.#openCalls = Array.isArray(state.openCalls) ? state.openCalls.filter(isObject) : [];
   }
 
-  /** The same turn, unchanged by what is read later. */
+  /** Returns a copy of this turn, which later readings do not change. */
   copy(): TranscriptTurn {
     return new TranscriptTurn(this.#sessionId, this.#changedAtMs, this.state);
   }

@@ -1,12 +1,12 @@
 import type { JsonObject } from "@bough/session-core/wire";
 
-/** The text of a user message of Cursor: what a person typed, and what Cursor put around it. */
+/** The text of a user message of Cursor: the text that a person typed, and the text that Cursor put around it. */
 interface UserText {
   /** undefined: Cursor wrote the whole message. */
   readonly typed: string | undefined;
   /** Open files, rules, facts about the machine: for the model. Empty: none. */
   readonly context: string;
-  /** When it was sent, if the text says so. */
+  /** The time of sending, if the text has it, in milliseconds since 1970. */
   readonly sentAtMs: number | undefined;
 }
 
@@ -16,7 +16,7 @@ const TIMESTAMP = /<timestamp>([^<]*)<\/timestamp>\s*/;
 /** Cursor's own messages begin with a tag of several words, such as `<user_info>`, and end with a tag. */
 const INJECTED = /^\s*<[a-z]+(?:_[a-z]+)+[\s>][\s\S]*<\/[a-z_]+>\s*$/;
 
-/** Splits the text of a user message: `<user_query>` encloses what was typed. A text without tags is typed. */
+/** Splits the text of a user message: `<user_query>` encloses the typed text. A text without tags was typed. */
 function readUserText(text: string): UserText {
   const sentAtMs = readTimestamp(TIMESTAMP.exec(text)?.[1]);
   const rest = text.replace(TIMESTAMP, "");
@@ -51,7 +51,7 @@ function readTimestamp(text: string | undefined): number | undefined {
   return Number.isSafeInteger(time) ? time : undefined;
 }
 
-/** The messages of a prompt: what was typed, then what Cursor added. `onSent` gets the time of the prompt. */
+/** Returns the messages of a prompt: the typed text, then Cursor's additions. `onSent` gets the time of the prompt. */
 export function userMessages(blocks: readonly JsonObject[], onSent: (ms: number | undefined) => void): readonly JsonObject[] {
   const typed: JsonObject[] = [];
   const added: JsonObject[] = [];

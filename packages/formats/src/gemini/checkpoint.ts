@@ -7,10 +7,10 @@ import { statPath } from "../source/source-file.js";
 import type { FileHead } from "../source/source-format.js";
 import { Replay } from "./records.js";
 
-/** The members with what was sent to the model: of `/chat save`, and of a checkpoint before a tool call, whose `history` is its screen. */
+/** The members with the messages to the model: of `/chat save`, and of a checkpoint before a tool call, whose `history` is its screen. */
 const LISTS = ["history", "clientHistory"];
 
-/** Whether a file is a checkpoint: a list of contents of Google's API, or an object with one. */
+/** True if a file is a checkpoint: a list of contents of Google's API, or an object with one. */
 export function isCheckpoint(head: FileHead): boolean {
   return readDocumentHead(head, LISTS).elements.some(isContent);
 }
@@ -48,7 +48,7 @@ function* readCheckpoint(path: string, { sessionId, createdAtMs = 0 }: SourceHea
       const content = part.value.parts.filter(isObject).map((one) => calls.withId(one));
       const others = without(part.value, ["role", "parts", "id"]);
       yield* replay.message({ ...others, id, type: part.value.role === "model" ? "gemini" : "user", content }, part.line);
-      // What the screen showed is also in what was sent to the model.
+      // The texts of the screen are also in the messages to the model.
     } else if (part.list === "history" && isObject(part.value)) yield { kind: "merged", line: part.line };
     else yield* replay.read({ unknown: part.value }, part.line);
   }

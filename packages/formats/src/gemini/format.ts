@@ -60,7 +60,7 @@ function* readLog(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): G
   try {
     const replay = new Replay(sessionId, createdAtMs, versions);
     for (const read of readJsonLines(path)) {
-      // What was written since the versions were read is for the next reading, which knows its versions.
+      // Leaves lines that were written after the versions were read to the next reading, which knows their versions.
       if (read.kind === "object" && !versions.has(read.line)) break;
       if (read.kind === "problem") yield read;
       else yield* replay.read(read.object, read.line.number);

@@ -2,7 +2,7 @@ import type { EntryId } from "@bough/session-core";
 import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
 import { isResponse, textOf, toParts, toResultContent } from "./parts.js";
 
-/** What is compared of two versions of a message: digests of what a model reads of it. */
+/** The facts by which two versions of a message are compared: digests of the content that a model reads. */
 export interface MessageFacts {
   readonly id: string;
   readonly kind: "user" | "gemini" | "note";
@@ -21,7 +21,7 @@ export interface Place extends MessageFacts {
   readonly order: number;
   /** The entry before it. */
   readonly before: EntryId | null;
-  /** Where the conversation stands after it: at its last entry, or at the compaction that kept it. */
+  /** The end of the conversation after it: its last entry, or the compaction that kept it. */
   readonly leafId: EntryId | null;
   /** Its first and last entry; both are `before` if it has none of its own. */
   readonly first: EntryId | null;
@@ -116,12 +116,12 @@ export class CutEnds {
   }
 }
 
-/** Whether a message became entries of its own: one that only has known results, or the answer to a summary, did not. */
+/** True if a message became entries of its own: one that only has known results, or the answer to a summary, did not. */
 export function hasEntries({ first, before }: Place): boolean {
   return first !== null && first !== before;
 }
 
-/** What is known of a message that is never compared: no digests, which take longer than parsing it. */
+/** Returns the facts of a message that is never compared: without digests, which take longer than parsing it. */
 export function plainFactsOf(record: JsonObject): MessageFacts {
   const { id, type } = record;
   const kind = type === "user" || type === "gemini" ? type : "note";
@@ -131,7 +131,7 @@ export function plainFactsOf(record: JsonObject): MessageFacts {
 const NO_CALLS: ReadonlySet<string> = new Set<string>();
 const NO_RESULTS: ReadonlyMap<string, string> = new Map<string, string>();
 
-/** Reads what is compared of a message. */
+/** Reads the facts by which a message is compared. */
 export function factsOf(record: JsonObject): MessageFacts {
   const parts = toParts(record.content);
   const answers = parts.filter(isResponse).map((part) => [callIdOf(part), [part]] as const);
@@ -145,14 +145,14 @@ export function factsOf(record: JsonObject): MessageFacts {
   };
 }
 
-/** How complete a version of a message is: a reply is written again when its tokens, its calls and their results are known. */
+/** Rates the completeness of a version of a message: Gemini CLI writes a reply again when its tokens, calls and their results are known. */
 export function scoreOf(record: JsonObject): number {
   const calls = callsIn(record);
   const ended = calls.filter(hasEnded);
   return (calls.length + ended.length) * 4 + (isObject(record.tokens) ? 2 : 0) + (toParts(record.content).length > 0 ? 1 : 0);
 }
 
-/** Whether a call has a result. */
+/** True if a call has a result. */
 export function hasEnded({ status }: JsonObject): boolean {
   return status === "success" || status === "error" || status === "cancelled";
 }
@@ -201,11 +201,11 @@ interface Repeated {
 /** The digest of a message without a text. */
 const NO_TEXT = digest("");
 
-/** What a new list of messages, which replaces the list of the conversation, means for the tree. `same`: what both start with. */
+/** The change of the tree by a new list of messages, which replaces that of the conversation. `same`: the messages at the start of both. */
 export type Change =
   /** The messages from number `from` on are new, after the last message. */
   | { readonly kind: "append"; readonly from: number; readonly same: readonly Repeated[] }
-  /** The conversation goes on after its first `kept` messages: the rest is a branch that was left. */
+  /** The conversation continues after its first `kept` messages: the rest is a branch that was left. */
   | { readonly kind: "branch"; readonly kept: number; readonly from: number; readonly same: readonly Repeated[] }
   /** Some messages are no longer sent to the model; those from number `from` on are new. */
   | { readonly kind: "omit"; readonly omitted: readonly Place[]; readonly from: number; readonly same: readonly Repeated[] }
@@ -224,7 +224,7 @@ export type Change =
 /**
  * Compares the conversation with the list that replaces it.
  *
- * @param listed the messages of the new list; `snapshot`: the number of the one that is a new summary, -1: none; `isAcknowledged`: whether
+ * @param listed the messages of the new list; `snapshot`: the number of the one that is a new summary, -1: none; `isAcknowledged`: true if
  *   the model's answer to the summary follows it.
  */
 export function compareLists(
@@ -248,7 +248,7 @@ export function compareLists(
   return { kind: "branch", kept: common, from: next, same };
 }
 
-/** How far the conversation and a list say the same. `places`, `next`: the numbers of the first ones that do not. */
+/** The common start of the conversation and a list. `places`, `next`: the numbers of the first messages in each that differ. */
 interface Alignment {
   readonly places: number;
   readonly next: number;
@@ -256,7 +256,7 @@ interface Alignment {
 }
 
 /**
- * Goes through the conversation and a list at once. A message that only has results of known calls stands in one of them more often than in
+ * Compares the conversation and a list message by message. A message that only has results of known calls may be in one of them and not in
  * the other: Gemini CLI writes results in the reply, in a message of their own, or both.
  */
 function align(known: readonly Place[], firstPlace: number, listed: readonly MessageFacts[], firstListed: number): Alignment {
@@ -281,7 +281,7 @@ function isEcho({ kind, first, before, results }: Place): boolean {
   return kind === "user" && first === before && results.size > 0;
 }
 
-/** Whether a message only has results that the message before it has too. */
+/** True if a message only has results that the message before it has too. */
 function repeatsResults(listed: MessageFacts | undefined, before: Place | undefined): boolean {
   return (
     listed !== undefined && before !== undefined && listed.digest === NO_TEXT && listed.results.size > 0 && sameResults(before, listed)
@@ -296,7 +296,7 @@ function isSame(place: Place | undefined, listed: MessageFacts | undefined): boo
 
 const isSubset = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean => [...some].every((one) => all.has(one));
 
-/** The calls are compared, not what they returned: long results are cut when a list is sent again. */
+/** Compares the calls of the results, not their content: Gemini CLI cuts long results when it sends a list again. */
 function sameResults(place: MessageFacts, listed: MessageFacts): boolean {
   return [...listed.results.keys()].every((id) => place.results.has(id));
 }

@@ -13,7 +13,7 @@ export interface MessagePayload {
  * The payloads of a message of Gemini CLI. The results of a reply's calls are in the reply itself, or in a later user message, or in
  * both: only the first one that is read counts.
  *
- * @param isAnswered whether a call of the session has a result.
+ * @param isAnswered returns true if a call of the session has a result.
  */
 export function toPayloads(record: JsonObject, isAnswered: (callId: string) => boolean): readonly MessagePayload[] {
   const others = without(record, KNOWN);
@@ -60,7 +60,7 @@ const INJECTED = /^\s*(?:<session_context>|<hook_context>|This is the Gemini CLI
 function toUserMessage(record: JsonObject, parts: readonly JsonObject[]): JsonObject {
   const content = parts.map(toBlock);
   if (INJECTED.test(textOf(parts))) return { role: "custom", customType: "gemini.context", display: false, content };
-  // What the user typed, if files or other texts were added to it.
+  // The text that the user typed, if the program added files or other texts to it.
   const typed = textOf(toParts(record.displayContent));
   return { role: "user", content, ...(typed === "" || typed === textOf(parts) ? {} : { displayContent: record.displayContent }) };
 }

@@ -21,7 +21,7 @@ export function textOf(parts: readonly JsonObject[]): string {
   return parts.flatMap((part) => (part.thought === true ? [] : (stringAt(part, "text") ?? []))).join("\n");
 }
 
-/** Whether a part is the result of a call. */
+/** True if a part is the result of a call. */
 export function isResponse(part: JsonObject): boolean {
   return isObject(part.functionResponse);
 }
@@ -63,7 +63,7 @@ export function callBlock(part: JsonObject, id: string): JsonObject {
   return { type: "toolCall", id: stringAt(call, "id") ?? id, name, arguments: parseArguments(call.args), ...signatureOf(part) };
 }
 
-/** What a tool answered: the text of its output or error, other answers as JSON, and the media beside it. */
+/** Converts the answer of a tool: the text of its output or error, other answers as JSON, and the media beside it. */
 export function toResultContent(parts: readonly JsonObject[]): readonly JsonObject[] {
   return parts.flatMap((part) => {
     const answer = objectAt(part, "functionResponse");
@@ -80,7 +80,6 @@ function answerBlocks(response: unknown): readonly JsonObject[] {
   return text === undefined || text === "{}" ? [] : [{ type: "text", text }];
 }
 
-/** Whether a tool answered with an error. */
 export function isErrorAnswer(parts: readonly JsonObject[]): boolean {
   return parts.some((part) => {
     const response = objectAt(objectAt(part, "functionResponse") ?? {}, "response") ?? {};

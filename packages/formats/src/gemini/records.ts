@@ -26,9 +26,9 @@ const SNAPSHOT = /<state_snapshot>([\s\S]*?)(?:<\/state_snapshot>|$)/;
 /** The model's answer that Gemini CLI puts behind a summary, also behind one without a snapshot. */
 const ACKNOWLEDGEMENT = "Got it. Thanks for the additional context!";
 
-/** What is known of the log before it is replayed. */
+/** The facts of the log that are read before the replay. */
 interface KnownVersions {
-  /** Whether a record lists or edits messages. */
+  /** True if a record lists or edits messages. */
   readonly areCompared: boolean;
   /** The most complete version of a message; undefined: the one at hand. */
   find(id: string, line: number): FoundVersion | undefined;
@@ -37,7 +37,7 @@ interface KnownVersions {
 const NO_VERSIONS: KnownVersions = { areCompared: true, find: () => undefined };
 
 /**
- * Replays the log of a session: each record changes the list of messages, and what it says first becomes entries. Memory: a few
+ * Replays the log of a session: each record changes the list of messages, and its new messages become entries. Memory: a few
  * digests and ids for each message.
  */
 export class Replay {
@@ -63,7 +63,7 @@ export class Replay {
     this.#versions = versions;
   }
 
-  /** What a record of the log says. */
+  /** Replays a record of the log. */
   *read(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
     if (!isNote(record)) yield* this.#release();
     if (typeof record.$rewindTo === "string") yield* this.#rewind(record.$rewindTo, line);
@@ -83,7 +83,7 @@ export class Replay {
     else yield* this.#place(found?.record ?? record, line, found?.line ?? line);
   }
 
-  /** What follows the last record. `isComplete`: nothing more is written. */
+  /** Returns the records after the last one of the log. `isComplete`: nothing more is written. */
   *finish(isComplete = false): Generator<SourceRecord, void, void> {
     const { leafId } = this.#chain;
     if (leafId !== null && leafId !== this.#lastAdded) yield { kind: "leaf", name: "main", entryId: leafId };
@@ -141,11 +141,11 @@ export class Replay {
 
   *#rewind(id: string, line: number): Generator<SourceRecord, void, void> {
     yield { kind: "merged", line };
-    // Gemini CLI forgets all messages if the id is not known.
+    // Gemini CLI drops all messages if the id is not known.
     this.#goOnAfter(this.#places.numberOf(id) ?? 0);
   }
 
-  /** Goes on after the first `count` messages. */
+  /** Moves the end of the conversation behind its first `count` messages. */
   #goOnAfter(count: number): void {
     const removed = this.#places.all[count];
     if (removed !== undefined) this.#chain.moveTo(removed.before);
@@ -267,7 +267,7 @@ export class Replay {
     return toResultContent(parts.filter((part) => (objectAt(part, "functionResponse")?.id ?? callId) === callId));
   }
 
-  /** A list with a new summary: the messages before it that no entry has, the compaction, and what it keeps. */
+  /** Yields the records for a list with a new summary: the messages before it that no entry has, the compaction, and its kept messages. */
   *#compact(change: Compaction, records: readonly JsonObject[], listed: readonly MessageFacts[], line: number) {
     const { snapshot, context, kept, from } = change;
     const known = new Map(context.map(({ place, at }) => [at, renamed(place, listed[at])]));
@@ -354,12 +354,15 @@ function isAcknowledgement(record: JsonObject | undefined): boolean {
 const pairOf = (id: string, entryId: EntryId | undefined): readonly (readonly [string, EntryId])[] =>
   entryId === undefined ? [] : [[id, entryId]];
 
-/** Whether a record changes only members of the session, such as the time of its last change. */
+/** True if a record changes only members of the session, such as the time of its last change. */
 function isNote({ $set }: JsonObject): boolean {
   return isObject($set) && $set.messages === undefined;
 }
 
-/** How long the last reply may still get calls or their results. A call is written when it has ended, in most versions. */
+/**
+ * Returns the time for which the last reply may still get calls or their results, in milliseconds. Most versions write a call when it
+ * has ended.
+ */
 function waitFor(record: JsonObject): number {
   const calls = callsIn(record);
   if (calls.length === 0) return SILENT_CALL_MS;

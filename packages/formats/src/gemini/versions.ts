@@ -44,7 +44,7 @@ export class Versions {
     }
   }
 
-  /** Whether a line was there, as it is, when the versions were read: Gemini CLI may write while the log is read. */
+  /** True if the log had this line, as it is, when the versions were read: Gemini CLI may write while the log is read. */
   has({ number, bytes }: SourceLine): boolean {
     return number < this.#end.line || (number === this.#end.line && bytes === this.#end.bytes);
   }
@@ -65,7 +65,7 @@ export class Versions {
       for (const [at, message] of messages.entries()) if (isObject(message)) this.#offer(message, { ...version, at });
   }
 
-  /** A list may have a message as it is sent to the model, with masked results, so it must say more than a version before it. */
+  /** Keeps the better version of a message. A list may have it with masked results, so a version of a list must be more complete to win. */
   #offer(record: JsonObject, place: Version): void {
     const id = stringAt(record, "id") ?? "";
     const score = scoreOf(record);
@@ -75,13 +75,13 @@ export class Versions {
     this.#best.set(id, isBetter ? { ...place, score } : { ...known, score: most });
   }
 
-  /** -1 if the line is not what its start says. */
+  /** Returns the score of a version; -1 if its line turns out to be another message. */
   #readScore(id: string, version: Version): number {
     const record = this.#recordAt(version);
     return record.id === id ? scoreOf(record) : -1;
   }
 
-  /** Whether a record lists or edits messages, so that the messages before it are compared with it. */
+  /** True if a record lists or edits messages, so that the messages before it are compared with it. */
   get areCompared(): boolean {
     return this.#areCompared;
   }

@@ -4,7 +4,7 @@ import type { TextEdit } from "@bough/session-core/view";
 const CONTEXT_LINES = 3;
 
 /**
- * Changes of a file as a diff without file names and line numbers, which a call does not say.
+ * Returns the changes of a file as a diff without file names and line numbers, which a call does not have.
  *
  * @example
  * editsDiff([{ before: "a\nb", after: "a\nc" }]); // " a\n-b\n+c"

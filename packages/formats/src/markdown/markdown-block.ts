@@ -143,7 +143,7 @@ function headingOrLine(line: string): MarkdownBlock {
   return marks === undefined ? { kind: "line", text: line } : { kind: "heading", lead, level: marks.length, text };
 }
 
-/** Whether a paragraph starts here, outside lists, quotes and code. */
+/** True if a paragraph starts at this line, outside lists, quotes and code. */
 function isPlain(line: string): boolean {
   return indentWidth(line) < 4 && !LIST_MARKER.test(line) && !line.trimStart().startsWith(">");
 }

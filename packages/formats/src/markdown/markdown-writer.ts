@@ -22,7 +22,7 @@ export interface MarkdownDocument {
   readonly subagents?: ReadonlyMap<string, Subagent> | undefined;
   /** The turns of a long document, for its contents list. */
   readonly contents?: readonly Turn[] | undefined;
-  /** How many secrets are masked in the pieces that were written; for the last line. */
+  /** Counts the masked secrets in the pieces that were written; for the last line. */
   readonly maskedSecrets?: (() => readonly SecretCount[]) | undefined;
 }
 
@@ -30,12 +30,12 @@ export interface MarkdownDocument {
 export interface Subagent {
   readonly id: SessionId;
   readonly title: string;
-  /** What it did, to be shown below the call; undefined: it is only named. */
+  /** Its conversation, to be shown below the call; undefined: it is only named. */
   readonly sections?: readonly string[] | undefined;
 }
 
 /**
- * How much of tool calls is shown. `none`: a line for each call. `short`: the first 20 lines of its output (at most 1,500
+ * The amount of tool calls that is shown. `none`: a line for each call. `short`: the first 20 lines of its output (at most 1,500
  * characters), and 60 lines of its arguments (6,000 characters). `full`: everything.
  */
 export type ToolOutput = "none" | "short" | "full";
@@ -44,7 +44,7 @@ export type ToolOutput = "none" | "short" | "full";
 export interface MarkdownOptions {
   /** Default: `short`. */
   readonly toolOutput?: ToolOutput | undefined;
-  /** Whether to show thinking. Default: false. */
+  /** True to show thinking. Default: false. */
   readonly thinking?: boolean | undefined;
   /** The first entry to show. Default: the first of the branch. */
   readonly from?: EntryId | undefined;
@@ -60,7 +60,7 @@ export interface MarkdownOptions {
 /** An image for a document. */
 export interface MarkdownImage {
   readonly bytes: Uint8Array;
-  /** A name made of a hash of its content and the extension of its type, which the first bytes tell. */
+  /** A name made of a hash of its content and the extension of its type, which is detected from the first bytes. */
   readonly name: string;
 }
 
@@ -84,11 +84,11 @@ export class MarkdownWriter {
   /** The session's directory: paths in the titles of calls are relative to it. */
   readonly directory: string | undefined;
 
-  /** How calls that started an agent show its session. */
+  /** The session to show with each call that started an agent, by the id of the call. */
   readonly subagents: ReadonlyMap<string, Subagent>;
   readonly asset: MarkdownOptions["asset"];
 
-  /** Whether speakers are named in bold, because the document is part of another one. */
+  /** True if speakers are named in bold, because the document is part of another one. */
   readonly #isNested: boolean;
 
   constructor(
@@ -142,7 +142,7 @@ export class MarkdownWriter {
     return line === "" ? [] : [`*${line.charAt(0).toUpperCase()}${line.slice(1)}*`];
   }
 
-  /** Whether a list of tasks differs from the last one. */
+  /** True if a list of tasks differs from the last one. */
   isNewTaskList(tasks: readonly Todo[]): boolean {
     const json = JSON.stringify(tasks);
     if (json === this.#tasks) return false;
@@ -178,7 +178,7 @@ interface Settings {
 
 type WriterContext = Pick<MarkdownDocument, "model" | "subagents"> & { readonly session: { readonly cwd: string | null } };
 
-/** Whether two names are of one model; one of them can lack the provider. */
+/** True if two names are of one model; one of them can lack the provider. */
 function isSameModel(a: string, b: string | undefined): boolean {
   return b !== undefined && (a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`));
 }
@@ -258,7 +258,7 @@ export function clipText(text: string, limit: Limit | null): Clipped {
   return { text: shown, missing: lines > 0 ? `${formatNumber(lines)} more ${lines === 1 ? "line" : "lines"}, ${rest}` : rest };
 }
 
-/** Where the given number of lines ends, without its line break. */
+/** Returns the offset of the end of the given number of lines, without the line break. */
 function endOfLine(text: string, lines: number): number {
   let at = -1;
   for (let line = 0; line < lines; line++) {

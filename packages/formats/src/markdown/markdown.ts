@@ -6,7 +6,7 @@ import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
 import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions } from "./markdown-writer.js";
 import { stepSections } from "./sections.js";
 
-/** How many steps are searched for the request that is the title, if the session has none. */
+/** The number of steps that are searched for a request to use as the title, if the session has none. */
 const MAX_STEPS_BEFORE_TITLE = 50;
 
 /**
@@ -75,7 +75,7 @@ function* addBlankLines(sections: readonly string[]): Generator<string> {
 /** The longest title taken from a message, in code points. */
 const TITLE_LENGTH = 80;
 
-/** Whether a title is the session's own or a request: a slash command or "thank you" gives way to a request that follows. */
+/** True if a title is the session's own or a request: a later request replaces a slash command or "thank you" as the title. */
 function isGoodTitle({ session }: MarkdownDocument, title: string | null): boolean {
   return title !== null && ((session.title ?? "").trim() !== "" || rankTitle(title) === BEST_TITLE);
 }
@@ -89,7 +89,7 @@ function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): stri
   if (entry?.type !== "message") return null;
   const message = asTyped(entry.message);
   if (message.role !== "user") return null;
-  // The first paragraph: what follows is often a listing or a log.
+  // The first paragraph: the text after it is often a listing or a log.
   const [first = ""] = joinTextBlocks(message.content)
     .trimStart()
     .split(/\n\s*\n/, 1);

@@ -37,13 +37,13 @@ interface LineFacts {
   readonly lastRuns: ReadonlyMap<number, number>;
   /** The ranges of addresses: some renderers read a backtick inside as part of the address. */
   readonly addresses: readonly { readonly from: number; readonly to: number }[];
-  /** Where the last bracket closes; -1: nowhere. */
+  /** The position of the last closing bracket; -1: there is none. */
   readonly lastBracket: number;
   readonly inTable: boolean;
 }
 
 interface Piece {
-  /** How many characters of the line it covers. */
+  /** The number of characters of the line that it covers. */
   readonly read: number;
   readonly written: string;
 }

@@ -13,13 +13,13 @@ import { isMessage, otherMembers, timeOf, toMessages } from "./message.js";
 /**
  * Messages of OpenAI (chat completions), Anthropic or the AI SDK that a program saved: an array, an object with `messages`, a message a
  * line, or several conversations, each an array or an object. Any program may write such files, so every value at the start of the
- * file must look like one.
+ * file must have this shape.
  */
 export const messagesFormat: SourceFormat = { name: "messages", detects: (head) => shapeOf(head) !== undefined, sessions };
 
 const LISTS = ["messages"];
 
-/** What a file has: a conversation as one document or a message a line, or several conversations. */
+/** The layout of a file: a conversation as one document or as a message a line, or several conversations. */
 type Shape = "document" | "lines" | "documents" | "document-lines";
 
 function shapeOf(head: FileHead): Shape | undefined {
@@ -30,7 +30,7 @@ function shapeOf(head: FileHead): Shape | undefined {
   return most(elements, isMessage) ? "document" : most(elements, isConversation) ? "documents" : undefined;
 }
 
-/** Whether the first value and more than half of the first ones are such values: lines of a file may be damaged. */
+/** True if the first value and more than half of the first values are wanted: lines of a file may be damaged. */
 function most(values: readonly unknown[], isWanted: (value: unknown) => boolean): boolean {
   const [first, ...others] = values.slice(0, MOST_VALUES);
   return isWanted(first) && others.filter(isWanted).length * 2 >= others.length;
@@ -117,7 +117,7 @@ function digest(value: unknown): string {
 const IDS = ["id", "sessionId", "session_id", "conversationId", "conversation_id", "chatId", "chat_id", "threadId", "thread_id"];
 const TITLES = ["title", "name"];
 
-/** `identity`: what the session is known by if the file gives it no id: the name of the file and the first message. */
+/** `identity`: the values from which the id is derived if the file has none: the name of the file and the first message. */
 function toHeader(path: string, members: JsonObject, identity: readonly (string | number)[]): SourceHeader {
   const id = IDS.map((name) => members[name]).find((value) => typeof value === "string" && isId(value));
   return {

@@ -15,7 +15,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ["function", "tool"],
 ]);
 
-/** Whether a value looks like a message of OpenAI, Anthropic or the AI SDK: a role, and a content, parts or calls. */
+/** True if a value has the shape of a message of OpenAI, Anthropic or the AI SDK: a role, and a content, parts or calls. */
 export function isMessage(value: unknown): value is JsonObject {
   if (!isObject(value) || !ROLES.has(value.role)) return false;
   const { content, parts } = value;
@@ -68,7 +68,7 @@ function replyMessages(message: JsonObject, parts: readonly unknown[]): readonly
   return [{ role: "assistant", content, ...replyFields(message) }, ...parts.filter(isToolResult).map(resultOf)];
 }
 
-/** What a whole answer of a provider says beside its content. */
+/** The members of a reply from a whole answer of a provider, without its content. */
 function replyFields(message: JsonObject): JsonObject {
   const [model, provider] = [stringAt(message, "model"), stringAt(message, "provider")];
   const reason = stringAt(message, "stop_reason") ?? stringAt(message, "finish_reason") ?? stringAt(message, "stopReason");

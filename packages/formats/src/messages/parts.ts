@@ -138,7 +138,7 @@ function audioBlock({ input_audio: audio }: JsonObject): JsonObject | undefined 
   return data === undefined || format === undefined ? undefined : toDataBlock(`data:audio/${format};base64,${data}`)[0];
 }
 
-/** What a tool returned, in any of the three forms: a text, parts, or the AI SDK's output. */
+/** Converts a tool's result, which has one of three forms: a text, parts, or the AI SDK's output. */
 export function toResult(value: unknown): { readonly content: string | readonly JsonObject[]; readonly isError: boolean } {
   if (value === undefined || value === null) return { content: [], isError: false };
   if (typeof value === "string") return { content: value, isError: false };

@@ -47,7 +47,7 @@ function isSessionFile({ path, document, text }: FileHead): boolean {
   return typeof info === "object" && info !== null ? isSessionInfo({ ...info }) : /^\s*\{\s*"id":\s*"ses_/.test(text);
 }
 
-/** Messages, parts and what else opencode keeps for a session are read with it, or not at all. */
+/** True for the files of messages, parts and other data of a session: they are read with the session, or not at all. */
 function isPart(path: string, folders: SourceFolders): boolean {
   const [, root] = /^(.*)[\\/](?:message|part|session_diff|todo)[\\/].*\.json$/.exec(path) ?? [];
   return root !== undefined && [join(root, "session"), join(root, "info")].some((folder) => folders.has(folder));
@@ -121,7 +121,7 @@ function readInfo(path: string): JsonObject {
   return info;
 }
 
-/** The sessions in the databases of this folder, and the problems of those that cannot be read. */
+/** The sessions in the databases of this folder, and a problem for each database that cannot be read. */
 function databaseIds(folder: string, folders: SourceFolders) {
   const paths = folders.paths(folder, ({ name, kind }) => kind !== "folder" && /^opencode.*\.db$/.test(name));
   const read = paths.map((path) => tryRead(path, "sessions of this folder may also be in it", () => readIds(path)));

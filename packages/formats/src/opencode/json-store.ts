@@ -93,7 +93,7 @@ function isJsonFile({ name, kind }: FolderEntry): boolean {
   return name.endsWith(".json") && kind !== "folder";
 }
 
-/** Whether an id can name a folder. Another one could lead out of the store. */
+/** True if an id can name a folder. Another one could lead out of the store. */
 export function isFolderName(id: string): boolean {
   return /^[\w-][\w.-]{0,127}$/.test(id);
 }

@@ -12,7 +12,7 @@ import {
   without,
 } from "@bough/session-core/wire";
 
-/** What opencode sends instead of a tool's output that it has cleared from the context. */
+/** The text that opencode sends in place of a tool's output that it has cleared from the context. */
 export const CLEARED = "[Old tool result content cleared]";
 
 /** The block of a part of a user message; undefined: it has none. */
@@ -79,7 +79,7 @@ function providerOptions(metadata: unknown): JsonObject {
   return isObject(metadata) && Object.keys(metadata).length > 0 && isProviderOptions(metadata) ? { providerOptions: metadata } : {};
 }
 
-/** Whether a part is a tool call of the known shape. */
+/** True if a part is a tool call of the known shape. */
 export function isToolPart(part: JsonObject): boolean {
   return part.type === "tool" && typeof part.callID === "string" && typeof part.tool === "string" && isObject(part.state);
 }
@@ -110,7 +110,7 @@ export function toSteps<T extends { readonly value: JsonObject }>(parts: readonl
   return steps.filter((step) => step.some(({ value }) => toReplyBlock(value) !== undefined));
 }
 
-/** When a tool's result was written, in milliseconds; undefined: the part has no result yet. */
+/** Returns the time of a tool's result, in milliseconds since 1970; undefined: the part has no result yet. */
 export function resultTime(part: JsonObject): number | undefined {
   const state = objectAt(part, "state") ?? {};
   if (!isToolPart(part) || !["completed", "success", "error"].includes(stringAt(state, "status") ?? "")) return undefined;
@@ -161,7 +161,7 @@ export function usageOf(record: JsonObject): JsonObject {
   return known.length === 0 || isEmpty ? {} : { usage: Object.fromEntries(known) };
 }
 
-/** Versions after 1.1 count thinking apart from the output; the total tells which it is. */
+/** Adds the thinking to the output where it is counted apart, as by versions after 1.1: then the rest of the total is the sum of both. */
 function withReasoning(output: number | undefined, reasoning = 0, rest?: number): number | undefined {
   return output !== undefined && rest === output + reasoning ? rest : output;
 }
@@ -175,7 +175,7 @@ function count(object: JsonObject, key: string): number | undefined {
   return value !== undefined && value >= 0 ? value : undefined;
 }
 
-/** How a reply ended: `finish` and `error`. Empty while it is written. */
+/** The members for the end of a reply, from `finish` and `error`. Empty while opencode writes it. */
 export function endOf(info: JsonObject): JsonObject {
   const error = objectAt(info, "error");
   if (error === undefined) return typeof info.finish === "string" ? { stopReason: stopReasonOf(info.finish) } : {};

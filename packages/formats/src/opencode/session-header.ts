@@ -35,7 +35,6 @@ export function toSessionId(id: string): SessionId {
   return isId(id) ? id : derivedId("opencode", id);
 }
 
-/** Whether a value is the record of a session. */
 export function isSessionInfo(value: JsonObject): boolean {
   const time = objectAt(value, "time");
   const isTimed = time !== undefined && typeof time.created === "number";

@@ -15,7 +15,7 @@ interface NumberedRecord {
 
 type Part = NumberedRecord;
 
-/** Members of a message that say where it is, or that opencode writes later. */
+/** Members of a message with its position, or that opencode writes later. */
 const PLACED = ["parentID", "role", "time", "summary", "path", "parts"];
 const OF_REPLY = [...PLACED, "providerID", "modelID", "tokens", "cost", "finish"];
 
@@ -158,7 +158,7 @@ export class SessionReader {
     return entries;
   }
 
-  /** The results in the order in which they were written, so that a later import finds new ones after those that it knows. */
+  /** Returns the results in the order in which they were written, so that a later import finds new ones after the imported ones. */
   #results(step: readonly Part[], message: NumberedRecord): readonly SourceEntry[] {
     const ended = step.flatMap((part) => {
       const at = resultTime(part.value);
@@ -173,7 +173,7 @@ export class SessionReader {
       });
   }
 
-  /** What has no place in a message: its other members, the files that it changed, and its failed attempts. */
+  /** The parts of a record that the message has no member for: other members, changed files, and failed attempts. */
   #extraFields({ value }: NumberedRecord, parts: readonly Part[]): JsonObject {
     const path = objectAt(value, "path");
     const changes = parts.flatMap((part) => (part.value.type === "patch" ? [part.value] : []));
@@ -230,7 +230,10 @@ export class SessionReader {
   }
 }
 
-/** How long the last message may still change; undefined: it is a complete reply. Parts of a prompt are written one after the other. */
+/**
+ * Returns the time for which the last message may still change, in milliseconds; undefined: it is a complete reply. opencode writes the
+ * parts of a prompt one after the other.
+ */
 function waitFor({ value }: StoredRecord): number | undefined {
   if (value?.role !== "assistant") return QUIET_MS;
   return objectAt(value, "time")?.completed === undefined && value.error === undefined ? RUNNING_MS : undefined;

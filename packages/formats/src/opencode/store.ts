@@ -16,7 +16,7 @@ export interface MessageStore {
   messages(session: SessionId): Iterable<StoredRecord>;
   /** The parts of a message in their order. */
   parts(message: StoredRecord): Iterable<StoredRecord>;
-  /** When something of a session was written last; undefined: not known. */
+  /** Returns the time of the last write of a session, in milliseconds since 1970; undefined: not known. */
   changedAtMs?(session: SessionId): number | undefined;
 }
 

@@ -9,7 +9,7 @@ export const BLOB_PREFIX = "blob:sha256:";
 
 const BLOB = /^blob:sha256:([0-9a-f]{64})$/;
 
-/** How many parent folders of a session file are searched: the blobs are two levels up, six for a nested subagent. */
+/** The number of parent folders of a session file that are searched: the blobs are two levels up, six for a nested subagent. */
 const FOLDERS_UP = 8;
 
 /** Deepest nesting that is searched, the depth that an entry can have. */

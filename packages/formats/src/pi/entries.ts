@@ -111,7 +111,7 @@ function summaryFields(record: JsonObject): JsonObject {
   return typeof fromHook === "boolean" ? { ...fields, fromHook } : without(fields, ["fromHook"]);
 }
 
-/** What the conversion of a record needs from its file. */
+/** The facts of the file that the conversion of a record needs. */
 interface EntryContext {
   readonly links: SkippedLines;
   /** Bough wrote the file: its `fromId` is always the branch that was left. */

@@ -84,7 +84,7 @@ function toSession(file: PiFile, header: SourceHeader, problems: readonly Import
   };
 }
 
-/** The files of a session's subagents, and the problems of those that cannot be read. */
+/** The files of a session's subagents, and a problem for each file that cannot be read. */
 interface Subagents {
   readonly files: readonly PiFile[];
   readonly problems: readonly ImportProblem[];

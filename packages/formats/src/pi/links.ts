@@ -62,7 +62,7 @@ export class SkippedLines {
 
 const TYPES: ReadonlySet<unknown> = new Set(["label", "session_info", "title_change", "title"]);
 
-/** Whether a record is about the session and not an entry. */
+/** True if a record is about the session and not an entry. */
 export function isAnnotation(record: JsonObject): boolean {
   return TYPES.has(record.type) || (record.type === "custom" && record.customType === LEAF_MARK);
 }

@@ -20,13 +20,13 @@ export interface PiFile {
   readonly version: number;
 }
 
-/** Whether the first records are of pi or oh-my-pi, in any version. */
+/** True if the first records are of pi or oh-my-pi, in any version. */
 export function isPiHead(records: readonly JsonObject[]): boolean {
   const head = records.find((record) => !isTitleSlot(record) && !isMessage(record));
   return head !== undefined && (isHeader(head) || isHarnessHeader(head));
 }
 
-/** Whether a record is a message, as one may stand before the header if lines of a file were mixed up. */
+/** True if a record is a message: one may precede the header if the lines of a file are out of order. */
 function isMessage({ type, message }: JsonObject): boolean {
   return type === "message" && isObject(message);
 }

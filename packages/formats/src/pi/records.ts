@@ -26,7 +26,7 @@ export class PiRecords {
     this.#sessionId = sessionId;
   }
 
-  /** Where the last reading ended. */
+  /** The position at which the last reading ended. */
   get position(): ReadingPosition | undefined {
     return this.#position;
   }
@@ -63,7 +63,7 @@ class RecordReader {
   #lastId: EntryId | null;
   #lastMs: number;
   #title: string | null | undefined;
-  /** Whether the file has a reply without a parent: its program records no tree. */
+  /** True if the file has a reply without a parent: its program records no tree. */
   #isChain: boolean;
 
   readonly #file: PiFile;
@@ -98,7 +98,7 @@ class RecordReader {
     }
   }
 
-  /** What a later reading needs to go on. Its size grows with the labels and titles of the file only. */
+  /** The state from which a later reading continues. Its size grows with the labels and titles of the file only. */
   get state(): JsonObject {
     const [links, leafId, firstId, lastId] = [this.#links.state, this.#leafId, this.#firstId, this.#lastId];
     return { links, leafId, firstId, lastId, lastMs: this.#lastMs, title: this.#title, ...(this.#isChain ? { isChain: true } : {}) };

@@ -9,14 +9,14 @@ const NAMES_ENV_FILE = new RegExp(`(?<![\\w.])${ENV_NAME}(?![\\w.-])`);
 /** A file that pi or another agent put into a message of the user. */
 const ATTACHED_ENV_FILE = new RegExp(`<(?:file|document)\\b[^<>\\n]{0,200}?${ENV_NAME}["']`);
 
-/** Whether a call reads or writes a file of environment variables; those of examples (`.env.example`) do not count. */
+/** True if a call reads or writes a file of environment variables; files of examples (`.env.example`) do not count. */
 export function usesEnvFile(call: ToolCallBlock): boolean {
   const command = findCommand(call);
   if (command !== undefined) return NAMES_ENV_FILE.test(command.text);
   return listCallTouches(call).some(({ path }) => IS_ENV_FILE.test(path));
 }
 
-/** Whether the texts of a message contain a file of environment variables. */
+/** True if the texts of a message contain a file of environment variables. */
 export function showsEnvFile(message: Message): boolean {
   if (message.role === "bashExecution") return NAMES_ENV_FILE.test(message.command);
   return message.role === "user" && ATTACHED_ENV_FILE.test(joinTextBlocks(message.content));

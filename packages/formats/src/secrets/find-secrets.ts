@@ -7,7 +7,7 @@ import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
 
 /**
  * The secrets in a text, in their order, without overlaps: keys and tokens with known prefixes, private keys, passwords in URLs,
- * Authorization headers, cookies, and values whose name says that they are secret. Placeholders and references to variables are
+ * Authorization headers, cookies, and values with the name of a secret. Placeholders and references to variables are
  * none. Precise rather than complete; linear in the length of the text.
  *
  * @throws {InvalidArgumentError} `text` is not a string.
@@ -67,7 +67,7 @@ function matchesOf({ kind, hints, pattern, accepts }: SecretRule, text: string):
 
 /** The end of a line in a token: wrapped by a terminal, continued with a backslash, or two texts that code joins. */
 const BREAK = String.raw`["']?[^\S\n]{0,3}[\\+.]?[^\S\n]{0,3}\r?\n[^\S\n]{0,40}(?:[+.][^\S\n]{0,3})?["']?`;
-/** What goes on in the next line, and nothing else with it. */
+/** The rest of a token in the next line, which has nothing else but punctuation after it. */
 const REST = String.raw`[A-Za-z0-9_.~+/=-]{4,400}(?=["'\x60]?[),;\]}]{0,3}[^\S\n]{0,3}(?:\n|$))`;
 const PREFIXES = TOKEN_RULES.flatMap(({ hints }) => (hints instanceof RegExp ? [] : hints)).filter((hint) => hint.length >= 3);
 const ESCAPED = /[.*+?^${}()|[\]\\/]/g;
@@ -97,7 +97,7 @@ function findBrokenTokens(text: string, found: readonly FoundSecret[]): readonly
 const PLACEHOLDER =
   /x{4}|\*{3}|\.{3}|…|0{8}|1{8}|(?:your|my|some)[-_]|example|placeholder|changeme|(?<![a-z])(?:change|choose)[-_](?:me|one|a)(?![a-z])|redacted|dummy/i;
 
-/** Whether a token stands for one, as in documentation. */
+/** True if a token is a placeholder, as in documentation. */
 function isPlaceholder(token: string): boolean {
   return PLACEHOLDER.test(token.slice(0, 100));
 }
@@ -122,12 +122,12 @@ const NO_SECRETS = new Set([
   "changeme",
 ]);
 
-/** Whether a value that has the name of a secret is none: a word that stands for one, or a reference to a variable. */
+/** True if a value that has the name of a secret is no secret: a placeholder, or a reference to a variable. */
 export function isStandIn(value: string): boolean {
   return NO_SECRETS.has(value.toLowerCase()) || isPlaceholder(value) || REFERENCE.test(value);
 }
 
-/** Whether the value at a place is no secret: a call, a placeholder, a name. */
+/** True if the value at a place is no secret: a call, a placeholder, a name. */
 function isNoValue(text: string, { start, end, kind }: FoundSecret): boolean {
   const value = text.slice(start, end);
   // A call, as in password=ask(): the name of a function.
@@ -137,7 +137,7 @@ function isNoValue(text: string, { start, end, kind }: FoundSecret): boolean {
   return kind === "password in a URL" && text.slice(0, start - 1).endsWith(`/${value}`);
 }
 
-/** Joins what overlaps, with the kind of the rule that comes first: that of a token says more than that of its place. */
+/** Joins overlapping secrets, with the kind of the rule that comes first: that of a token is more exact than that of its place. */
 export function mergeOverlaps(found: readonly FoundSecret[]): readonly FoundSecret[] {
   const ordered = found.map((one, rank) => ({ ...one, rank })).sort((a, b) => a.start - b.start);
   const merged: ((typeof ordered)[number] & object)[] = [];

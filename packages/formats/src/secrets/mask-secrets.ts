@@ -2,10 +2,10 @@ import { checkArgument, TEXT } from "@bough/session-core/arguments";
 import { findSecrets } from "./find-secrets.js";
 import type { FoundSecret, SecretCount } from "./secret.js";
 
-/** A text without its secrets, and what was masked in it. */
+/** A text without its secrets, and the counts of the masked secrets. */
 export interface MaskedText {
   readonly text: string;
-  /** How many different secrets of each kind, in the order of their first places. */
+  /** The number of different secrets of each kind, in the order of their first places. */
   readonly found: readonly SecretCount[];
 }
 
@@ -45,7 +45,7 @@ export class SecretMasker {
     return mask;
   }
 
-  /** How many different secrets of each kind were masked. */
+  /** Returns the number of different secrets of each kind that were masked. */
   counts(): readonly SecretCount[] {
     return [...this.#counts].map(([kind, count]) => ({ kind, count }));
   }

@@ -4,7 +4,7 @@ import { SETTING_RULES } from "./setting-rules.js";
 
 const NAME_HINTS = /pass|key|secret|token/i;
 
-/** Values with a name that says what they are. */
+/** Rules for values with the name of a secret. */
 const NAMED_RULES: readonly SecretRule[] = [
   // "password": "...", apiKey = '...'
   named(String.raw`(${NAMED}${ESCAPES}["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(${ESCAPES}["']))${NO_VALUE}(?:(?!\2)[^\\\n]){4,512}(?=\2)`, "gi"),
@@ -26,7 +26,7 @@ function named(pattern: string, flags: string): SecretRule {
 }
 
 /**
- * Values of settings in a text that was put on one line, where neither the start nor the end of a line says where a setting is: with a
+ * Rules for values of settings in a text that was put on one line, where no start or end of a line delimits a setting: with a
  * digit after any name; without one where the next setting follows, or where only a setting has such a name.
  */
 export const LINE_RULES: readonly SecretRule[] = [

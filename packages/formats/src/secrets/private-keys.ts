@@ -24,7 +24,7 @@ export function findPrivateKeys(text: string): readonly FoundSecret[] {
   return found;
 }
 
-/** Where a key ends that starts before the next edge, and its body. */
+/** Returns the end of a key that starts before the next edge, and its body. */
 function keyAfter(text: string, from: number, edge: RegExpExecArray): readonly [end: number, body: string] {
   const between = text.slice(from, edge.index);
   // A key contains no angle bracket; otherwise a tag between two edges would be removed.

@@ -1,7 +1,7 @@
 import { checkArgument, list, TEXT } from "@bough/session-core/arguments";
 import { replaceSecrets } from "./mask-secrets.js";
 
-/** What to redact, and what to put in its place. */
+/** Options of `redact`: the secrets to redact, and the text in their place. */
 export interface RedactOptions {
   /** Keys and passwords that are known; those of fewer than 4 characters are ignored, because they can be part of any word. */
   readonly secrets?: readonly string[] | undefined;

@@ -1,11 +1,11 @@
-// The names of secrets, and the shape of a value after such a name: what the rules of places share.
+// The names of secrets, and the shape of a value after such a name, for all rules of places.
 
 // The end of a name: everything before it may belong to the name as well (DB_PASSWORD, aws_secret_access_key).
 const PASSWORD = "(?:password|passwd|passphrase|passcode)";
 const KEY = "(?:api[_-]?key|(?:access|account|encryption|signing|master)[_-]?key|private[_-]?key)(?:[_-]?base)?";
 const SECRET = "secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?";
 const TOKEN = "(?:auth|access|refresh|bearer|session|id|api|bot|deploy|personal[_-]?access)[_-]?token";
-/** The end of a name that says that its value is secret. */
+/** The end of the name of a secret value. */
 export const NAMED = `(?:${PASSWORD}|${KEY}|${SECRET}|${TOKEN})`;
 
 /** A reference to a secret, or text that is masked already. */
@@ -25,7 +25,7 @@ const KINDS_BY_NAME = [
 ] as const;
 
 /**
- * The kind of secret that a member or variable of this name contains; undefined: its name does not say so.
+ * Returns the kind of secret that a member or variable of this name contains; undefined: it is not the name of a secret.
  *
  * @example
  * kindByName("DB_PASSWORD"); // "password"

@@ -1,4 +1,4 @@
-/** A secret in a text: where it is, in UTF-16 code units, and what it is. */
+/** A secret in a text: its position, in UTF-16 code units, and its kind. */
 export interface FoundSecret {
   readonly start: number;
   /** After the last character. */
@@ -9,17 +9,17 @@ export interface FoundSecret {
 
 /** A shape by which secrets are recognized. */
 export interface SecretRule {
-  /** What the secret is; or chosen by the text before it. */
+  /** The kind of the secret; or a function that returns it for the text before the secret. */
   readonly kind: string | ((before: string) => string);
   /** Texts one of which is part of every match. A text without any of them is not searched. */
   readonly hints: readonly string[] | RegExp;
   /** Global, linear. A first group is the text before the secret; without one, the whole match is the secret. */
   readonly pattern: RegExp;
-  /** Whether a match is a secret, where a pattern cannot say it. `start`: where it is in the text. */
+  /** Returns true if a match is a secret, where the pattern cannot decide it. `start`: the position of the match in the text. */
   readonly accepts?: ((secret: string, text: string, start: number) => boolean) | undefined;
 }
 
-/** How many secrets of one kind there are. */
+/** The number of secrets of one kind. */
 export interface SecretCount {
   readonly kind: string;
   readonly count: number;
@@ -33,9 +33,9 @@ const PLURALS: Readonly<Record<string, string>> = {
 };
 
 /**
- * How many secrets there are and of what kinds, the most frequent kind first.
+ * Describes the number of secrets and their kinds, the most frequent kind first.
  *
- * @param done What was done with them, such as `masked`.
+ * @param done the participle of the action on them, such as `masked`.
  * @example
  * describeSecrets([{ kind: "GitHub token", count: 2 }, { kind: "password in a URL", count: 1 }], "masked");
  * // "3 secrets masked: 2 GitHub tokens, 1 password in a URL"

@@ -93,12 +93,12 @@ export class SessionMasker {
     }
   }
 
-  /** How many different secrets of each kind were masked. */
+  /** Returns the number of different secrets of each kind that were masked. */
   counts(): readonly SecretCount[] {
     return countKinds(this.#written.values());
   }
 
-  /** How many different secrets of each kind are masked in the pieces that it has seen. */
+  /** Returns the number of different secrets of each kind that are masked in the pieces that it has seen. */
   seenCounts(): readonly SecretCount[] {
     return countKinds(this.#seen.values());
   }
@@ -161,7 +161,7 @@ export class SessionMasker {
     if (isUnmistakable(secret) && this.#known.size < MAX_KNOWN) this.#known.set(secret, kind);
   }
 
-  /** The text without what was found in it, and without a secret that is cut at its end. */
+  /** Returns the text without the found secrets, and without a secret that is cut at its end. */
   #mask(text: string, found: readonly FoundSecret[], name: string, onPlace?: (place: SecretPlace) => void): string {
     const cut = this.#findCut(text);
     if (cut !== undefined) {
@@ -193,7 +193,7 @@ function cleanKey({ seq, id }: Entry): string {
 const LINE_NAMES: ReadonlySet<string> = new Set(["title", "firstText", "label", "preview"]);
 const ENV_KIND = "value of an .env file";
 
-/** Whether a part of a text is no part of a longer word. */
+/** True if a part of a text is no part of a longer word. */
 function isWhole(text: string, start: number, end: number): boolean {
   return !(isWordAt(text, start - 1) && isWordAt(text, start)) && !(isWordAt(text, end - 1) && isWordAt(text, end));
 }
@@ -214,10 +214,10 @@ const MIN_SECRET_CHARS = 4;
 const MAX_CUT_CHARS = 512;
 /** The first characters of a secret, fewer than which occur in other words. */
 const MIN_CUT_CHARS = 6;
-/** Each further occurrence of so many learned secrets is found; a search costs one pass of the text for each. */
+/** The number of learned secrets whose further occurrences are found; a search costs one pass of the text for each. */
 const MAX_KNOWN = 200;
 
-/** Whether the secret is none of the words that occur elsewhere: 12 characters, among them letters and digits. */
+/** True if the secret is unlikely to occur as a normal word: at least 12 characters, among them letters and digits. */
 function isUnmistakable(secret: string): boolean {
   return secret.length >= 12 && secret.length <= 512 && /\d/.test(secret) && /[a-z]/i.test(secret) && !/\s|:\/\/|^[./~]/.test(secret);
 }

@@ -4,7 +4,7 @@ import { SessionMasker } from "./session-masker.js";
 
 const SESSION = withMethods("a session", "entriesSince");
 
-/** What was learned of a session. */
+/** The secrets of a session that were learned so far. */
 interface Learned {
   readonly masker: SessionMasker;
   /** `seq` of the last entry that was learned. */
@@ -29,7 +29,7 @@ export class SessionMasks {
   /** In the order of their last use. */
   readonly #learned = new Map<SessionId, Learned>();
 
-  /** The masker of a session, which has learned every secret in it. Cost: reads what was not read before. */
+  /** Returns the masker of a session, which has learned every secret in it. Cost: reads the entries that were not read before. */
   async of(session: Session): Promise<SessionMasker> {
     checkArgument("session", session, SESSION);
     const known = this.#learned.get(session.id) ?? { masker: new SessionMasker(), seq: 0, reading: Promise.resolve() };

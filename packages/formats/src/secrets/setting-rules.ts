@@ -71,7 +71,7 @@ export const SETTING_RULES: readonly SecretRule[] = [
       "gm",
     ),
   },
-  // password = ... in a block of settings, without a digit: by what stands around it
+  // password = ... in a block of settings, without a digit: by the lines around it
   {
     kind: byName,
     hints: NAME_HINTS,
@@ -90,7 +90,7 @@ const ACCOUNT =
   /^[^\S\n]{0,40}(?:[-+]\s)?[\w.-]{0,40}(?:user(?:_?name)?|login|host(?:name)?|port|database|dbname|server|smtp|imap|email)[^\S\n]{0,3}[:=][^\S\n]{0,3}(?:[\w-]{1,60}\.[\w.-]{1,60}|[^\s@]{1,60}@[\w.-]{1,60}|\d{2,5}|[a-z][\w-]{0,40})[^\S\n]*$/i;
 const SECTION = /^\[[\w .:"-]{1,60}\]\s*$/;
 
-/** Whether the lines around a value set a user, a host or a port, or start a section of an INI file. */
+/** True if the lines around a value set a user, a host or a port, or start a section of an INI file. */
 function isAmongSettings(text: string, start: number): boolean {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const isYaml = /^[^:=]*:/.test(text.slice(lineStart, start));
@@ -123,8 +123,8 @@ function linesAfter(text: string, start: number): readonly string[] {
 }
 
 /**
- * Whether letters are no word of a language: five consonants in a row, hardly a vowel, or capitals in the middle of everything. Of random
- * letters, four in five texts of 14 are.
+ * True if letters are no word of a language: six consonants in a row, less than 20 % vowels, or more than 20 % changes to capitals. True
+ * for four in five random texts of 14 letters.
  */
 function isRandomWord(value: string): boolean {
   const letters = value.replace(/[^A-Za-z]/g, "");

@@ -1,13 +1,13 @@
 import type { SecretRule } from "./secret.js";
 
-// What precedes a token: a character that is not part of a word, an underscore that starts a word (as Markdown marks it), an escaped
+// The text before a token: a character that is not part of a word, an underscore that starts a word (as Markdown marks it), an escaped
 // line break or character of JSON, an encoded character of a URL, or a color code. A token cannot start in the middle of a run, so each
 // run is read once.
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=(?<![A-Za-z0-9-])_)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2})|(?<=\u001b\[[0-9;]{0,9}m))`;
 
 /**
- * A rule for tokens with one of these prefixes, followed by `rest`. What precedes is checked after the prefix: checked before it,
- * at each position of the text, it would take 50 times as long.
+ * A rule for tokens with one of these prefixes, followed by `rest`. The pattern checks the text before the token after the prefix: a check
+ * before the prefix, at each position of the text, would take 50 times as long.
  */
 function token(kind: string, prefixes: string | readonly string[], rest: string): SecretRule {
   const hints = [prefixes].flat();

@@ -19,7 +19,7 @@ export function foldersBelow(
   return home === "" ? [] : usual.map((folder) => join(home, folder, ...parts));
 }
 
-/** The folder in which programs with windows keep what belongs to a user: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */
+/** Returns the folder for the user's data of programs with windows: `~/.config`, `~/Library/Application Support`, `%APPDATA%`. */
 export function applicationFolder({ env, home, platform }: SourceEnvironment): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
   if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");

@@ -5,10 +5,10 @@ import { isSystemError } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors.js";
 import { readStart, SourceFileReader, wrapSystemErrors } from "./source-file.js";
 
-/** A log next to a database, and the bytes of its header by which one writing is told from the next. */
+/** A log next to a database, and the bytes of its header that differ between one writing and the next. */
 interface LogKind {
   readonly suffix: "-wal" | "-journal";
-  /** How a log in use starts. */
+  /** The first characters of a log in use. */
   readonly magics: readonly string[];
   /** The random numbers of the header: they change with each restart of the log, and stay while it grows. */
   readonly nonce: readonly [start: number, end: number];
@@ -21,13 +21,13 @@ const LOGS: readonly LogKind[] = [
 
 const HEADER_BYTES = 100;
 
-/** How often a database that changes meanwhile is copied again. */
+/** The number of attempts to copy a database that changes during the copying. */
 const ATTEMPTS = 8;
 
 /** A copy of a database and its logs in a temporary folder that only this user can read. */
 export interface DatabaseCopy {
   readonly path: string;
-  /** Whether a transaction was not finished: SQLite undoes it in the copy. */
+  /** True if a transaction was not finished: SQLite rolls it back in the copy. */
   readonly hasJournal: boolean;
   /** Removes the copy. The system keeps the files as long as they are open, except on Windows, where this does nothing until then. */
   remove(): void;
@@ -67,8 +67,8 @@ export function copyDatabase(path: string, mostBytes: number): DatabaseCopy | un
 }
 
 /**
- * Whether SQLite can read the database where it is without creating a file: a write-ahead log needs its index (`-shm`), which
- * exists while a program has the database open.
+ * Checks that SQLite can read the database where it is without creating a file: a write-ahead log needs its index (`-shm`), which
+ * exists while a program has the database open. Returns undefined if it cannot; `hasLog`: the database uses a write-ahead log.
  */
 export function isReadableInPlace(path: string): { readonly hasLog: boolean } | undefined {
   const source = wrapSystemErrors(path, () => realpathSync(path));
@@ -82,7 +82,7 @@ function pause(attempt: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 ** Math.min(attempt, 6));
 }
 
-/** Differs whenever a copy that began before may not fit what was copied after. */
+/** Returns a text that differs before and after a copy if the copied database and log may not match. */
 function databaseState(source: string): string {
   const logs = LOGS.map(({ suffix, magics, nonce }) => {
     const header = headerOf(source + suffix);

@@ -16,7 +16,7 @@ export function derivedId(...parts: readonly (string | number)[]): EntryId {
   return id;
 }
 
-/** The id of an agent's session: the same whether it is reached through its parent or alone. */
+/** Returns the id of an agent's session: the same if it is read through its parent or alone. */
 export function agentSessionId(conversation: SessionId, key: string): SessionId {
   const id = `${conversation}.${key}`;
   return isId(id) ? id : `${conversation.slice(0, 64)}.${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;

@@ -15,7 +15,7 @@ interface ChainedEntry {
   /** Default: the time of the entry before it. */
   readonly createdAtMs?: number | undefined;
   readonly payload: JsonObject;
-  /** The entry of which it is a copy, if its record says so. */
+  /** The entry of which it is a copy, if its record names one. */
   readonly origin?: EntryReference | undefined;
 }
 
@@ -40,7 +40,7 @@ export class EntryChain {
     return this.#leafId;
   }
 
-  /** What a later reading needs to go on: a JSON value. */
+  /** The state from which a later reading continues: a JSON value. */
   get state(): JsonObject {
     return { leafId: this.#leafId, lastMs: this.#lastMs };
   }

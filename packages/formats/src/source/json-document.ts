@@ -61,7 +61,7 @@ export function readDocumentHead(head: FileHead, lists: readonly string[]): { re
 }
 
 /**
- * Whether a file is a JSON document and not JSON Lines, also if it is large or damaged: it is one value, or its first line ends where
+ * True if a file is a JSON document and not JSON Lines, also if it is large or damaged: it is one value, or its first line ends where
  * a document may have a line break, which is never inside of a text. Only one line of such a document may look like a whole value: the
  * last element of its list. Damaged values count too, because a log whose first line is torn may have other damaged lines.
  */
@@ -101,7 +101,7 @@ class DocumentScanner {
   #bytes = 0;
   #line = 1;
   #isClosed = false;
-  /** Whether a list of the document ended and no comma followed yet. */
+  /** True if a list of the document ended and no comma followed yet. */
   #isAfterList = false;
   #isAfterComma = false;
 
@@ -151,7 +151,7 @@ class DocumentScanner {
     else if (byte === QUOTE) this.#isInText = false;
   }
 
-  /** Counts a bracket. Whether it is inside a part, so that the part goes on. */
+  /** Counts a bracket. Returns true if the bracket is inside a part, which then continues after it. */
   #isInPart(byte: number | undefined, before: Buffer): boolean {
     if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
       this.#depth -= 1;

@@ -82,7 +82,7 @@ export interface SourceLine {
   readonly offset: number;
   /** The length without the line break, in bytes. */
   readonly bytes: number;
-  /** Whether a line break follows. A last line without one may be torn. */
+  /** True if a line break follows. A last line without one may be torn. */
   readonly hasLineBreak: boolean;
 }
 
@@ -169,11 +169,11 @@ interface LinePosition {
   readonly line: number;
 }
 
-/** What part of a file is read, and how. */
+/** Options of the reading of lines: the part of the file and the limits. */
 export interface LineOptions {
   /** The longest line that is read, in bytes. Default: the longest string. */
   readonly mostLineBytes?: number | undefined;
-  /** Where reading begins. Default: the start of the file. */
+  /** The position at which reading begins. Default: the start of the file. */
   readonly from?: LinePosition | undefined;
 }
 

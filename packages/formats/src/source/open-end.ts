@@ -1,14 +1,15 @@
 import type { OpenEnd } from "@bough/session-core/engine";
 import { type FileFilter, writtenAtMs } from "./source-folders.js";
 
-// How long a program must not have written until the open end of its file is complete as it is, in milliseconds.
+// The time without a write after which the open end of a program's file counts as complete, in milliseconds.
 
-/** A file may be this much newer than the clock of this machine, if another one writes it. An even newer time says nothing. */
+/** The time by which a file may be newer than the clock of this machine, if another machine writes it. An even newer time is ignored. */
 const MOST_SKEW_MS = 3_600_000;
 
 /**
- * Until when the open end of a file is left out, in milliseconds since 1970; null: it is complete as it is. Without a time of the source,
- * those of the file and of what is `beside` it count, at this moment: a program that wrote after the records were read is still writing.
+ * Returns the time until which an import leaves out the open end of a file, in milliseconds since 1970; null: it is complete as it is.
+ * Without a time of the source, it reads the times of the file and of the files `beside` it now: a program that wrote after the records
+ * were read is still writing.
  *
  * @throws {SourceUnreadableError} the system does not give the times.
  */

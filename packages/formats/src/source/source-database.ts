@@ -6,7 +6,7 @@ import { copyDatabase, type DatabaseCopy, isReadableInPlace } from "./database-c
 import type { SourceFolders } from "./source-folders.js";
 import type { FileHead } from "./source-format.js";
 
-/** How long a read waits for a program that locks its database, in milliseconds. */
+/** The time for which a read waits for a program that locks its database, in milliseconds. */
 const BUSY_TIMEOUT_MS = 2000;
 
 /** A longer database is read where it is, if possible: copying takes about a second for 1 GB. */
@@ -15,7 +15,7 @@ const MOST_COPIED_BYTES = 256 * 2 ** 20;
 /** A value of a row. Blobs are bytes. */
 export type SourceValue = string | number | bigint | Uint8Array | null;
 
-/** How a database is opened. */
+/** Options of the opening of a database. */
 export interface SourceDatabaseOptions {
   /** A longer database is read where it is, in bytes. Default: 256 MiB. 0: for a few rows of any database. */
   readonly mostCopiedBytes?: number;
@@ -26,7 +26,7 @@ export interface SourceDatabaseOptions {
  * transaction is not, and no file is created or changed in its folder.
  *
  * A copy in the temporary folder is read, so all rows are of the moment of the constructor, and the other program is never
- * delayed. The copy costs what the database has in bytes, or nothing where the file system can share blocks (APFS, Btrfs, XFS).
+ * delayed. The copy takes the size of the database, or nothing where the file system can share blocks (APFS, Btrfs, XFS).
  *
  * A database that is longer than `mostCopiedBytes`, or that changes all the time, is read where it is if this creates no file.
  * With a write-ahead log all rows are of one moment then, and SQLite sets a mark in its index (`-shm`), which holds no data.
@@ -47,7 +47,7 @@ export class SourceDatabase {
   readonly #database: Database.Database;
   /** Readers ask the same few queries thousands of times. */
   readonly #statements = new Map<string, Database.Statement>();
-  /** Whether rows are read one at a time: nobody waits for it. */
+  /** True if rows are read one at a time: the open read does not block the program that writes the database. */
   readonly #isStreaming: boolean;
 
   /**
@@ -88,7 +88,6 @@ export class SourceDatabase {
     }
   }
 
-  /** Whether a copy is read. */
   get isCopy(): boolean {
     return this.#copy !== undefined;
   }
@@ -202,7 +201,7 @@ export function closeDetected(folders: SourceFolders): void {
 
 function reasonOf(code: string): string {
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return BUSY;
-  // SQLite also takes a transaction that has just begun for one that nobody will finish.
+  // SQLite also returns this code for a transaction that has just begun, as if its program had been stopped.
   if (code === "SQLITE_READONLY_ROLLBACK") return `${BUSY}, or start that program once if it was stopped while it wrote`;
   if (code.startsWith("SQLITE_CORRUPT")) return "the database is damaged";
   return `SQLite says ${code}`;

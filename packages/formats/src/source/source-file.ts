@@ -80,7 +80,7 @@ export function statPath(path: string): Stats {
   return wrapSystemErrors(path, () => statSync(path));
 }
 
-/** Whether there is something at `path`, readable or not. */
+/** True if `path` exists, readable or not. */
 export function isThere(path: string): boolean {
   try {
     statPath(path);
@@ -148,7 +148,7 @@ const REASONS = new Map([
   ["EAGAIN", "it gives nothing without waiting"],
 ]);
 
-/** Whether a file is compressed, by its name: Codex compresses old rollouts. Other compressed files are no sessions. */
+/** True if the name is that of a compressed file: Codex compresses old rollouts. Other compressed files are no sessions. */
 function isZstdName(path: string): boolean {
   return path.endsWith(".jsonl.zst");
 }

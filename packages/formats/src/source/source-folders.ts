@@ -26,7 +26,7 @@ export class SourceFolders {
     return entries;
   }
 
-  /** Whether `path` exists, readable or not. */
+  /** True if `path` exists, readable or not. */
   has(path: string): boolean {
     try {
       return this.list(dirname(path)).has(basename(path));
@@ -68,11 +68,11 @@ export interface FoundFile {
   readonly bytes: number;
   /** Changes when the file is changed: its size, its times and its inode. */
   readonly stamp: string;
-  /** When it was written last, in milliseconds since 1970. */
+  /** The time of the last write, in milliseconds since 1970. */
   readonly writtenAtMs: number;
 }
 
-/** What SQLite writes next to a database. */
+/** The suffix of the write-ahead log that SQLite writes next to a database. */
 const WAL = "-wal";
 
 function toFoundFile(path: string, stats: Stats, folders: SourceFolders, beside: FileFilter["beside"]): FoundFile {
@@ -82,12 +82,12 @@ function toFoundFile(path: string, stats: Stats, folders: SourceFolders, beside:
   return { path, bytes: stats.size, stamp, writtenAtMs: lastOf(all) };
 }
 
-/** When a file, or one beside it, was written last, in milliseconds since 1970. 0: there are none. */
+/** Returns the time of the last write to a file or one beside it, in milliseconds since 1970. 0: there are none. */
 export function writtenAtMs(path: string, beside: FileFilter["beside"]): number {
   return lastOf(statsOf(path, [path, path + WAL, ...(beside?.(path) ?? [])]));
 }
 
-/** The file status of those that exist. A database grows in the file next to it. */
+/** The file status of each of these paths that exists. A database grows in the file next to it. */
 function statsOf(path: string, all: readonly string[]): readonly Stats[] {
   const found = wrapSystemErrors(path, () => all.map((one) => statSync(one, { throwIfNoEntry: false })));
   return found.filter((one) => one !== undefined);
@@ -97,15 +97,15 @@ function lastOf(stats: readonly Stats[]): number {
   return Math.max(0, ...stats.map(({ mtimeMs }) => mtimeMs));
 }
 
-/** Which files are found. */
+/** The criteria for the files to find. */
 export interface FileFilter {
   /** Files that are not opened, by any of their names. */
   readonly leftOut?: readonly string[];
-  /** Matches the paths below `root` of the files that are looked at, with `/` between names. Default: all. */
+  /** Matches the paths below `root` of the files to find, with `/` between names. Default: all. */
   readonly names?: RegExp | undefined;
   /** Matches the paths below `root` of folders that are not listed. Default: none. */
   readonly skipped?: RegExp | undefined;
-  /** The files and folders next to a file whose change is one of its sessions too. */
+  /** The neighbouring files and folders that also belong to the sessions of a file. */
   readonly beside?: ((path: string) => readonly string[]) | undefined;
   /** A folder at or above the path. Default: the path. */
   readonly root?: string | undefined;
@@ -142,7 +142,7 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * Finds the files to import: `path` itself, or every file below the folder in order of name. A file with several links is
  * returned once. Returned as unreadable: folders that cannot be listed, paths that the system rejects, names that are not
  * UTF-8, names of session files that lead to no file, and links that are not followed (`whyNotFollowed`); behind a link that leaves
- * the folder of `root` at most 10,000 files and folders are looked at.
+ * the folder of `root` it visits at most 10,000 files and folders.
  *
  * @throws {SourceNotFoundError} there is no file and no folder at `path`.
  * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
@@ -180,7 +180,7 @@ class Walk {
   readonly unreadable: Unreadable[] = [];
   readonly links: LeavingLink[] = [];
   readonly others: string[] = [];
-  /** What may still be looked at behind the link that is followed now; undefined: the walk is in the folder itself. */
+  /** The number of files and folders that the walk may still visit behind the current link; undefined: it is in the folder itself. */
   #left: number | undefined;
   /** The real paths of the files and folders so far. */
   readonly #seen = new Set<string>();

@@ -15,24 +15,23 @@ export interface FileHead {
   readonly document: unknown;
   /** The first 1 MiB as text if the file starts like JSON, otherwise empty. */
   readonly text: string;
-  /** Whether the file is a SQLite database. */
   readonly isSqlite: boolean;
 }
 
-/** Where programs keep files, by the environment variables, the home folder and the system (`process.platform`). */
+/** The facts that determine where programs keep files: environment variables, home folder and system (`process.platform`). */
 export interface SourceEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly platform: NodeJS.Platform;
 }
 
-/** How a program goes on with a session. It is started in the working directory of the session. */
+/** The command that continues a session in its program. It is started in the working directory of the session. */
 export interface SourceResume {
   /** Its command, which is searched in PATH. */
   readonly program: string;
   /** The arguments for the session with this id in this file. */
   args(sessionId: SessionId, file: string): readonly string[];
-  /** Where the program looks for a new session, below one of its folders. undefined: its sessions cannot be written. */
+  /** Returns the file in which the program expects a new session, below one of its folders. undefined: its sessions cannot be written. */
   newSession?(folder: string, session: { readonly cwd: string; readonly createdAtMs: number }): NewSourceFile;
 }
 
@@ -52,9 +51,9 @@ export interface SourceAgent {
   readonly files: RegExp;
   /** Matches the path below the folder of each folder that has no such files: it is not listed. */
   readonly skipped?: RegExp | undefined;
-  /** The files and folders next to a file whose change is one of its sessions too; they need not exist. Each costs a sync a look. */
+  /** Neighbouring files and folders that also belong to the sessions of this file. A sync stats each of them; they may be missing. */
   beside?(path: string): readonly string[];
-  /** How it goes on with a session; undefined: only by its own list of sessions. */
+  /** The command that continues a session; undefined: the program continues one only from its own list of sessions. */
   readonly resume?: SourceResume;
 }
 
@@ -63,17 +62,17 @@ export interface SourceFormat {
   readonly name: string;
   /** The programs that write it. */
   readonly agents?: readonly SourceAgent[];
-  /** Whether the file with this head is of this format. `folders`: those of the import, whose `sessions` may follow. */
+  /** True if the file with this head is of this format. `folders`: those of the import, whose `sessions` may follow. */
   detects(head: FileHead, folders?: SourceFolders): boolean;
-  /** Whether a file belongs to a session in another file: an import of a folder does not open it. */
+  /** True if a file belongs to a session in another file: an import of a folder does not open it. */
   isPart?(path: string, folders: SourceFolders): boolean;
   /** The file of the session that started this one, if it is at the usual place. Its sessions include those of this file. */
   starterOf?(path: string, folders: SourceFolders): string | undefined;
   /**
    * The sessions of the file, parents before children: one, or several if it has subagents, in this file or in files next to it.
    * @param folders the folders that this import has listed.
-   * @param reads whether the sessions of a file next to this one are read too; default: all. The sessions of others are skipped, so a
-   * reader may leave them out, or return them.
+   * @param reads returns true if the sessions of a file next to this one are read too; default: all. The sessions of others are skipped, so
+   * a reader may leave them out, or return them.
    * @throws {UnknownFormatVersionError} the file is of a version that is not known.
    */
   sessions(path: string, folders?: SourceFolders, reads?: (path: string) => boolean): Iterable<SourceSession>;
@@ -87,7 +86,7 @@ export type ReadAttempt<T> =
 /**
  * Reads a related file of a session. If it cannot be read, the session is imported without it and a problem is reported.
  *
- * @param consequence what the import lacks then, for the message of the problem.
+ * @param consequence the part that the import lacks then, for the message of the problem.
  */
 export function tryRead<T>(path: string, consequence: string, read: () => T): ReadAttempt<T> {
   try {

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { membersOf, type Rule, record, TEXT } from "@bough/session-core/arguments";
 import type { SourceAgent, SourceEnvironment, SourceFormat } from "../source/source-format.js";
 
-/** The rule for an argument that says where agents keep their files. */
+/** The rule for the argument from which the folders of agents are computed. */
 export const ENVIRONMENT: Rule = record({ env: membersOf(TEXT), home: TEXT, platform: TEXT });
 
 export function processEnvironment(): SourceEnvironment {

@@ -32,7 +32,7 @@ export type CommonCall =
       readonly path?: string | undefined;
       readonly glob?: string | undefined;
       readonly ignoreCase: boolean;
-      /** Whether the result is the names of the files, not their lines. */
+      /** True if the result is the names of the files, not their lines. */
       readonly onlyFiles: boolean;
     }
   | { readonly kind: "glob"; readonly pattern: string; readonly path?: string | undefined }
@@ -52,7 +52,7 @@ const LISTS = /^(?:ls|listdir|listdirectory|listfiles)$/;
 /** Tools that read something else than lines of one file, and those that edit something else than its text. */
 const NOT_TEXT = /image|media|notebook|many|multiple/;
 
-/** What a call of a known tool does; undefined: it has no counterpart in most agents, or arguments that are not understood. */
+/** Reads the action of a call of a known tool; undefined: it has no counterpart in most agents, or arguments of an unknown shape. */
 export function readCommonCall(call: NamedCall): CommonCall | undefined {
   const name = call.name.replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
   if (call.name.includes("__") || NOT_TEXT.test(name)) return undefined;
@@ -118,7 +118,7 @@ function readSearch({ name: given, arguments: args }: NamedCall, name: string): 
   if (!GREPS.test(name)) return undefined;
   const glob = textIn(args, FILTERS);
   const ignoreCase = IGNORE_CASE.some((one) => args[one] === true);
-  // Claude Code's Grep lists files unless it is told otherwise.
+  // Claude Code's Grep lists files by default.
   const onlyFiles = (args["output_mode"] ?? (given === "Grep" ? "files_with_matches" : undefined)) === "files_with_matches";
   return { kind: "grep", pattern, ...at, ...(glob === undefined ? {} : { glob }), ignoreCase, onlyFiles };
 }

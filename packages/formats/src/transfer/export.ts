@@ -22,7 +22,7 @@ const MARKDOWN = record({
   includeSubagents: optional(FLAG),
 });
 
-/** What happens to the secrets of a session that is exported. */
+/** Options of an export for the secrets of the session. */
 export interface SecretOptions {
   /**
    * `mask` replaces what `findSecrets` finds, values of `.env` files and values that are named as secrets by `[GitHub token 1]` and
@@ -65,7 +65,7 @@ export async function* exportBough(session: Session, options: SecretOptions = {}
   yield* seen(endLines(boughLines({ ...parts, entries: entries(session.entries()) })));
 }
 
-/** A new session of a program, with which it goes on from the end of a branch. */
+/** A new session of a program that continues from the end of a branch. */
 export interface Continuation {
   /** The id of the new session. */
   readonly sessionId: SessionId;
@@ -73,7 +73,7 @@ export interface Continuation {
   readonly cwd: string;
 }
 
-/** The branch to export, for a program that goes on with it. */
+/** The branch to export, for a program that continues it. */
 export interface BranchExportOptions extends SecretOptions {
   /** The end of the branch. Default: the leaf; for pi without \`continues\`: the whole tree, with the leaf as its position. */
   readonly branch?: EntryId | undefined;
@@ -120,9 +120,9 @@ export async function* exportClaude(session: Session, options: BranchExportOptio
 }
 
 /**
- * Exports a branch as a rollout of Codex, line by line: what the model reads as items, with context edits applied and summaries in the
- * place of what they summarize, and what the interface shows as events. Codex requires that the id of a session is a UUID: another id
- * is replaced by a new one. docs/formats/codex.md lists the losses. Cost: reads the branch three times.
+ * Exports a branch as a rollout of Codex, line by line: items for the model, with context edits applied and summaries in the
+ * place of the summarized entries, and events for the interface. Codex requires that the id of a session is a UUID: the export replaces
+ * another id by a new one. docs/formats/codex.md lists the losses. Cost: reads the branch three times.
  *
  * @example
  * for await (const line of exportCodex(session)) process.stdout.write(line);
@@ -139,7 +139,7 @@ export async function* exportCodex(session: Session, options: BranchExportOption
   yield* seen(endLines(codexLines({ ...exported, path: path() })));
 }
 
-/** The session and the entries that a program gets: those of this session, or the new session with which it goes on. */
+/** Returns the session and the entries for a program: those of this session, or those of the new session that continues it. */
 async function continuation(
   header: SessionRecord,
   entries: AsyncIterable<Entry>,
@@ -149,7 +149,7 @@ async function continuation(
   if (continues === undefined) return { session: header, entries };
   const { sessionId: id, cwd } = continues;
   const session = { ...header, id, cwd, parentSessionId: header.id };
-  // A program knows all of its own tools, also those of extensions and MCP servers.
+  // A program has all tools of its own sessions, also those of extensions and MCP servers.
   if (header.source?.format === target) return { session, entries };
   const { callsForAgent } = await import("./calls-for-agent.js");
   return { session, entries: callsForAgent(entries, target, header.cwd ?? cwd) };
@@ -161,7 +161,7 @@ export interface MarkdownExportOptions extends MarkdownOptions, SecretOptions {
   readonly branch?: EntryId | undefined;
   /** The sessions that calls of this one started; each is named below its call, with the command that exports it. */
   readonly subagents?: readonly Session[] | undefined;
-  /** Whether the sessions of `subagents` are included, folded below their calls. Each is held as text. Default: false. */
+  /** True to include the sessions of `subagents`, folded below their calls. Each is held as text. Default: false. */
   readonly includeSubagents?: boolean | undefined;
 }
 
@@ -191,7 +191,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   yield* masked.seen(markdownOf(document, shown));
 }
 
-/** Whether several entries have no parent and none has one, as in files of programs that record no tree. */
+/** True if the session has several entries and none has a parent, as in files of programs that record no tree. */
 async function hasNoParents(session: Session): Promise<boolean> {
   const { entryCount } = await session.record();
   return entryCount > 1 && (await session.tree.children(null)).length === entryCount;
@@ -216,13 +216,13 @@ async function readSubagents(
   return subagents;
 }
 
-/** How an export masks: values, entries, and the pieces that come out of it. */
+/** The functions with which an export masks values, entries, and its pieces. */
 interface Masking {
   readonly value: <T>(given: T) => T;
   readonly entry: (given: Entry) => Entry;
   readonly entries: (given: AsyncIterable<Entry>) => AsyncIterable<Entry>;
   readonly seen: (pieces: AsyncIterable<string>) => AsyncGenerator<string, void, void>;
-  /** What is masked in the pieces so far. */
+  /** Counts the masked secrets in the pieces so far. */
   readonly counts: () => readonly SecretCount[];
 }
 

@@ -30,7 +30,7 @@ export interface FailedFile {
 /** A file of the folder that was left out. */
 export interface SkippedFile {
   readonly path: string;
-  /** Why, for a person. */
+  /** The reason, for a person. */
   readonly reason: string;
 }
 
@@ -64,15 +64,15 @@ export interface ImportProgress {
 export interface ImportPathOptions {
   /** Called before each file and every few hundred records. If it throws, the import ends; earlier sessions stay in the store. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
-  /** Where agents keep their files. Default: the environment of this process. */
+  /** The environment from which the folders of agents are computed. Default: that of this process. */
   readonly environment?: SourceEnvironment | undefined;
 }
 
-/** What a sync decides about the files of an import. */
+/** The decisions of a sync about the files of an import. */
 export interface ImportChoices {
-  /** Whether a file with sessions of another one is read too: one that is unchanged is not. */
+  /** Returns true if a file with sessions of another one is read too: an unchanged one is not. */
   reads(path: string): boolean;
-  /** How a session of this file is imported; undefined: it is unchanged. */
+  /** Chooses the import of a session of this file; undefined: it is unchanged. */
   choose(session: SourceSession, path: string): Promise<SyncedImport | undefined>;
   /** Called when the end of this file was left out: the next sync reads it again. */
   hold(path: string): void;
@@ -80,11 +80,11 @@ export interface ImportChoices {
   done(path: string, format: string | null): Promise<void>;
 }
 
-/** What an import of files needs. */
+/** The dependencies of an import of files. */
 interface ImportMeans {
   readonly folders: SourceFolders;
   readonly formats: readonly SourceFormat[];
-  /** Whether an agent may be writing this file, so that its times say whether its end is complete: a copy has the time of the copying. */
+  /** Returns true if an agent may be writing this file: then its times show if its end is complete. A copy has the time of the copying. */
   readonly mayBeWritten: (path: string) => boolean;
   readonly choices?: ImportChoices | undefined;
 }
@@ -261,7 +261,7 @@ const OF_SOURCE = [
 const MOST_NAMES = 8;
 const MOST_CHARS = 40;
 
-/** Why a file is of no known format: its first record says which program may have written it. */
+/** Returns the reason why a file is of no known format, with members of its first record, from which a person may recognize its program. */
 function whyUnknown(path: string): string {
   const [first] = readHead(path).records;
   if (first === undefined) return "it does not begin with JSON";

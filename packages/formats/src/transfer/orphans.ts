@@ -4,8 +4,8 @@ import { checkArgument, withMethods } from "@bough/session-core/arguments";
 import { isThere } from "../source/source-file.js";
 
 /**
- * The sessions that were imported from other programs and are only in the store now: every file that they came from is gone, or the
- * last sync found that its program had removed them from it. Cost: one row and one look at a file for each session.
+ * Finds the sessions that were imported from other programs and are only in the store now: every file that they came from is gone, or the
+ * last sync found that its program had removed them from it. Cost: one row for each session and one stat for each file.
  *
  * @example
  * const orphans = await findOrphanedSessions(store);

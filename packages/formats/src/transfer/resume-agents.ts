@@ -1,7 +1,7 @@
 import { isAtOrBelow } from "../source/links.js";
 import type { SourceAgent, SourceEnvironment, SourceResume } from "../source/source-format.js";
 
-/** A program that can go on with sessions of a format. */
+/** A program that can continue sessions of a format. */
 export interface ResumingAgent {
   /** Its name for people, such as `Claude Code`. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface ResumingAgent {
 }
 
 /**
- * The program that goes on with a session of this format: the one in whose folders `file` is, or else the first with
+ * Returns the program that can continue a session of this format: the one in whose folders `file` is, or else the first with
  * files of its name. undefined: there is none.
  */
 export async function findResumingAgent(

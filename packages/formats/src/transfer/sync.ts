@@ -44,7 +44,7 @@ export interface SyncOptions {
   readonly paths?: readonly string[] | undefined;
   /** Only report which files would be read. */
   readonly dryRun?: boolean | undefined;
-  /** Where agents keep their files. Default: the environment of this process. */
+  /** The environment from which the folders of agents are computed. Default: that of this process. */
   readonly environment?: SourceEnvironment | undefined;
   /** Aborted between two sessions: throws its reason; the sessions before are in the store. */
   readonly signal?: AbortSignal | undefined;
@@ -52,7 +52,7 @@ export interface SyncOptions {
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
-/** What a sync did with the files of one agent. */
+/** The result of a sync of one agent's files. */
 export interface SyncedAgent {
   readonly agent: string;
   readonly format: string;
@@ -89,8 +89,8 @@ const OPTIONS = optionsOf({
 });
 
 /**
- * Imports what is new in the folders of every agent on this machine, and nothing else: a file that did not change since the last sync
- * costs a look at its size and times, one that grew is read from where reading ended, if its format can be. Files are never changed.
+ * Imports the new records in the folders of every agent on this machine. Of a file that did not change since the last sync it reads only
+ * the size and times; it reads a file that grew from the end of the last reading, if the format allows. It never changes files.
  * Each session is one transaction. Sessions whose file is gone stay in the store; a session that was deleted in the store is not
  * brought back.
  *
@@ -116,7 +116,7 @@ export async function syncSessions(store: Store, options: SyncOptions = {}): Pro
   });
 }
 
-/** The folders in which agents keep sessions, whether they exist or not. Default: those of the environment of this process. */
+/** Returns the folders in which agents keep sessions, existing or not. Default: those of the environment of this process. */
 export async function findAgentFolders(environment: SourceEnvironment = processEnvironment()): Promise<readonly AgentFolder[]> {
   checkArgument("environment", environment, ENVIRONMENT);
   const { FORMATS } = await import("../registry.js");
@@ -193,7 +193,7 @@ interface Start {
   readonly root: string;
 }
 
-/** Where to look for files in a folder: at those of `paths` that are in it, or at itself. */
+/** Returns the paths at which the search for files in a folder starts: each of `paths` that is in it, or the folder itself. */
 function startsIn(folder: string, paths: readonly string[] = [folder]): readonly string[] {
   const inside = paths.map((path) => (isAtOrBelow(folder, path) ? folder : path)).filter((path) => isAtOrBelow(path, folder));
   return [...new Set(inside)];

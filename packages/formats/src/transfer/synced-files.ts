@@ -11,7 +11,7 @@ const SETTLED_AFTER_MS = 2000;
 /** The stamp of a file that exists no longer. */
 const GONE = "gone";
 
-/** How many files are kept in one transaction. */
+/** The number of files that are kept in one transaction. */
 const KEPT_AT_ONCE = 100;
 
 const LF = 0x0a;
@@ -26,11 +26,11 @@ interface CheckedOffset {
 /** The start of a file. */
 const FILE_START: CheckedOffset = { offset: 0, checksum: 0 };
 
-/** The files of an agent, compared with what the last sync kept of them. */
+/** The files of an agent, compared with the records of the last sync. */
 export class SyncedFiles implements ImportChoices {
   /** The files to read. */
   readonly changed: readonly FoundFile[];
-  /** How many of them no sync has read. */
+  /** The number of them that no sync has read. */
   readonly newFiles: number;
   /** The files that were removed since the last sync. */
   readonly gone: readonly SourceFileRecord[];
@@ -104,7 +104,7 @@ export class SyncedFiles implements ImportChoices {
     if (this.#kept.length >= KEPT_AT_ONCE) await this.#keepFiles();
   }
 
-  /** Keeps what was read, and which files are gone. */
+  /** Writes the records of the files that were read, and marks the sessions of removed files as gone. */
   async keep(): Promise<void> {
     for (const file of this.gone) {
       const sessions = (await this.#store.sources.sourceSessions(file.path)).filter(({ goneAtMs }) => goneAtMs === null);

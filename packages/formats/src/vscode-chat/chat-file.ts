@@ -13,7 +13,7 @@ import type { RequestEntry } from "./response.js";
 /** The newest version of a chat's state that is known. */
 const NEWEST_VERSION = 3;
 
-/** What VS Code writes before the UUID of a request. */
+/** The text that VS Code writes before the UUID of a request. */
 const KEY_START = /^request_(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:#\d+)?$)/i;
 
 /** The lists of a document that are read by element. */
@@ -29,7 +29,7 @@ interface End {
 
 const START: End = { leafId: null, model: undefined, round: undefined };
 
-/** The chat in a file. It is replayed once, when it is created; memory: its state, and what was undone. */
+/** The chat in a file. The constructor replays it once. Memory: its state, and the undone requests. */
 export class ChatFile {
   readonly sessionId: SessionId;
   readonly #path: string;
@@ -58,13 +58,16 @@ export class ChatFile {
     return this.#log.members;
   }
 
-  /** When the chat began: an export does not say it, but the first request may. undefined: not known. */
+  /** The start of the chat, in milliseconds since 1970: without it in the file, that of the earliest request. undefined: not known. */
   get startMs(): number | undefined {
     const times = this.#log.requests.map(({ request }) => parseTime(request.timestamp)).filter((time) => time !== undefined);
     return parseTime(this.members.creationDate) ?? (times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b)));
   }
 
-  /** Whether the chat has no request: VS Code writes one for each window. Of a log that begins, not even the first line is complete. */
+  /**
+   * True if the chat has no request: VS Code writes a chat for each window. A torn line does not count as damage: the first line of a new
+   * log may be incomplete.
+   */
   get isEmpty(): boolean {
     const isDamaged = this.#problems.some(({ code }) => code !== "torn-line");
     return this.#log.requests.length === 0 && this.#unknown.length === 0 && !isDamaged;
@@ -139,7 +142,7 @@ class RequestWriter {
     this.#open = open;
   }
 
-  /** The last entry of a request, and what is known there. */
+  /** The last entry of a request, and the model and round there. */
   endOf(node: RequestNode | undefined): End {
     return (node && this.#ends.get(node)) ?? START;
   }
@@ -200,7 +203,7 @@ class RequestWriter {
 
   #add(node: RequestNode, { name, payload, createdAtMs, summarizes }: RequestEntry): SourceEntry {
     const kept = summarizes === undefined ? {} : { firstKeptEntryId: this.#nextOf.get(summarizes) ?? null };
-    // All keys begin with `request_`, and no short prefix would tell one entry from another.
+    // All keys begin with `request_`, so short prefixes of ids would be the same for all entries.
     const own = node.key.replace(KEY_START, "");
     const id = name === "" ? own : `${name}:${own}`;
     const former = name === "" ? node.key : `${node.key}:${name}`;

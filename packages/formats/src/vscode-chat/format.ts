@@ -21,7 +21,7 @@ export const vscodeChatFormat: SourceFormat = {
       name: "VS Code Copilot Chat",
       folders: userFolders,
       files: /^(?:[^/]+\/chatSessions\/|[^/]+\/[^/]*copilot-chat\/transcripts\/)?[^/]+\.jsonl?$/i,
-      // What other extensions keep for a workspace.
+      // The folders in which other extensions keep data for a workspace.
       skipped: /^[^/]+\/(?:(?!chatSessions$|[^/]*copilot-chat(?:\/|$))[^/]+|[^/]*copilot-chat\/(?!transcripts$)[^/]+)$/i,
     },
   ],
@@ -104,7 +104,7 @@ function toHeader(path: string, { members, sessionId, startMs }: ChatFile, folde
   };
 }
 
-/** How much of `workspace.json` is read at most. */
+/** The largest part of `workspace.json` that is read, in bytes. */
 const MOST_BYTES = 1 << 16;
 
 /** The URI of the folder or workspace of a chat; undefined: a window without one. */

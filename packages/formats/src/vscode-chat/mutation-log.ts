@@ -115,7 +115,7 @@ function kindOf({ kind }: JsonObject): number | undefined {
   return typeof kind === "number" ? kind : typeof kind === "string" && /^\d$/.test(kind) ? Number(kind) : undefined;
 }
 
-/** Whether a record is one of a log of a chat's changes. */
+/** True if a record is one of a log of a chat's changes. */
 export function isChange(record: JsonObject): boolean {
   const kind = kindOf(record);
   if (kind === 0) return isChat(objectAt(record, "v") ?? {});
@@ -126,7 +126,7 @@ export function isChange(record: JsonObject): boolean {
   );
 }
 
-/** Whether an object is the state of a chat. */
+/** True if an object is the state of a chat. */
 export function isChat(state: JsonObject): boolean {
   const isNamed = ["responderUsername", "requesterUsername", "initialLocation"].some((name) => typeof state[name] === "string");
   return isNamed || (typeof state.sessionId === "string" && numberAt(state, "creationDate") !== undefined);

@@ -35,7 +35,7 @@ export function toPrompt(request: JsonObject): JsonObject {
   return { type: "message", message: { role: "user", content }, ...(Object.keys(rest).length === 0 ? {} : { vscode: rest }) };
 }
 
-/** Whether the reply to a request is complete: a later import of an incomplete one would find another text in its place. */
+/** True if the reply to a request is complete: a later import of an incomplete one would find another text in its place. */
 export function isComplete(request: JsonObject): boolean {
   const state = numberAt(objectAt(request, "modelState") ?? {}, "value");
   return request.result !== undefined || request.isCanceled === true || (state !== undefined && state !== PENDING);
@@ -148,7 +148,7 @@ function toSummary(name: string, summary: string, summarizes: string, metadata: 
   return { name, summarizes, payload: { type: "compaction", summary, firstKeptEntryId: null, ...before } };
 }
 
-/** Adds to the last reply what is known of the whole: usage, model, why it stopped. */
+/** Adds the facts of the whole request to the last reply: usage, model, stop reason. */
 function finish(request: JsonObject, metadata: JsonObject, entries: readonly RequestEntry[]): readonly RequestEntry[] {
   const failure = objectAt(objectAt(request, "result") ?? {}, "errorDetails");
   const isCancelled = request.isCanceled === true || numberAt(objectAt(request, "modelState") ?? {}, "value") === CANCELLED;

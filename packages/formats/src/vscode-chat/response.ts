@@ -2,7 +2,7 @@ import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt } from "
 
 /** An entry of a request, without its place. */
 export interface RequestEntry {
-  /** What is added to the request's id; the same at each import. */
+  /** The suffix that is added to the request's id; the same at each import. */
   readonly name: string;
   readonly createdAtMs?: number | undefined;
   readonly payload: JsonObject;
@@ -13,7 +13,7 @@ export interface RequestEntry {
 }
 
 /**
- * The replies in the parts that the screen shows, for a request without rounds. Calls that stand together are one reply with the text
+ * Reads the replies in the parts that the screen shows, for a request without rounds. Adjacent calls are one reply with the text
  * before them; their results follow.
  */
 export function readResponse(response: unknown): readonly RequestEntry[] {

@@ -51,7 +51,7 @@ function formatResult({ output, end }: CommandResult): ToolOutcome {
   }
 }
 
-/** How a command ended. */
+/** The end of a command. */
 type CommandEnd =
   | { readonly kind: "exit"; readonly code: number }
   | { readonly kind: "signal"; readonly signal: string }
@@ -76,7 +76,7 @@ type Shell = ChildProcessByStdio<null, Readable, Readable>;
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 1_000;
-/** How long to read output after the shell exits, if a background process keeps the pipe open, in milliseconds. */
+/** Time to read output after the shell exits, if a background process keeps the pipe open, in milliseconds. */
 const LINGER = 250;
 
 /**

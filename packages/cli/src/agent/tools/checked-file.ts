@@ -176,7 +176,7 @@ function throwAsToolFailure(givenPath: string): (error: unknown) => never {
 interface PathTarget {
   /** The absolute path without symbolic links; the file may not exist yet. The tool opens this path. */
   readonly target: string;
-  /** Whether it is outside of the working directory, or cannot be resolved. */
+  /** True if it is outside the working directory, or cannot be resolved. */
   readonly isOutside: boolean;
 }
 

@@ -139,7 +139,7 @@ export function replaceOnce(
   return { text: text.slice(0, at) + after + text.slice(at + before.length), line: text.slice(0, at).split("\n").length };
 }
 
-/** Whether every line of the text ends with \r\n; false if there is no line break. */
+/** True if every line of the text ends with \r\n; false if there is no line break. */
 function usesCrlfOnly(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }

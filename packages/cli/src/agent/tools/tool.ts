@@ -26,7 +26,7 @@ export type FileToolName = (typeof FILE_TOOLS)[number];
 /** The names of all tools. */
 export type ToolName = FileToolName | RecallTool["name"];
 
-/** Whether a tool works on files or commands. */
+/** True if the tool works on files or commands. */
 export function isFileTool(name: ToolName): name is FileToolName {
   return FILE_TOOLS.some((one) => one === name);
 }
@@ -71,7 +71,11 @@ export function requireTarget(input: ToolInput, { target }: ToolContext): string
   return target;
 }
 
-/** An integer argument of at least 1; undefined: it is missing. Small models send numbers as strings. @throws {ToolFailure} it is another value. */
+/**
+ * Returns an integer argument of at least 1; undefined: it is missing. Small models send numbers as strings.
+ *
+ * @throws {ToolFailure} it is another value.
+ */
 export function readNumber(input: ToolInput, name: string): number | undefined {
   const value = input[name];
   if (value === undefined || value === null || value === "") return undefined;

@@ -3,7 +3,7 @@ interface Step {
   readonly article: HTMLElement;
   /** The step above; undefined: it is a first one. */
   readonly up: number | undefined;
-  /** What stands below it: the choice of branches. */
+  /** The elements below it: the choice of branches. */
   readonly after: HTMLElement[];
   readonly below: number[];
 }

@@ -2,7 +2,7 @@ import type { LanguageFn } from "highlight.js";
 import { createLowlight } from "lowlight";
 
 declare global {
-  /** What the scripts of the languages leave for this one. */
+  /** The grammars that the scripts of the languages define for this script. */
   var boughLanguages: [names: string[], grammar: LanguageFn][] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What keys do. */
+/** The actions of keys. */
 export interface KeyActions {
   readonly moveStep: (by: 1 | -1) => void;
   readonly moveMatch: (by: 1 | -1) => void;

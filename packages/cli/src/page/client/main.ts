@@ -70,7 +70,7 @@ function drawSoon(): void {
   });
 }
 
-/** The first step that stands below the bar. */
+/** Returns the first step below the bar. */
 function topStep(): number | undefined {
   for (const step of [...onScreen].sort((a, b) => a - b)) {
     const box = conversation.article(step)?.getBoundingClientRect();
@@ -122,7 +122,7 @@ document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href^="#e="]') : null;
   if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
   setTree(false);
-  // The address is the same: the browser tells nobody.
+  // The address does not change, so the browser fires no `hashchange`.
   if (link.hash === location.hash) goToHash();
 });
 document.addEventListener("toggle", (event) => event.target instanceof Element && highlightCode(event.target), true);

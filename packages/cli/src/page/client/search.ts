@@ -1,7 +1,7 @@
 import type { Conversation } from "./conversation.js";
 import { findTerms, foldText, parseTerms } from "./terms.js";
 
-/** A place of the searched words: of which step, and where in the text of its body. */
+/** A place of the searched words: the step, and the range in the text of its body. */
 interface Match {
   readonly step: number;
   readonly start: number;
@@ -38,7 +38,7 @@ export class Search {
     this.#at = -1;
   }
 
-  /** The next or previous match; `from`: the step that the first one is looked for at. */
+  /** Moves to the next or previous match and returns it. `from`: the step at which the search for the first one starts. */
   move(by: 1 | -1, from: number | undefined): Match | undefined {
     const count = this.#matches.length;
     if (count === 0) return undefined;
@@ -47,7 +47,7 @@ export class Search {
     return this.current;
   }
 
-  /** What was found, for a person. */
+  /** Describes the matches in one line for the user. */
   describe(): string {
     if (this.#terms.length === 0) return "";
     const count = this.#matches.length;

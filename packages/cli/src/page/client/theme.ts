@@ -1,7 +1,7 @@
 const THEMES = ["system", "light", "dark"] as const;
 const KEY = "bough-theme";
 
-/** The switch between light, dark, and what the system says. */
+/** Starts the switch between the system's theme, light and dark. */
 export function startTheme(button: HTMLElement): () => void {
   let at = Math.max(
     0,
