@@ -1,5 +1,5 @@
-// The subpath `@bough/session-core/arguments`: how public functions of these packages check what a stranger gives them. A misfit is an
-// `InvalidArgumentError` that names the argument, the member and what was wanted; the functions below a public one check nothing again.
+// The subpath `@bough/session-core/arguments`: checks of the arguments of public functions of these packages. A misfit throws an
+// `InvalidArgumentError` that names the argument, the member and the expected value; internal functions do not repeat the checks.
 export {
   AMOUNT,
   ANY,

@@ -1,5 +1,5 @@
-// The subpath `@bough/session-core/engine`: what a storage engine is written with. The port (`SessionStorage` and its records) is what it
-// implements; the rules are what all engines share and know no SQL: batches, paths, derived columns, totals, titles, forks, filters, the
+// The subpath `@bough/session-core/engine`: the API for storage engines. An engine implements the port (`SessionStorage` and its
+// records). All engines share the rules, which contain no SQL: batches, paths, derived columns, totals, titles, forks, filters, the
 // language of search, the import of a session. @bough/postgres is an engine that uses nothing else. docs/engine.md describes the parts.
 
 export { raceAbort } from "./async/race-abort.js";

@@ -8,7 +8,7 @@ export type {
   ModelSetting,
   SessionContext,
 } from "./context/context.js";
-// What providers take
+// Requests to providers
 export { toAiSdk } from "./context/converters/ai-sdk.js";
 export type {
   AiSdkAssistantPart,
@@ -41,7 +41,7 @@ export type {
   AnthropicToolUseBlock,
   AnthropicUserBlock,
 } from "./context/converters/anthropic-messages.js";
-// What providers answered
+// Replies of providers
 export { fromAnthropic } from "./context/converters/from-anthropic.js";
 export { fromOpenAiChat } from "./context/converters/from-openai-chat.js";
 export { fromOpenAiResponses } from "./context/converters/from-openai-responses.js";

@@ -1,5 +1,5 @@
-// The subpath `@bough/session-core/view`: what a person sees of an entry, before anything is drawn: its text, its preview, the steps of a
-// conversation, what a tool call does, and texts of a safe form and a bounded length. Everything here is pure.
+// The subpath `@bough/session-core/view`: the readable form of entries, independent of the medium: texts, previews, the steps of a
+// conversation, descriptions of tool calls, and texts of a safe form and a bounded length. All functions are pure.
 export { CONVERSATION_TYPES, ENTRY_TYPES, isSummary, MESSAGE_ROLES } from "./entry/kinds.js";
 export { previewOf } from "./entry/preview.js";
 export { type PreviewParts, shareLine, shortenPreview, splitPreview } from "./entry/preview-calls.js";

@@ -1,4 +1,4 @@
-// The subpath `@bough/session-core/wire`: what the records of other programs are read and written with: fields of untrusted JSON, blocks
+// The subpath `@bough/session-core/wire`: functions that read and write the records of other programs: fields of untrusted JSON, blocks
 // of providers in both directions, texts of summaries, ids, bytes in JSON.
 export { toContent, toContentBlock, toReplyBlocks } from "./context/converters/anthropic-blocks.js";
 export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";

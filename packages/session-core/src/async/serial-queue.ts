@@ -10,7 +10,7 @@ export class SerialQueue {
   #unfinished = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Whether work that is called now has to wait. */
+  /** True if work that is called now has to wait. */
   get isBusy(): boolean {
     return this.#unfinished > 0;
   }

@@ -83,7 +83,7 @@ export function readSettings(path: ContextPath): Pick<SessionContext, "model" | 
 
 /**
  * The messages of entries with their latest edits: first the summary of the latest compaction, then the entries it kept, then
- * the entries after it; or what it kept in the order that it has. Linear.
+ * the entries after it; or the kept entries in the order of its list. Linear.
  */
 function projectEntries(compaction: ProjectedEntry | undefined, entries: readonly ProjectedEntry[]): EntryMessage[] {
   const edits = latestEdits(entries);

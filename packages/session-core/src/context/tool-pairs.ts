@@ -4,7 +4,7 @@ import type { EntryId } from "../ids/ids.js";
 import type { ContextMessage } from "./context.js";
 
 /**
- * What happens to a tool call without a result (after a crash, at a leaf inside a batch of calls, in an import):
+ * The handling of a tool call without a result (after a crash, at a leaf inside a batch of calls, in an import):
  * `close` adds a synthetic error result, `drop` removes the call.
  */
 export type DanglingCalls = "close" | "drop";
@@ -76,7 +76,7 @@ export function matchResults(messages: readonly ContextMessage[], dangling: Dang
   return matched;
 }
 
-/** Whether a result counts as missing: it is synthetic, and calls without a result are dropped. */
+/** True if a result counts as missing: it is synthetic, and calls without a result are dropped. */
 export function isMissing(result: ToolResultMessage, dangling: DanglingCalls): boolean {
   return dangling === "drop" && result["synthetic"] === true;
 }
@@ -101,7 +101,7 @@ export function pairEntryMessages(placed: readonly EntryMessage[], dangling: Dan
   });
 }
 
-/** Whether each result follows a call of its id, so that pairing these messages changes none before them. */
+/** True if each result follows a call of its id, so that pairing these messages changes none before them. */
 export function everyResultHasCall(placed: readonly EntryMessage[]): boolean {
   const called = new Set<string>();
   for (const { message } of placed) {
@@ -122,7 +122,7 @@ export function findPendingReply(placed: readonly EntryMessage[]): readonly Entr
   return everyResultHasCall(tail) && !isPaired(messages, "close") ? tail : [];
 }
 
-/** Whether the order is right already, as it nearly always is: one pass that allocates nothing. */
+/** True if the order is right already, as it nearly always is. Cost: one pass that allocates nothing. */
 function isPaired(messages: readonly ContextMessage[], dangling: DanglingCalls): boolean {
   for (let at = 0; at < messages.length; ) {
     const next = nextTurnIndex(messages, at, dangling);

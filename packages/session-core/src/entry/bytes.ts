@@ -51,7 +51,7 @@ export function copyJson<T>(value: T, at: string): T {
   }
 }
 
-/** Whether `value` is a Uint8Array, also one of another realm, such as a worker or a test runner. */
+/** True for a Uint8Array, also for one of another realm, such as a worker or a test runner. */
 function isBytes(value: unknown): value is Uint8Array {
   return Object.prototype.toString.call(value) === "[object Uint8Array]";
 }

@@ -7,10 +7,10 @@ import type { Message } from "./message.js";
 const KEY_LENGTH = 16;
 
 /**
- * A key by which copies of an entry are recognized in other files of its program: programs that copy a session keep the times of its
- * entries, and what they say, but some give them new ids. A reply is named by the id of its response, as ccusage does, because a program
- * may write other members of it again. A record that is no entry is named by its own id. undefined: the source has no time of the entry (0), so equal
- * words of unrelated sessions could not be told from copies.
+ * Returns a key that is equal for copies of an entry in other files of its program. Programs that copy a session keep the times and the
+ * content of its entries, but some give them new ids. The key of a reply is the id of its response, as in ccusage, because a program
+ * may write other members of it again. The key of a record that is no entry is its own id. Returns undefined if the source has no time
+ * of the entry (0): the key could then not distinguish copies from equal words of unrelated sessions.
  */
 export function contentKey(payload: EntryPayload, createdAtMs: number, id: EntryId): string | undefined {
   if (createdAtMs === 0) return undefined;

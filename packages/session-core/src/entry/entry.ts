@@ -17,7 +17,7 @@ const messageEntrySchema = z.looseObject({ type: z.literal("message"), message: 
 
 /**
  * From here on the context starts with `summary`, followed by the entries from `firstKeptEntryId` on (null: nothing kept). With `keptEntryIds`,
- * it starts with these of the entries from `firstKeptEntryId` up to the compaction, in their order here; null stands for the summary.
+ * it starts with these of the entries from `firstKeptEntryId` up to the compaction, in their order here; null is the summary.
  */
 const compactionEntrySchema = z.looseObject({
   type: z.literal("compaction"),

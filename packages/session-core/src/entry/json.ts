@@ -7,7 +7,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 /** A JSON object whose members are not validated. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether `value` is an object, and not an array or null. */
+/** True if `value` is an object, and not an array or null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -38,10 +38,10 @@ function stringifyJson(value: unknown, what: string): string {
 /** The deepest nesting that is stored. SQLite's json_valid fails at 1,000, JSON.parse later. */
 export const MAX_DEPTH = 500;
 
-/** The name of the only member of an object that stands for bytes; see bytes.ts. */
+/** The name of the only member of an object that encodes bytes; see bytes.ts. */
 export const RESERVED_NAME = "$bough.bytes";
 
-/** Whether `name` is the reserved name, with any number of `$` before it. */
+/** True if `name` is the reserved name, with any number of `$` before it. */
 export function isReservedName(name: string): boolean {
   return name.endsWith(RESERVED_NAME) && /^\$*$/.test(name.slice(0, -RESERVED_NAME.length));
 }
@@ -57,7 +57,7 @@ export function assertJson(value: unknown, at: string): asserts value is Json {
   if (!isJson(value, 0, true)) throw firstMisfit(value, at, 0);
 }
 
-/** Whether `assertJson` accepts `value` and it has no member with a reserved name. */
+/** True if `assertJson` accepts `value` and it has no member with a reserved name. */
 export function isPlainJson(value: unknown): boolean {
   return isJson(value, 0, false);
 }
@@ -105,14 +105,14 @@ function isJsonObject(value: JsonObject, depth: number, allowsReserved: boolean)
   return true;
 }
 
-/** Whether `value` is an object literal, or an object without a prototype. */
+/** True if `value` is an object literal, or an object without a prototype. */
 export function isPlainObject(value: object): value is JsonObject {
   const prototype: unknown = Object.getPrototypeOf(value);
   // The prototype of an object of another realm (a worker, a test runner) is that realm's Object.prototype, which has none.
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The error for a value at the depth where a check ends: the start of its path says which member it is in. */
+/** The error for a value at the depth where a check ends: the start of its path names the member that contains it. */
 export function tooDeep(at: string): UnserializableValueError {
   return new UnserializableValueError(quoted(at, 60), "a cycle, or more than 500 levels");
 }

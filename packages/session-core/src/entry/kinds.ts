@@ -40,7 +40,7 @@ const IN_CONVERSATION = {
 /** The types of entries with text of their own: messages and summaries. The others are settings and data. */
 export const CONVERSATION_TYPES: readonly EntryType[] = ENTRY_TYPES.filter((type) => IN_CONVERSATION[type]);
 
-/** Tells summaries, which replace other entries in a context, from other entries. */
+/** True for summaries, which replace other entries in a context. */
 export function isSummary<E extends { readonly type: EntryType }>(
   entry: E,
 ): entry is E & { readonly type: "compaction" | "branch_summary" } {

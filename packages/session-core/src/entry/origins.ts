@@ -14,12 +14,12 @@ export function originOf({ sessionId, entryId }: EntryReference): string {
   return `${originsIn(sessionId)}${entryId}`;
 }
 
-/** What the origins that refer to entries of a session begin with; `!` is the character after the space. */
+/** Returns the prefix of the origins that refer to entries of a session, which is also the start of their range. */
 export function originsIn(sessionId: SessionId): string {
   return `${sessionId} `;
 }
 
-/** The end of the range of origins that refer to entries of a session. */
+/** Returns the end of the range of origins that refer to entries of a session: `!` is the character after the space. */
 export function originsAfter(sessionId: SessionId): string {
   return `${sessionId}!`;
 }
@@ -54,8 +54,8 @@ export interface Holder {
 }
 
 /**
- * The session whose entry is the original; those of the others are copies. A fork is never the original of what its source has. Without a
- * link, the session that was created first; of two with the same first record, the one that was continued first ended first.
+ * Returns the session whose entry is the original; the entries of the others are copies. A fork never has the original of an entry of its
+ * source. Without a link, returns the session that was created first; of two with the same first record, the one that ended first.
  */
 function chooseOriginal<H extends Holder>(holders: readonly H[]): H | undefined {
   const byId = new Map(holders.map((holder) => [holder.sessionId, holder]));

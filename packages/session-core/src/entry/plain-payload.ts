@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "./json.js";
 import { isProviderOptions } from "./provider-options.js";
 
 /**
- * Whether `value`, which `assertJson` accepted, is a payload that its schema accepts without changing it. Recognizes messages of
+ * True if `value`, which `assertJson` accepted, is a payload that its schema accepts without changing it. Recognizes messages of
  * the system, the user, a model and a tool, and foreign entries; false for all other payloads.
  *
  * The schemas of entry.ts and message.ts remain the definition: a property compares them with this function.
@@ -114,7 +114,7 @@ function isOptionalCount(value: unknown): boolean {
   return value === undefined || (typeof value === "number" && value >= 0);
 }
 
-/** Whether `value` is an object without inherited members: zod reads these, and JSON.stringify leaves them out. */
+/** True if `value` is an object without inherited members: zod reads these, and JSON.stringify omits them. */
 function isOwnObject(value: unknown): value is JsonObject {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

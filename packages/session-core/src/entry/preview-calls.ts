@@ -102,7 +102,7 @@ function listCalls(text: string): readonly string[] {
   return text.split(BETWEEN_CALLS);
 }
 
-/** Whether every bracket in a call is closed, the first one at its end. */
+/** True if every bracket in a call is closed, the first one at its end. */
 function isBalanced(call: string): boolean {
   let depth = 0;
   for (let at = 0; at < call.length; at += 1) {

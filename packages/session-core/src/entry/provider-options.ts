@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from "./json.js";
  */
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Whether `value` is an object whose members are objects. */
+/** True if `value` is an object whose members are objects. */
 export function isProviderOptions(value: unknown): value is ProviderOptions {
   return isObject(value) && Object.values(value).every(isObject);
 }

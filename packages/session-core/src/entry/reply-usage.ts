@@ -16,7 +16,7 @@ export function usageOf(payload: EntryPayload): ReplyUsage | undefined {
   return isSummary(payload) ? summaryUsage(payload) : undefined;
 }
 
-/** Whether a usage says anything: that of a reply without usage is empty, which is not the same as 0. */
+/** True if a usage contains any figure. The usage of a reply that recorded none is empty, which differs from 0. */
 export function isRecorded({ input, output, cacheRead, cacheWrite, cost }: Usage): boolean {
   return [input, output, cacheRead, cacheWrite, cost?.total].some((figure) => figure !== undefined);
 }

@@ -1,4 +1,4 @@
-/** Whether two JSON texts are equal, ignoring the order of members. */
+/** True if two JSON texts are equal, ignoring the order of members. */
 export function isSameJson(a: string, b: string): boolean {
   return a === b || canonicalJson(JSON.parse(a)) === canonicalJson(JSON.parse(b));
 }

@@ -29,8 +29,8 @@ export function describeFile(file: FileBlock): string {
 }
 
 /**
- * Whether a user kept an entry out of the conversation: a command with `excludeFromContext`. No context contains it, and searches
- * leave it out unless `includePrivate` is set.
+ * True if the user kept an entry out of the conversation: a command with `excludeFromContext`. No context contains it, and searches
+ * skip it unless `includePrivate` is set.
  */
 export function isPrivate(payload: EntryPayload): boolean {
   return payload.type === "message" && payload.message.role === "bashExecution" && payload.message.excludeFromContext === true;

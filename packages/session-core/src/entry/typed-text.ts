@@ -3,9 +3,10 @@ import type { Message, MessageRole } from "./message.js";
 import { joinTextBlocks } from "./text.js";
 
 /**
- * What a person typed, of a message in which a program stored it in another form: a slash command of Claude Code (`/init`), a shell
- * command of it (`! npm test`), a prompt that waited while the model worked, a skill of pi (`/skill:review src`), a request to Codex below
- * the files that an editor has open, a prompt to Claude Code in an editor with reminders of the program in the same text. undefined: any other message, also the output of a command.
+ * Returns the text that a person typed, from a message in which a program stored it in another form: a slash command of Claude Code
+ * (`/init`), a shell command of it (`! npm test`), a prompt that waited while the model worked, a skill of pi (`/skill:review src`), a
+ * request to Codex below the files that an editor has open, a prompt to Claude Code in an editor with reminders of the program in the
+ * same text. Returns undefined for any other message, also for the output of a command.
  *
  * @example
  * const content = "<command-name>/init</command-name>\n<command-args>fast</command-args>";
@@ -82,7 +83,7 @@ export function asTyped(message: Message): Message {
   return typed === undefined ? message : { role: "user", content: typed };
 }
 
-/** Whether a person typed what an entry contains: a message of the user, or one that `typedText` reads. Cost: no payload is read. */
+/** True if a person typed the content of an entry: a message of the user, or one that `typedText` reads. Reads no payload. */
 export function isTyped(row: { readonly role: MessageRole | null; readonly customType: string | null; readonly preview: string }): boolean {
   if (row.role === "user") return true;
   if (row.role !== "custom") return false;
@@ -91,7 +92,7 @@ export function isTyped(row: { readonly role: MessageRole | null; readonly custo
   return row.customType === "claude.queued" || (row.customType === "claude.bash" && row.preview.startsWith("! "));
 }
 
-/** How much a typed text says about a session: 3: a request; 2: a slash command; 1: a shell command, or "thank you"; 0: nothing. */
+/** The rank of a typed text as a title: 3 for a request, 2 for a slash command, 1 for a shell command or "thank you", 0 for none. */
 export type TitleRank = 0 | 1 | 2 | 3;
 
 const SLASH_COMMAND = /^\/[\w:.-]+(?=\s|$)/;
@@ -105,7 +106,7 @@ export function rankTitle(text: string): TitleRank {
   return line.startsWith("! ") || /^\[[^\]]*\]$/.test(line) || isSmallTalk(line) ? 1 : 3;
 }
 
-/** The one of two texts, in the order in which they were typed, that says more about a session; the first one if both say as much. */
+/** Returns the one of two texts, in the order of typing, that has the higher rank as a title; the first one if their ranks are equal. */
 export function betterTitle(first: string | null, next: string | null): string | null {
   if (first === null || next === null) return first ?? (next === "" ? null : next);
   return rankTitle(next) > rankTitle(first) ? next : first;

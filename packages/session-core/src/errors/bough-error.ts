@@ -1,8 +1,8 @@
 /**
  * Base of the errors that Bough's packages throw on purpose.
  *
- * `code` is stable and meant for programs. `message` is one line: what failed, and what was written. `hint`, if
- * present, is what the caller can do, in terms of the API.
+ * `code` is stable and meant for programs. `message` is one line: the failure, and whether anything was written. `hint`, if
+ * present, is the remedy for the caller, in terms of the API.
  *
  * @example
  * try { await session.append(entry); }

@@ -15,7 +15,7 @@ export class SessionChangedError extends BoughError {
   }
 }
 
-/** What was read back from the target after a copy is not what the source has: one of the stores is damaged. */
+/** The content read back from the target after a copy differs from the source: one of the stores is damaged. */
 export class CopyDiffersError extends BoughError {
   readonly code = "COPY_DIFFERS";
   override readonly name = "CopyDiffersError";

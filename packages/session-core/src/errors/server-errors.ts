@@ -154,9 +154,9 @@ export class ServerRefusedError extends BoughError {
 }
 
 /**
- * The connection broke in the middle of an operation, and the server did not come back within the busy timeout. `written` says what became
- * of a write: `nothing`, or `unknown` if its end was sent and the server could not be asked any more. Until then the operation was tried
- * again, so no other caller sees this error.
+ * The connection broke in the middle of an operation, and the server did not come back within the busy timeout. `written` is the
+ * outcome of a write: `nothing`, or `unknown` if the commit was sent and its outcome could not be queried any more. Until then the
+ * operation was retried, so no other caller sees this error.
  */
 export class ConnectionLostError extends BoughError {
   readonly code = "CONNECTION_LOST";
@@ -189,7 +189,7 @@ export class PostgresDriverError extends BoughError {
   }
 }
 
-/** A store on a server cannot do this itself; the hint says what does it there. Nothing was done. */
+/** A store on a server does not support this operation; the hint names the alternative. Nothing was done. */
 export class UnsupportedOperationError extends BoughError {
   readonly code = "UNSUPPORTED_OPERATION";
   override readonly name = "UnsupportedOperationError";

@@ -48,13 +48,13 @@ export class EntryNotFoundError extends BoughError {
 export class AmbiguousNameError extends BoughError {
   readonly code = "AMBIGUOUS_NAME";
   override readonly name = "AmbiguousNameError";
-  /** How many matches are counted at most. */
+  /** The maximum number of matches that are counted. */
   static readonly COUNTED = 1000;
-  /** How many matches are named at most. */
+  /** The maximum number of matches that are named. */
   static readonly NAMED = 10;
   readonly typed: string;
   readonly candidates: readonly string[];
-  /** How many matches there are beyond the candidates. */
+  /** The number of matches beyond the candidates. */
   readonly others: number;
 
   constructor(typed: string, found: readonly string[]) {

@@ -3,7 +3,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether a call of the operating system failed: its error has a code and names the call. */
+/** True if a call of the operating system failed: its error has a code and names the call. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   return errorCode(error) !== undefined && error instanceof Error && "syscall" in error;
 }

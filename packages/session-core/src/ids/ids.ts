@@ -28,7 +28,7 @@ const ID = /^[\p{L}\p{N}\p{P}\p{S}]{1,128}$/u;
 /** The visible characters of ASCII: nearly every id, and a faster pattern. */
 const ASCII_ID = /^[!-~]{1,128}$/;
 
-/** Whether `text` is a valid id: 1 to 128 characters, no white space and no control characters. */
+/** True if `text` is a valid id: 1 to 128 characters, no white space and no control characters. */
 export function isId(text: string): boolean {
   return ASCII_ID.test(text) || ID.test(text);
 }

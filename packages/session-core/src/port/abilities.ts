@@ -1,6 +1,6 @@
 /**
- * What a storage engine does that another one does not. All else of the port is the same on every engine: the tests of the contract run on
- * each of them, and leave out only what its abilities deny.
+ * The features in which storage engines differ. All else of the port is the same on every engine: the tests of the contract run on each
+ * of them, and skip only the features that it lacks.
  */
 export interface Abilities {
   /** Who can use a store at once: this process, processes of this machine, or processes of many machines. */

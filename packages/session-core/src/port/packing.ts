@@ -1,4 +1,4 @@
-/** What a write of maintenance does while another write has or wants the lock: `wait` (default), or `throw` a `StoreBusyError` at once. */
+/** The behavior of a maintenance write while another has or wants the lock: `wait` (default), or `throw` a `StoreBusyError` at once. */
 export type WhenLocked = "wait" | "throw";
 
 /** Which payloads are packed: `old` are those of sessions idle for an hour, and of active sessions those before the newest 128. */
@@ -23,7 +23,7 @@ export interface PayloadPacking {
   shrinkFile(): Promise<boolean>;
 }
 
-/** How many payloads one step has packed, and the size of the compressed blocks that hold them now. */
+/** The number of payloads that one step packed, and the size in bytes of the compressed blocks that hold them now. */
 export interface PackedBlocks {
   readonly entries: number;
   readonly blockBytes: number;

@@ -77,7 +77,7 @@ export interface NewSession {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a fork copies, and the session that it makes. */
+/** The part of a session that a fork copies, and the session that it creates. */
 export interface Fork {
   readonly into: Omit<NewSession, "title"> & { readonly title?: string | null | undefined };
   /**
@@ -85,7 +85,7 @@ export interface Fork {
    * `main` of the source.
    */
   readonly at?: EntryId | null | undefined;
-  /** Whether all branches and leaves are copied. */
+  /** True to copy all branches and leaves. */
   readonly tree: boolean;
   readonly values: boolean;
 }
@@ -238,12 +238,12 @@ export type PathScanFrom = PathScan & { readonly leafId: EntryId | null };
 /** Where a context ends: at an entry, before the first entry (null), or at a named leaf. */
 export type ContextEnd = { readonly entryId: EntryId | null } | { readonly leafName: string };
 
-/** What a context is built from: the entries since the first kept one, and the settings in force. */
+/** The input of a context: the entries since the first kept one, and the settings in force. */
 export interface ContextPath {
   readonly leaf: LeafState;
   /** Oldest first: from the first kept entry (or the compaction, or the first entry) to the leaf. */
   readonly entries: readonly ContextEntry[];
-  /** Whether `entries` are only those after `knownSeq`. */
+  /** True if `entries` contains only the entries after `knownSeq`. */
   readonly continues: boolean;
   /** The compaction in force; it is one of the entries. */
   readonly compactionSeq: number | null;
@@ -274,18 +274,18 @@ export interface ModelUsage {
   readonly cacheWriteTokens: number;
   /** US dollars, as reported; 0 if nothing was. */
   readonly costUsd: number;
-  /** How many of the replies report tokens or a cost. 0: the figures above say nothing, because none was recorded. */
+  /** The number of replies that report tokens or a cost. If it is 0, the figures above are unknown, because none was recorded. */
   readonly recordedReplies: number;
 }
 
-/** What a list shows of a session besides its record. */
+/** The totals that a list shows of a session besides its record. */
 export interface SessionTotals {
   /** Entries without children; 0 if the session is empty. */
   readonly branches: number;
   readonly usage: readonly ModelUsage[];
   /** The usage of entries that are copies of those of another session, where it counts. */
   readonly inheritedUsage: readonly ModelUsage[];
-  /** How many entries are copies of those of another session. */
+  /** The number of entries that are copies of entries of another session. */
   readonly inheritedEntries: number;
 }
 
@@ -294,7 +294,7 @@ export interface Statistics {
   readonly sessions: number;
   /** All entries, also those that are copies. */
   readonly entries: number;
-  /** How many of the entries are copies of those of another session. */
+  /** The number of entries that are copies of entries of another session. */
   readonly inheritedEntries: number;
   readonly messages: number;
   readonly payloadBytes: number;

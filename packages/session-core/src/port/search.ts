@@ -2,10 +2,10 @@ import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 
-/** What to search, and where. Conditions are combined with AND. */
+/** The query and the scope of a search. Conditions are combined with AND. */
 export interface SearchRequest {
   /**
-   * What must occur, all of it:
+   * The parts that must all occur:
    *
    * - a word: `text` finds `text`, then `texts`, then `userMessageText`. Of two letters only words that start with them, of one letter only
    *   the word; in a query of more than three parts, which is a question, only whole words.
@@ -80,7 +80,7 @@ export interface SearchHit {
   readonly type: EntryType | "title";
   readonly role: MessageRole | null;
   readonly createdAtMs: number;
-  /** Whether a user kept the entry out of the conversation. True only with `includePrivate`. */
+  /** True if the user kept the entry out of the conversation. Searches return such entries only with `includePrivate`. */
   readonly isPrivate: boolean;
   /** The other sessions that have the entry: its forks, or of a copy the original. Empty for titles. */
   readonly copies: readonly HitCopy[];
@@ -90,13 +90,13 @@ export interface SearchHit {
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
 
-/** What the hits of a search have in common. */
+/** The rule by which all hits of a search match the query. */
 export type SearchMatch =
   /** All the words. */
   | { readonly kind: "all" }
   /** All the words, but not the characters between or around them as they were typed. */
   | { readonly kind: "words" }
-  /** At least so many of the words. */
+  /** At least `words` of the `of` words. */
   | { readonly kind: "some"; readonly words: number; readonly of: number }
   /** All the words, one of them with one letter changed, added, missing or exchanged with the next. `found`: the words of this page. */
   | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] };

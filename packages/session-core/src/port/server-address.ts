@@ -1,4 +1,4 @@
-/** Whether a text is the url of a store on a server, and not the path of a file. */
+/** True if a text is the url of a store on a server, and not the path of a file. */
 export function isServerUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//i.test(text);
 }
@@ -7,8 +7,8 @@ export function isServerUrl(text: string): boolean {
 const WORD = /(?:^|[\s"'`;&?])(?:host|hostaddr|port|dbname|user|passfile|service|sslmode)\s*=/gi;
 
 /**
- * Whether a text was meant as the address of a server but is no url of one: in quotation marks, after a blank, with the prefix of another driver,
- * or as words of libpq. It can contain a password, so it must not become the name of a file, nor be shown.
+ * True if a text was meant as the address of a server but is no url of one: in quotation marks, after a blank, with the prefix of another
+ * driver, or as words of libpq. It can contain a password, so callers must not show it or use it as the name of a file.
  */
 export function isLikeServerAddress(text: string): boolean {
   if (isServerUrl(text)) return false;

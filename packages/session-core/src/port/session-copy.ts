@@ -7,7 +7,7 @@ import type { ModelUsage, SessionKey, SessionRecord, SessionRow } from "./record
  * that arrived in the session, 2 for the next one.
  */
 export interface SessionCopies {
-  /** What the session has besides its entries, all of one moment; undefined: there is no such session. */
+  /** Reads a session without its entries, all of one moment. Resolves with undefined if there is no such session. */
   state(session: SessionKey): Promise<CopiedState | undefined>;
   /** The entries after a place and up to another one, in order of arrival: as many as fit into a part, at least one if there is one. */
   entries(session: SessionKey, after: number, upTo: number): Promise<readonly CopiedEntry[]>;
@@ -20,7 +20,7 @@ export interface SessionCopies {
   write(part: CopiedPart): Promise<SessionRow>;
 }
 
-/** At most so many entries, and bytes of payloads, are in a part of a copy; one entry may be larger. */
+/** The maximum number of entries, and of bytes of payloads, in a part of a copy; one entry may be larger. */
 export const PART_ENTRIES = 500;
 export const PART_BYTES = 4 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ export interface CopiedPart {
   readonly into: { readonly row: SessionRow; readonly entries: number } | undefined;
   /** Those that come after the entries of `into`. */
   readonly entries: readonly CopiedEntry[];
-  /** Whether these are the last ones: leaves, labels, values, usage and properties are then made those of `state`. */
+  /** True for the last part: the write then sets leaves, labels, values, usage and properties to those of `state`. */
   readonly isLast: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface CopiedEntry {
   readonly tokens: readonly (readonly [counter: string, tokens: number])[];
 }
 
-/** What a tool call does with a file. */
+/** The operation of a tool call on a file. */
 export interface CopiedFileOperation {
   readonly toolCallId: string;
   readonly kind: FileOperationKind;
@@ -109,7 +109,7 @@ export interface CopiedFileOperation {
 /** The member of the metadata that a session has while only a part of it was copied. */
 const COPYING = "bough:copying";
 
-/** Whether only a part of a session was copied: the copy was interrupted, or still runs. */
+/** True if only a part of a session was copied: the copy was interrupted, or still runs. */
 export function isPartlyCopied({ metadataJson }: Pick<CopiedSession, "metadataJson">): boolean {
   if (metadataJson === null || !metadataJson.includes(COPYING)) return false;
   const metadata: unknown = JSON.parse(metadataJson);

@@ -39,7 +39,7 @@ export interface MissingSession {
   readonly writes: readonly Write[];
 }
 
-/** What others have written. */
+/** A change by another writer. */
 export interface StoreChange {
   /** The sessions that were written, created or deleted; null: any may be. */
   readonly sessionIds: readonly SessionId[] | null;
@@ -152,7 +152,7 @@ export interface SessionStorage extends SourceRecords {
 
   /** Searches the index and scans the entries that are not indexed yet. */
   search(request: SearchRequest): Promise<SearchPage>;
-  /** Indexes at most `limit` entries, for about 20 ms. Returns an upper bound of those that are not indexed; 0 if there are none. */
+  /** Indexes at most `limit` entries, for about 20 ms. Returns an upper bound of the number of entries left; 0 if none is. */
   catchUpSearch(limit: number, whenLocked?: WhenLocked): Promise<number>;
   /** Merges parts of the search index, for about 20 ms. Returns whether there was something to merge. */
   mergeSearchIndex(whenLocked?: WhenLocked): Promise<boolean>;
@@ -162,7 +162,7 @@ export interface SessionStorage extends SourceRecords {
   /** Copies of whole sessions between stores. */
   readonly copies: SessionCopies;
 
-  /** How payloads are stored. */
+  /** Packs payloads into compressed blocks. */
   readonly packing: PayloadPacking;
 
   /** Iterates over integrity violations. Validates every payload; reads the whole store. */
@@ -173,7 +173,7 @@ export interface SessionStorage extends SourceRecords {
 }
 
 /**
- * Where an imported session comes from, and what the import does with its end.
+ * Options for importing a session: its source, and the handling of its open end.
  *
  * `format` and `path` name the source in the record of the session (`SessionRecord.source`).
  */
@@ -216,9 +216,9 @@ export interface ImportedSession {
   readonly entriesAdded: number;
   /** Entries that existed and are equal. */
   readonly entriesKnown: number;
-  /** How many of the added entries are records stored whole as `foreign` entries. */
+  /** The number of added entries that store a whole record as `foreign`. */
   readonly foreignAdded: number;
-  /** How many records became no entry of their own, because what they say is part of another entry or of the session. */
+  /** The number of records that became no entry of their own, because their content is part of another entry or of the session. */
   readonly recordsMerged: number;
   /** In the order of the file, at most 1,000 of each code. The counts below include all. */
   readonly problems: readonly ImportProblem[];

@@ -10,7 +10,7 @@ export interface SourceFileRecord {
   readonly format: string | null;
 }
 
-/** Where the reading of a file ended, and what came before. */
+/** The position at which the reading of a file ended, with a checksum of the bytes before it. */
 export interface CheckedPosition extends ReadingPosition {
   /** The CRC-32 of the bytes before `offset`. */
   readonly checksum: number;
@@ -44,9 +44,9 @@ export interface SessionSourceRow {
   readonly goneAtMs: number | null;
 }
 
-/** How a sync imports a session: it goes on with what an earlier sync did, and its result is kept for the next one. */
+/** Options that a sync adds to an import. The import continues from the earlier sync, and the store keeps its result for the next one. */
 export interface SyncedImport {
-  /** What the last sync kept of this session, if the session is still in the store. */
+  /** The record that the last sync stored of this session, if the session is still in the store. */
   readonly known?: SourceSessionRecord | undefined;
   /** The records before it were imported by an earlier sync. Only with `known`. */
   readonly from?: CheckedPosition | undefined;
@@ -54,7 +54,7 @@ export interface SyncedImport {
   checksumAt(position: ReadingPosition): number | undefined;
 }
 
-/** What a store keeps of the files of other programs, so that a sync reads only what has changed. */
+/** The records that a store keeps of the files of other programs, so that a sync reads only changes. */
 export interface SourceRecords {
   /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
   readonly files: readonly string[];

@@ -46,7 +46,7 @@ export interface SourceParent {
 /**
  * One record of a source, in the order in which it must be written: a parent always comes before its children.
  *
- * `merged`: the record at this line became no entry, because what it says is part of another entry or of the session: a tool's
+ * `merged`: the record at this line became no entry, because its content is part of another entry or of the session: a tool's
  * output in a reply, a usage, a repeated text. So every line is an entry, an annotation, merged or a problem, and none is lost silently.
  */
 export type SourceRecord =
@@ -60,12 +60,12 @@ export type SourceRecord =
   | { readonly kind: "problem"; readonly problem: ImportProblem };
 
 /**
- * The program may still change what the records after this one say: the last reply while it is written, and what follows it. An import
- * leaves them out until the program is done with them or the file has not changed for a while. A title comes before it.
+ * The mark before records that the program may still change: the last reply while it is written, and the records after it. An import
+ * leaves them out until they are complete or the file has not changed for `waitMs`. A title comes before the mark.
  */
 export interface OpenEnd {
   readonly kind: "open";
-  /** How long the program must not have written until this end is complete as it is, in milliseconds: a time of open-end.ts. */
+  /** The time without a write after which this end is complete, in milliseconds: `QUIET_MS`, `SILENT_CALL_MS` or `RUNNING_MS`. */
   readonly waitMs: number;
   /** Where the leaf `main` is without this end. Default: at the last entry before it. */
   readonly leafId?: EntryId | null | undefined;
@@ -118,15 +118,18 @@ export interface ReadingPosition {
   readonly offset: number;
   /** The number of complete lines before `offset`; blank ones count. */
   readonly line: number;
-  /** What the reader remembers of them: a small JSON value. Entries before it are in the store, so their ids are known there. */
+  /** The state of the reader after these lines: a small JSON value. The store has their entries, so it knows their ids. */
   readonly state: JsonObject;
 }
 
-/** Nothing says that more follows. */
+/** The value of `waitMs` if the file gives no sign that more follows. */
 export const QUIET_MS = 5_000;
 
-/** The program writes a call only when it has ended, so that a reply may have a call that runs. */
+/** The value of `waitMs` for a program that writes a call only when it has ended: its reply may have a call that runs. */
 export const SILENT_CALL_MS = 60_000;
 
-/** The file says that more follows. A model may think, and a command may run, for minutes; a program that was killed leaves it so. */
+/**
+ * The value of `waitMs` if the file shows that more follows. A reply or a command may run for minutes; a program that was killed leaves
+ * the file in this state.
+ */
 export const RUNNING_MS = 600_000;

@@ -24,7 +24,7 @@ export type Write =
   | { readonly kind: "moveLeaf"; readonly to: EntryId | null; readonly leaf?: string | undefined };
 
 /**
- * What an append does if another writer moved the leaf: `error` throws `LeafMovedError`, `follow` appends below the new leaf,
+ * The behavior of an append if another writer moved the leaf: `error` throws `LeafMovedError`, `follow` appends below the new leaf,
  * `branch` appends below the old one, so that both writers have a branch.
  */
 export type OnConflict = "error" | "follow" | "branch";
@@ -47,7 +47,7 @@ export interface BatchResult {
   readonly leaf: LeafState;
 }
 
-/** Whether a write demands that its key has no value. JSON has no `undefined`, so that a copy by JSON loses this condition. */
+/** True if a write requires that its key has no value. JSON has no `undefined`, so a copy by JSON loses this condition. */
 function isExpectedMissing(write: Write | undefined): boolean {
   return write?.kind === "value" && "ifEquals" in write && write.ifEquals === undefined;
 }

@@ -47,7 +47,7 @@ export interface BatchTarget<S extends number> {
   requireState(id: EntryId): EntryPathState<S>;
   /** @throws {EntryNotFoundError} */
   requireSeq(id: EntryId): S;
-  /** Whether `ancestor` is `seq` or above it. */
+  /** True if `ancestor` is `seq` or above it. */
   isOnPath(ancestor: S, seq: S | null): boolean;
   /**
    * Returns the existing entry of this id if its content is equal; with `parent`, if it is also below that entry.
@@ -72,7 +72,7 @@ export interface WrittenBatch<S extends number> {
   readonly leaf: PathState<S>;
 }
 
-/** The rules of a batch: where its entries go, what is a conflict, and which leaves move. */
+/** Writes a batch by the rules of all engines: the places of its entries, the conflicts, and the leaves that move. */
 export class BatchWriter<S extends number> {
   readonly #target: BatchTarget<S>;
   readonly #batch: Omit<Batch, "sessionId" | "seen" | "writes">;
@@ -81,7 +81,7 @@ export class BatchWriter<S extends number> {
   #stored: PathState<S>;
   /** The parent of the next entry. */
   #parent: PathState<S>;
-  /** Whether entries were written since the leaf row was written. */
+  /** True if entries were written after the leaf row. */
   #leafIsBehind = false;
 
   /** `seen`: the leaf as the handle last read it. */

@@ -22,7 +22,7 @@ class Placeholder {
   }
 }
 
-/** What a query is built from: the typed tables, and a placeholder for each parameter, typed as its value. */
+/** The building blocks of a query: the typed tables, and a placeholder for each parameter, typed as its value. */
 export interface QueryBuilder<T, P> {
   readonly db: Kysely<T>;
   readonly sql: Sql;
@@ -32,9 +32,9 @@ export interface QueryBuilder<T, P> {
 /** A query with parameters `P` and rows `R`. Compiled at its first use. */
 export interface Query<P extends object, R> {
   readonly compile: () => CompiledQuery;
-  /** Whether it was built for one call. A dynamic query is not kept prepared. */
+  /** True if the query was built for one call. A dynamic query is not kept prepared. */
   readonly isDynamic: boolean;
-  /** Whether a statement that writes can be sent again when it is not known whether it was done: twice is the same as once. */
+  /** True if a statement that writes can be sent again when its outcome is unknown: twice has the same effect as once. */
   readonly isRepeatable?: boolean;
   /** Exists only for type inference; never set. */
   readonly takes?: (parameters: P) => R;
@@ -55,7 +55,7 @@ export interface Dialect {
 /** Declares queries on the tables `T` in one dialect. `A`: the parameters that the connection adds to those of every query. */
 export class Queries<T, A extends object = Record<never, never>> {
   readonly #db: Kysely<T>;
-  /** Every query that was declared, for the test of their plans: one that no test has looked at fails it. */
+  /** Every declared query, for the test of their plans: it fails for a query whose plan no test has checked. */
   readonly declared: Pick<Query<never, unknown>, "compile">[] = [];
 
   constructor(dialect: Dialect) {

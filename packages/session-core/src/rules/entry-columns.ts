@@ -75,7 +75,7 @@ export function entryColumns<S extends number = EntrySeq>(
   };
 }
 
-/** What is compared of an existing entry. */
+/** The fields of an existing entry that an append compares. */
 export interface ExistingEntry<S extends number> {
   readonly type: EntryPayload["type"];
   /** Its payload without the type. */

@@ -3,7 +3,7 @@ import { isRecorded, type ReplyUsage, usageOf } from "../entry/reply-usage.js";
 import { betterTitle, isTyped } from "../entry/typed-text.js";
 import type { WritableEntry } from "./entry-columns.js";
 
-/** What new entries add to the counts of their session. */
+/** The increments of a session's counts by new entries. */
 export interface AddedCounts {
   readonly entries: number;
   readonly messages: number;
@@ -16,7 +16,7 @@ export interface AddedCounts {
   readonly laterText: string | null;
 }
 
-/** What new entries add to the usage of a model. */
+/** The increments of a model's usage by new entries. */
 export interface AddedUsage {
   provider: string;
   model: string;
@@ -29,7 +29,7 @@ export interface AddedUsage {
   recorded_replies: number;
 }
 
-/** What new entries add to the totals of their session. */
+/** The increments of a session's totals by new entries. */
 export interface AddedTotals {
   readonly counts: AddedCounts;
   /** The number of new entries by kind. */
@@ -38,12 +38,12 @@ export interface AddedTotals {
   readonly usage: readonly AddedUsage[];
 }
 
-/** A text deeper in the tree does not replace the text that stands for a title, so that most appends read no title. */
+/** The depth from which a text does not replace the first text, which is shown for a missing title. So most appends read no title. */
 const TITLE_DEPTH = 64;
 
 const NOTHING: AddedCounts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
 
-/** Collects what new entries add to the totals of their session: counts, also by kind, size, last activity and token usage. */
+/** Collects the increments of a session's totals by new entries: counts, also by kind, size, last activity and token usage. */
 export class EntryTotals {
   #counts: { -readonly [K in keyof AddedCounts]: AddedCounts[K] } = { ...NOTHING };
   #kinds = new Map<number, number>();
@@ -70,7 +70,7 @@ export class EntryTotals {
     if (used !== undefined) this.#usage.add(used);
   }
 
-  /** Returns what was collected, and starts again from zero. */
+  /** Returns the collected totals, and resets them to zero. */
   take(): AddedTotals {
     const taken = { counts: this.#counts, kinds: this.#kinds, usage: this.#usage.list() };
     this.#counts = { ...NOTHING };
@@ -124,7 +124,7 @@ function addedUsage({ usage, provider, model, replies }: ReplyUsage): AddedUsage
   };
 }
 
-/** The text that stands for a missing title, if the stored one is not better than those of the new entries; null: it stays. */
+/** Returns the text to store as the first text: the better one of the stored and the new text; null: none is new. */
 export function chooseFirstText({ firstText }: AddedCounts, stored: () => string | null): string | null {
   return firstText === null ? null : betterTitle(stored(), firstText);
 }

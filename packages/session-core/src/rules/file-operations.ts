@@ -32,7 +32,7 @@ export interface ResultRow {
   readonly failed: boolean | 0 | 1;
 }
 
-/** The operations of a part of a path, oldest first, each with the outcome that its result tells. `results`: those of that part, newest first. */
+/** Returns the operations of a part of a path, oldest first, each with the outcome in its result. `results`: of that part, newest first. */
 export function withOutcomes(operations: readonly OperationRow[], results: readonly ResultRow[]): readonly FileOperation[] {
   // Another branch may hold another result of the same call, so only results on this path count. A later reply may use the
   // same id again, so a call takes the first result after it.

@@ -49,13 +49,13 @@ export interface EditOf<S extends number> {
   readonly omits: boolean;
 }
 
-/** What the rules ask about the entries of a session. */
+/** The facts about the entries of a session that the rules read. */
 export interface PathFacts<S extends number> {
   /** The entry with this id, or undefined. */
   find(id: EntryId): S | undefined;
-  /** Whether `ancestor` is `seq` or above it. */
+  /** True if `ancestor` is `seq` or above it. */
   isOnPath(ancestor: S, seq: S | null): boolean;
-  /** Whether the entry is a system message or a compaction. */
+  /** True if the entry is of this kind. */
   isKind(seq: S, kind: typeof SYSTEM | typeof COMPACTION): boolean;
   /** The system messages of the session up to `seq`, newest first. */
   systemsUpTo(seq: S): readonly S[];

@@ -128,7 +128,7 @@ export function copiedColumns(session: CopiedSession) {
   };
 }
 
-/** What a copied session is created with, before its entries are there. */
+/** Returns the properties with which a copied session is created, before its entries are written. */
 export function newCopy({ id, kind, createdAtMs, title, titleSource, cwd }: CopiedSession): NewSession {
   return { id, kind, createdAtMs, title: title ?? undefined, titleSource: titleSource ?? undefined, cwd: cwd ?? undefined };
 }

@@ -2,15 +2,15 @@ import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import { type MetadataRow, metadataRows } from "./metadata-rows.js";
 import { type SessionRecordRow, toSessionRecord } from "./session-columns.js";
 
-// What a filter of sessions asks for, without the statements of an engine.
+// The conditions of a filter of sessions, without the statements of an engine.
 
-/** How many sessions a page has. */
+/** The default number of sessions on a page. */
 export const DEFAULT_SESSIONS = 1000;
 
-/** With this many sessions of the rarest member of a metadata filter, the list is walked and each session asked for the members. */
+/** With this many sessions of the rarest member of a metadata filter, the query walks the list and checks the members of each session. */
 export const MANY_OF_A_MEMBER = 1000;
 
-/** The numbers in the column `listing` of the sessions that a filter asks for; see migrations/0005-reads-by-index.ts. */
+/** Returns the numbers in the column `listing` of the sessions that a filter selects; see migrations/0005-reads-by-index.ts. */
 export function listingsOf({ kind = "conversation", archived = false, empty = false }: SessionFilter): readonly number[] {
   const kinds = kind === "all" ? [0, 1] : [kind === "subagent" ? 1 : 0];
   const archives = archived === "all" ? [0, 2] : [archived ? 2 : 0];

@@ -1,6 +1,6 @@
-// How a title matches a name. Compared in JavaScript, because databases convert only ASCII letters to lower case without a locale.
+// Matches titles with a name. Compares them in JavaScript, because databases convert only ASCII letters to lower case without a locale.
 
-/** How a title can match a name, both in lower case, from exact to vague. */
+/** The tests of a title against a name, both in lower case, from exact to vague. */
 const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
   (title, name) => title === name,
   (title, name) => title.startsWith(name),

@@ -10,7 +10,7 @@ import { type MetadataRow, metadataRows } from "./metadata-rows.js";
 /** A broken rule, without the session and the entry. */
 export type Fault = Pick<Violation, "rule" | "message">;
 
-/** A payload, and what is stored beside it. */
+/** A payload, and the values that are stored beside it. */
 export interface CheckedPayload {
   readonly type: EntryType;
   readonly json: string;
@@ -22,8 +22,8 @@ export interface CheckedPayload {
 const ALL_KNOWN = { customTypes: true, private: true };
 
 /**
- * The rules of a payload, for every storage engine: it is valid, and what is stored beside it is what it says. `subject` begins the
- * message. `known`: what a store of an older version stores.
+ * Returns the first fault of a payload, on any storage engine: the payload is invalid, or a value stored beside it differs from its
+ * content. `subject` begins the message. `known`: the values that a store of an older version stores.
  */
 export function findPayloadFault(checked: CheckedPayload, subject: string, known = ALL_KNOWN): Fault | undefined {
   try {
@@ -48,7 +48,7 @@ function isOfPayload(error: unknown): error is Error {
   return error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof SyntaxError;
 }
 
-/** Whether a session is found by other members than those of its metadata. */
+/** Returns a fault if the members by which a session is found differ from those of its metadata. */
 export function findMetadataFault(id: string, json: string | null, members: readonly MetadataRow[]): Fault | undefined {
   if (inOrder(metadataRows(JSON.parse(json ?? "{}"))) === inOrder(members)) return undefined;
   return { rule: "wrong-metadata", message: `Session ${id}: the members by which it is found differ from its metadata.` };
@@ -58,7 +58,7 @@ function inOrder(rows: readonly MetadataRow[]): string {
   return JSON.stringify(rows.map(({ key, value }) => [key, value].join("\n")).toSorted());
 }
 
-/** Descriptions of what is wrong with an origin, for every engine. */
+/** Descriptions of the faults of an origin, for every engine. */
 export const ORIGIN_FAULTS = {
   chain: "it refers to the origin of an entry that is a copy itself",
   twice: (session: string) => `it counts in totals, and so does a copy of it in session ${session}`,

@@ -6,7 +6,7 @@ import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import { type BatchResult, copyWrites, type OnConflict, type Write } from "../port/writes.js";
 
-/** How a batch handles a leaf that another writer moved. */
+/** Options for a batch whose leaf another writer may have moved. */
 export interface WriteOptions {
   /** Default `error`: throws `LeafMovedError` and writes nothing. */
   readonly onConflict?: OnConflict | undefined;
@@ -34,7 +34,7 @@ export interface AppendedEntry {
   readonly seq: number;
 }
 
-/** What a session handle needs from its store. */
+/** The parts of a store that its session handles use. */
 export interface SessionHost {
   readonly storage: SessionStorage;
   /** Writes that have been called and have not finished. */
@@ -45,7 +45,7 @@ export interface SessionHost {
   readonly search: (request: SearchRequest) => Promise<SearchPage>;
 }
 
-/** Writes for one handle: remembers the leaf position that the handle last read, and runs its writes in order. */
+/** Writes for one handle: keeps the leaf position that the handle last read, and runs its writes in order. */
 export class LeafWriter {
   readonly #host: SessionHost;
   readonly #row: SessionRow;

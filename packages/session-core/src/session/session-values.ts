@@ -14,7 +14,7 @@ export interface SetValueOptions {
   readonly ifEquals?: unknown;
 }
 
-/** How often `update` tries before it gives up. Another writer has succeeded between any two tries. */
+/** The maximum number of tries of `update`. Another writer has succeeded between any two tries. */
 const MOST_TRIES = 1000;
 
 /** Values of the host, stored with a session by key. They are not part of the tree: no leaf moves, and a search does not find them. */
@@ -68,7 +68,7 @@ export class SessionValues {
 
   /**
    * Replaces a value by what `change` makes of it, and returns the new value. If another writer changes the value meanwhile, `change`
-   * is called again with that one, so that no update is lost; it must not have effects of its own. `undefined` stands for no value.
+   * is called again with that one, so that no update is lost; it must not have effects of its own. `undefined` means no value.
    *
    * @throws {ValueChangedError} other writers were faster 1,000 times.
    * @throws what `change` throws; nothing was written.

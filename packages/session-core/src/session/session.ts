@@ -31,7 +31,7 @@ const PAGE = 1000;
 
 /**
  * A handle on one session, bound to one of its leaves. Several handles, in one process or in several, can use one session: each
- * remembers the leaf position that it last read, and an append detects that another writer has moved the leaf.
+ * keeps the leaf position that it last read, and an append detects that another writer has moved the leaf.
  *
  * Writes of a handle run in the order in which they are called, even if they are not awaited. Reads never write and never wait
  * for a writer.
@@ -274,8 +274,8 @@ export class Session {
   }
 
   /**
-   * Returns the entries that are copies of those of another session, by their `seq`, oldest first: what a fork has from its source, and what an
-   * agent or `bough resume` copied. Their usage counts in that session.
+   * Returns the `seq` of the entries that are copies of entries of another session, oldest first: entries that a fork, an agent or
+   * `bough resume` copied. Their usage counts in that session.
    */
   async inheritedSeqs(): Promise<readonly number[]> {
     return this.#storage.inheritedSeqs(this.#row);

@@ -5,7 +5,7 @@ import type { OutlineRow, SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 
 /**
- * Whether an entry belongs to the conversation: messages, summaries, a host's own messages. Tool results, reminders inserted by a
+ * True if an entry belongs to the conversation: messages, summaries, a host's own messages. Tool results, reminders inserted by a
  * program, and changes of settings do not.
  */
 export function isConversation(row: OutlineRow): boolean {
@@ -14,21 +14,21 @@ export function isConversation(row: OutlineRow): boolean {
   return CONVERSATION_TYPES.includes(row.type);
 }
 
-/** Whether an entry is a reply that only calls tools: its preview has text before calls, so one that starts with a call has none. */
+/** True if an entry is a reply that only calls tools. Previews have text before calls, so one that starts with a call has no text. */
 export function isOnlyCalls({ role, isError, preview }: Pick<OutlineRow, "role" | "isError" | "preview">): boolean {
   return role === "assistant" && !isError && preview.startsWith("[") && /^\[[^\]\s]+[^\]]*\]/.test(preview);
 }
 
-/** How many entries of a path are read first; later pages are four times as large. */
+/** The number of entries of a path that are read first; later pages are four times as large. */
 const FIRST_PAGE = 64;
 const MAX_PAGE = 4096;
-/** How many entries above a leaf are read first, to find where it is drawn. */
+/** The number of entries above a leaf that are read first, to find where it is drawn. */
 const DRAWN_PAGE = 8;
 
 /**
  * The entries above one as the tree shows them without options: the conversation, labeled entries, and those where a leaf is drawn; replies in a
  * row that only call tools count once, unless they have a label or a leaf, begin a branch, or are a branch point. Reads the path
- * upwards as far as it is asked, and the children of branch points beside such replies.
+ * upwards as far as the caller reads, and the children of branch points beside such replies.
  */
 export class ShownEntries {
   readonly #storage: SessionStorage;
@@ -44,7 +44,7 @@ export class ShownEntries {
     this.#session = session;
   }
 
-  /** Reads what decides about entries: labels, leaves, branch points. */
+  /** Reads the facts that decide which entries are shown: labels, leaves, branch points. */
   static async open(storage: SessionStorage, session: SessionRow): Promise<ShownEntries> {
     const shown = new ShownEntries(storage, session);
     const [labels, leaves, branchPoints] = await Promise.all([
@@ -106,11 +106,11 @@ export class ShownEntries {
     return this.#path[above] !== undefined && !(await this.#isBranchPoint(place)) && !(await this.#isBranchPoint(above));
   }
 
-  /** Whether several shown entries hang on a shown entry of the path. */
+  /** True if several shown entries are directly below a shown entry of the path, or below hidden entries under it. */
   async #isBranchPoint(place: number): Promise<boolean> {
     let onPath = place - 1;
     while (onPath >= 0 && !this.#isShownAt(onPath)) onPath -= 1;
-    // Nothing shown is below it on the path: all that hangs on it is counted.
+    // Nothing shown is below it on the path: all shown entries below it are counted.
     if (onPath < 0) return (await this.#countShownBelow(this.#path[place]?.id, undefined, 2)) > 1;
     for (let at = onPath + 1; at <= place; at += 1) {
       const row = this.#path[at];
@@ -120,7 +120,7 @@ export class ShownEntries {
     return false;
   }
 
-  /** How many shown entries hang on an entry, directly or on hidden ones; stops at `most`. `except`: a child that is left out. */
+  /** Counts the shown entries below an entry, directly or under hidden ones; stops at `most`. `except`: a child that is left out. */
   async #countShownBelow(id: EntryId | undefined, except: EntryId | undefined, most: number): Promise<number> {
     let count = 0;
     const hidden = id === undefined ? [] : [id];

@@ -3,17 +3,17 @@ import type { StoreChange } from "../port/session-storage.js";
 import { query, rawQuery } from "./query.js";
 import type { SerializedConnection } from "./serialized-connection.js";
 
-// SQLite's count of the commits of other connections. It is read from the WAL index, so a look costs some microseconds.
+// SQLite's count of the commits of other connections. It is read from the WAL index, so a poll costs some microseconds.
 const changeCount = query<Record<never, never>, { changes: number }>(({ sql }) =>
   rawQuery(sql<{ changes: number }>`SELECT data_version AS changes FROM pragma_data_version`),
 );
 
-/** Interval of the looks, in milliseconds. */
+/** The interval of the polls, in milliseconds. */
 const LOOK_MS = 500;
 
 type Listener = (change: StoreChange) => void;
 
-/** Tells its listeners that other connections have written to a file: it looks at SQLite's count of commits twice a second. */
+/** Calls its listeners after other connections have written to a file. Polls SQLite's count of commits every 500 ms. */
 export class ChangePoll {
   readonly #queue: SerializedConnection;
   readonly #listeners = new Set<Listener>();
@@ -25,7 +25,7 @@ export class ChangePoll {
     this.#queue = queue;
   }
 
-  /** Looks as long as there is a listener. Returns a function that removes this one. */
+  /** Polls as long as there is a listener. Returns a function that removes this one. */
   add(listener: Listener): () => void {
     // A copy, because a function that is added twice is called twice.
     const own: Listener = (change) => listener(change);
@@ -62,7 +62,7 @@ export class ChangePoll {
       this.#known = count;
       if (isChanged) for (const listener of [...this.#listeners]) listener({ sessionIds: null });
     } catch (error) {
-      // A file that cannot be read now is reported by the next operation of the user. The next look may succeed.
+      // A file that cannot be read now is reported by the next operation of the user. The next poll may succeed.
       if (!(error instanceof BoughError)) throw error;
     } finally {
       this.#isLooking = false;

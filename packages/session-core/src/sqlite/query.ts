@@ -5,12 +5,12 @@ import type { Tables } from "./schema.js";
 
 export type { Query } from "../rules/declare-query.js";
 
-/** What a query is built from: the tables of a store in SQLite. */
+/** The building blocks of a query on the tables of a store in SQLite. */
 export type QueryBuilder<P> = TypedQueryBuilder<Tables, P>;
 
 const queries = new Queries<Tables>({ createAdapter: () => new SqliteAdapter(), createQueryCompiler: () => new SqliteQueryCompiler() });
 
-/** Every query that was declared, for the test of their plans: one that no test has looked at fails it. */
+/** Every declared query, for the test of their plans: it fails for a query whose plan no test has checked. */
 export const declared = queries.declared;
 
 /** A row as an object, by the names of its columns. */

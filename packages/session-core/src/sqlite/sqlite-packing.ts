@@ -6,7 +6,7 @@ import { commitPack, measureFile, measureRows, planPack } from "./payloads/pack.
 import { mergeIndex } from "./search/search-index.js";
 import type { SerializedConnection } from "./serialized-connection.js";
 
-/** How many blocks `nextInBulk` packs at once. */
+/** The number of blocks that `nextInBulk` packs at once. */
 const BULK_BLOCKS = 8;
 
 /** Packs the payloads of an SQLite storage. Blocks are compressed in another thread, outside of any transaction. */

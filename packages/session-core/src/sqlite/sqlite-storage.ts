@@ -35,14 +35,14 @@ import { deleteLeaf, openLeaf, readLeaf, redoMove, undoMove } from "./tree/leave
 import { createSession, type FirstWrites, findOpened, openOrCreate } from "./tree/new-session.js";
 import { saveTokenCounts } from "./tree/token-counts.js";
 
-/** How long a deletion waits for readers before it leaves the truncation of the WAL to `close`, and the pause between tries, in milliseconds. */
+/** The time that a deletion waits for readers before `close` has to truncate the WAL, and the pause between tries, in milliseconds. */
 const TRUNCATE_TIMEOUT_MS = 250;
 const TRUNCATE_RETRY_MS = 10;
 
 const IN_A_FILE: Abilities = { sharedBy: "machine", backup: true, packing: true, indexesLater: true, numbers: "store" };
 const IN_MEMORY: Abilities = { ...IN_A_FILE, sharedBy: "process" };
 
-/** How to open the SQLite storage. */
+/** Options for opening the SQLite storage. */
 interface SqliteOptions extends ConnectionOptions {
   readonly fileTools: FileTools;
 }

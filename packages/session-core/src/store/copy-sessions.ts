@@ -39,7 +39,7 @@ export interface CopyOptions {
   readonly verify?: boolean | undefined;
   /** Only report what would be done. */
   readonly dryRun?: boolean | undefined;
-  /** Aborted between two parts of a session: throws its reason. A later copy goes on there. */
+  /** Aborts the copy between two parts of a session: throws the reason of the signal. A later copy continues there. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each part of a session, and after each session. */
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
@@ -55,7 +55,7 @@ export interface CopyProgress {
   readonly entriesTotal: number;
 }
 
-/** What became of a session. `failed`: it could not be copied; the error says why. */
+/** The result for one session. `failed`: it could not be copied; `error` is the reason. */
 export interface SessionCopyResult extends Omit<SessionCopy, "outcome"> {
   readonly sessionId: SessionId;
   readonly outcome: SessionCopy["outcome"] | "failed";
@@ -76,14 +76,14 @@ const OPTIONS = optionsOf({
   onProgress: optional(CALLBACK),
 });
 
-/** How many sessions are copied at once, so that a server is not waited for one round trip after the other. */
+/** The number of sessions that are copied at once, so that their round trips to a server overlap. */
 const AT_ONCE = 4;
 
 /**
  * Copies sessions from one store to another, whatever their engines: entries with ids, times and order, leaves and their moves, labels,
  * values, usage, titles, metadata and links to other sessions. A session is written in parts of up to 500 entries, each of which is a
- * transaction; after the last one it is read back and compared with the source by its SHA-256. A copy that ended early goes on where it
- * was when it is called again; a session that is there is not written again. What syncs have read of other programs' files is not copied.
+ * transaction; after the last one it is read back and compared with the source by its SHA-256. After a copy that ended early, the
+ * next call continues where it was; a session that is there is not written again. The records of syncs are not copied.
  *
  * A session that cannot be copied is `failed`, and the others are copied; an error of a store ends the copy.
  *

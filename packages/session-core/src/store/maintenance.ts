@@ -18,10 +18,10 @@ const LONGEST_PAUSE_MS = 50;
 /** The pause after a step found the lock taken, in milliseconds. */
 const BUSY_PAUSE_MS = 100;
 
-/** How long after the last imported session a run starts, in milliseconds. */
+/** The delay of a run after the last imported session, in milliseconds. */
 const IMPORTS_PAUSE_MS = 50;
 
-/** How long `close` may wait for maintenance, in milliseconds. */
+/** The maximum time that `close` waits for maintenance, in milliseconds. */
 const CLOSE_MS = 150;
 
 /**
@@ -50,8 +50,8 @@ function createSteps(): readonly Step[] {
  * Maintains the store behind the work of the host: indexes entries for the search, merges the search index, and packs payloads. Runs
  * in pauses of the event loop after appends and searches, and for a limited time at `close`. Keeps no process alive.
  *
- * Nothing depends on it: a search scans what is not indexed. So a busy store, a full disk or an end of the process only means that
- * the next run does more.
+ * No result depends on it: a search scans the entries that are not indexed. After a busy store, a full disk or an end of the process,
+ * the next run only has more work.
  */
 export class Maintenance {
   readonly #storage: SessionStorage;
@@ -99,7 +99,7 @@ export class Maintenance {
     return page;
   }
 
-  /** Indexes at most `limit` entries now, with the event loop between batches. Returns an upper bound of those that are missing. */
+  /** Indexes at most `limit` entries now, with the event loop between batches. Returns an upper bound of the number left. */
   async catchUp(limit: number): Promise<number> {
     const before = await this.#storage.catchUpSearch(0, "wait");
     let left = before;
@@ -121,7 +121,7 @@ export class Maintenance {
     await this.#step?.catch(() => {});
   }
 
-  /** Runs steps for at most `CLOSE_MS`, so that a process that lives shortly leaves little behind. Call it after `stop`. */
+  /** Runs steps for at most `CLOSE_MS`, so that a short process leaves little maintenance for later. Call it after `stop`. */
   async finish(): Promise<void> {
     // A store in memory ends here.
     if (this.#storage.files.length === 0) return;
@@ -189,7 +189,7 @@ export class Maintenance {
     return hasChanged;
   }
 
-  /** Whether this handle has appended, or has searched in a store where many entries are not indexed. */
+  /** True if this handle has appended, or has searched in a store where many entries are not indexed. */
   async #isNeeded(): Promise<boolean> {
     if (this.#appended > 0) return true;
     return this.#hasSearched && (await this.#storage.catchUpSearch(0, "throw")) >= UNINDEXED;

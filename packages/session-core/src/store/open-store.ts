@@ -21,7 +21,7 @@ import { SqliteStorage } from "../sqlite/sqlite-storage.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { Store } from "./store.js";
 
-/** How to open a store: of a file with `path`, or on a PostgreSQL server with `url`. */
+/** Options for opening a store: of a file with `path`, or on a PostgreSQL server with `url`. */
 export interface StoreOptions {
   /** The path of the file; `:memory:` for a store in memory. */
   readonly path?: string | undefined;
@@ -33,7 +33,7 @@ export interface StoreOptions {
   readonly tenant?: string | undefined;
   /** On a server: at most this many connections of this store; default 10. */
   readonly connections?: number | undefined;
-  /** On a server, when the tables are created: into so many partitions each table is divided; default 0, none. */
+  /** On a server, when the tables are created: the number of partitions of each table; default 0, none. */
   readonly partitions?: number | undefined;
   /**
    * `create` (default): creates a missing file (mode 0600) and its folder (mode 0700). `read-write`: throws for a missing file.
@@ -42,7 +42,7 @@ export interface StoreOptions {
   readonly mode?: "create" | "read-write" | "read-only" | undefined;
   /** `full` (default): acknowledged writes survive a power loss. `normal`: the most recent ones may be missing after it. */
   readonly durability?: Durability | undefined;
-  /** How long a write waits for the lock of another process, in milliseconds; default 10,000. Does not block the event loop. */
+  /** The time that a write waits for the lock of another process, in milliseconds; default 10,000. Does not block the event loop. */
   readonly busyTimeoutMs?: number | undefined;
   /** Maximum size of the file in bytes; default: none. A larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;

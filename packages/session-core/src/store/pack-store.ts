@@ -1,6 +1,6 @@
 import type { PackScope, PayloadPacking } from "../port/packing.js";
 
-/** How to pack a store. */
+/** Options for packing a store. */
 export interface PackOptions {
   /**
    * `all` (default): every payload. `old`: those of sessions without activity for an hour, and of an active session those before

@@ -5,7 +5,7 @@ import type { SessionId } from "../ids/ids.js";
 import type { SessionRow } from "../port/records.js";
 import { type CopiedEntry, type CopiedState, isPartlyCopied, type SessionCopies } from "../port/session-copy.js";
 
-/** What is done with the sessions that are in the target already. */
+/** Rules for sessions that are in the target already. */
 export interface CopyRules {
   readonly update: boolean;
   readonly verify: boolean;
@@ -13,7 +13,7 @@ export interface CopyRules {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a copy did with a session, or with `dryRun` would do. */
+/** The result of copying a session; with `dryRun`, the result that a copy would have. */
 export interface SessionCopy {
   /**
    * `copied`: it was missing, or only a part of it was there. `updated`: it was brought to the state of the source. `unchanged`: it was
@@ -150,7 +150,7 @@ function different(differences: readonly string[]): SessionCopy {
   return { outcome: "different", entriesAdded: 0, digest: null, difference: differences.join(", ") };
 }
 
-/** In what two states of a session differ, for people; empty: they are equal. */
+/** Returns the differences between two states of a session, for people; empty if they are equal. */
 function differencesOf(source: CopiedState, target: CopiedState): readonly string[] {
   const more = source.session.entryCount - target.session.entryCount;
   const entries =
@@ -163,7 +163,7 @@ function differencesOf(source: CopiedState, target: CopiedState): readonly strin
   return others.length === 0 && (more !== 0 || properties.length === 0) ? entries : [...entries, `other ${others.join(", ") || "counts"}`];
 }
 
-/** What the entries count, which says no more than that their number differs. */
+/** Counters derived from the entries; they differ whenever the number of entries does. */
 const COUNTS: readonly string[] = ["entryCount", "messageCount", "payloadBytes"];
 
 function isEqual(one: unknown, other: unknown): boolean {

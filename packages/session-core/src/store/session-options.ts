@@ -7,13 +7,13 @@ export interface OpenSessionOptions {
   readonly leaf?: string | undefined;
 }
 
-/** What is written in the transaction that creates a session. */
+/** Options for creating a session: the writes of the transaction that creates it. */
 export interface CreateSessionOptions {
   /** Entries, labels and values of the new session, written at its leaf `main`. A session that exists already does not get them. */
   readonly writes?: readonly Write[] | undefined;
 }
 
-/** What of a session is forked, and the record of the fork. */
+/** Options for forking a session: the part that is copied, and the record of the fork. */
 export interface ForkOptions extends CreateSessionOptions {
   /** The last entry of the path that is copied; with `tree`, the position of the leaf `main` of the fork. Default: the leaf `main`. */
   readonly at?: EntryId | undefined;

@@ -160,7 +160,8 @@ export class Store {
   }
 
   /**
-   * Returns one value of many sessions, by id: of those given, in their order, or of those that a filter lists; without it: missing.
+   * Returns the value of one key of many sessions, by id: of the given ids, in their order, or of the sessions that a filter lists.
+   * Sessions without a value are missing.
    *
    * @example
    * const mine = await store.listSessions({ metadata: { owner: "u7" }, limit: 20 });
@@ -241,7 +242,7 @@ export class Store {
     return this.whileOpen(() => this.#maintenance.search(request));
   }
 
-  /** Adds at most `limit` entries to the search index, in batches of about 20 ms. Returns an upper bound of those that are left; 0: none. */
+  /** Adds at most `limit` entries to the search index, in batches of about 20 ms. Returns an upper bound of the number left; 0: none. */
   async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
     checkArgument("limit", limit, NUMBER);
     return this.whileOpen(() => this.#maintenance.catchUp(limit));
@@ -284,8 +285,8 @@ export class Store {
 
   /**
    * Calls `listener` after another process, or another open store of this one, has written; not after writes of this store. Several
-   * writes may be one call. `sessionIds`: what was written, null if that is not known: on a file always, which is looked at twice a
-   * second; a server tells within some 50 ms. The listener must not throw. Returns a function that ends the calls; `close` ends them too.
+   * writes may be one call. `sessionIds` is null for a file store, which is polled every 500 ms and cannot say what changed; a server
+   * notifies within about 50 ms. The listener must not throw. Returns a function that ends the calls; `close` ends them too.
    * @example
    * const end = store.onChange(({ sessionIds }) => console.log(sessionIds ?? "anything"));
    */
@@ -318,7 +319,7 @@ export class Store {
     });
   }
 
-  /** What the store keeps of the files of other programs, for a sync: which were read, how far, and which are gone. */
+  /** The store's records of the files of other programs, for a sync: which were read, how far, and which are gone. */
   get sources(): SourceRecords {
     return this.#storage;
   }

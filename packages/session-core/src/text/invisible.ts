@@ -22,10 +22,10 @@ export function removeInvisible(text: string): string {
     .replace(INVISIBLE, "");
 }
 
-/** What `removeInvisible` takes out, without the line ends. */
+/** The characters and sequences that `removeInvisible` removes, without the line ends. */
 const HIDDEN = new RegExp(`${ESCAPE_SEQUENCE.source}|(?!\\r)(?:${INVISIBLE.source})`, "gu");
 
-/** A text without what `removeInvisible` takes out, and where its characters are in the original. */
+/** A text without the characters that `removeInvisible` removes, and the positions of its characters in the original. */
 export interface VisibleText {
   readonly text: string;
   /** The index in the original of the character at an index of `text`. */

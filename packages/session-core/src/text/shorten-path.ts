@@ -1,10 +1,10 @@
 import { takeEnd, takeStart } from "./cut.js";
 
-/** How a text is fitted. */
+/** Options for fitting a text into a width. */
 export interface Fit {
   /** The width of a text, in any unit: UTF-16 code units (default), or columns of a terminal. */
   readonly widthOf: (text: string) => number;
-  /** Stands for what is cut; default "…". */
+  /** The mark that replaces a cut part; default "…". */
   readonly ellipsis: string;
 }
 

@@ -7,12 +7,12 @@ const GO_AHEAD =
 const IMAGE_ALONE = /^['"]?\/.*\.(?:png|jpe?g|gif|webp)['"]?$/i;
 const HAS_TEXT = /[\p{L}\p{N}]/u;
 
-/** Whether a text only thanks or greets, or has neither a letter nor a digit. */
+/** True if a text only thanks or greets, or has neither a letter nor a digit. */
 export function isThanks(text: string): boolean {
   return !HAS_TEXT.test(text) || THANKS.test(text);
 }
 
-/** Whether a text asks for nothing of its own: thanks, "continue", "yes", an emoji, the path of an image. */
+/** True if a text contains no request of its own: thanks, "continue", "yes", an emoji, the path of an image. */
 export function isSmallTalk(text: string): boolean {
   return text.length < 2 || isThanks(text) || GO_AHEAD.test(text) || IMAGE_ALONE.test(text);
 }

@@ -7,8 +7,8 @@ const NOTE_LINE = /^Extracted mechanically; no model wrote this\.[^\n]*\n*/gm;
 const NOTE_FOR_MODEL = /^\s*<([a-z-]+)>[\s\S]*?<\/\1>\s*(?=\S)/;
 
 /**
- * A summary as people read it: without the note for the model at its start, and what it is about first. The line that says that no
- * model wrote it comes last. A summary that has only the note for the model is unchanged.
+ * Returns a summary for people: without the note for the model at its start, and with its subject first. The line that no model wrote
+ * it comes last. Returns a summary that has only the note for the model unchanged.
  */
 export function readableSummary(summary: string): string {
   const own = summary.replace(NOTE_FOR_MODEL, "");

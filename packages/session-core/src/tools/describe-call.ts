@@ -11,7 +11,7 @@ import { parseTodos } from "./todos.js";
 export interface CallDescription {
   /** The name of the tool, as the model called it. */
   readonly name: string;
-  /** What the call does, at most 400 UTF-16 code units: a command, files, a pattern, a question; "" if no argument tells anything. */
+  /** The object of the call, at most 400 UTF-16 code units: a command, files, a pattern, a question; "" if no argument names one. */
   readonly detail: string;
 }
 
@@ -43,7 +43,7 @@ function line(text: string, maxChars: number): string {
   return oneLine(withoutEscapes(takeStart(text, maxChars * 8)), maxChars);
 }
 
-/** What a call of a known kind of tool does; "": its arguments have another form. */
+/** Returns the detail of a call of a known kind of tool; "" if its arguments have another form. */
 function toolDetail(call: NamedCall, place: Place): string {
   switch (classifyCall(call, classifyTool)) {
     case "command": {
@@ -73,7 +73,7 @@ function fileNames(call: NamedCall, place: Place, separator = ", "): string {
   return [...new Set(paths)].join(separator);
 }
 
-/** The lines that a read asks for: `:120-179`. */
+/** Returns the requested lines of a read: `:120-179`. */
 function lineRange({ offset, limit, view_range: range }: Arguments): string {
   if (Array.isArray(range) && isCount(range[0]) && isCount(range[1])) return `:${range[0]}-${range[1]}`;
   if (isCount(offset)) return isCount(limit) ? `:${offset}-${offset + limit - 1}` : `:${offset}-`;
@@ -88,7 +88,7 @@ const PATTERNS = ["pattern", "query", "regex", "q", "search", "search_term", "se
 const FOLDERS = ["path", "directory", "dir", "dir_path", "target_directory", "folder", "cwd"];
 const FILTERS = ["glob", "include", "include_pattern", "file_pattern", "type"];
 
-/** A search: what for, and where. */
+/** Returns the detail of a search: its pattern, and its place. */
 function searchDetail(args: Arguments, place: Place): string {
   const pattern = textAt(args, PATTERNS);
   const folder = textAt(args, FOLDERS);
@@ -107,11 +107,11 @@ function planDetail(call: NamedCall): string {
   return `${done} of ${todos.length} done${current === undefined ? "" : `: ${current.text}`}`;
 }
 
-// The first of these that is a text tells most about a call of an unknown tool.
+// The first of these that is a text describes a call of an unknown tool best.
 const COMMANDS = ["command", "cmd", "script", "code"];
 const WORDS = ["pattern", "query", "url", "description", "question", "title", "subject", "name", "skill", "prompt", "message", "text"];
 
-/** The arguments from which `describeCall` makes a detail; if they tell nothing, it takes the first text of any name. */
+/** The arguments from which `describeCall` makes a detail; if none of them has a text, it takes the first text of any name. */
 export const TELLING_ARGUMENTS: ReadonlySet<string> = new Set([
   ...MOVE_ARGUMENTS,
   ...PATTERNS,
@@ -121,7 +121,7 @@ export const TELLING_ARGUMENTS: ReadonlySet<string> = new Set([
   ...WORDS,
 ]);
 
-/** The argument of an unknown tool that tells most: files, a command, words, a text of any name, or else numbers and the like. */
+/** Returns the most specific argument of an unknown tool: files, a command, words, a text of any name, or else numbers and the like. */
 function firstTelling(args: Arguments, place: Place): string {
   const files = fileNames({ name: "read", arguments: args }, place);
   if (files !== "") return files;
@@ -139,7 +139,7 @@ function textAt(args: Arguments, names: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** How deep lists and objects in arguments are searched for a text. */
+/** The maximum depth to which lists and objects in arguments are searched for a text. */
 const MAX_DEPTH = 3;
 
 function firstText(value: unknown, depth: number): string | undefined {

@@ -16,10 +16,10 @@ import {
 } from "./arguments.js";
 import { type FileTool, type FileTools, findKnownToolKind, type ToolKind } from "./known-tools.js";
 
-/** What was done to a file. A move touches two: the old path and the new path. */
+/** The kind of an operation on a file. A move touches two: the old path and the new path. */
 export type FileOperationKind = "read" | "write" | "edit" | "delete" | "move";
 
-/** One file that a tool call names, and what the call does to it. */
+/** One file that a tool call names, and the operation of the call on it. */
 export interface FileTouch {
   readonly kind: FileOperationKind;
   readonly path: string;

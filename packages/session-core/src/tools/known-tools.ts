@@ -1,10 +1,10 @@
-/** What a tool does with the files in its arguments. `patch`: the paths are inside the text of a patch. */
+/** The operation of a tool on the files in its arguments. `patch`: the paths are inside the text of a patch. */
 export type FileToolKind = "read" | "write" | "edit" | "delete" | "move" | "patch";
 
-/** What a tool does: `command` runs a shell command, `search` finds files or text, `plan` keeps a list of tasks. */
+/** The kind of a tool: `command` runs a shell command, `search` finds files or text, `plan` keeps a list of tasks. */
 export type ToolKind = FileToolKind | "command" | "search" | "plan";
 
-/** How one tool names its files. */
+/** The kind of a file tool, and the arguments that name its files. */
 export interface FileTool {
   readonly kind: FileToolKind;
   /** Arguments that hold a path or a list of paths; default: the common names (`path`, `file_path`, …). */

@@ -15,7 +15,7 @@ const HOME = /^(?:\/(?:Users|home)\/[^/]+|\/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+
 // Calls are described session by session, so one place is remembered.
 let last: { readonly given: string | undefined; readonly place: Place } | undefined;
 
-/** The folders that a session's directory stands for. */
+/** Returns the working directory of a session and its home folder, with their patterns in commands. */
 export function placeOf(given: string | undefined): Place {
   if (last === undefined || last.given !== given) last = { given, place: makePlace(given?.replace(/[\\/]+$/, "") || undefined) };
   return last.place;

@@ -34,7 +34,7 @@ export function viewCall(call: ToolCallBlock, result: ToolResultMessage | undefi
   };
 }
 
-/** The view of a result. `call`: whose result it is; undefined: that says nothing about the output. */
+/** Returns the view of a result. `call`: the call of the result; without it, the output is not that of a read file. */
 export function viewResult(result: ToolResultMessage, call?: ToolCallBlock): ResultPart {
   const { content, isError, toolName: name = "a tool" } = result;
   const isFile = call !== undefined && !isError && classifyCall(call) === "read";
@@ -124,7 +124,7 @@ export function viewCommand(text: string, inTitle: boolean): CodePart {
   return { type: "code", purpose: "command", text, language: "sh", inTitle };
 }
 
-/** The lines that a read asks for, which its title says as `:10-29`. */
+/** The arguments for the range of lines of a read, which its title shows as `:10-29`. */
 const RANGE = ["offset", "limit", "view_range"];
 const SHOWN_RANGE = /:\d+-\d*$/;
 

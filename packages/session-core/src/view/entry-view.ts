@@ -8,9 +8,9 @@ import { field, modelName, summaryFields, usageText, viewSummary } from "./summa
 import type { EntryView, MarkdownPart, NotePart, ViewField, ViewOptions, ViewPart, ViewTitle } from "./view.js";
 
 /**
- * The view of a step of a conversation: of an entry, or of a reply with the results of its calls. It decides once, for every medium,
- * which arguments of a call are drawn as a diff, a list of tasks or a command, which ones its title says already, and which
- * facts an entry has; a writer has a `case` for each type of part and knows no type of entry or block. Linear in the texts.
+ * Returns the view of a step of a conversation: of an entry, or of a reply with the results of its calls. It decides once, for every
+ * medium, which arguments of a call are drawn as a diff, a list of tasks or a command, which ones its title already contains, and which
+ * facts an entry has; a writer needs a `case` for each type of part, and none for types of entries or blocks. Linear in the texts.
  *
  * @example
  * for await (const step of groupSteps(session.entries())) {
@@ -38,7 +38,7 @@ function viewReply({ message, results }: ReplyStep, options: ViewOptions): Entry
   const resultOf = (id: string) => {
     const nth = used.get(id) ?? 0;
     used.set(id, nth + 1);
-    // The end of a stopped reply says why its calls have no results.
+    // The end of a stopped reply is the reason why its calls have no results.
     return results.get(id)?.[nth] ?? (isStopped ? null : undefined);
   };
   const parts = viewAssistant(message, (block) => viewCall(block, resultOf(block.id), options));

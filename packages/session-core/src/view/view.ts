@@ -38,7 +38,7 @@ export interface ViewField {
  * medium.
  */
 export interface EntryView extends ViewTitle {
-  /** In the order in which they are shown. A part can say the same: `NotePart.inFields`. */
+  /** In the order in which they are shown. A part can have the same content: `NotePart.inFields`. */
   readonly fields: readonly ViewField[];
   /** In the order of the entry. Texts that are empty are left out. */
   readonly parts: readonly ViewPart[];
@@ -127,7 +127,7 @@ export interface NotePart {
   readonly text: string;
   /** The error of a reply, as its provider wrote it. */
   readonly detail?: string | undefined;
-  /** A field says the same. */
+  /** True if a field has the same content. */
   readonly inFields: boolean;
 }
 

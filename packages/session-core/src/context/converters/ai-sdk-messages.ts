@@ -3,12 +3,12 @@
 /** A value of JSON, as the AI SDK's types write it. */
 export type AiSdkJson = null | string | number | boolean | { [member: string]: AiSdkJson | undefined } | AiSdkJson[];
 
-/** What a provider needs back: signatures, ids of items. By the provider's name; each provider reads only its own members. */
+/** The data that a provider needs back, by its name: signatures, ids of items. Each provider reads only its own members. */
 export interface AiSdkProviderOptions {
   [provider: string]: { [member: string]: AiSdkJson | undefined };
 }
 
-/** What every part may have. */
+/** The members that every part may have. */
 export interface AiSdkPart {
   readonly providerOptions?: AiSdkProviderOptions;
 }

@@ -58,7 +58,7 @@ function toUserMessages(parts: readonly ContentPart[]): readonly AiSdkMessage[] 
   return sent.length === 0 ? [] : [{ role: "user", content: sent.map(toUserPart) }];
 }
 
-/** Whether a part is for a page only: the AI SDK does not send these either. */
+/** True if a part is for a page only: the AI SDK does not send these either. */
 function isOnlyShown(part: ContentPart): boolean {
   return part.type === "foreign" && /^(data-|source)/.test(part.originalType);
 }

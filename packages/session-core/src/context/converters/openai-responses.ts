@@ -62,7 +62,7 @@ export interface OpenAiResponsesInput {
  * A context as `instructions` and `input` of the OpenAI Responses API.
  *
  * Reasoning of an OpenAI model is given back with its id and encrypted content, and the items after it with their ids, so that a
- * tool loop goes on thinking. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
+ * tool loop continues its reasoning. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
  * its id is valid only as long as OpenAI stores the response. Thinking of other providers is left out. PDFs are sent; other files
  * that are not images become a line of text.
  *

@@ -4,7 +4,7 @@ import { describeFile } from "../../entry/text.js";
 import { toWellFormedJson } from "./sanitize.js";
 import { blockPlaceholder, filePlaceholder } from "./templates.js";
 
-/** What a part of every type may have. */
+/** Options that a part of any type may have. */
 interface PartOptions {
   /** The options of the block, by provider. A converter sends those of its provider only. */
   readonly providerOptions?: ProviderOptions;
@@ -144,7 +144,7 @@ function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
   const options = optionsOf(block);
   const isOpaque = signature !== undefined || options.providerOptions !== undefined;
   if (thinking.trim() === "" && !isOpaque) return [];
-  // What a provider signed or knows by an id is unchanged.
+  // Thinking that a provider signed, or finds by an id, is sent unchanged.
   return [{ type: "thinking", thinking: isOpaque ? thinking : thinking.toWellFormed(), signature, redacted, ...options }];
 }
 

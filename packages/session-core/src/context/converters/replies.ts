@@ -1,11 +1,11 @@
-// What the readers of replies share. A reply comes from a server, so nothing is assumed about it.
+// Code that the readers of replies share. A reply comes from a server, so the readers assume nothing about it.
 import { optional, record, TEXT } from "../../arguments/rules.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import { tryStringify } from "../../entry/json-fields.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
 
-/** Whose reply it is. */
+/** Options for reading a reply. */
 export interface ReplyOptions {
   /** The provider that is stored with the reply, and under whose name its options are kept; default: the maker of the format. */
   readonly provider?: string | undefined;
@@ -31,7 +31,7 @@ export function textBlocks(text: unknown, more: JsonObject = {}): readonly Assis
   return typeof text === "string" && text !== "" ? [{ ...more, type: "text", text }] : [];
 }
 
-/** The arguments of a call: an object, or its JSON text. What is not a JSON object is kept as text, so that the model can be shown it. */
+/** Parses the arguments of a call: an object, or its JSON text. Keeps any other value as text in `unreadable`, for the model. */
 export function parseArguments(given: unknown): JsonObject {
   if (isObject(given)) return given;
   if (given === undefined || given === null) return {};

@@ -13,7 +13,7 @@ export function branchSummaryText(summary: string): string {
   return `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n${summary}\n</summary>`;
 }
 
-/** How a model reads a command that the person ran. */
+/** Returns the text that a model reads for a command that the person ran. */
 export function bashExecutionText(message: BashExecutionMessage): string {
   const output = message.output === "" ? "(no output)" : fenced(message.output);
   return [`Ran ${quoted(message.command)}\n${output}`, ...bashNotes(message)].join("\n\n");

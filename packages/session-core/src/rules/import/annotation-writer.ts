@@ -23,7 +23,7 @@ type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
 export class AnnotationWriter<S extends number> {
   readonly #target: ImportTarget<S>;
   readonly #isNew: boolean;
-  /** Whether a user placed the main leaf: an import does not move it. */
+  /** True if a user placed the main leaf, so that an import does not move it. */
   readonly #isPlaced: boolean;
   readonly #superseded = new Set<EntryId>();
   /** The last label record of each entry; earlier ones are ignored. */
@@ -124,7 +124,7 @@ export class AnnotationWriter<S extends number> {
     return typeof id === "string" && this.#target.find(id) === seq;
   }
 
-  /** Whether only the source has placed the leaf, and says again where it is: a rewind adds no entry. */
+  /** True if only the source has placed the leaf, and places it again: a rewind adds no entry. */
   #isFollowed(current: S | null, known: EntryId | null | undefined): boolean {
     return this.#mainLeaf !== undefined && current !== null && this.#isAt(current, known) && !this.#target.hasLeafMoves(MAIN_LEAF);
   }

@@ -7,7 +7,7 @@ import type { SourceHeader, SourceSession } from "../../port/source-session.js";
 import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
 import { SessionImporter } from "./session-importer.js";
 
-/** The session of an earlier sync was deleted since the sync looked: it is imported from the start. */
+/** The session of an earlier sync was deleted after the sync read its record: the caller imports it from the start. */
 export class SessionDeletedError extends Error {
   override readonly name = "SessionDeleted";
 }
@@ -43,7 +43,7 @@ export function importInto<S extends number>(
   return imported;
 }
 
-/** How the session was read, for the next sync. */
+/** Returns the record of this reading for the next sync. */
 function readingOf<S extends number>(
   target: ImportTarget<S>,
   source: SourceSession,
@@ -55,7 +55,7 @@ function readingOf<S extends number>(
   return {
     path,
     sourceId: source.header.sessionId,
-    // What was left out is read by the next sync, whether the source changes or not.
+    // The next sync reads the part that was left out, even if the source does not change.
     revision: importer.heldUntilMs === null ? (source.revision ?? null) : null,
     leafId: target.stateAt(target.findLeaf(MAIN_LEAF) ?? null).entryId,
     title: importer.title,

@@ -20,7 +20,7 @@ export interface GivenTitle {
   readonly source: "user" | "auto" | null;
 }
 
-/** How a sync has read a session; the storage adds the session itself. */
+/** The record of a reading of a session by a sync; the storage adds the session itself. */
 export type NewReading = Pick<SourceSessionRecord, "path" | "sourceId" | "revision" | "leafId" | "title" | "position">;
 
 /** The session that an import writes to, as a storage engine reads and changes it inside a transaction. `S`: numbers of entries. */
@@ -32,9 +32,9 @@ export interface ImportTarget<S extends number> {
   payloadOf(id: EntryId): EntryPayload | undefined;
   /** The path state at an entry; `EMPTY_PATH` for null. */
   stateAt(seq: S | null): PathState<S>;
-  /** Whether `ancestor` is `seq` or above it. */
+  /** True if `ancestor` is `seq` or above it. */
   isOnPath(ancestor: S, seq: S | null): boolean;
-  /** Whether an entry has no children. */
+  /** True if an entry has no children. */
   isTip(seq: S): boolean;
   /**
    * Returns the existing entry of this id if its content is equal; with `parent`, if it is also below that entry.
@@ -53,7 +53,7 @@ export interface ImportTarget<S extends number> {
   /** The position of a leaf; null: before the first entry; undefined: there is no leaf of this name. */
   findLeaf(name: string): S | null | undefined;
   setLeaf(name: string, seq: S | null): void;
-  /** Whether a leaf has a move that can be undone or redone. */
+  /** True if a leaf has a move that can be undone or redone. */
   hasLeafMoves(name: string): boolean;
   findLabel(entry: S): Omit<Label, "entryId"> | undefined;
   setLabel(entry: S, label: string | null, createdAtMs: number): void;

@@ -2,7 +2,7 @@ import { quoted } from "../../ids/ids.js";
 import type { ImportedSession } from "../../port/session-storage.js";
 import type { ImportProblem } from "../../port/source-session.js";
 
-/** How many problems of one code are kept. Further ones are only counted, which bounds the memory for a damaged file. */
+/** The maximum number of problems of one code that are kept. Further ones are only counted, which bounds the memory for a damaged file. */
 const MOST_OF_A_CODE = 1000;
 
 /** The longest message of a problem, in characters. A message may quote the file, so it is cut. */

@@ -40,8 +40,9 @@ export function mapReferences(payload: unknown, toId: (id: EntryId) => EntryId):
 const REFERENCES = ["firstKeptEntryId", "fromId", "targetId"];
 
 /**
- * Whether `after` is a later state of `before`: a session in use may be imported in the middle of a reply, so that the next
- * import reads more blocks of it, or more of its last block; or the summary of a boundary record that was imported as foreign has been written.
+ * True if `after` is a later state of `before`. An import may read a session in use in the middle of a reply, so that the next import
+ * reads more blocks of it, or more of its last block; or the program has since written the summary of a boundary record that was
+ * imported as foreign.
  */
 export function isContinuation(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "foreign") return after.type === "compaction";
@@ -55,8 +56,9 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
 }
 
 /**
- * Whether two payloads of one record say the same: an earlier version of the reader may have stored the record without its usage, with another
- * list of what a compaction keeps, or with other members of the agent beside it. The stored entry stays as it is.
+ * True if two payloads of one record have the same meaning: an earlier version of the reader may have stored the record without its
+ * usage, with another list of the entries that a compaction keeps, or with other members of the agent beside it. The stored entry is
+ * not changed.
  */
 export function saysTheSame(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "message" && after.type === "message") {
@@ -74,12 +76,12 @@ function usageOf(message: object): unknown {
   return "usage" in message ? message.usage : undefined;
 }
 
-/** Whether no token was recorded. */
+/** True if no token was recorded. */
 function isEmptyUsage(usage: unknown): boolean {
   return !isObject(usage) || Object.values(usage).every((count) => typeof count !== "number" || count === 0);
 }
 
-/** Whether a text or thinking is the start of a later one. */
+/** True if a text or thinking is the start of a later one. */
 function hasGrown(block: unknown, later: unknown): boolean {
   if (!isObject(block) || !isObject(later) || block.type !== later.type) return false;
   return ["text", "thinking"].some((key) => {

@@ -25,7 +25,7 @@ import type { ImportTarget, WrittenEntry } from "./import-target.js";
 import { ProblemList } from "./problem-list.js";
 import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry } from "./repair.js";
 
-/** How often progress is reported, in records. */
+/** The interval of progress reports, in records. */
 const PROGRESS_EVERY = 250;
 
 /** Writes the records of one source session into one session, inside one transaction. */
@@ -33,7 +33,7 @@ export class SessionImporter<S extends number> {
   readonly #target: ImportTarget<S>;
   readonly #options: ImportOptions;
   readonly #validate: Validate;
-  /** Whether the session was created by this import, or has no entries. */
+  /** True if this import created the session, or if the session has no entries. */
   readonly #isNew: boolean;
   readonly #annotations: AnnotationWriter<S>;
   readonly #problems = new ProblemList();
@@ -94,7 +94,7 @@ export class SessionImporter<S extends number> {
     return this.#heldUntilMs;
   }
 
-  /** Whether entries have other ids than their records: later records name the latter, which only a run from the start of the source knows. */
+  /** True if entries have other ids than their records. Later records name the latter, which only a run from the start knows. */
   get hasOtherIds(): boolean {
     return this.#continuedTips.size > 0 || this.#formerIds.size > 0;
   }
@@ -122,7 +122,7 @@ export class SessionImporter<S extends number> {
     return this.#options.append?.leaf ?? this.#options.sync?.known?.leafId;
   }
 
-  /** Whether an earlier import read this source, so that the session is certainly the one of the source. */
+  /** True if an earlier import read this source, so that the session is certainly the one of the source. */
   get #continues(): boolean {
     return this.#options.append !== undefined || this.#options.sync?.known !== undefined;
   }
@@ -136,7 +136,7 @@ export class SessionImporter<S extends number> {
     return typeof seq === "number" ? this.#target.stateAt(seq) : EMPTY_PATH;
   }
 
-  /** Whether the open end of the source is left out. */
+  /** Returns true if the open end of the source must be left out, and stores until when. */
   #holds(end: OpenEnd): boolean {
     const until = this.#options.heldUntil?.(end) ?? null;
     if (until === null) return false;
@@ -250,7 +250,7 @@ export class SessionImporter<S extends number> {
   }
 
   #append(parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
-    // What follows a later state of a record is copied below it.
+    // Entries after a later state of a record are copied below it.
     if (this.#readIds !== undefined && this.#continuedTips.size > 0) this.#target.findEqual(validated, parent);
     const { state, isKnown } = this.#isNew ? this.#target.writeNew(parent, validated) : this.#write(parent, validated);
     if (isKnown) {
@@ -277,7 +277,7 @@ export class SessionImporter<S extends number> {
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
     if (again !== undefined) return again;
-    // What follows a later state of a record is copied below it.
+    // Entries after a later state of a record are copied below it.
     const stored = this.#continuedTips.size > 0 ? undefined : this.#target.payloadOf(record.id);
     if (stored !== undefined && saysTheSame(stored, validated.payload)) return this.#keepStored(record.id, stored);
     if (this.#isLaterState(record.id, validated)) return this.#appendContinuation(record, parent, validated);
@@ -296,7 +296,7 @@ export class SessionImporter<S extends number> {
     return state;
   }
 
-  /** Whether the record is a later state of the entry with this id. The program of a synced file may write any record again. */
+  /** True if the record is a later state of the entry with this id. The program of a synced file may write any record again. */
   #isLaterState(id: string, validated: ValidatedEntry): boolean {
     if (this.#options.sync?.from !== undefined) return false;
     if (this.#readIds?.has(id) === false) return true;
@@ -317,7 +317,7 @@ export class SessionImporter<S extends number> {
     return tip;
   }
 
-  /** Whether this run wrote the entry with this id, or found it already stored. */
+  /** True if this run wrote the entry with this id, or found it already stored. */
   #wasReadInThisRun(id: string): boolean {
     if (this.#readIds !== undefined) return this.#readIds.has(id);
     const seq = this.#target.find(id);

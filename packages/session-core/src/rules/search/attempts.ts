@@ -5,10 +5,11 @@ import { readQuery, type SearchTerm, toPlain, type WordsTerm } from "./search-te
 import { canBeMisspelt } from "./spelling.js";
 import { termPattern } from "./term-pattern.js";
 
-// What a search with `relax` tries, in this order, until something is found: all of the query; the words of its literal texts, whatever is
-// between them; most of the words, that is more than half; all of them with one spelling mistake in one; some of them. The number of the attempt is part of the cursor.
+// The attempts of a search with `relax`, in this order, until one finds something: all of the query; the words of its literal texts,
+// whatever is between them; most of the words, that is more than half; all of them with one spelling mistake in one; some of them. The
+// number of the attempt is part of the cursor.
 
-/** One of them. */
+/** One attempt of a search. */
 export type Attempt =
   | { readonly kind: "all" }
   | { readonly kind: "words" }
@@ -29,7 +30,7 @@ export function listAttempts(terms: readonly SearchTerm[], { relax = false, atLe
   return [all, ...words, ...some(terms.length - 1, half + 1), ...spelling, ...some(Math.min(half, terms.length - 1), 1)];
 }
 
-/** What an entry must contain in an attempt. `allowMistake`: the term, which now also matches the words of the store with one mistake. */
+/** Returns the terms that an entry must contain in an attempt. `allowMistake` extends a term by the words of the store with one mistake. */
 export function toMatching(terms: readonly SearchTerm[], attempt: Attempt, allowMistake: (term: WordsTerm) => WordsTerm): Matching {
   if (attempt.kind === "all") return matchAll(terms);
   const plain = terms.map(toPlain);
@@ -41,7 +42,7 @@ export function toMatching(terms: readonly SearchTerm[], attempt: Attempt, allow
 /** The words of a hit that are named at most. */
 const NAMED = 5;
 
-/** What the hits of an attempt have in common, for `SearchPage.matched`. */
+/** Returns the value of `SearchPage.matched` for the hits of an attempt. */
 function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: readonly SearchHit[]): SearchMatch {
   if (attempt.kind === "all" || attempt.kind === "words") return attempt;
   if (attempt.kind === "some") return { kind: "some", words: attempt.words, of: terms.length };
@@ -62,7 +63,7 @@ export function snippetsFor(request: SearchRequest, attempt: Attempt): SearchReq
   return attempt.kind === "spelling" ? { ...request, snippets: true } : request;
 }
 
-/** A page before it is known what its hits have in common. */
+/** A page of hits without the fields that `finishPage` adds. */
 export type UnmatchedPage = Omit<SearchPage, "matched" | "unclosedQuote">;
 
 /** The page of the attempt that found something, or of the last one. */

@@ -1,4 +1,4 @@
-// How the search compares characters. The index (FTS5, tokenizer unicode61 with remove_diacritics 2) and the scan of entries that are
+// The comparison of characters in a search. The index (FTS5, tokenizer unicode61 with remove_diacritics 2) and the scan of entries that are
 // not indexed must agree on every character; test/search/fold.property.test.ts compares both for all of them.
 
 /** Letters, digits and private characters make up words; all others separate them. The content of a character class. */
@@ -27,12 +27,12 @@ const SEPARATORS = /[\u19b0-\u19c9\u1cf2\u1cf3\uf8fe]/;
 const ANY_NON_ASCII = /[^\0-\x7f]/;
 const NON_ASCII = /[^\0-\x7f]/gu;
 
-/** Whether the text contains only ASCII characters. */
+/** True if the text contains only ASCII characters. */
 export function isAscii(text: string): boolean {
   return !ANY_NON_ASCII.test(text);
 }
 
-/** Whether the text starts with a character of a script written without spaces. Each of these characters is a word. */
+/** True if the text starts with a character of a script written without spaces. Each of these characters is a word. */
 export function isUnspaced(text: string): boolean {
   return text > "\u0e00" && STARTS_UNSPACED.test(text);
 }

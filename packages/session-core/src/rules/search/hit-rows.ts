@@ -8,7 +8,7 @@ import { FoldedText } from "./term-matcher.js";
 
 // The hits of a search, from the rows of either engine.
 
-/** What a hit tells of its entry. */
+/** The columns of an entry that its hit contains. */
 export interface EntryHitRow {
   readonly seq: number;
   readonly id: string;
@@ -39,7 +39,10 @@ export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly 
   };
 }
 
-/** Says in how many other sessions an entry of a hit is; "": in none. `isWithin`: one session was searched, which may have a copy. */
+/**
+ * Returns the number of other sessions that have the entry of a hit, as a phrase; "" if there are none. `isWithin`: the search was in
+ * one session, which may have a copy.
+ */
 export function describeCopies({ copies }: Pick<SearchHit, "copies">, isWithin = false): string {
   if (copies.length === 0) return "";
   const [one, several] = isWithin ? ["other session", "other sessions"] : ["fork", "forks"];

@@ -20,17 +20,17 @@ export function matchAll(terms: readonly SearchTerm[]): Matching {
   return { terms, atLeast: terms.length };
 }
 
-/** Whether an entry must contain every term. */
+/** True if an entry must contain every term. */
 export function needsAll({ terms, atLeast }: Matching): boolean {
   return atLeast >= terms.length;
 }
 
-/** Whether the index alone finds the entries: it has words without the characters between them, and does not know where in an entry they are. */
+/** True if the index alone finds the entries. It has words without the characters between them, and without their place in an entry. */
 export function isIndexed({ terms }: Matching, { places, tool }: SearchRequest): boolean {
   return places === undefined && tool === undefined && terms.every(({ kind }) => kind === "words");
 }
 
-/** Whether titles can match: a title has no role, type, file or tool, and only few words. */
+/** True if titles can match: a title has no role, type, file or tool, and only few words. */
 export function includesTitles(request: SearchRequest, matching: Matching): boolean {
   return (
     request.roles === undefined &&
@@ -43,7 +43,7 @@ export function includesTitles(request: SearchRequest, matching: Matching): bool
   );
 }
 
-/** Whether a search finds copies of entries: those of a session, or those that it names. */
+/** True if a search finds copies of entries: a search in one session, or in given entries. */
 export function showsCopies({ sessionId, seqs }: SearchRequest): boolean {
   return sessionId !== undefined || seqs !== undefined;
 }

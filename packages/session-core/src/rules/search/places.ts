@@ -80,7 +80,7 @@ function divideText(text: string): readonly Piece[] {
   ];
 }
 
-/** Whether a payload calls a tool of this name, in any case, or is its result. */
+/** True if a payload calls a tool of this name, in any case, or is its result. */
 export function usesTool(payload: EntryPayload, tool: string): boolean {
   if (payload.type !== "message") return false;
   const isNamed = (name: string | undefined) => name?.toLowerCase() === tool.toLowerCase();

@@ -12,15 +12,15 @@ export interface QueryMatch {
 
 /** Finds the terms of a query in texts, as a search does. */
 export interface QueryFinder {
-  /** How many terms the query has. */
+  /** The number of terms of the query. */
   readonly terms: number;
   /** The places of the terms, in order; of each term at most the first `most`. They may overlap. */
   readonly find: (text: string, most: number) => readonly QueryMatch[];
 }
 
 /**
- * Creates a finder of words and their parts, phrases, literal texts and expressions. `matched`: what the page of the search says; words
- * with a spelling mistake are found too. An expression that takes longer than 0.25 s for a text finds nothing in it.
+ * Creates a finder of words and their parts, phrases, literal texts and expressions. `matched`: the `matched` of the page of
+ * the search; words with a spelling mistake are found too. An expression that takes longer than 0.25 s for a text finds nothing in it.
  *
  * @throws {InvalidQueryError} as a search.
  * @example

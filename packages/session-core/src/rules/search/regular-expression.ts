@@ -46,7 +46,7 @@ const context = createContext({ work: undefined });
 const script = new Script("work()");
 let isLimited = false;
 
-/** How long matching texts of so many characters may take, in milliseconds. Usual expressions take 2 to 10 ms for a million. */
+/** Returns the time limit for matching texts of this length, in milliseconds. Usual expressions take 2 to 10 ms for a million. */
 export function limitFor(characters: number): number {
   return 250 + characters / 10_000;
 }

@@ -9,7 +9,7 @@ export interface WordsTerm {
   readonly words: string;
   /** The last word is a prefix. */
   readonly prefix: boolean;
-  /** How closely the words must be matched: `whole` words only, also the `start` of a word, or also any `part` of it. */
+  /** The required closeness of a match: `whole` words only, also the `start` of a word, or also any `part` of it. */
   readonly reach: "whole" | "start" | "part";
   /** Also words with one mistake match. `inIndex`: those of them that the index contains. */
   readonly misspelt?: { readonly inIndex: readonly string[] } | undefined;
@@ -32,7 +32,7 @@ export interface ExpressionTerm {
 /** One part of a search. */
 export type SearchTerm = WordsTerm | LiteralTerm | ExpressionTerm;
 
-/** What was typed, and as what it was understood where that is not obvious. */
+/** The terms of a query, and its interpretation where that is not obvious. */
 export interface ParsedQuery {
   /** Each once; none if there is nothing to look for. */
   readonly terms: readonly SearchTerm[];

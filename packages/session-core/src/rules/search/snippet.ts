@@ -12,7 +12,7 @@ export interface Snippet {
 /** The length before the start of the match, and of the whole snippet, in UTF-16 code units. */
 const BEFORE = 60;
 const LENGTH = 160;
-/** How much of the text is read for a snippet: white space takes less of it. */
+/** The length of the text that is read for a snippet. It exceeds `LENGTH` because runs of white space become one space. */
 const READ = 1000;
 
 /**

@@ -15,7 +15,7 @@ const SHORTEST = 4;
 const LONGEST = 24;
 const LETTERS = /^\p{L}+$/u;
 
-/** Whether a term is one word in which a mistake is looked for. A number or an id that differs in one digit is another one. */
+/** True if a term is one word that may match with a mistake. A number or an id that differs in one digit is another one. */
 export function canBeMisspelt(term: SearchTerm): boolean {
   if (term.kind !== "words") return false;
   const { words, prefix } = term;

@@ -1,11 +1,11 @@
 import type { Matching } from "./matching.js";
 import { createMatcher, type Fit, type FoldedText, type TermMatcher } from "./term-matcher.js";
 
-/** How a text has the terms of a search. */
+/** The occurrences of the terms of a search in a text. */
 export interface TermCounts {
-  /** How often each term occurs as whole words, in the order of the terms. */
+  /** The number of occurrences of each term as whole words, in the order of the terms. */
   readonly occurrences: readonly number[];
-  /** How closely the text has as many terms as are wanted. */
+  /** The least close match among the `atLeast` closest terms. */
   readonly fit: Fit;
 }
 

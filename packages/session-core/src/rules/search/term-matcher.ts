@@ -3,7 +3,7 @@ import { compileExpression, limitFor, runLimited } from "./regular-expression.js
 import type { LiteralTerm, SearchTerm, WordsTerm } from "./search-terms.js";
 import { anywherePattern, asciiPattern, termPattern, tokensOf } from "./term-pattern.js";
 
-/** How closely a term matches: 0: whole words; 1: a word starts with it; 2: it is another part of a word. */
+/** The closeness of a match: 0: whole words; 1: a word starts with it; 2: it is another part of a word. */
 export type Fit = 0 | 1 | 2;
 
 /** A place where a term occurs, in UTF-16 code units. */
@@ -41,8 +41,8 @@ export class FoldedText {
 }
 
 /**
- * Creates the matcher of a term. It matches what the index finds, and tells how closely. In a text with a run of some millions of characters, the
- * pattern of a phrase and an expression of a query can exceed the stack of V8: then the places after that are not found.
+ * Creates the matcher of a term. It finds the same matches as the index, and the closeness of each. In a text with a run of some millions
+ * of characters, the pattern of a phrase and an expression of a query can exceed the stack of V8: then it does not find later matches.
  */
 export function createMatcher(term: SearchTerm): TermMatcher {
   const { visit } = toMatcher(term);
@@ -114,7 +114,7 @@ function toFit(isStart: boolean, isEnd: boolean): Fit {
   return isEnd ? 0 : 1;
 }
 
-/** Whether the text has an ASCII letter in lower case or a digit there. */
+/** True if the text has an ASCII letter in lower case or a digit at this index. */
 function isWord(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39);

@@ -54,7 +54,7 @@ export function anywherePattern(words: string): string {
   return `(?:${start ? START : ""}(?<start>)|)${pieces.join("\\s+")}(?:${end ? END : ""}(?<end>)|)`;
 }
 
-/** What is between two words of a phrase. An accent after a letter belongs to the word. */
+/** Returns the pattern for the characters between two words of a phrase. An accent after a letter belongs to the word. */
 function gap(before: string, after: string): string {
   return isUnspaced(before) || isUnspaced(after) ? `${SEPARATOR}*` : `${ACCENT}*[^${WORD_CHARACTERS}${ACCENTS}]${SEPARATOR}*`;
 }

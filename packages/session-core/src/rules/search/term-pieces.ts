@@ -17,7 +17,7 @@ const SHORTEST = 2;
 /** The most words of a literal text that are looked up. */
 const MOST_PIECES = 8;
 
-/** What an index can look up of a term that has to be read; none: nothing. Each piece is in every match. */
+/** Lists the pieces that an index can look up of a term that matches by its text; empty if there are none. Every match has each piece. */
 export function listPieces(term: LiteralTerm | ExpressionTerm): readonly Piece[] {
   const pieces: readonly Piece[] =
     term.kind === "literal" ? piecesOf(term) : requiredWords(term.words).map((text) => ({ text, place: "anywhere" }));

@@ -8,7 +8,7 @@ import { createCounter, type TermCounts } from "./term-counter.js";
 import { FoldedText } from "./term-matcher.js";
 import { createPrefilter } from "./term-pattern.js";
 
-/** A matching entry, with what its rank depends on. `E`: what names the entry. */
+/** A matching entry and the values that determine its rank. `E`: the members that identify the entry. */
 export type TextHit<E> = E & TermCounts & { /** The length of the text, in words. */ readonly words: number };
 
 /** An entry to be scanned. */

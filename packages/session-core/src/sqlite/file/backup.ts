@@ -9,7 +9,7 @@ import { SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError, toStoreError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
 
-/** How many pages a backup copies before it returns to the event loop. */
+/** The number of pages that a backup copies before it returns to the event loop. */
 const BACKUP_PAGES = 2000;
 
 /** Copies a database to `path`. Leaves no file after a failure. @throws {TargetExistsError}, errors of SQLite, `signal.reason`. */
@@ -89,7 +89,7 @@ function linkOrRename(partial: string, path: string): void {
   }
 }
 
-/** Whether a link failed because the file system has no hard links. */
+/** True if a link failed because the file system has no hard links. */
 function lacksHardLinks(error: unknown): boolean {
   return error instanceof Error && "code" in error && NO_LINKS.has(String(error.code));
 }

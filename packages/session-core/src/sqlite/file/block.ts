@@ -6,7 +6,7 @@ import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
 export const BLOCK_ENTRIES = 64;
 export const BLOCK_BYTES = 128 * 1024;
 
-/** How the data of a block is compressed. */
+/** The number of the compression method of a block's data. */
 const DEFLATE_RAW = 1;
 
 // Level 6: level 9 saves 0.3 % of the payloads at half the speed, level 1 costs 4 % (measured on sessions of pi and Claude Code).
@@ -183,7 +183,7 @@ const START_BYTES = 1024;
 /** Decompresses the start of a block up to an entry; undefined if that is most of the block, or more than estimated. */
 function decompressStart(block: EncodedBlock, upTo: EntrySeq): Layout | undefined {
   let share = (upTo - block.first_seq + 1) / (block.last_seq - block.first_seq + 1);
-  // The first estimate takes all texts as equally long; the second one knows their lengths.
+  // The first estimate assumes that all texts are equally long; the second one uses their lengths.
   for (let estimate = 0; estimate < 2 && share <= START_SHARE; estimate++) {
     const raw = inflate(block, block.data.subarray(0, Math.ceil(block.data.length * share * START_MARGIN) + START_BYTES));
     if (!raw.includes(NEWLINE)) return undefined;
@@ -196,7 +196,7 @@ function decompressStart(block: EncodedBlock, upTo: EntrySeq): Layout | undefine
   return undefined;
 }
 
-/** Decompresses at most what the row of the block says, because a few bytes of data can decompress to gigabytes. */
+/** Decompresses at most the size in the row of the block, because a few bytes of data can decompress to gigabytes. */
 function inflate({ entries, payload_bytes }: EncodedBlock, data: Buffer): Buffer {
   const most = payload_bytes + (entries + 1) * PAIR_BYTES;
   if (most < 1 || most > MOST_BYTES) throw new BlockFault("its size is out of range");

@@ -7,13 +7,13 @@ export type OnProgress = (done: number, total: number) => void;
 /** `full`: acknowledged writes survive a power loss. `normal`: after a power loss the most recent transactions may be missing; the file stays consistent. */
 export type Durability = "full" | "normal";
 
-/** How to open a store file. */
+/** Options for opening a store file. */
 export interface ConnectionOptions {
   readonly path: string;
   /** `create` creates a missing file and its folder; the others throw `StoreNotFoundError`. */
   readonly mode: "create" | "read-write" | "read-only";
   readonly durability: Durability;
-  /** How long a write waits for the lock of another process, in milliseconds. */
+  /** The time that a write waits for the lock of another process, in milliseconds. */
   readonly busyTimeoutMs: number;
   /** Maximum size of the file in bytes; a larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;

@@ -10,7 +10,7 @@ import { type OpenedDatabase, openDatabase, openToCheck, releaseFreePages } from
 import { isSqliteError, toOpenError, toStoreError } from "./sqlite-errors.js";
 import type { StoreFile } from "./store-file.js";
 
-/** How old the last check of the file may be before a read, and before a write, in milliseconds. A write also checks after its commit. */
+/** The maximum age of the last file check before a read and before a write, in milliseconds. A write also checks after its commit. */
 const CHECK_BEFORE_READ_MS = 1000;
 const CHECK_BEFORE_WRITE_MS = 50;
 
@@ -35,7 +35,7 @@ export class Connection {
   readonly #versionNow: Database.Statement<[], number>;
   /** Only of a read-only file of an older version. */
   #oldVersion: OldVersionViews | undefined;
-  /** Whether deleted text may still be in the WAL. */
+  /** True if deleted text may still be in the WAL. */
   #needsTruncate = false;
   readonly path: string;
   readonly readOnly: boolean;
@@ -95,8 +95,8 @@ export class Connection {
   }
 
   /**
-   * Like `write`, but does not wait until the transaction is on the disk: for transactions that change only the form of what is
-   * stored. A power loss may undo them, the latest first; nothing that was acknowledged before is lost.
+   * Like `write`, but does not wait until the transaction is on the disk: for transactions that change only the form of the
+   * stored data. A power loss may undo them, the latest first; earlier acknowledged transactions are not lost.
    */
   writeUnsynced<T>(body: () => T): T {
     if (this.#durability === "normal" || this.readOnly || this.#database.inTransaction || !this.#database.open) return this.write(body);

@@ -43,7 +43,7 @@ function readVersion(): string | undefined {
 }
 
 /**
- * Whether this version of the driver runs on this version of Node. Version 13 uses functions of Node-API that Node 20 lacks
+ * True if this version of the driver runs on this version of Node. Version 13 uses functions of Node-API that Node 20 lacks
  * and crashes there with a segmentation fault; version 12 is aborted by the cleanup hooks of Node 24.19 to 25, fixed in Node 26.
  */
 function isCompatible(driver: string, node: string): boolean {

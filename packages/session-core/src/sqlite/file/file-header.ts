@@ -47,11 +47,11 @@ function isBoughStore(header: Buffer): boolean {
   return header.length >= HEADER_BYTES && hasMagic(header) && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
 }
 
-/** How much the schema cookie of an open store may have grown since the last check. */
+/** The maximum increase of the schema cookie of an open store since the last check. */
 const MOST_SCHEMA_CHANGES = 10_000;
 
 /**
- * Whether the header `now` can be a later state of the header `before`. The header of another store copied over it cannot:
+ * True if the header `now` can be a later state of the header `before`. The header of another store copied over it cannot:
  * each store and each backup starts with a random schema cookie. VACUUM, ANALYZE and a new index increase it by a few.
  */
 export function isSuccessor(before: Buffer, now: Buffer): boolean {
@@ -68,7 +68,7 @@ const JOURNAL_PAGES_OFFSET = 16;
 const JOURNAL_HEADER_BYTES = 28;
 
 /**
- * Whether the transaction that created the file was interrupted, for example by a power loss: its journal records that the
+ * True if the transaction that created the file was interrupted, for example by a power loss: its journal records that the
  * file was empty before, and SQLite will truncate it when it opens the file.
  */
 function isUnfinished(path: string): boolean {

@@ -3,10 +3,10 @@ import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
 import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
 import type { OnProgress } from "./connection-options.js";
 
-/** How many entries are read at once. */
+/** The number of entries that one query reads. */
 const ROWS_AT_ONCE = 1000;
 
-/** How many blocks are kept open: the entries of several sessions may have arrived in turns. */
+/** The number of blocks that are kept open: the entries of several sessions may have arrived in turns. */
 const OPEN_BLOCKS = 8;
 
 interface OldRow {

@@ -99,7 +99,7 @@ export class OldVersionViews {
     return version < SUPPORTED_VERSION ? new OldVersionViews(file, version) : undefined;
   }
 
-  /** Whether another process has migrated the file since. Cost: one pragma. */
+  /** True if another process has migrated the file since. Cost: one pragma. */
   get areOutdated(): boolean {
     return readVersion(this.#file) !== this.version;
   }
@@ -115,7 +115,7 @@ function viewsFor(version: number): readonly OldView[] {
   return VIEWS.filter(({ from = 0, until }) => from <= version && version < until);
 }
 
-// SQL cannot read what is compressed in blocks.
+// SQL cannot read payloads that are compressed in blocks.
 function collectCustomTypes(file: Database): void {
   file.exec("CREATE TEMP TABLE custom_type_of_entry (entry_seq INTEGER PRIMARY KEY, custom_type TEXT NOT NULL)");
   const insert = file.prepare("INSERT INTO temp.custom_type_of_entry VALUES (?, ?)");

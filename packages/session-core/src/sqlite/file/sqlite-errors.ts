@@ -9,7 +9,7 @@ interface SqliteError extends Error {
   readonly code: string;
 }
 
-/** Whether this is an error of SQLite with this result code, or one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
+/** True for an error of SQLite with this result code, or with one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
 export function isSqliteError(error: unknown, code = "SQLITE_"): error is SqliteError {
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith(code);
 }

@@ -109,7 +109,7 @@ export class StoreFile {
     if (this.#lossReason !== undefined) throw new StoreUnavailableError(this.path, `${this.#lossReason}; open the store again`);
   }
 
-  /** Whether the file was replaced or cannot be checked. */
+  /** True if the file was replaced or cannot be checked. */
   get isLost(): boolean {
     try {
       this.requireCurrent(0);

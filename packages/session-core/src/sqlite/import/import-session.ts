@@ -24,7 +24,7 @@ export function importSession(
   fileTools: FileTools,
 ): ImportedSession {
   const claimedId = source.header.sessionId;
-  // What this file gave earlier is in this session, whatever its id became.
+  // The session with the entries of earlier imports of this file, whatever its id is now.
   for (let sessionId = options.sync?.known?.sessionId ?? claimedId; ; ) {
     try {
       const imported = writeInBulk(connection, () => importIntoFile(connection, sessionId, source, options, validate, fileTools));

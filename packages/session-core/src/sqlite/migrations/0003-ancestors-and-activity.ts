@@ -1,4 +1,4 @@
-// How many levels a waypoint leads up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
+// The numbers of levels that waypoints lead up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
 const STRIDES = [65_536, 4_096, 256, 16] as const;
 
 /**

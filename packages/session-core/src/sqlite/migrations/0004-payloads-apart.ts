@@ -98,11 +98,11 @@ export function columnsFrom(old: string): string {
     FROM ${old} AS edit`;
 }
 
-/** How many rows are copied between two reports of progress. */
+/** The number of rows that are copied between two reports of progress. */
 const ROWS_AT_ONCE = 1000;
 
 /**
- * Separates the payload of an entry from its skeleton: what draws a tree reads about 160 bytes an entry, and payloads are
+ * Separates the payload of an entry from its skeleton: drawing a tree reads about 160 bytes of each entry, and payloads are
  * compressed in blocks. The table `entry` is made again, because SQLite cannot change the columns of a table.
  */
 export const payloadsApart = {

@@ -5,7 +5,7 @@ export const partsOfWords = {
     `CREATE TABLE word (
        word TEXT PRIMARY KEY                        -- of an entry or a title, as the search index has it; 3 to 40 characters, no number
      ) STRICT, WITHOUT ROWID`,
-    // What FTS5 has as words; these tables store nothing.
+    // The words in the indexes of FTS5; these tables store nothing.
     "CREATE VIRTUAL TABLE entry_text_word USING fts5vocab (entry_text, row)",
     "CREATE VIRTUAL TABLE session_text_word USING fts5vocab (session_text, row)",
     `INSERT INTO word SELECT term FROM (SELECT term FROM entry_text_word UNION SELECT term FROM session_text_word)

@@ -7,7 +7,7 @@ import { parseStoredPayload } from "../../entry/stored-payload.js";
 import type { OnProgress } from "../file/connection-options.js";
 import { payloadsFrom } from "../file/old-payloads.js";
 
-/** Copies of an entry know what they are copies of, and usage says how many replies reported it. */
+/** Adds to entries the origin of which they are copies, and to usage the number of replies that reported it. */
 export const origins = {
   name: "0009-origins",
   statements: [
@@ -18,7 +18,7 @@ export const origins = {
     "CREATE INDEX entry_inherited ON entry (session_seq, seq) WHERE inherited = 1",
   ],
   run(file: Database, onProgress?: OnProgress): void {
-    // What was added before says only sums: a model without any figure recorded none.
+    // Older rows have only sums: the replies of a model without any figure recorded none.
     file.exec(`UPDATE usage_total SET recorded_replies = replies
       WHERE input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + cost_usd <> 0`);
     setKeys(file, onProgress);
@@ -54,7 +54,7 @@ function parse(kind: number, json: string) {
   }
 }
 
-/** What forks have copied refers to the entry of their source, or has the origin of it; so has what agents copied under the same id. */
+/** Sets the origin of entries that forks, or agents under the same id, have copied: the origin of the source, or a reference to it. */
 function setReferences(file: Database): void {
   const sessions = file
     .prepare<[], { seq: number; id: string; parent: string }>(

@@ -6,11 +6,11 @@ import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import { type BlockRow, openBlock } from "./payloads.js";
 
-/** How many of the newest payloads of an active session stay rows, so that its context reads without decompressing. */
+/** The number of the newest payloads of an active session that stay rows, so that its context reads without decompressing. */
 const KEPT_ROWS = 128;
 const IDLE_AFTER_MS = 60 * 60 * 1000;
 
-/** The next block: what it replaces, and what it will hold. */
+/** The next block: the rows and the block that it replaces, and its payloads. */
 export interface PackPlan {
   readonly session: SessionSeq;
   /** The rows that the block replaces. */

@@ -22,7 +22,7 @@ export const PAYLOAD_JOIN = "LEFT JOIN payload ON payload.entry_seq = entry.seq"
 /** In bytes. */
 const LARGE = 64 * 1024;
 
-/** A row of a page of many. Its payload is left out if it is large, so that the page takes little memory, whatever is in it. */
+/** A row of a page of many. It omits a large payload, which bounds the memory of the page. */
 export interface PagedPayloadRow extends PayloadRow {
   readonly payload_bytes: number;
 }
@@ -40,7 +40,7 @@ export function completeRow(connection: Connection, row: PagedPayloadRow): Paylo
   return row.payload_bytes <= LARGE ? row : (connection.get(rowOf, { seq: row.seq }) ?? row);
 }
 
-/** How many blocks are kept open for each connection, and how many bytes they may take. */
+/** The maximum number of blocks that are kept open for each connection, and their maximum size in bytes. */
 const MOST_BLOCKS = 64;
 const MOST_BYTES = 8 * 1024 * 1024;
 

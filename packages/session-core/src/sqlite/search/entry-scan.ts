@@ -20,17 +20,17 @@ interface HasSeq {
   readonly seq: EntrySeq;
 }
 
-/** A matching entry, with what its rank depends on. */
+/** A matching entry and the values that determine its rank. */
 export type ScanHit = TextHit<HasSeq>;
 
-/** How many entries one query reads. */
+/** The number of entries that one query reads, and that the first one reads. */
 const PAGE_ENTRIES = 500;
 const FIRST_PAGE_ENTRIES = 100;
 
 type ScanRow = PagedPayloadRow & Pick<EntryTable, "type">;
 
 /**
- * A scan of entries: of those that are not indexed, and of those for which the index cannot say whether they match. Reads their payloads;
+ * A scan of the entries that are not indexed, and of those for which the index cannot decide whether they match. Reads their payloads;
  * parses those that can match.
  */
 export class EntryScan {
@@ -55,7 +55,7 @@ export class EntryScan {
     return this.#scan.hits;
   }
 
-  /** Whether all entries have been scanned. */
+  /** True if all entries have been scanned. */
   get isDone(): boolean {
     return this.#nextCandidate >= this.#candidates.length && this.#after >= this.#tail.to;
   }

@@ -12,7 +12,7 @@ import { findPayloadText } from "./search-index.js";
 import { allOf, sessionConditions } from "./search-query.js";
 import { findFittingRows } from "./term-rows.js";
 
-// What a page of a search shows: entries and titles with their snippets.
+// The hits of a page of a search: entries and titles with their snippets.
 
 /** A row of a matching entry. */
 interface HitRow extends PayloadRow, Omit<EntryHitRow, "is_private" | "seq">, Pick<EntryTable, "preview"> {

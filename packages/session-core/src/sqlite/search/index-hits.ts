@@ -8,8 +8,8 @@ import { lastIndexedSeq } from "./search-index.js";
 import { allOf, entryConditions, ftsExpression, numberConditions, termExpression } from "./search-query.js";
 import { type FittingRow, findFittingRows } from "./term-rows.js";
 
-// The hits of a search in the index: those with whole words, which FTS5 ranks, and those with parts of words. `from` is the last row number that the search looks up there; the scan has those after it.
-// While a search goes on, the index may have grown beyond it.
+// The hits of a search in the index: those with whole words, which FTS5 ranks, and those with parts of words. `from` is the last row
+// number that the search looks up there; the scan has those after it. During a search, the index may grow beyond it.
 
 // CROSS JOIN makes SQLite start with the index of words. Otherwise it queries the index for each entry of the session, which took
 // 9 s for 20,000 matches.

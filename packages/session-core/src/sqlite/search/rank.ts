@@ -22,7 +22,7 @@ const countRows = query<{ match: string }, { total: number }>(({ sql, p }) =>
   rawQuery(sql<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
-/** Returns how many rows of the index contain the term; for a term that the index does not know, how many of the hits. */
+/** Returns the number of rows of the index that contain the term; for a term that is not indexed, the number of hits that do. */
 function countMatches(connection: Connection, term: SearchTerm, at: number, hits: readonly ScanHit[]): number {
   if (term.kind !== "words") return hits.filter(({ occurrences }) => (occurrences[at] ?? 0) > 0).length;
   return connection.get(countRows, { match: termExpression(term) })?.total ?? 0;

@@ -59,8 +59,8 @@ export function entryConditions(request: SearchRequest): readonly RawBuilder<boo
 }
 
 /**
- * Returns the conditions on the row number of an entry: it is one of those that the request names, and not private unless the request
- * includes these. `seq` is the column of row numbers.
+ * Returns the conditions on the row number of an entry: the request names it, and the entry is not private unless the request includes
+ * private entries. `seq` is the column of row numbers.
  */
 export function numberConditions(request: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
   const { seqs, includePrivate } = request;

@@ -104,7 +104,7 @@ class Search {
     return hits;
   }
 
-  /** A scan of what the index does not have; if the index cannot tell which entries match, also of those that can. */
+  /** Creates a scan of the entries that are not indexed and, if the index cannot decide which entries match, of the candidates. */
   #startScan(connection: Connection, tail: Tail): EntryScan {
     const rows = rowsToSearch(connection, this.#request, tail.from);
     const notIndexed = listNotIndexed(connection, rows);
@@ -118,7 +118,7 @@ class Search {
     return new EntryScan({ from: all.from - 1, to: all.to }, this.#matching, this.#request);
   }
 
-  /** What the hits of a scan depend on. */
+  /** Returns the key of a scan: everything on which its hits depend. */
   #scanKey(tail: Tail): string {
     return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, this.#position.attempt, tail]);
   }
@@ -168,14 +168,14 @@ interface HasSeq {
   readonly seq: number;
 }
 
-/** What was found: in the index with whole words, in the index with parts of words, and by the scan. */
+/** The rows that were found: in the index with whole words, in the index with parts of words, and by the scan. */
 interface FoundRows {
   readonly whole: number;
   readonly parts: readonly FittingRow[];
   readonly scanned: readonly ScanHit[];
 }
 
-/** Where a page starts. `tail`: what the first page scanned, so that all pages see the same entries in the same order. */
+/** The start of a page. `tail`: the range that the first page scanned, so that all pages read the same entries in the same order. */
 interface Position {
   readonly offset: number;
   readonly tail: Tail | undefined;

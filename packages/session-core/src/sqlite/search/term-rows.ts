@@ -65,7 +65,7 @@ export function findFittingRows(connection: Connection, { terms, atLeast }: Matc
   return rows;
 }
 
-/** How closely a row has its `wanted` closest terms. */
+/** Returns the least close match among the `wanted` closest terms of a row; undefined if the row has fewer terms. */
 function fitOf(marks: readonly RowMarks[], at: number, wanted: number): Fit | undefined {
   let [whole, starts, parts] = [0, 0, 0];
   for (const mark of marks) {
@@ -79,7 +79,7 @@ function fitOf(marks: readonly RowMarks[], at: number, wanted: number): Fit | un
   return whole + starts + parts >= wanted ? 2 : undefined;
 }
 
-/** null: the index does not know. */
+/** Marks the rows that contain a term; null if the index cannot decide it. */
 function markRows(connection: Connection, term: SearchTerm, range: IndexRange): RowMarks | null {
   const marks = new Uint8Array(Math.max(0, range.to - range.from + 1));
   switch (term.kind) {

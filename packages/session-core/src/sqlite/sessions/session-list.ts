@@ -146,7 +146,7 @@ function cursorConditions(cursor: string | undefined): readonly Condition[] {
 }
 
 function hasMember({ key, value }: MetadataRow): Condition {
-  // `+`: asked for each session of the list, not the other way round.
+  // `+`: SQLite checks it for each session of the list, not the other way round.
   return sql`EXISTS (SELECT 1 FROM session_metadata AS other WHERE other.key = ${key} AND other.value = ${value} AND other.session_seq = +session.seq)`;
 }
 

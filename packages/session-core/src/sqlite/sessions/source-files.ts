@@ -149,7 +149,7 @@ const forgetSession = query<{ session: SessionSeq }>(({ db, p }) =>
     .where("session_seq", "=", p.session),
 );
 
-/** Removes what was kept of a session that is deleted, except that it was. Call it inside `write`. */
+/** Clears the source records of a deleted session; their rows stay, without a session. Call it inside `write`. */
 export function forgetSourceSession(connection: Connection, session: SessionSeq): void {
   connection.run(forgetSession, { session });
 }

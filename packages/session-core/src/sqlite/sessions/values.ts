@@ -134,7 +134,7 @@ const valueRowsOf = query<{ key: string; sessions: string }, ValueRow & { readon
       CROSS JOIN value ON value.session_seq = session.seq AND value.key = ${p.key}`),
 );
 
-/** How many sessions one query asks. */
+/** The number of sessions whose values one query reads. */
 const SESSIONS_AT_ONCE = 500;
 
 /** Returns the value of one key of several sessions, in the order of the ids. Sessions without one are missing. Call it inside `read`. */

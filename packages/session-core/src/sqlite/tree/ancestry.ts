@@ -9,7 +9,7 @@ import { query, rawQuery } from "../query.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import { findEntryId, requireEntrySeq } from "./entry-rows.js";
 
-/** How many levels a waypoint leads up, largest first. */
+/** The numbers of levels that waypoints lead up, largest first. */
 const STRIDES = [65_536, 4_096, 256, 16];
 
 // Parents have lower row numbers, so the climb stops at the first row number that is not above the goal.
@@ -25,7 +25,7 @@ const climb = query<{ from: EntrySeq; to: EntrySeq }, { seq: EntrySeq }>(({ sql,
     SELECT min(seq) AS seq FROM up`),
 );
 
-/** Whether `ancestor` is `seq` or above it. Cost: logarithmic in the entries between them. */
+/** True if `ancestor` is `seq` or above it. Cost: logarithmic in the entries between them. */
 export function isOnPath(connection: Connection, ancestor: EntrySeq, seq: EntrySeq | null): boolean {
   if (seq === null || ancestor > seq) return false;
   if (ancestor === seq) return true;
@@ -62,7 +62,7 @@ const insertWaypoint = query<{ entry: EntrySeq; above: EntrySeq }>(({ db, p }) =
   db.insertInto("entry_waypoint").values({ entry_seq: p.entry, above_seq: p.above }),
 );
 
-/** How far up the nearest waypoint leads. */
+/** The number of levels that the nearest waypoint leads up. */
 export const SHORTEST_STRIDE = 16;
 
 /**

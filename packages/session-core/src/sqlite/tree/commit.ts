@@ -54,7 +54,7 @@ function runBatch(
   seen: PathState,
   writes: readonly ValidatedWrite[],
 ): BatchResult {
-  // A write of an entry or a move fails by itself if the session was deleted; to remove what is not there does not.
+  // A write of an entry or a move fails by itself if the session was deleted; removing a missing row does not.
   if (!writes.some(({ kind }) => kind === "entry" || kind === "moveLeaf")) requireSessionSeq(connection, session);
   const target = new StoredSession(connection, session);
   const { entries, leaf } = new BatchWriter(target, batch, seen).run(writes);

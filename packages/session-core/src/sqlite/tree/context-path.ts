@@ -84,7 +84,7 @@ const payloadBySeq = query<{ seq: EntrySeq }, TypedPayloadRow>(({ db, p }) =>
     .where("seq", "=", p.seq),
 );
 
-/** How many payloads are cached: a few settings for each open session of a process. */
+/** The maximum number of cached payloads: a few settings for each open session of a process. */
 const MOST_CACHED = 64;
 
 /**

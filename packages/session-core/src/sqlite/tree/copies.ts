@@ -18,14 +18,14 @@ import { deleteSession as deleteSessionRows, resolveSession, type SessionRef } f
 import { parsePayload, type TypedPayloadRow } from "./entry-rows.js";
 import { insertUsage } from "./statistics.js";
 
-// Copies of entries in several sessions: which of them is the original, and what follows for the totals. All that a store sums counts the
-// originals only, so a sum costs the same with and without copies. An append looks for no copies: only an import brings entries that
-// another session may have.
+// Copies of entries in several sessions: decides which of them is the original, and updates the totals. The totals of a store count
+// originals only, so a sum costs the same with and without copies. An append does not search for copies: only an import adds entries
+// that another session may have.
 
-/** How many origins one statement looks up. */
+/** The number of origins that one statement looks up. */
 const AT_ONCE = 5_000;
 
-/** What an import has added to a session. */
+/** The entries that an import has added to a session. */
 export interface AddedEntries {
   /** The first new entry. */
   readonly from: EntrySeq;
@@ -196,7 +196,7 @@ function readShared(connection: Connection, origins: readonly string[]): readonl
 
 type UsageRow = TypedPayloadRow & { readonly inherited: 0 | 1 };
 
-/** How many payloads are read at once. */
+/** The number of payloads that one query reads. */
 const PAGE = 500;
 
 // Replies, compactions, summaries of branches.
@@ -273,7 +273,7 @@ function linkToSource(connection: Connection, session: SessionSeq): void {
 
 /** Marks the copies of a session that was copied from another store, where other sessions had the originals. Its links are those of that store. */
 export function connectCopied(connection: Connection, session: SessionRef, parentId: SessionId | null): void {
-  // Its usage was copied as it is split there; what is inherited here is found out anew.
+  // The copied usage has the split of the other store; this counts again which of it is inherited here.
   recountUsage(connection, session.seq);
   markCopies(connection, session, { from: toEntrySeq(0), references: new Set(parentId === null ? [] : [parentId]) });
 }

@@ -64,7 +64,7 @@ class CopyWriter {
     this.#ends = new TreeEnds(session.seq);
   }
 
-  /** The row number of the entry at a place: an older one, or one of those that are inserted. */
+  /** Returns the row number of the entry at a place: of an older entry, or of one that this part inserts. */
   seqAt(place: number | null): EntrySeq | null {
     if (place === null) return null;
     return this.#places.seqAt(place) ?? toEntrySeq(this.#first + place - this.#places.count - 1);

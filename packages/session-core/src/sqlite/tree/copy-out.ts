@@ -39,7 +39,7 @@ const usageOf = query<Session, Omit<CopiedUsage, "inherited"> & { inherited: 0 |
     FROM usage_total WHERE session_seq = ${p.session} ORDER BY inherited, provider, model`),
 );
 
-/** Reads what a session has besides its entries. Call it inside `read`. */
+/** Reads a session without its entries. Call it inside `read`. */
 export function readCopiedState(connection: Connection, key: SessionKey): CopiedState | undefined {
   const row = findSessionRow(connection, key);
   if (row === undefined) return undefined;

@@ -38,7 +38,7 @@ const ORDERS = ["oldest", "newest"] as const;
 const YES_NO = [true, false];
 
 /**
- * Declares the queries of a list, one for each combination of order and filters: a condition that is not asked for would be
+ * Declares the queries of a list, one for each combination of order and filters: a condition that no caller sets would be
  * evaluated for every row, and without it `custom_type` is searched in its index. Returns the one for a list.
  */
 export function listQueries<R>(columns: string, joins = ""): (listing: EntryListing) => Query<ListParameters, R> {
@@ -84,7 +84,7 @@ const byIds = query<{ session: SessionSeq; ids: string }, EntryRow>(({ sql, p })
     FROM json_each(${p.ids}) AS wanted CROSS JOIN entry ON entry.session_seq = ${p.session} AND entry.id = wanted.value ${sql.raw(ENTRY_JOINS)}`),
 );
 
-/** How many entries one query reads. */
+/** The number of entries that one query reads. */
 const IDS_AT_ONCE = 500;
 
 /** Reads entries by id, in the order of the ids. Unknown ids are missing. Call it inside `read`. */

@@ -25,7 +25,7 @@ export interface WriteTarget extends SessionRef {
   readonly fileTools: FileTools;
 }
 
-/** How many entries of a long write are held in memory at most, for the ends of the tree. */
+/** The maximum number of entries of a long write that are held in memory, for the ends of the tree. */
 const MOST_HELD = 10_000;
 
 /** The result of an append. `isKnown`: an equal entry of the same id existed, and nothing was written. */

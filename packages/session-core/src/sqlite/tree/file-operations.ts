@@ -24,7 +24,7 @@ const operationRow = query<FileOperationTable>(({ db, p }) =>
   }),
 );
 
-/** Inserts what a tool call does with a file. */
+/** Inserts the operation of a tool call on a file. */
 export function insertOperation(connection: Connection, row: FileOperationTable): void {
   connection.run(operationRow, row);
 }

@@ -15,7 +15,7 @@ interface Shift {
   readonly from: SessionSeq;
   readonly to: SessionSeq;
   readonly by: number;
-  /** What the origins of the copies begin with, if the entries have none. */
+  /** The prefix of the origins of the copies of entries that have no origin. */
   readonly origins: string;
 }
 
@@ -53,7 +53,7 @@ type CopiedColumns = {
   >;
 };
 
-/** What is copied, the referenced tables first. A new table or column has to be added here, or it does not compile. */
+/** The copied tables and columns, the referenced tables first. A new table or column has to be added here, or it does not compile. */
 const COPIED: CopiedColumns = {
   entry: {
     seq: "shifted",

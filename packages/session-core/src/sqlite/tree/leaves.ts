@@ -181,7 +181,7 @@ const anyMove = query<{ session: SessionSeq; name: string }, { seq: number }>(({
     .limit(1),
 );
 
-/** Whether a leaf has a move that can be undone or redone: appends and imports record none. */
+/** True if a leaf has a move that can be undone or redone: appends and imports record none. */
 export function hasLeafMoves(connection: Connection, session: SessionSeq, name: string): boolean {
   return connection.get(anyMove, { session, name }) !== undefined;
 }

@@ -79,7 +79,7 @@ const newestTips = query<{ session: SessionSeq; from: EntrySeq; before: number; 
     .limit(p.limit),
 );
 
-/** How many tips are read at once. */
+/** The number of tips that one query reads. */
 const TIPS_AT_ONCE = 100;
 
 /**

@@ -48,7 +48,7 @@ const addToKind = query<{ session: SessionSeq; kind: number; entries: number }>(
     ON CONFLICT (session_seq, kind) DO UPDATE SET entries = entries + excluded.entries`),
 );
 
-/** Collects what new entries add to the totals of their session, and adds it to the stored ones. */
+/** Collects the increments of a session's totals by new entries, and adds them to the stored totals. */
 export class SessionTotals extends EntryTotals {
   readonly #session: SessionSeq;
   readonly #inherited: 0 | 1;

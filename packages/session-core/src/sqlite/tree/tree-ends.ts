@@ -15,7 +15,7 @@ const tipAt = query<{ session: SessionSeq; entry: EntrySeq }, { seq: EntrySeq }>
   db.selectFrom("tip").select("entry_seq as seq").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
 );
 
-/** Whether an entry has no children. One lookup. */
+/** True if an entry has no children. Cost: one lookup. */
 export function isTip(connection: Connection, session: SessionSeq, entry: EntrySeq): boolean {
   return connection.get(tipAt, { session, entry }) !== undefined;
 }
@@ -52,12 +52,12 @@ export class TreeEnds {
     else this.#hasChildren.set(parent, true);
   }
 
-  /** How many entries are held. */
+  /** The number of entries that are held. */
   get size(): number {
     return this.#hasChildren.size;
   }
 
-  /** Writes what was collected. Call it inside `write`, after the entries. */
+  /** Writes the collected changes. Call it inside `write`, after the entries. */
   flush(connection: Connection): void {
     const session = this.#session;
     const tips = [...this.#hasChildren].flatMap(([entry, hasChildren]) => (hasChildren ? [] : [entry]));

@@ -9,7 +9,7 @@ import type { Rule } from "./rule.js";
 /** The first format version with these tables. */
 const SINCE = 5;
 
-/** The rules of what reads are answered from: tips, branch points, counts by kind. */
+/** The rules of the derived tables that reads use: tips, branch points, counts by kind. */
 export const DERIVED_RULES: readonly Rule[] = [
   {
     rule: "wrong-tip",

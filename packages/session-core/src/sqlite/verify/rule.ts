@@ -13,7 +13,7 @@ export interface Rule {
   readonly rule: Violation["rule"];
   /** Describes a violation; completes the sentence "Entry X of session Y: …". */
   readonly describe: (row: BrokenRow) => string;
-  /** The first format version with what the rule is about. Default 1. */
+  /** The first format version that has the data of the rule. Default 1. */
   readonly since?: number;
   /** Selects the rows that break the rule, as session_id, entry_id and detail. `within` restricts it to one session. */
   readonly broken: (within: RawBuilder<unknown>) => RawBuilder<BrokenRow>;
