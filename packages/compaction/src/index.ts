@@ -36,7 +36,7 @@ export type {
   SuppliedCompaction,
 } from "./run/options.js";
 
-// What results, events and hooks contain
+// Types in results, events and hooks
 export type { Fidelity } from "./extract/fidelity.js";
 export type { Fact, FactKind } from "./extract/find-facts.js";
 export type { Change, RemovalPass } from "./fit/request-parts.js";

@@ -7,7 +7,10 @@ import { bindsChannel, type Tls, tlsOf } from "./tls.js";
 
 export type { Tls };
 
-/** Where a store is: what its url says, completed by the environment variables of libpq (PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE …). */
+/**
+ * The address of a store: its url, completed by the environment variables of libpq (PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD,
+ * PGSSLMODE …).
+ */
 export interface ServerAddress {
   /** A name, an address, or the folder of a socket. */
   readonly host: string;
@@ -23,7 +26,10 @@ export interface ServerAddress {
   readonly tenant: string | undefined;
   /** A role that is trusted as the owner of the tables, beside those of owners.ts. */
   readonly owner: string | undefined;
-  /** Whether statements are kept prepared; not possible behind a pooler that changes the connection after each transaction and does not know of them. */
+  /**
+   * True if the server keeps statements prepared. Not possible behind a pooler that changes the connection after each transaction and
+   * does not track prepared statements.
+   */
   readonly prepare: boolean;
   readonly applicationName: string;
   /** undefined: none was given. */
@@ -69,7 +75,7 @@ function decodedOrNot(text: string): string {
 
 const URL_PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#@]*))?(?:\?([^#]*))?$/i;
 
-/** What a url may have after `?`. The last ones are for libpq and have no effect here. */
+/** The parameters that a url may have after `?`. The last ones are for libpq and have no effect here. */
 const PARAMETERS = [
   ...[
     "host",
@@ -162,7 +168,7 @@ function readPlace(place: string, parameters: ReadonlyMap<string, string>, envir
   return { host: name, port: number };
 }
 
-/** Where Debian and Red Hat have the socket of a server of this machine. */
+/** The folder of the socket of a local server on Debian and Red Hat. */
 const SOCKETS = "/var/run/postgresql";
 
 function localHost(port: number): string {

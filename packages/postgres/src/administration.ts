@@ -10,7 +10,7 @@ export interface SchemaName {
   readonly schema?: string | undefined;
 }
 
-/** Who may do what. */
+/** The rights to grant, and their role. */
 export interface GrantOptions extends SchemaName {
   /** A role of the server. */
   readonly role: string;
@@ -58,7 +58,7 @@ export function grants(options: GrantOptions): readonly string[] {
   ];
 }
 
-/** What a schema may be called: names that need no quotation marks. Those of PostgreSQL itself begin with pg_. */
+/** The rule for the name of a schema: it needs no quotation marks. Names that begin with pg_ are those of PostgreSQL itself. */
 export const SCHEMA_NAME: Rule = ruleOf(
   "a name of 1 to 63 characters a-z, 0-9 and _, not beginning with a digit or pg_",
   (value) => typeof value === "string" && /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(value),

@@ -45,11 +45,11 @@ type AppendParameters = EntryArrays &
   AddedUsage & {
     readonly sessionSeq: number;
     readonly leafName: string;
-    /** Where the leaf was seen. */
+    /** The position of the leaf that the caller has read. */
     readonly leaf: number | null;
     readonly last: number;
     readonly cwd: string | null;
-    /** The text that stood for a missing title when `firstText` was chosen. */
+    /** The text that replaced a missing title when `firstText` was chosen. */
     readonly seenText: string | null;
     readonly startDepth: number;
   };
@@ -127,7 +127,7 @@ export function writesOf({ changes }: AppendPlan): readonly ValidatedWrite[] {
   }));
 }
 
-/** What a handle knows: its leaf, and the path state there. */
+/** Returns the facts that a handle knows: its leaf, and the path state there. */
 function factsSeen(leafName: string, path: PathState<number>): Facts {
   return { leaves: new Map([[leafName, path.seq]]), entries: [], runs: [], marks: [], values: new Map() };
 }

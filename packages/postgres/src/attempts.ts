@@ -8,10 +8,10 @@ export interface Held {
   isBroken: boolean;
 }
 
-/** A process of the server whose client does not hear it any more. */
+/** A backend whose client connection broke. It may hold locks until the server notices. */
 interface Orphan {
   readonly pid: number;
-  /** When the connection broke. */
+  /** The time at which the connection broke. */
   readonly at: number;
 }
 
@@ -113,7 +113,7 @@ export class Attempts {
   }
 }
 
-/** Whether an attempt is not repeated. A statement that is stale on several connections is so because of a pooler. */
+/** True if an attempt is not repeated. A statement that is stale on several connections is so because of a pooler. */
 function isFinal(fault: Fault, tries: number, until: number): boolean {
   return fault === "failed" || (fault === "stale" && tries >= 5) || performance.now() > until;
 }

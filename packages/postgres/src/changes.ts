@@ -8,19 +8,19 @@ import { pgQuery, pgRaw } from "./query.js";
 import { CHANNEL_TABLE } from "./schema.js";
 import { toServer } from "./text.js";
 
-/** What reads the sessions of a tenant. */
+/** The access to the sessions of a tenant. */
 interface Reader {
   readonly tenant: string;
-  /** Whether it writes nothing. */
+  /** True if it may write nothing. */
   readonly readOnly: boolean;
   all<P extends object, R>(query: Query<P, R>, parameters: P): Promise<R[]>;
 }
 
 type Listener = (change: StoreChange) => void;
 
-/** Changes are collected for so long before they are announced, in milliseconds. */
+/** The time for which a store collects changes before it announces them, in milliseconds. */
 const COLLECT_MS = 30;
-/** How often a listening store looks for entries that a crashed process did not announce. */
+/** The interval at which a listening store polls for entries that a crashed process did not announce, in milliseconds. */
 const LOOK_MS = 5000;
 /** Clocks of machines differ by less. */
 const CLOCKS_MS = 60_000;
@@ -34,21 +34,21 @@ const recentSessions = pgQuery<{ since: number }, { id: SessionId; last_seq: num
 );
 
 /**
- * Announces the writes of a store to others with `NOTIFY`, and tells its listeners of theirs.
+ * Announces the writes of a store to other stores with `NOTIFY`, and reports their writes to its listeners.
  *
- * Announcements are transactions of their own after the writes: `NOTIFY` in a write would order the commits of all writers of the
- * database. They name the sessions, and are on a channel for each tenant, whose name other tenants do not learn. A listening store has one more connection; if it breaks, it is
- * made again, and the listeners are told that anything may have changed.
+ * Each announcement is a transaction of its own after the writes: `NOTIFY` in a write would order the commits of all writers of the
+ * database. It names the sessions. Each tenant has its own channel, whose name other tenants cannot read. A listening store uses one more
+ * connection. When it breaks, the store connects again and reports to the listeners that anything may have changed.
  */
 export class ChangeFeed {
   readonly #attempts: Attempts;
   readonly #database: Reader;
   #channel: Promise<string> | undefined;
-  /** Tells own announcements from those of others. */
+  /** Distinguishes own announcements from those of others. */
   readonly #origin = randomUUID();
   readonly #listeners = new Set<Listener>();
   readonly #written = new Set<SessionId>();
-  /** Sessions that this store has written to since the last look. */
+  /** Sessions that this store has written to since the last poll. */
   readonly #own = new Set<SessionId>();
   #collecting: NodeJS.Timeout | undefined;
   #announcing: Promise<void> = Promise.resolve();
@@ -102,7 +102,7 @@ export class ChangeFeed {
       // Statements that are sent together are one transaction, which a failure ends.
       await client.query(`SELECT set_config('synchronous_commit', 'off', true); ${notify}`);
     });
-    // What is not announced is found by the others' looks.
+    // Other stores find changes that were not announced when they poll.
     this.#announcing = Promise.allSettled([this.#announcing, done]).then(() => undefined);
   }
 
@@ -167,7 +167,7 @@ export class ChangeFeed {
     this.#tell({ sessionIds: ids });
   }
 
-  /** Looks for sessions with new entries. Of those that were announced, the listeners are told again. */
+  /** Polls for sessions with new entries, and reports them to the listeners, including those that were announced before. */
   async #look(signal: AbortSignal): Promise<void> {
     let known: ReadonlyMap<SessionId, number> | undefined;
     while (!signal.aborted) {
@@ -186,7 +186,7 @@ export class ChangeFeed {
   }
 }
 
-/** Any role of the database can send an announcement: one that is not of the known form says that anything may have changed. */
+/** Parses an announcement. Any role of the database can send one: if its form is unknown, anything may have changed. */
 function parseAnnouncement(text: string): readonly [origin: unknown, ids: readonly SessionId[] | null] {
   try {
     const given: unknown = JSON.parse(text);

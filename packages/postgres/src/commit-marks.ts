@@ -3,11 +3,11 @@ import type { PgClient } from "./driver.js";
 import { faultOf, toLostError } from "./server-errors.js";
 import { toServer } from "./text.js";
 
-/** Marks are removed in groups, apart from the writes. */
+/** The number of ended marks at which a statement of its own removes them. */
 const REMOVED_AT_ONCE = 200;
 
 /**
- * Finds out whether a transaction was committed whose connection broke before the server answered.
+ * Determines whether a transaction was committed whose connection broke before the server answered.
  *
  * The last statement of a transaction adds a row with a random id to `commit_mark`. If the answer is missing, another connection adds a
  * row with the same id, which says that the transaction was not committed. If there is one already, that one is right. Otherwise the

@@ -14,7 +14,7 @@ interface ContextParameters extends KeyParameters {
   known: number;
 }
 
-/** Where the path ends, and the numbers of the entries that apply there. */
+/** The end of the path, and the numbers of the entries that apply there. */
 interface HeadRow {
   readonly part: "head";
   /** null: before the first entry. */

@@ -37,18 +37,18 @@ export interface Database {
   requireWritable(): Promise<void>;
 }
 
-/** What the driver returns for a statement. */
+/** The driver's result of a statement. */
 interface Answer {
   readonly rows: Record<string, unknown>[];
   readonly rowCount: number | null;
 }
 
-/** What is the same for all queries of a store. */
+/** The parameters that all queries of a store share. */
 export interface Common extends StatementContext {
   readonly tenant: string;
   /** Of the schema that this program knows; bound to `p.version` of every query. */
   readonly version: number;
-  /** Whether nothing may be written. The server refuses as well, unless a pooler does not pass on the setting that says so. */
+  /** True if nothing may be written. The server refuses writes as well, unless a pooler does not pass on this setting. */
   readonly readOnly?: boolean;
 }
 
@@ -107,7 +107,7 @@ function fromRow<R>(row: Record<string, unknown>): R {
 /** The queries of a transaction, all on its connection. */
 class Transaction extends QueryRunner {
   readonly #client: PgClient;
-  /** Whether it has sent a statement that changes rows. */
+  /** True if it has sent a statement that changes rows. */
   hasWritten = false;
   /** The sessions that it writes to. */
   readonly sessions = new Set<SessionId>();
@@ -217,7 +217,7 @@ export class PgDatabase extends QueryRunner {
    * Runs `body` in one transaction: all that it writes, or, if it throws, nothing. Every query of it must use the given database.
    *
    * `body` is called again if the transaction was rolled back because of a deadlock or a broken connection, so it must change nothing
-   * but the database. If the connection breaks while the transaction is committed, the server is asked what became of it.
+   * but the database. If the connection breaks while the transaction is committed, another connection reads its outcome.
    */
   async write<T>(body: (transaction: Database) => Promise<T>): Promise<T> {
     return this.#write(body, "BEGIN");
@@ -309,7 +309,7 @@ function isWritableAnswer(answers: unknown): boolean {
   return typeof row === "object" && row !== null && "ok" in row && row.ok === true;
 }
 
-/** Finds out what became of a write whose connection broke. If the server does not come back, that is still not known: throws `lost`. */
+/** Determines the outcome of a write whose connection broke. If the server does not come back, the outcome is unknown: throws `lost`. */
 export async function afterLoss<T>(lost: ConnectionLostError, findOut: () => Promise<T>): Promise<T> {
   try {
     return await findOut();

@@ -10,13 +10,13 @@ export type PgClient = pg.PoolClient;
 /** A connection of its own, outside the pool. */
 export type PgConnection = pg.Client;
 
-/** How to connect. */
+/** Options of a pool. */
 export interface PoolOptions {
   readonly address: ServerAddress;
   readonly tenant: string;
   /** At most this many connections. */
   readonly connections: number;
-  /** How long a call waits for a free connection, a new one or the lock of another writer, in milliseconds. */
+  /** The time for which a call waits for a free connection, a new one or the lock of another writer, in milliseconds. */
   readonly waitMs: number;
   /** Every transaction is read-only. */
   readonly readOnly: boolean;
@@ -89,7 +89,8 @@ function boundClient(address: ServerAddress): typeof pg.Client {
         return (await address.password()) ?? "";
       };
       super(typeof config === "string" ? { connectionString: config, password } : { ...config, password });
-      // The driver keeps the password that it was told, and would send it at the next request without asking. So each request is a new question.
+      // The driver keeps the password that it received, and would send it at the next request without a call of `password`. So each
+      // request sets `password` again.
       const onRequest = (mechanisms: readonly string[]) => {
         offersProof = mechanisms.includes("SCRAM-SHA-256-PLUS");
         isProven = false;

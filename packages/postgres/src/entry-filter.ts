@@ -1,7 +1,10 @@
 import type { RawBuilder, Sql } from "kysely";
 import { MARK_KINDS } from "./schema.js";
 
-/** Which conditions a list or a path of entries has: each combination is a query of its own, because a condition that is not asked for costs the index. */
+/**
+ * The conditions of a list or a path of entries. Each combination is a query of its own: with a condition that was not asked for, the
+ * server could not use the index.
+ */
 export interface FilterShape {
   /** `marks`: only kinds that the index `entry_marks` has. */
   readonly kinds: "any" | "marks" | "some";

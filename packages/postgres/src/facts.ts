@@ -50,7 +50,7 @@ export interface RunFact {
   readonly parent: number | null;
 }
 
-/** What a batch has to know of its session. */
+/** The facts of a session that a batch needs. */
 export interface Facts {
   readonly leaves: ReadonlyMap<string, number | null>;
   readonly entries: readonly EntryFact[];
@@ -62,7 +62,7 @@ export interface Facts {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Which facts to read. */
+/** The facts to read. */
 export interface Wanted {
   readonly leaves: readonly string[];
   readonly ids: readonly string[];

@@ -157,7 +157,7 @@ function pathTables(sql: Sql, p: Always & PathCopy): RawBuilder<unknown> {
       SELECT old, old + by FROM moved CROSS JOIN LATERAL generate_series(first, last) AS old)`;
 }
 
-// What an entry refers to is on its path, so each number is one of the path, or NULL.
+// An entry refers only to entries of its path, so each number is one of the path, or NULL.
 const copyEntries = pgQuery<PathCopy>(({ sql, p }) => {
   const references = Object.entries(ENTRY).flatMap(([name, column]) => (column === "number" && name !== "seq" ? [name] : []));
   const joins = references.map(

@@ -55,7 +55,7 @@ const entryOf = pgQuery<{ session: SessionId; id: EntryId }, End>(({ sql, p }) =
   pgRaw(sql<End>`SELECT entry.id, entry.seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.id = ${p.id}`),
 );
 
-/** Where the copy ends; null: before the first entry. */
+/** Returns the end of the copy; null: before the first entry. */
 async function resolveEnd(transaction: Database, session: SessionId, at: EntryId | null | undefined): Promise<End | null> {
   if (at === null) return null;
   if (at === undefined) {
@@ -111,10 +111,10 @@ const putPreviews = pgQuery<{ session: SessionId; seqs: readonly number[]; previ
     WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
 );
 
-/** How many entries of a copy are read at once. */
+/** The number of entries of a copy that one statement reads. */
 const PAGE = 500;
 
-/** What follows from the entries of a copied path: totals, previews in its directory, and summaries whose branch was not copied. */
+/** The data derived from the entries of a copied path: totals, previews in its directory, and summaries whose branch was not copied. */
 class CopiedPath {
   readonly #transaction: Database;
   readonly #session: LockedSession;

@@ -44,7 +44,7 @@ export async function importSession(
 ): Promise<port.ImportedSession> {
   const claimedId = source.header.sessionId;
   let options = given;
-  // What this file gave earlier is in this session, whatever its id became.
+  // Earlier imports of this file wrote to this session, whatever its id became.
   let sessionId = given.sync?.known?.sessionId ?? claimedId;
   for (;;) {
     try {
@@ -60,7 +60,7 @@ export async function importSession(
   }
 }
 
-/** Whether another writer has created or deleted the session, or has written to it, since the import looked at it. */
+/** True if another writer has created or deleted the session, or has written to it, since the import read it. */
 function isOutdated(error: unknown, id: SessionId): boolean {
   return (
     error instanceof OutdatedPlan ||
@@ -149,7 +149,7 @@ async function planExisting(transaction: Database, { session, row }: ReadSession
       const imported = importInto(plan, existing, source, options, rules.validateEntry);
       if (!plan.isShort) return planned(session, plan, imported);
     } catch (error) {
-      // What was not read may be the reason of any error.
+      // Facts that were not read may be the reason of any error.
       if (!plan.isShort && !(error instanceof NotReadError)) throw error;
     }
   }

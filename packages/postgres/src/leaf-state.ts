@@ -5,7 +5,7 @@ import type { Database } from "./database.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
 
-/** What an append needs to know of its session. */
+/** The state of a session that an append reads. */
 export interface SessionState {
   /** Tells apart sessions with the same id. */
   readonly seq: number;

@@ -29,7 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { statements: () => ORIGINS, run: addOrigins, minReader: 1, minWriter: 2 },
 ];
 
-/** How a store is opened. */
+/** Options with which a store is opened. */
 export interface Wanted {
   readonly place: Place;
   readonly mode: "create" | "read-write" | "read-only";
@@ -74,7 +74,7 @@ export async function migrate(client: PgClient, wanted: Wanted): Promise<void> {
 
 const MOST_TRIES = 5;
 
-/** Whether the schema or its tables could not be created because another process has just done it. */
+/** True if the schema or its tables could not be created because another process has just created them. */
 async function isMadeByAnother(error: unknown, client: PgClient, { schema }: Place): Promise<boolean> {
   if (isServerError(error, "42P06") || (isServerError(error, "23505") && /pg_namespace/.test(error.message))) return true;
   const isTaken = isServerError(error, "42P07") || isServerError(error, "23505");

@@ -12,7 +12,7 @@ import { PostgresStorage } from "./postgres-storage.js";
 import { connectFaultOf, type Place, READ_ONLY_HINT, toConnectError } from "./server-errors.js";
 import { toServer } from "./text.js";
 
-/** How to open a store on a server. What is undefined is in the url, or has a default. */
+/** Options of a store on a server. A member that is undefined is in the url, or has a default. */
 export interface PostgresOptions {
   readonly url: string;
   readonly tenant?: string | undefined;

@@ -24,10 +24,10 @@ import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-
 // Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other
 // sessions than the one that is written to: their totals are added up again under the lock of their rows.
 
-/** How many origins, or entries, one statement takes. */
+/** The most origins, or entries, of one statement. */
 const AT_ONCE = 5_000;
 
-/** What an import has added to a session. */
+/** The entries that an import has added to a session. */
 export interface AddedEntries {
   /** The number of the first new entry. */
   readonly from: number;
@@ -242,7 +242,7 @@ async function readShared(transaction: Database, origins: readonly string[]): Pr
   return [...rows, ...(await transaction.all(entriesReferredTo, asked))];
 }
 
-/** How many payloads are read at once. */
+/** The number of payloads that one statement reads. */
 const PAGE = 500;
 
 type UsageRow = { readonly seq: number; readonly kind: number; readonly inherited: boolean; readonly payload: string };

@@ -8,7 +8,7 @@ import type { Place } from "./server-errors.js";
 // of a schema can replace its tables. So a store is used only if a trusted role owns its schema, its tables and all that runs with them. Trusted are
 // the role of the connection and those whose rights it has, superusers, the owner of the database, and the role that the address names as `owner`.
 
-/** What of a store belongs to a role that is not trusted. */
+/** A part of a store that belongs to a role that is not trusted. */
 interface Foreign {
   readonly what: string;
   readonly owner: string;

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Which login a password is for. */
+/** The login for which a password is looked up. */
 export interface Login {
   readonly host: string;
   readonly port: number;

@@ -26,7 +26,7 @@ interface ScanParameters extends FilterParameters {
   after: number;
   /** Only entries up to this one. */
   upTo: number;
-  /** How many entries a page takes from its end of the path, if no condition leaves any out. */
+  /** The most entries that a page takes from its end of the path, if no condition leaves any out. */
   most: number;
   limit: number;
 }

@@ -21,14 +21,14 @@ import { type Facts, type LockedSession, typeOf } from "./facts.js";
 import { PlannedSession } from "./planned-session.js";
 import { textToWrite } from "./words.js";
 
-/** What an import has to know of its session besides the facts of a batch. */
+/** The facts of a session that an import needs: those of a batch, and more. */
 export interface ImportFacts extends Facts {
   readonly labels: ReadonlyMap<number, Omit<Label, "entryId">>;
   readonly hasMainMoves: boolean;
   readonly title: GivenTitle;
 }
 
-/** What was read of a session: entries by id, leaves and values by name. */
+/** The names that were read of a session: ids of entries, names of leaves and keys of values. */
 export class Asked {
   readonly ids = new Set<EntryId>();
   readonly leaves = new Set([MAIN_LEAF]);
@@ -56,12 +56,12 @@ export class Asked {
   }
 }
 
-/** An import asked for something that was not read: `Asked` has it now, and the import begins again. */
+/** The import looked up a name that was not read. `Asked` contains it now, so that the caller reads it and plans again. */
 export class NotReadError extends Error {
   override readonly name = "NotRead";
 }
 
-/** What an import changes besides what a batch can. */
+/** The changes of an import that a batch cannot make. */
 interface ImportChanges {
   readonly title: GivenTitle | undefined;
   readonly origin: { readonly cwd: string | null; readonly createdAtMs: number } | undefined;
@@ -70,8 +70,8 @@ interface ImportChanges {
 }
 
 /**
- * A session as an import needs it, and what the import changes. `asked`: what was read of it; undefined: the session is new, so nothing is
- * missing. What was not read is added to `asked`, and `settle` throws.
+ * A session as an import needs it, and the changes of the import. `asked` lists the names that were read; undefined for a new session,
+ * which has none. A look-up of any other name adds it to `asked`, and `settle` throws `NotReadError`.
  */
 export class PlannedImport extends PlannedSession implements ImportTarget<number> {
   readonly #facts: ImportFacts;
@@ -102,7 +102,7 @@ export class PlannedImport extends PlannedSession implements ImportTarget<number
     return this.#changed;
   }
 
-  /** Whether the import asked for something that was not read. */
+  /** True if the import looked up a name that was not read. */
   get isShort(): boolean {
     return this.#asked !== undefined && this.#asked.size > this.#askedBefore;
   }

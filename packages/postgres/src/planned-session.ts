@@ -46,7 +46,7 @@ export interface PlannedMove {
   readonly to: number | null;
 }
 
-/** What a batch changes in a session. */
+/** The changes of a batch in a session. */
 export interface Changes {
   readonly entries: readonly NewEntryRow[];
   readonly runs: readonly NewRun[];
@@ -99,7 +99,7 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     return this.#session.id;
   }
 
-  /** What was changed since the last call. */
+  /** Returns the changes since the last call. */
   takeChanges(): Changes {
     return {
       entries: this.#entries,
@@ -168,12 +168,12 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     return this.#byId.get(id)?.seq;
   }
 
-  /** What is known of the entry with this id. */
+  /** Returns the facts of the entry with this id, if they are known. */
   protected factOf(id: EntryId): EntryFact | undefined {
     return this.#byId.get(id);
   }
 
-  /** Whether an entry has no children: none continues its run, and no run begins below it. */
+  /** True if an entry has no children: none continues its run, and no run begins below it. */
   isTip(seq: number): boolean {
     const next = this.#runOf(seq + 1);
     return (seq === this.#lastSeq || next?.start === seq + 1) && !this.#runs.some(({ parent }) => parent === seq);

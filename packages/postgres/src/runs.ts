@@ -19,10 +19,10 @@ export interface PathRange {
 /** The greatest number that an entry can have. */
 export const MAX_SEQ = 2_147_483_647;
 
-/** What names a session in the SQL of this file. */
+/** The parameters that identify a session in the SQL of this file. */
 type InSession = Always & { readonly session: SessionId };
 
-/** Which part of a path to read. Members are parameters or SQL. */
+/** The part of a path to read. Members are parameters or SQL. */
 interface PathPart {
   /** Its last entry. */
   readonly from: unknown;
@@ -65,7 +65,7 @@ const onPath = pgQuery<{ session: SessionId; from: number; stop: number }, { fou
     SELECT EXISTS (SELECT 1 FROM range WHERE first <= ${p.stop}::integer AND last >= ${p.stop}::integer) AS found`),
 );
 
-/** Whether `ancestor` is `seq` or above it. Both are entries of the session. Cost: the runs between them. */
+/** True if `ancestor` is `seq` or above it. Both are entries of the session. Cost: the runs between them. */
 export async function isOnPath(database: Database, session: SessionId, ancestor: number, seq: number | null): Promise<boolean> {
   if (seq === null || ancestor > seq) return false;
   if (ancestor === seq) return true;

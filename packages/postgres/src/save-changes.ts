@@ -65,7 +65,7 @@ const insertRows = pgQuery<EntryArrays & { session: SessionId }>(({ sql, p }) =>
   return pgRaw(sql`INSERT INTO entry (tenant, session_id, ${names}) SELECT ${p.tenant}, ${p.session}, ${values} FROM ${given}`);
 });
 
-/** At most so many rows and characters go in one statement. */
+/** The most rows, and the most characters, in one statement. */
 export const MOST_ROWS = 2_000;
 export const MOST_CHARACTERS = 8_000_000;
 
@@ -130,7 +130,7 @@ export async function saveRuns(transaction: Database, session: SessionId, runs: 
   await transaction.run(insertRuns, { session, starts, parents, depths });
 }
 
-/** What an append adds to the row of its session. */
+/** The counts that an append adds to the row of its session. */
 export interface SessionCounts {
   readonly session: SessionId;
   readonly entries: number;
@@ -191,7 +191,7 @@ const addUsage = pgQuery<AddedUsage & { session: SessionId; inherited: boolean }
 );
 
 /**
- * Adds the totals of new entries to those of their session, and takes their numbers. Returns the text that now stands for a missing title.
+ * Adds the totals of new entries to those of their session, and takes their numbers. Returns the text that now replaces a missing title.
  * `inherited`: they are the copies of a fork.
  */
 export async function saveTotals(
@@ -302,7 +302,7 @@ async function saveValues(transaction: Database, session: SessionId, { removedPr
   for (const [key, value] of values) if (value !== null) await transaction.run(putValue, { session, key, ...value, at: Date.now() });
 }
 
-/** Writes what a batch changes. The caller holds the session's row. Returns the text that now stands for a missing title. */
+/** Writes the changes of a batch. The caller holds the lock of the session's row. Returns the text that now replaces a missing title. */
 export async function saveChanges(transaction: Database, session: LockedSession, changes: Changes): Promise<string | null> {
   const { id } = session;
   await insertEntries(transaction, id, changes.entries);

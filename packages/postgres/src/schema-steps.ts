@@ -5,7 +5,7 @@ import { secured } from "./tenants.js";
 
 // The steps of the schema after the first one. They run with the schema of the store first in the search path.
 
-/** A row of an index has at most about 2,700 bytes, so texts of any length are compared by so many of their first characters. */
+/** The number of first characters of a text that an index contains: a row of an index has at most about 2,700 bytes. */
 export const INDEXED_CHARACTERS = 500;
 
 /** The characters of a member of the metadata that its index has. */

@@ -15,7 +15,7 @@ export interface Layout {
   readonly schema: string;
   /** The number of hash partitions of each table; 0: tables are not partitioned. */
   readonly partitions: number;
-  /** Whether the server compresses large texts with lz4. */
+  /** True if the server compresses large texts with lz4. */
   readonly lz4: boolean;
 }
 
@@ -214,7 +214,7 @@ const FILE_TABLES: readonly (readonly [name: string, body: string])[] = [
 /** System messages, compactions, summaries of branches, changes of model and thinking level, edits. */
 export const MARK_KINDS = "1, 7, 8, 9, 10, 11";
 
-/** What became of the transactions of writers whose connection broke: commit-marks.ts. */
+/** The tables that record the outcome of transactions, for writers whose connection broke: commit-marks.ts. */
 const MARK_TABLES: readonly (readonly [name: string, body: string])[] = [
   [
     "commit_mark",
@@ -256,7 +256,7 @@ const FIRST_TABLE_KEYS: readonly TableKey[] = [
   [WORD_TABLE, "word"],
 ];
 
-/** Which channel the writes of a tenant are announced on. Row-level security keeps its random name from other tenants. */
+/** The table of the channels for announcements of writes, one for each tenant. Row-level security hides its random name from the others. */
 export const CHANNEL_TABLE = "announcement_channel";
 
 /** Each table with the column by which it is partitioned, or distributed over several servers. */

@@ -7,7 +7,7 @@ import { allOf } from "./search-words.js";
 
 // The conditions of a search that are not on words, as SQL on the tables `entry` and `session`.
 
-/** Where the entries of a search are: the tables, and the conditions on them. */
+/** The entries of a search as SQL: the tables, and the conditions on them. */
 export interface SearchedEntries {
   readonly from: RawBuilder<unknown>;
   readonly where: RawBuilder<boolean>;

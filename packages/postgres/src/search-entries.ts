@@ -11,7 +11,7 @@ import { POSITIONS_MISSING, toLexeme, WORDS_MISSING } from "./words.js";
 
 // The entries that match: those that the index finds, and those that have to be read.
 
-/** The entries with whole words that are ranked: so many of the newest. The others follow by age. Ranking one takes about 15 µs. */
+/** The number of newest whole-word matches that a search ranks; older ones follow by age. Ranking one takes about 15 µs. */
 const RANKED = 500;
 
 /** The entries that a search found, best first. */
@@ -44,7 +44,7 @@ const rowSecurity = pgQuery<Record<never, never>, { active: boolean }>(({ sql: t
 );
 const secured = new WeakMap<Database, Promise<boolean>>();
 
-/** Whether row-level security holds for the role of a store. Asked once. */
+/** True if row-level security applies to the role of a store. Asks the server once for each store. */
 function isSecured(database: Database): Promise<boolean> {
   const known = secured.get(database);
   if (known !== undefined) return known;

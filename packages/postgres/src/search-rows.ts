@@ -19,7 +19,7 @@ import { candidatesCondition, matches, type WordsColumn } from "./search-words.j
 import type { PgEntry } from "./tables.js";
 import type { WordParts } from "./word-parts.js";
 
-/** What names an entry, and its age. */
+/** The key of an entry, and its age. */
 export interface FoundEntry {
   readonly session_id: string;
   readonly seq: number;
@@ -114,7 +114,7 @@ export type Candidate = FoundEntry & Pick<PgEntry, "payload_bytes">;
 /** The most entries of a page of a scan. */
 const PAGE_ENTRIES = 2000;
 
-/** Scans entries, in pages of about the size that the scan wants. @throws {SlowExpressionError} */
+/** Scans entries, in pages of about the size that the scan specifies. @throws {SlowExpressionError} */
 export async function scanEntries(database: Database, entries: readonly Candidate[], scan: TextScan<FoundEntry>): Promise<void> {
   let page: Candidate[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// What a search needs beside the columns of words: the list of words, and a function for roles under row-level security.
+// The schema of a search beside the columns of words: the list of words, and a function for roles under row-level security.
 
 /**
  * The different words of the texts of a tenant, so that parts of words are found. It belongs to no session, and no constraint makes a word

@@ -3,11 +3,11 @@ import { type RawBuilder, sql } from "kysely";
 import { partPattern, type WordParts } from "./word-parts.js";
 import { toLexeme } from "./words.js";
 
-// What a text must have for a search, as SQL on its tsvector. The index finds whole words and beginnings of words; another part of a word
-// was looked up in the list of words before, and is a list of words here.
+// The conditions of a search as SQL on the tsvector of a text. The index finds whole words and beginnings of words. Other parts of words
+// were looked up in the list of words before; here they are lists of words.
 //
-// A query is given to the server as the result of a subquery, so that the planner does not estimate it: it takes no account of what reading
-// a large tsvector costs, and would read the table for a frequent word.
+// Each query is the result of a subquery, so that the planner does not estimate it: the planner ignores the cost of reading a large
+// tsvector, and would scan the table for a frequent word.
 
 /** tsqueries. A text has to match one of them. */
 type Alternatives = readonly string[];
@@ -18,11 +18,11 @@ export interface WordsColumn {
   readonly parts: WordParts;
   /** The rows whose words match one of the queries. */
   readonly has: (queries: Alternatives) => RawBuilder<boolean>;
-  /** The rows that meet at least so many of the conditions, each of which is one of `has`. */
+  /** The rows that meet at least `atLeast` of the conditions, each of which is one of `has`. */
   readonly counted: (conditions: readonly RawBuilder<boolean>[], atLeast: number) => RawBuilder<boolean>;
 }
 
-/** Of so many queries, the planner knows the number. It takes an array that it does not know to have ten. */
+/** The most queries that a condition lists one by one, so that the planner knows their number. It assumes ten for any other array. */
 const COUNTED = 10;
 
 /** SQL of the condition that the words of a column match one of the queries. */
@@ -64,7 +64,7 @@ export function candidatesCondition(matching: Matching, column: WordsColumn): Ra
   return atLeastOf(few.length > 0 ? few : needed, few.length > 0 ? few.length : needed.length, column);
 }
 
-/** What a row needs so that a term can match: all of it. None: the index does not know. */
+/** Returns the conditions that a row must all meet to match a term; empty if the index has none for this term. */
 function neededFor(term: SearchTerm, column: WordsColumn): readonly Alternatives[] {
   if (term.kind === "words") return [alternativesOf(term, "part", column)];
   return listPieces(term).map((piece) => alternativesOfPiece(piece, column));
@@ -129,7 +129,7 @@ function allOfThem(terms: readonly Alternatives[]): string {
   return terms.map((alternatives) => `(${alternatives.join(" | ")})`).join(" & ");
 }
 
-/** The choices of so many of the items; at most `most`. */
+/** Lists the combinations of `size` items; at most `most`. */
 function combinations<T>(items: readonly T[], size: number, most: number): readonly (readonly T[])[] {
   if (size === 0) return [[]];
   // Without this, each of the items would be tried: the cost would double with each.

@@ -103,7 +103,7 @@ const listedOf = pgQuery<{ words: readonly string[] }, { word: string }>(({ sql,
     WHERE EXISTS (SELECT 1 FROM word WHERE word.tenant = ${p.tenant} AND word.word = asked.word)`),
 );
 
-/** What an entry must contain in an attempt. Words with a mistake are looked up in the list of words. */
+/** Returns the words that an entry must contain in an attempt. Looks up words with a mistake in the list of words. */
 async function matchingOf(database: Database, terms: readonly SearchTerm[], attempt: Attempt): Promise<Matching> {
   let misspelt: WordsTerm | undefined;
   toMatching(terms, attempt, (term) => (misspelt = term));
@@ -114,7 +114,7 @@ async function matchingOf(database: Database, terms: readonly SearchTerm[], atte
   return toMatching(terms, attempt, (term) => ({ ...term, reach: "whole", misspelt: { inIndex } }));
 }
 
-/** Where a page starts. */
+/** The start of a page. */
 interface Position {
   readonly offset: number;
   /** The time of the newest entry of the first page: what was added later is on no page. null: this is the first page. */

@@ -18,7 +18,7 @@ import {
 } from "@bough/session-core";
 import { MAX_JSON_LENGTH, oneLine } from "@bough/session-core/engine";
 
-/** What errors name. */
+/** The names and limits of a store that its errors mention. */
 export interface Place {
   /** The address without the password. */
   readonly label: string;
@@ -30,7 +30,7 @@ export interface Place {
   readonly waitMs: number;
 }
 
-/** Whether this is an error that the server reported with this SQLSTATE. Without one: any. */
+/** True if the server reported this error with this SQLSTATE; without `state`, with any. */
 export function isServerError(error: unknown, state?: string): error is Error & { readonly code: string } {
   if (!(error instanceof Error && "code" in error && "severity" in error)) return false;
   return state === undefined || error.code === state;
@@ -41,16 +41,16 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Whether a statement failed because the tables are not those that it was written for. */
+/** True if a statement failed because the tables are not those that it was written for. */
 export function isMisfit(error: unknown): boolean {
   // A missing schema, table, column, function or unique key; a wrong type; a constraint or a NOT NULL that was not there.
   return isServerError(error) && /^(3F000|42P01|42703|42883|42P10|42804|23502|23514)$/.test(error.code);
 }
 
 /**
- * What became of an attempt. `conflict`: the server refused it because of another transaction. `stale`: a prepared statement is of the time
+ * The reason why an attempt failed. `conflict`: the server refused it because of another transaction. `stale`: a statement was prepared
  * before a migration. `starting`: the server accepts no connections yet, or any more. `full`: it has no connection left. `lost`: the
- * connection broke, so that the end of the attempt is not known. `failed`: trying again does not help.
+ * connection broke, so that the outcome of the attempt is unknown. `failed`: trying again does not help.
  */
 export type Fault = "conflict" | "stale" | "starting" | "full" | "lost" | "failed";
 

@@ -41,7 +41,7 @@ export class SessionChecks {
     this.#id = id;
   }
 
-  /** Whether a number is that of an entry that was checked. */
+  /** True if an entry with this number was checked. */
   has(seq: number): boolean {
     return this.#entries[seq] !== undefined;
   }
@@ -86,7 +86,7 @@ export class SessionChecks {
     const { type, role } = toEntryKind(entry.kind);
     const edited =
       type === "context_edit" && entry.target_seq !== null ? toEntryKind(this.#entries[entry.target_seq]?.kind ?? 0) : undefined;
-    // What sets a value sets it to itself; what may change it has what its parent has, or itself.
+    // An entry that sets a value refers to itself. One that may change it refers to the entry of its parent, or to itself.
     const isRight = (own: number | null, above: number | null, sets: boolean, mayChange: boolean) =>
       sets ? own === seq : own === above || (mayChange && own === seq);
     const wrong = [

@@ -45,10 +45,10 @@ const setFiles = pgRepeatable<FileArrays>(({ sql, p }) =>
     ON CONFLICT (tenant, path_key) DO UPDATE SET stamp = excluded.stamp, format = excluded.format`),
 );
 
-/** How many files one statement keeps. */
+/** The most files that one statement writes. */
 const FILES_AT_ONCE = 1000;
 
-/** Keeps how files were read. */
+/** Stores the stamps and formats of files that were read. */
 export async function setSourceFiles(database: Database, files: readonly SourceFileRecord[]): Promise<void> {
   // One statement cannot write a row twice.
   const last = [...new Map(files.map((file) => [keyOf(file.path), file])).entries()];
@@ -101,7 +101,7 @@ function toRecord(row: SourceSessionRow): SourceSessionRecord {
   };
 }
 
-/** How a session of a file was read. */
+/** The record of a session that was read from a file. */
 export type ReadSession = Omit<SourceSessionRecord, "goneAtMs"> & { readonly sessionId: SessionId };
 
 const setSession = pgQuery<Omit<ReadSession, "position"> & { key: string; position: string | null }>(({ sql, p }) =>

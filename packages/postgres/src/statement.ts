@@ -13,16 +13,16 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** What sending a statement can do. */
+/** The effect of a statement on the server. */
 export interface Effect {
-  /** Whether it changes rows. */
+  /** True if it changes rows. */
   readonly writes: boolean;
   readonly isRepeatable: boolean;
   /** The session that it writes to, if it says so. */
   readonly session: SessionId | undefined;
 }
 
-/** For whom statements are made. */
+/** The settings of a store on which its statements depend. */
 export interface StatementContext {
   /** The schema with the tables. */
   readonly schema: string;
@@ -69,7 +69,7 @@ function fixedText(sql: string, schema: string): FixedText {
   return fixed;
 }
 
-/** What the statement of a query does. By convention the parameter `session` of a query is the session that it reads or writes. */
+/** Returns the effect of a query. By convention the parameter `session` of a query is the session that it reads or writes. */
 export function effectOf(query: Query<never, unknown>, parameters: object): Effect {
   const { sql: text } = query.compile();
   const writes = query.isDynamic ? isWrite(text) : isKnownWrite(text);
@@ -85,7 +85,7 @@ function isKnownWrite(text: string): boolean {
   return known;
 }
 
-/** Whether a statement changes rows. `SELECT … FOR UPDATE` does not. */
+/** True if a statement changes rows. `SELECT … FOR UPDATE` does not. */
 function isWrite(text: string): boolean {
   return /\b(?:insert\s+into|delete\s+from|merge\s+into|copy\s+\S+.*\sfrom|update\s+\S+(?:\s+as)?(?:\s+\S+)?\s+set)\b/is.test(text);
 }

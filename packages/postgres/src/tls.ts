@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import { InvalidArgumentError } from "@bough/session-core";
 
-/** Whether connections are encrypted. The modes are those of libpq. */
+/** The encryption of connections. The modes are those of libpq. */
 export interface Tls {
   /** undefined: connections are not encrypted. */
   readonly options: ConnectionOptions | undefined;
-  /** Whether a server without TLS is used as well. */
+  /** True if a server without TLS is used as well. */
   readonly optional: boolean;
 }
 
@@ -52,7 +52,7 @@ function modeOf(host: string, root: string | undefined, parameters: ReadonlyMap<
 /** The modes with which connections may not be encrypted. */
 const OPTIONAL = ["disable", "allow", "prefer"];
 
-/** Whether connections must be bound to their encryption, so that nobody can be between them and the server. */
+/** True if connections must be bound to their TLS channel, which excludes a machine between the client and the server. */
 export function bindsChannel(parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): boolean {
   const given = parameters.get("channel_binding") || environment["PGCHANNELBINDING"] || "prefer";
   if (["disable", "prefer", "require"].includes(given)) return given === "require";

@@ -133,9 +133,9 @@ async function findLostWords(
 
 interface WrongOrigin {
   readonly id: string;
-  /** Whether it refers to another copy. */
+  /** True if it refers to another copy. */
   readonly chain: boolean;
-  /** Whether it counts in totals. */
+  /** True if it counts in totals. */
   readonly counts: boolean;
   /** Another session in which it counts; null: there is none. */
   readonly other: SessionId | null;

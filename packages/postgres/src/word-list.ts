@@ -3,9 +3,9 @@ import type { PgDatabase } from "./database.js";
 import { pgRaw, pgRepeatable } from "./query.js";
 import { textToWrite } from "./words.js";
 
-// The table `word`: every different word of a tenant's texts, so that parts of words are found: the index finds whole words and their
-// beginnings. The words of a text are listed before it is written, by a statement of its own: writers of different sessions do not wait for each
-// other, and a text that is then not written leaves some words that no text has.
+// The table `word` has every different word of a tenant's texts, so that parts of words are found: the index finds whole words and their
+// beginnings. A statement of its own lists the words of a text before the text is written: writers of different sessions do not wait for
+// each other, and a text that is then not written leaves some words that no text has.
 //
 // Each word is looked up by the index, also in a new table, of which the planner does not know yet how large it has become: NOT EXISTS would
 // read all of it. The statement does not wait for the disk. The text's own commit, which comes later, does; it makes durable what was committed before.

@@ -7,7 +7,7 @@ import { decodeBytes } from "@bough/session-core/wire";
 // The words of a text as a tsvector. They are divided and folded here, as in the index of a store on SQLite, not by a text search
 // configuration of the server: both engines find the same.
 //
-// Each word starts with one character that stands for the tenant, so that a look-up reads the entries of this tenant, and of few others.
+// Each word starts with one character that marks its tenant, so that a look-up reads the entries of this tenant, and of few others.
 // A tsvector has limits: 1 MB, positions up to 16,383, 256 positions of a word, 2,046 bytes of a word. A text beyond them
 // has one more word, with a character that is in no word. A search reads such a text where that matters.
 
@@ -111,7 +111,7 @@ const FIRST_MARK = 0x4e00;
 const MARKS = 20_000;
 const marks = new Map<string, string>();
 
-/** The character that stands for a tenant; none for the store without tenants. */
+/** Returns the character that marks a tenant, derived from its hash; empty for the store without tenants. */
 function tenantMark(tenant: string): string {
   if (tenant === "") return "";
   const known = marks.get(tenant);

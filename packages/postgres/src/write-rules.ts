@@ -1,7 +1,7 @@
 import type { FileTools, Write } from "@bough/session-core";
 import type { ValidatedEntry } from "@bough/session-core/engine";
 
-/** What a write needs besides the database. */
+/** The dependencies of a write besides the database. */
 export interface WriteRules {
   readonly validateEntry: (given: unknown) => ValidatedEntry;
   /** The host's tools that touch files. */

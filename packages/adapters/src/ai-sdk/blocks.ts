@@ -37,7 +37,7 @@ export function thinkingMetadata({ thinkingSignature, redacted, providerOptions 
   return { ...providerOptions, anthropic: { ...providerOptions?.["anthropic"], ...own } };
 }
 
-/** What the SDK says of a tool call. */
+/** A tool call of the SDK. */
 export interface ForeignCall {
   readonly toolCallId: string;
   readonly toolName: string;

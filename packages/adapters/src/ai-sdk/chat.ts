@@ -8,7 +8,7 @@ import { fromUiMessages } from "./from-ui-messages.js";
 /** A request of a chat page, stored. */
 export interface ReceivedChat {
   readonly session: Session;
-  /** The id for the answer, that of an answer which goes on: give it to `recordSteps` and to `toUIMessageStreamResponse`. */
+  /** The id for the answer, or that of the answer to continue: give it to `recordSteps` and to `toUIMessageStreamResponse`. */
   readonly answerId: EntryId;
 }
 
@@ -18,8 +18,8 @@ const STORE = rules.withMethods("a store", "openOrCreateSession");
  * Stores what a chat page sends (`useChat` with `DefaultChatTransport`): the session has the id of the chat and is created by the
  * first request. A new message goes below what the page shows; an edited message and a regenerated answer become siblings of
  * the old ones, so that nothing is overwritten. Only the newest message of the request is stored, and only if it is a user's. If it is
- * the newest answer, what the page added to it is stored: outputs of tools that run on the page, and answers to approvals. The
- * answer then goes on under its id.
+ * the newest answer, the parts that the page added to it are stored: outputs of tools that run on the page, and answers to approvals.
+ * The model then continues that answer under its id.
  *
  * @param session What a new session gets, for example `{ metadata: { owner } }`. Check the owner of an existing one yourself.
  * @throws {InvalidArgumentError} the body is not a request of a chat page.
@@ -45,7 +45,7 @@ export async function receiveChat(store: Store, body: unknown, session: Omit<New
   return { session: opened, answerId: newEntryId() };
 }
 
-/** The answer is regenerated: the leaf goes to the entry before it. */
+/** Moves the leaf to the entry before an answer, which is then regenerated. */
 async function goToQuestion(session: Session, { messageId, messages }: ChatRequest): Promise<void> {
   const question = messages.findLast(({ role }) => role === "user");
   const target = messageId === undefined ? question?.id : (await session.entry(messageId)).parentId;
@@ -69,7 +69,7 @@ async function storeMessage(session: Session, { messageId, messages }: ChatReque
   await session.append({ ...entry, id: newEntryId() });
 }
 
-/** The page may show another branch than the leaf: then the message goes to the end of what it shows. */
+/** Appends a message. If the page shows another branch than that of the leaf, appends it to the end of that branch. */
 async function appendBelow(session: Session, shownId: string | undefined, entry: EntryInput): Promise<void> {
   if (shownId !== undefined && session.leafId !== null) {
     const path = await session.tree.path(session.leafId);

@@ -26,7 +26,7 @@ export async function continueAnswer(session: Session, message: UIMessage): Prom
   if (entries.length > 0) await session.write(entries.map((entry) => ({ kind: "entry", entry })));
 }
 
-/** The page may show another branch than the leaf: then the leaf goes to the end of what it shows. */
+/** Returns the path that has an answer. If the page shows another branch than that of the leaf, moves the leaf to its end. */
 async function pathOfAnswer(session: Session, id: EntryId): Promise<readonly Entry[]> {
   const path = await session.path();
   if (path.some((entry) => entry.id === id)) return path;

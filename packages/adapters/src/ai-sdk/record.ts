@@ -6,14 +6,14 @@ import { type AiSdkStep, type AiSdkStreamPart, providerName } from "./step.js";
 import { entriesOfStep, resultEntriesOf } from "./step-entries.js";
 import { StepReader } from "./step-reader.js";
 
-/** How steps are recorded. */
+/** Options of recording steps. */
 export interface RecordOptions {
   /**
    * The id of the first entry, for example the one that a page has for the answer. Default: a new id. If the session has an entry of
-   * this id, the call goes on with that answer, and its entries get new ids.
+   * this id, the call continues that answer, and its entries get new ids.
    */
   readonly id?: EntryId | undefined;
-  /** The model that is asked: names the model of a first step that is cut off. The steps themselves name theirs. */
+  /** The called model: names the model of a first step that is cut off. Complete steps name their own. */
   readonly model?: string | { readonly provider: string; readonly modelId: string } | undefined;
   /** Called after entries were stored, with their ids. */
   readonly onStored?: ((ids: readonly EntryId[]) => void) | undefined;

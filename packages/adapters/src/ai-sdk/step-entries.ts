@@ -102,7 +102,7 @@ export function resultEntries(parts: readonly StepPart[], outputs: ReadonlyMap<s
   });
 }
 
-/** What the model reads of each result, by the id of its call: tools may give it something else than they return. */
+/** Returns the form of each result that the model reads, by the id of its call: it may differ from the value that the tool returns. */
 function modelOutputs(messages: readonly { readonly role: string; readonly content: unknown }[]): ReadonlyMap<string, ModelOutput> {
   const found = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isToolResultPart) : []));
   return new Map(found.map(({ toolCallId, output }) => [toolCallId, output]));

@@ -14,7 +14,7 @@ import { type AiSdkStreamPart, isStreamPart, type StepPart, type StreamPart } fr
 import { callsOf, messageOf, providerOf, replyBlocks, resultEntries } from "./step-entries.js";
 import { readStopReason } from "./stop-reason.js";
 
-/** What was received of a step. */
+/** The received parts of a step. */
 export interface StepRead {
   /** Blocks in the order in which they began. An interrupted step has no calls with incomplete arguments. */
   readonly content: AssistantMessage["content"];
@@ -136,7 +136,7 @@ export class StepReader {
     };
   }
 
-  /** Whether a block of an interrupted step has what a request needs of it. */
+  /** True if a block of an interrupted step is complete enough for a request. */
   #isComplete(block: AssistantBlock): boolean {
     return block.type === "toolCall" ? !this.#invalidCalls.has(block.id) : block.type !== "text" || block.text !== "";
   }

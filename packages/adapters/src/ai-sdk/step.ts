@@ -39,7 +39,7 @@ const STEP_PARTS = new Set<string>([
   "tool-approval-request",
 ] satisfies StepPart["type"][]);
 
-/** Whether the type of a part is one that this version knows. Their members are those of the SDK's own types. */
+/** True if this version knows the type of a part. The members of such parts are those of the SDK's own types. */
 export function isStepPart(part: { readonly type: string }): part is StepPart {
   return STEP_PARTS.has(part.type);
 }
@@ -64,7 +64,7 @@ const STREAM_PARTS = new Set<string>([
   "error",
 ] satisfies StreamPart["type"][]);
 
-/** Whether a part of a stream is one that is recorded. */
+/** True if a part of a stream is recorded. */
 export function isStreamPart(part: AiSdkStreamPart): part is StreamPart {
   return STREAM_PARTS.has(part.type);
 }

@@ -3,25 +3,25 @@ import type { ProviderMetadata, ToolModelMessage } from "ai";
 import { fileBlock, optionsMember, shownBlock, textBlock, toJson } from "./blocks.js";
 
 type ToolPart = ToolModelMessage["content"][number];
-/** What a model reads of a tool's result. */
+/** The form of a tool's result that a model reads. */
 export type ModelOutput = Extract<ToolPart, { type: "tool-result" }>["output"];
 
 /** A result of a tool call. */
 export interface ForeignResult {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** What the model reads; undefined: it follows from `raw`. */
+  /** The form that the model reads; undefined: it follows from `raw`. */
   readonly output?: ModelOutput | undefined;
-  /** What the tool returned, which a page shows; undefined: it follows from `output`. */
+  /** The value that the tool returned, which a page shows; undefined: it follows from `output`. */
   readonly raw?: { readonly value: unknown } | undefined;
   readonly providerExecuted?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** How `content` of a stored result is to be read: as text (the default), as JSON, or `details`: a page shows `details` instead. */
+/** The type of `content` of a stored result: text (the default), JSON, or `details`: a page shows `details` instead. */
 type OutputType = "json" | "details";
 
-/** What the model reads of a result of a tool that has no `toModelOutput`. */
+/** Returns the form that the model reads of a result of a tool that has no `toModelOutput`. */
 function defaultOutput(value: unknown): ModelOutput {
   return typeof value === "string" ? { type: "text", value } : { type: "json", value: JSON.parse(JSON.stringify(value ?? null)) };
 }
@@ -94,7 +94,7 @@ function contentBlock(part: OutputPart): ContentBlock {
   }
 }
 
-/** Whether a page can show what the model reads: they are equal. */
+/** True if a page can show `output` instead of `raw`: they are equal. */
 function isShownBy(output: ModelOutput, raw: unknown): boolean {
   if (output.type === "text") return output.value === raw;
   return output.type === "json" && JSON.stringify(output.value) === JSON.stringify(raw ?? null);

@@ -1,5 +1,5 @@
-// What `import` gives: the adapter, or an error that says which framework to install. `require` and bundlers take `index.ts` itself, because
-// neither can wait while a module is loaded.
+// The module that `import` loads: the adapter, or an error that says which framework to install. `require` and bundlers load `index.ts`
+// itself, because neither can wait while a module is loaded.
 import { requireFramework } from "../peer.js";
 
 await requireFramework(

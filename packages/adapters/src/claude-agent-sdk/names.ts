@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { SessionKey } from "@anthropic-ai/claude-agent-sdk";
 import type { SessionRecord } from "@bough/session-core";
 
-/** What the metadata of a session says of its transcript. Listings find sessions by these members. */
+/** The members of a session's metadata that name its transcript. Listings find sessions by them. */
 export interface TranscriptMetadata {
   readonly claudeProject: string;
   readonly claudeSession: string;
@@ -19,12 +19,12 @@ export function agentOf({ subpath }: SessionKey): string | undefined {
   return subpath === undefined ? undefined : (subpath.split("/").at(-1) ?? "").replace(/^agent-/, "");
 }
 
-/** Whether no transcript is known of a session of the store, as after `bough import`: it may be that of any with its id. */
+/** True if the store knows no transcript of a session, as after `bough import`: it may be that of any with its id. */
 export function mayBecome({ metadata }: Pick<SessionRecord, "metadata">): boolean {
   return metadata["claudeProject"] === undefined;
 }
 
-/** Whether a session of the store is that of this transcript. */
+/** True if a session of the store is that of this transcript. */
 export function isOf({ metadata }: Pick<SessionRecord, "metadata">, key: SessionKey): boolean {
   const { claudeProject, claudeSession, claudeSubpath } = metadataOf(key);
   return (

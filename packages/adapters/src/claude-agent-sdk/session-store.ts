@@ -17,10 +17,10 @@ import { Transcript, TranscriptMovedError } from "./transcript.js";
 
 const LINES = rules.list(rules.OBJECT, "an array of the objects of a transcript");
 
-/** How many transcripts are kept in memory, each with about 400 bytes a line. */
+/** The most transcripts that are kept in memory, each with about 400 bytes a line. */
 const MOST_OPEN = 32;
 
-/** How often an append is repeated after another process has appended. */
+/** The most attempts of an append; it is repeated when another process has appended. */
 const MOST_TRIES = 50;
 
 /**
@@ -28,8 +28,8 @@ const MOST_TRIES = 50;
  * ids and entries, so that they can be read, searched and compacted while they are written.
  *
  * An append is one transaction: all lines, the entries that they complete, and the summary for listings. Several processes may append to
- * one session. A reply becomes an entry when its last line is known, which is at the next step, or at the end of the turn; until then its
- * lines wait in the store, and `load` returns them. `flush` makes entries of those that wait.
+ * one session. A reply becomes an entry when its last line is known, which is at the next step, or at the end of the turn; until then the
+ * store buffers its lines, and `load` returns them. `flush` makes entries of buffered lines.
  *
  * @example
  * const store = await openStore({ path: "sessions.db" });
@@ -57,8 +57,8 @@ export class BoughSessionStore implements SessionStore {
   }
 
   /**
-   * Makes entries of the lines that wait: of one session, or of all to which this object has appended. Call it when a query has ended.
-   * A reply that goes on after that is a second entry, beside the first.
+   * Flushes buffered lines to entries, for one session or for every session to which this object has appended. Call it when a query has
+   * ended. If a reply continues after that, the rest of it is a second entry, beside the first.
    */
   async flush(key?: SessionKey): Promise<void> {
     const keys = key === undefined ? [...this.#touched.values()] : [key];

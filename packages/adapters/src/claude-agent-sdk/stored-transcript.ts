@@ -11,7 +11,7 @@ export interface TranscriptState {
   readonly parts: number;
   /** The entry that was written last. */
   readonly after: string | null;
-  /** Where the transcript put the leaf. */
+  /** The position to which the transcript moved the leaf. */
   readonly leaf: string | null;
   /** Entries that the store has under another id than the transcript. */
   readonly renamed: Readonly<Record<string, string>>;
@@ -34,10 +34,10 @@ export interface ReadTranscript {
   readonly state: TranscriptState;
   /** All lines of the file. */
   readonly lines: readonly Json[];
-  /** How many of them, at the end, wait for their entries. */
+  /** The number of them, at the end, that are in no entry yet. */
   readonly waiting: number;
   readonly extra: readonly ExtraLine[];
-  /** Goes on where the stored lines end. */
+  /** The encoder in its state after the last stored line that is in an entry. */
   readonly deltas: LineDeltas;
 }
 
@@ -73,7 +73,7 @@ export function withExtra({ lines, extra }: Pick<ReadTranscript, "lines" | "extr
   return all;
 }
 
-/** Writes lines as what their entries do not have. `owners`: for each, the line of the record in whose entries it is. */
+/** Encodes lines as their differences from their entries. `owners`: for each, the line of the record in whose entries it is. */
 export function encodeLines(
   lines: readonly Json[],
   owners: readonly number[],

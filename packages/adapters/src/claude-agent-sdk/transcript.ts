@@ -25,7 +25,7 @@ export class TranscriptMovedError extends Error {
   override readonly name = "TranscriptMoved";
 }
 
-/** The transcript that a session is, in memory: what is needed to append lines. About 400 bytes a line. */
+/** The transcript of a session in memory, with the state that an append of lines needs. About 400 bytes a line. */
 export class Transcript {
   readonly #store: Store;
   readonly #key: SessionKey;
@@ -50,7 +50,7 @@ export class Transcript {
     for (const line of stored?.lines ?? []) this.#addLine(line);
     const waiting = stored?.waiting ?? 0;
     this.#waiting = stored?.lines.slice(stored.lines.length - waiting).slice() ?? [];
-    // What is stored was read up to where it waits; reading it again finds the same place.
+    // An earlier reader made entries of this many lines. Reading them again brings this one to the same line.
     this.#reader.read({ lines: this.#state.lines });
     this.#title = this.#wantedTitle;
   }
@@ -70,7 +70,7 @@ export class Transcript {
     return this.#reader;
   }
 
-  /** Whether nothing was appended yet. */
+  /** True if nothing was appended yet. */
   get isNew(): boolean {
     return this.#state.version === 0;
   }
@@ -82,7 +82,7 @@ export class Transcript {
   /**
    * Appends lines and the entries that they complete, in one transaction. After an error the object must not be used any more.
    *
-   * @param everything also the entries of lines that wait.
+   * @param everything also the entries of buffered lines.
    * @param starter the transcript of the conversation, for the link to the call that started this agent.
    * @throws {TranscriptMovedError}
    */

@@ -18,7 +18,7 @@ export interface FoundCheckpoint {
   readonly stored: StoredCheckpoint;
 }
 
-/** What stores the value of a channel at a checkpoint: the value, the entries of its messages, and the parts that it then has. */
+/** The stored form of a channel's value at a checkpoint: the value, the entries of its messages, and the parts that it then has. */
 interface PlannedValue {
   readonly value: StoredValue;
   readonly entries: readonly EntryInput[];
@@ -30,7 +30,7 @@ interface Change extends Pick<StoredChange, "kind" | "base" | "weight"> {
   readonly splices: readonly Splice<EntryId | Part>[];
 }
 
-/** What was read and written last, over all threads: 16 Mi characters each of values, of their changes, and of messages. */
+/** A cache of the last reads and writes, over all threads: 16 Mi characters each of values, of their changes, and of messages. */
 export class ChannelCache {
   readonly values = new RecentlyUsed<Parts>(MOST_CHARACTERS, ({ parts }) => charactersOf(parts));
   readonly changes = new RecentlyUsed<Change>(MOST_CHARACTERS, ({ splices }) => charactersOf(splices.flatMap(({ insert }) => insert)));

@@ -27,7 +27,7 @@ export interface PutCheckpoint {
 
 /** The checkpoint below whose entry the new one is appended. */
 interface Above extends FoundCheckpoint {
-  /** Whether it is a checkpoint of the calling graph. */
+  /** True if it is a checkpoint of the calling graph. */
   readonly isForeign: boolean;
 }
 
@@ -97,7 +97,7 @@ async function findAbove(channels: Channels, { ns, parent, metadata }: PutCheckp
   return caller && { ...caller, isForeign: true };
 }
 
-/** What a checkpoint writes: the entries of its new messages, its own data, and the values that can be read in parts afterwards. */
+/** The writes of a checkpoint: the entries of its new messages, its own data, and the values that can be read in parts afterwards. */
 interface Plan {
   readonly entries: readonly EntryInput[];
   readonly data: StoredCheckpoint;
@@ -157,7 +157,7 @@ async function writeOnLeaf(session: Session, parentId: EntryId | null, entries: 
 /** Entries that Bough appends to a conversation without adding to what was said. */
 const ADDITIONS: readonly EntryType[] = ["compaction", "context_edit", "model_change", "thinking_level_change"];
 
-/** Whether only additions, such as a compaction, lie between a checkpoint and the leaf: the next checkpoint goes below them. */
+/** True if only additions, such as a compaction, lie between a checkpoint and the leaf: the next checkpoint is appended below them. */
 async function continues(session: Session, leafId: EntryId | null, parentId: EntryId | null): Promise<boolean> {
   if (leafId === parentId) return true;
   if (leafId === null || parentId === null) return false;

@@ -48,7 +48,7 @@ function guessedType(block: Members, format: string | undefined): string | undef
   return block["type"] === "input_audio" && format !== undefined ? `audio/${format}` : undefined;
 }
 
-/** The content of a reply. A call that stands among `calls` too is left out. */
+/** Returns the content of a reply, without calls that are also in `calls`. */
 export function toReplyBlocks(content: unknown, calls: readonly unknown[]): readonly AssistantBlock[] {
   if (content === "") return [];
   const blocks = toContent(content);

@@ -1,2 +1,2 @@
-/** What the adapter takes from LangGraph. */
+/** The values of LangGraph that the adapter uses. */
 export { BaseCheckpointSaver, maxChannelVersion, TASKS, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";

@@ -2,7 +2,7 @@ import type { Entry, Session } from "@bough/session-core";
 import type { FoundCheckpoint } from "./channels.js";
 import { CHECKPOINT_TYPES, checkpointEntryId, checkpointOf, checkpointType } from "./stored-checkpoint.js";
 
-/** Which checkpoints of a thread to list. */
+/** The checkpoints of a thread to list. */
 export interface HistoryFilter {
   /** Default: all namespaces. */
   readonly ns: string | undefined;
@@ -15,7 +15,7 @@ export interface HistoryFilter {
 /** The key of the value that a thread has whose checkpoints were not put in the order of their ids, such as a copied one. */
 export const UNORDERED = "langgraph.unordered";
 
-/** How many checkpoints are read at once. */
+/** The number of checkpoints that are read at once. */
 const PAGE = 50;
 
 /**

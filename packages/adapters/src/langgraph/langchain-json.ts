@@ -1,4 +1,4 @@
-// What the JSON of LangChain's and LangGraph's serializers consists of.
+// The types of the JSON of LangChain's and LangGraph's serializers.
 
 /** A JSON object. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -9,12 +9,12 @@ export interface SerializedMessage {
   readonly kwargs: Members;
 }
 
-/** Whether a value is an object, and not an array or null. */
+/** True if a value is an object, and not an array or null. */
 export function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a serialized message. */
+/** True if a value is a serialized message. */
 export function isMessage(json: unknown): json is SerializedMessage {
   if (!isObject(json) || json["lc"] !== 1 || json["type"] !== "constructor" || !Array.isArray(json["id"])) return false;
   const { kwargs } = json;

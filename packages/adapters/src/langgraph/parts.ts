@@ -21,11 +21,11 @@ export interface Parts {
 export interface Base {
   readonly at: EntryId;
   readonly value: Parts;
-  /** Whether it is a value of the calling graph. What a subgraph does not take over is not removed. */
+  /** True if it is a value of the calling graph. A plan then omits none of its messages that the subgraph does not take over. */
   readonly isForeign: boolean;
 }
 
-/** What has to be written for a new value. */
+/** The writes for a new value. */
 export interface PartsPlan {
   readonly value: Parts;
   readonly change: StoredChange;

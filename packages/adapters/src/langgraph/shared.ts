@@ -4,8 +4,8 @@ import { isObject } from "./langchain-json.js";
 // the other with references in place of the common parts, so that both can be read and nothing is stored twice.
 
 /**
- * The JSON that belongs to a message. In `shared`, an object `{ $: path }` stands for what the message has at that path; `before` is
- * put before a text. `raw` has no references.
+ * The JSON that belongs to a message. In `shared`, an object `{ $: path }` is a reference to the value of the message at that path;
+ * `before` is put before a text. `raw` has no references.
  */
 export type Shared = { readonly shared: unknown } | { readonly raw: unknown };
 

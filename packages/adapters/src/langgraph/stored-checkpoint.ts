@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Entry, EntryId } from "@bough/session-core";
 import { CheckpointUnreadableError } from "./errors.js";
 
-// How a checkpoint is stored: a `custom` entry whose `data` is a `StoredCheckpoint`.
+// A checkpoint is stored as a `custom` entry whose `data` is a `StoredCheckpoint`.
 
 /** The `customType` of a checkpoint of the graph itself, whose `checkpoint_ns` is empty. */
 const CHECKPOINT = "langgraph.checkpoint";
@@ -13,8 +13,8 @@ const SUBGRAPH = "langgraph.subgraph";
 export type Packed = { readonly type: string; readonly json: unknown } | { readonly type: string; readonly base64: string };
 
 /**
- * What the value of a channel consists of: the elements of a list, or the members of an object. An object of one member stands for a
- * member.
+ * The kind of the parts of a channel's value: the elements of a list, or the members of an object. Each member is stored as an object
+ * of one member.
  */
 export type PartsKind = "list" | "members";
 

@@ -66,7 +66,7 @@ function editedMessage(entry: Entry, { content }: NonNullable<Replacement>): Mes
   return { ...entry.message, content } as Message;
 }
 
-/** What an item has at least. The frameworks validates the rest where it uses it. */
+/** True if a value has the least members of an item. The framework validates the rest where it uses it. */
 function isItem(item: unknown): item is AgentInputItem {
   return typeof item === "object" && item !== null && ("type" in item || "role" in item);
 }

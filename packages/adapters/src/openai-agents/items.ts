@@ -21,7 +21,7 @@ type Block = ContentBlock | AssistantBlock;
 /** A block that shows a part of an item. */
 type Shown = TextBlock | ImageBlock | FileBlock;
 
-/** What an entry keeps of its item: the item without its texts; or the whole item, if the message does not hold them unchanged. */
+/** The part of an item in its entry: the item without its texts; or the whole item, if the message does not hold them unchanged. */
 type Kept = { readonly rest: Json } | { readonly item: unknown };
 
 /** A message, and what is left of the item without what the message says. */

@@ -27,7 +27,7 @@ export class RunItems {
     this.#stored = [...this.#stored, ...structuredClone(items)];
   }
 
-  /** The items that are not stored yet, of those that the runner adds. Items that the run changed since count as not stored. */
+  /** Returns the added items of the runner that are not stored yet. Items that the run changed since count as not stored. */
   takeAdded(items: readonly AgentInputItem[]): readonly AgentInputItem[] {
     const added = startsWith(items, this.#stored) ? items.slice(this.#stored.length) : items;
     this.#start = [...this.#start, ...this.#stored, ...structuredClone(added)];
@@ -40,7 +40,7 @@ function startsWith(items: readonly AgentInputItem[], start: readonly AgentInput
   return start.length <= items.length && start.every((item, at) => isDeepStrictEqual(comparable(item), comparable(items[at])));
 }
 
-/** An item without its id and without members that are undefined: the runner drops them where it likes. */
+/** Returns an item without its id and without members that are undefined: the runner may drop them. */
 function comparable(item: AgentInputItem | undefined): unknown {
   return JSON.parse(JSON.stringify({ ...item, id: undefined }));
 }

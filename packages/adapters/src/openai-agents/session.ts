@@ -22,7 +22,7 @@ import { entryOf } from "./items.js";
 import { RunItems } from "./run-items.js";
 import { UsageReader } from "./usage.js";
 
-/** What a session needs of a compactor; `createCompactor` of `@bough/compaction` makes one. */
+/** The methods of a compactor that a session calls; `createCompactor` of `@bough/compaction` makes one. */
 export interface TurnCompactor {
   /** Called after each turn of a run. */
   turnEnded(): Promise<unknown>;
@@ -53,7 +53,7 @@ const OPTIONS = rules.options({
   sessionId: rules.ruleOf("given as id", (value) => value === undefined),
 });
 
-/** How often a change is tried again after another process moved the leaf: of so many changes at once, one is made in each round. */
+/** The most attempts of a change, repeated when another process moved the leaf. Of changes at the same time, each round completes one. */
 const MAX_TRIES = 500;
 
 /** Values with this prefix name the transactions that were applied. */
@@ -247,7 +247,7 @@ export class BoughSession
   }
 }
 
-/** Whether this transaction was applied before. */
+/** True if this transaction was applied before. */
 async function isApplied(session: Session, args: SessionHistoryTransactionArgs): Promise<boolean> {
   if (typeof args?.operationId !== "string") return false;
   const applied = await session.values.get(OPERATIONS + digest(args.operationId));

@@ -1,7 +1,7 @@
 import type { Entry, EntryPayload, Session } from "@bough/session-core";
 import type { EntryType, StorageBranchScan } from "@earendil-works/pi-agent-core/harness/session";
 
-/** What a branch query looks at. */
+/** The fields of a node that a branch query reads. */
 export interface BranchNode {
   readonly id: string;
   readonly seq: number;
@@ -27,7 +27,7 @@ export class BranchSelection {
     return this.#isStopped || this.#left <= 0;
   }
 
-  /** Whether the node belongs to the result. */
+  /** True if the node belongs to the result. */
   takes(node: BranchNode): boolean {
     const { stopAtId, stopAtType } = this.#query;
     this.#isStopped = node.id === stopAtId || node.type === stopAtType;

@@ -6,15 +6,15 @@ import { elementKey, LABELS, listPrefix, NAME, STATE_KEY, TIPS, usageKey, valueK
 import type { Stamp } from "./sequence.js";
 import { addUsage, type StoredTotals, type Totals } from "./totals.js";
 
-/** What a commit has to know before it is planned. */
+/** The data that a commit needs before it is planned. */
 export interface CommitContext {
   readonly totals: Totals;
   readonly timestamp: number;
   /** The position of the leaf of the handle, and its name. */
   readonly leaf: { readonly name: string; readonly entryId: string | null };
-  /** Which entries exist, among those whose label is set. */
+  /** The ids of existing entries among those whose labels are set. */
   readonly labelled: ReadonlySet<string>;
-  /** What each compaction stores of its tail. */
+  /** The fields in which each compaction stores its tail. */
   readonly tails: ReadonlyMap<string, StoredTail>;
 }
 
@@ -140,7 +140,7 @@ export class CommitPlan {
     else if (to !== entryId && !this.#appended(to)) this.batch.push({ kind: "moveLeaf", to });
   }
 
-  /** Whether the leaf arrives at this entry by the appends of the batch. */
+  /** True if the appends of the batch move the leaf to this entry. */
   #appended(id: string | null): boolean {
     const last = this.batch.findLast((write) => write.kind === "entry" && write.parentId === undefined);
     return last?.kind === "entry" && last.entry.id === id;

@@ -26,7 +26,7 @@ export const NO_USAGE: PiUsage = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
 
-/** Whether `value` is an object, and not an array or null. */
+/** True if `value` is an object, and not an array or null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -57,7 +57,7 @@ function toMessagePayload(message: PiMessage): EntryInput {
   return { type: "custom_message", customType: OTHER_MESSAGE, content, details: { message } };
 }
 
-// What pi's model messages consist of. A message with other blocks is kept whole, because the store would refuse it.
+// The types of blocks in pi's model messages. A message with other blocks is kept whole, because the store would refuse it.
 const BLOCKS: Readonly<Record<string, ReadonlySet<unknown>>> = {
   user: new Set(["text", "image"]),
   assistant: new Set(["text", "thinking", "toolCall", "image"]),
@@ -137,7 +137,7 @@ function customFields(entry: Entry): Pick<CustomEntry, "type" | "customType" | "
   return { type: "custom", customType: type, ...(isJson(data) ? { data } : {}) };
 }
 
-/** Whether there is a value: what a store returns was parsed from JSON. */
+/** True if there is a value: values that a store returns were parsed from JSON. */
 function isJson(value: unknown): value is NonNullable<CustomEntry["data"]> | null {
   return value !== undefined;
 }

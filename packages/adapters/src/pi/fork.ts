@@ -6,7 +6,7 @@ import { projectForkCurrentStateWrite } from "./pi.js";
 import { readTotals, type StoredTotals, type Totals } from "./totals.js";
 import { PiValues } from "./values.js";
 
-/** What a fork copies: the whole tree, or the path to the tip of one branch. */
+/** The entries that a fork copies: the whole tree, or the path to the tip of one branch. */
 export type ForkPlan = ForkCurrentStatePlan;
 
 /**

@@ -5,7 +5,7 @@ import { isObject, messageOf, type PiMessage } from "./entries.js";
 // pi stores the messages that a compaction keeps in the compaction; Bough stores where they start on the path
 // (`firstKeptEntryId`). Messages that are those of the path, as pi's own compaction makes them, are stored Bough's way.
 
-/** What a compaction stores of its tail. */
+/** The fields in which a compaction stores its tail. */
 export interface StoredTail {
   readonly firstKeptEntryId: string | null;
   /** The messages themselves, if they are not those of the path. Default: absent. */
@@ -14,7 +14,7 @@ export interface StoredTail {
 
 const PAGE = 100;
 
-/** How to store the tail of a compaction below `parentId`. */
+/** Returns the fields that store the tail of a compaction below `parentId`. */
 export async function storedTail(session: Session, parentId: string | null, tail: readonly PiMessage[]): Promise<StoredTail> {
   const held = { firstKeptEntryId: null, retainedTail: tail };
   if (parentId === null || tail.length === 0) return held;

@@ -31,7 +31,7 @@ export interface PiCreateOptions extends SessionCreateOptions {
   cwd?: string;
 }
 
-/** Which sessions to list. */
+/** The sessions to list. */
 export interface PiListOptions {
   /** Only sessions of this working directory. */
   cwd?: string;

@@ -24,7 +24,7 @@ import { PiEntries } from "./reader.js";
 import { readTotals, type Totals } from "./totals.js";
 import { PiValues } from "./values.js";
 
-/** How often a commit is repeated because another process has written the session meanwhile. */
+/** The most attempts of a commit; it is repeated when another process has written the session meanwhile. */
 const ATTEMPTS = 20;
 
 /** Settings of a storage. */
@@ -132,7 +132,7 @@ export class BoughPiStorage implements Storage {
     for (const id of (await this.session.entriesById(ids)).keys()) throw duplicate(id);
   }
 
-  /** Which of the entries whose labels are set exist. */
+  /** Returns the ids of existing entries among those whose labels are set. */
   async #labelled(writes: readonly Write[]): Promise<ReadonlySet<string>> {
     const ids = writes.flatMap((write) => (write.kind === "value" && write.namespace === LABELS ? [write.key] : []));
     if (ids.length === 0) return NONE;
@@ -140,7 +140,7 @@ export class BoughPiStorage implements Storage {
     return new Set([...(await this.session.entriesById(ids)).keys(), ...added]);
   }
 
-  /** How the tail of each compaction is stored. */
+  /** Returns the fields that store the tail of each compaction, by its id. */
   async #tails(writes: readonly Write[]): Promise<ReadonlyMap<string, StoredTail>> {
     const tails = new Map<string, StoredTail>();
     const added = new Set<string>();
@@ -219,7 +219,7 @@ function duplicate(id: string): Error {
   return new Error(`Duplicate entry or usage id: ${id}`);
 }
 
-/** Whether another process has written the session since this storage read it. */
+/** True if another process has written the session since this storage read it. */
 function isConflict(error: unknown): boolean {
   return error instanceof LeafMovedError || error instanceof ValueChangedError;
 }

@@ -4,7 +4,7 @@ import { isObject, NO_USAGE, type PiUsage } from "./entries.js";
 import { STATE_KEY } from "./keys.js";
 import { isStamp, Sequence, type Stamp, shiftFor } from "./sequence.js";
 
-/** What the storage keeps about a session, as one value that each commit replaces. */
+/** The totals that the storage keeps of a session, as one value that each commit replaces. */
 export interface StoredTotals {
   /** The number of the last write. */
   readonly last: Stamp;

@@ -3,7 +3,7 @@ import type { FinishReason, TextStreamPart, ToolSet } from "ai";
 import { readRequestId } from "../summarizers/http.js";
 import { readReplyUsage } from "../summarizers/reply-data.js";
 
-/** What the end of a reply in a stream of the AI SDK (its part `finish-step`) reports. */
+/** The data at the end of a reply in a stream of the AI SDK (its part `finish-step`). */
 interface FinishedStep {
   /** As the server named the model. */
   readonly model: string;

@@ -19,7 +19,7 @@ export interface PrepareStepOptions extends RequestInput {
   readonly onRequest?: ((request: PreparedRequest) => void) | undefined;
 }
 
-/** What replaces the prompt of a step: the session's system prompt, if it has one, and its context. */
+/** The prompt of a step, which replaces its own: the session's system prompt, if it has one, and its context. */
 export interface PreparedStep {
   readonly system?: string;
   readonly messages: ModelMessage[];

@@ -13,7 +13,7 @@ import { loadAiSdk } from "./load.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
 
-/** How the model is called. */
+/** Options of calling the model. */
 export interface AiSdkSummarizerOptions {
   /** The agent's tools as it sends them. Sent only in full mode, where they are part of the cached prefix. Never executed. */
   readonly tools?: ToolSet | undefined;

@@ -116,7 +116,7 @@ export const FACTS = list(
   "an array of facts",
 );
 
-/** How an HTTP summarizer sends its requests. */
+/** The shape of the options with which an HTTP summarizer sends its requests. */
 export const ENDPOINT = record({
   apiKey: optional(TEXT),
   headers: optional((value, at) => OBJECT(value, at) ?? list(TEXT)(Object.values(value ?? {}), at)),

@@ -62,7 +62,7 @@ const MAX_FOLDERS = 8;
 
 /**
  * Lists the checkpoints in a folder without their summaries, by number, then by name. Cost: a `stat` of each file, and a
- * read of those that changed since the last call in this process.
+ * read of each file that changed since the last call in this process.
  *
  * @throws {CheckpointError} the folder cannot be read.
  */

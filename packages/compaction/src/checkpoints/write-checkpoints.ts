@@ -21,7 +21,7 @@ export interface SyncedCheckpoints {
   readonly removed: readonly string[];
 }
 
-/** After so many taken numbers the folder is considered broken. */
+/** The most taken numbers that a write skips; after these it considers the folder broken. */
 const MAX_TRIES = 1_000;
 
 /**

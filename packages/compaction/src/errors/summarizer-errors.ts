@@ -1,6 +1,6 @@
 import { BoughError } from "@bough/session-core";
 
-/** Why a model's reply was rejected as a summary. */
+/** The reason why a model's reply was rejected as a summary. */
 export type RejectedBecause =
   | "empty"
   | "tool-call"

@@ -6,7 +6,7 @@ export const MARKER = EXTRACT_NOTE;
 /** A line with the number of omitted lines of a block; it is not carried over to the next extract. */
 export const LEFT_OUT = /^\(\d+ more left out\)$/;
 
-/** How the lines of a block are written. */
+/** The style of the lines of a block. */
 type LineStyle = "quote" | "list" | "done" | "open" | "steps" | "inline" | "plain";
 
 /** One block of an extract. */
@@ -187,7 +187,7 @@ function markLine(style: LineStyle, line: string, at: number): string {
 /** A heading may be inside quotes and lists. */
 const HEADING = /^((?:(?:[->*+]|\d{1,9}[.)])\s+)*)(?=#)/;
 
-/** Whether a line turns the line above it into a heading, or is a thematic break. */
+/** True if a line turns the line above it into a heading, or is a thematic break. */
 export function isUnderline(line: string): boolean {
   return /^\s*(?:-+|=+|[*_]{3,})\s*$/.test(line);
 }

@@ -3,7 +3,7 @@ import { FACTS } from "../arguments/shapes.js";
 import { countByKind, FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "./find-facts.js";
 import { collectKeywords, computeOverlap, isRule } from "./prose.js";
 
-/** How many of the facts of a session its summary contains. Plain JSON of less than 4 KB, stored with the summary. */
+/** Counts of the facts of a session, and of those in its summary. Plain JSON of less than 4 KB, stored with the summary. */
 export interface Fidelity {
   /** 0 to 1: the share of found facts in the summary, by kind, weighted by `FACT_WEIGHTS`. 1 if no facts were found. */
   readonly score: number;
@@ -109,7 +109,7 @@ class SummaryText {
     }
   }
 
-  /** Whether the summary contains a fact. */
+  /** True if the summary contains a fact. */
   contains({ kind, text }: Fact): boolean {
     switch (kind) {
       case "file":
@@ -178,7 +178,7 @@ const IN_A_WORD = /[\p{L}\p{N}_]/u;
 /** A dot or dash before a name is part of it: `lexer.ts` does not occur in `old-lexer.ts`. */
 const IN_A_NAME = /[\p{L}\p{N}_.-]/u;
 
-/** Whether a text contains `wanted`, and not as part of a longer word. Linear. */
+/** True if a text contains `wanted`, and not as part of a longer word. Linear. */
 function containsWord(text: string, wanted: string, beforeIn: RegExp = IN_A_WORD): boolean {
   if (wanted === "") return false;
   const wordFirst = IN_A_WORD.test(wanted.charAt(0));

@@ -3,7 +3,7 @@ import { BLOCK_NAMES, type BlockName, getShape, INLINE_BREAK, isUnderline, LEFT_
 import type { Fact } from "./find-facts.js";
 import type { Timeline } from "./timeline.js";
 
-/** What an extract is made from. */
+/** The material of an extract. */
 export interface ExtractMaterial {
   readonly timeline: Timeline;
   readonly facts: readonly Fact[];

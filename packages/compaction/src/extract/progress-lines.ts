@@ -39,7 +39,7 @@ function listConclusions({ finalReplies }: Turn): readonly At[] {
   });
 }
 
-/** What the user did ("You typed ls"), thanks and emoji are no finished work. */
+/** True if a conclusion reports finished work. The acts of the user ("You typed ls"), thanks and emoji are none. */
 function tellsOfWork(conclusion: string): boolean {
   return (
     (conclusion.match(/[\p{L}\p{N}]/gu)?.length ?? 0) >= 6 && !/^you\s+(?:typed|ran|said|asked|wrote|sent|pressed)\b/i.test(conclusion)
@@ -163,7 +163,7 @@ function findConclusion(reply: string): string | null {
 }
 
 /**
- * Why the model makes its calls, from the text that accompanies them: the first sentence that states a fact or announces a step
+ * Returns the model's reason for its calls, from the text with them: the first sentence that states a fact or announces a step
  * with a reason, and the next such one if both are within `maxChars`. Empty: none.
  *
  * @example
@@ -214,7 +214,7 @@ function describeUnfinished({ outcomes }: Turn): string {
     : `${UNFINISHED}; the last step was ${toSafeLine(shareLine("", [describeCall(call)], 80), 80)}`;
 }
 
-/** What failed in the last turn and was not fixed in it, the latest first. Commands with the same error share a line. */
+/** Lists the failures of the last turn that it did not fix, the latest first. Commands with the same error share a line. */
 export function listBlocked({ timeline, limits }: ExtractMaterial): readonly Line[] {
   const commands = new Map<string, string[]>();
   for (const { command, errors } of [...findBlockedOutcomes(timeline)].reverse()) {

@@ -170,21 +170,21 @@ function splitIntoPairs(run: string): readonly string[] {
 
 const COMMAND_OF_HOST = /^\/[a-z-]*$/i;
 
-/** Whether a text is a request: not a slash command, "continue", "thanks", an emoji or the path of an image. Pasted code is one. */
+/** True if a text is a request: not a slash command, "continue", "thanks", an emoji or the path of an image. Pasted code is one. */
 export function isRequest(text: string): boolean {
   const prose = extractProse(text).trim();
   if (prose === "") return extractCode(text).trim() !== "";
   return !(isSmallTalk(prose) || COMMAND_OF_HOST.test(prose));
 }
 
-/** Whether a text only acknowledges a reply. The model's answer to it is ignored. */
+/** True if a text only acknowledges a reply. The model's answer to it is ignored. */
 export function isThanks(text: string): boolean {
   return isThanksAlone(extractProse(text).trim());
 }
 
 const CONTRADICTS = /^(?:no|nope|stop|nein|non|não|нет)\b(?!\s+(?:problem|worries|rush))|\b(?:undo|undid|revert(?:ed)?)\b/i;
 
-/** Whether a request contradicts what was done before it. */
+/** True if a request contradicts the work before it. */
 export function isContradiction(request: string): boolean {
   return CONTRADICTS.test(extractProse(request).trim());
 }
@@ -212,7 +212,7 @@ export function findRules(prose: string): readonly string[] {
     .map((text) => shortLine(text, MAX_RULE_CHARS));
 }
 
-/** Whether a sentence states a rule. */
+/** True if a sentence states a rule. */
 export function isRule(sentence: string): boolean {
   if (!RULE_WORDS.test(sentence) || /\bi must\b/i.test(sentence)) return false;
   return CERTAIN_RULE.test(sentence) || !(STATEMENT.test(sentence) || sentence.endsWith("?"));

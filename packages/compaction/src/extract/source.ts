@@ -81,7 +81,7 @@ export function countSourceChars({ messages, previousSummary }: SummarySource): 
   return messages.reduce((sum, message) => sum + countChars(message), previousSummary?.length ?? 0);
 }
 
-/** Whether the source is so short that it is its own summary. */
+/** True if the source is so short that it is its own summary. */
 export function isShortSource(source: SummarySource): boolean {
   return countSourceChars(source) < SHORT;
 }

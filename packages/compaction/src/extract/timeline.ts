@@ -78,17 +78,17 @@ export interface Timeline {
   readonly summaries: readonly string[];
 }
 
-/** Whether a call failed or printed a certain error; a pipe hides the exit code of its first command. */
+/** True if a call failed or printed a certain error; a pipe hides the exit code of its first command. */
 export function hasFailed({ failed, errors }: CallOutcome): boolean {
   return failed || errors.length > 0;
 }
 
-/** Whether a command only moves or touches files. */
+/** True if a command only moves or touches files. */
 export function isFileMove(command: string): boolean {
   return /^(?:sed|cp|mv|rm|ln|chmod|touch|code|open|tee|kill|git add)\s/.test(command);
 }
 
-/** Whether a call changed or ran something. */
+/** True if a call changed or ran something. */
 export function isAction({ command, call }: CallOutcome): boolean {
   if (command !== null || call === null) return command !== null;
   return listTouchedFiles(call).some(({ changed }) => changed) || classifyTool(call.name) === undefined;

@@ -1,6 +1,6 @@
 import type { CompactionSettings } from "../settings/settings.js";
 
-/** What a provider's refusals showed about its limit. */
+/** The limit of a provider, as far as its refusals showed it. */
 export interface BackOff {
   /** The lowest limit that an error named, in tokens; null: no error named one. */
   readonly namedLimit: number | null;

@@ -14,7 +14,7 @@ const MAX_ATTEMPTS = 8;
 
 const CLOSE_ENOUGH = 0.95;
 
-/** How a message is cut. */
+/** Options of cutting a message. */
 interface CutOptions {
   /** The most tokens that the message may have. */
   readonly budgetTokens: number;

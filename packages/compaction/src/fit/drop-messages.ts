@@ -56,7 +56,7 @@ export function dropInPasses(parts: RequestParts, passes: readonly DropPass[], b
   return changes.length === 0 ? keepParts(parts) : { parts: filterParts(parts, (at) => !dropped.has(at)), changes };
 }
 
-/** Adds the messages of a group to `dropped`. @returns the tokens of those that were not in it. */
+/** Adds the messages of a group to `dropped`. @returns the tokens of the messages that were not in it before. */
 export function markDropped({ tokens }: RequestParts, { start, messages }: RequestGroup, dropped: Set<number>): number {
   let saved = 0;
   for (let at = start; at < start + messages; at += 1) {
@@ -126,12 +126,12 @@ function findNewestReply({ turn }: RequestGroups): RequestGroup | undefined {
   return turn.findLast(isReply);
 }
 
-/** Whether a group is a reply with its results. */
+/** True if a group is a reply with its results. */
 function isReply({ role }: MessageGroup): boolean {
   return role === "assistant";
 }
 
-/** Whether a group is the summary of a compaction or of a branch. */
+/** True if a group is the summary of a compaction or of a branch. */
 export function isSummary({ role }: Pick<MessageGroup, "role">): boolean {
   return role === "compactionSummary" || role === "branchSummary";
 }

@@ -74,7 +74,7 @@ const MIN_TOKENS = 64;
 // The start and the end of a prompt are equally important.
 const PROMPT_HEAD_SHARE = 0.5;
 
-/** How a budget is distributed. */
+/** Options of distributing a budget. */
 interface DistributeOptions {
   readonly budget: FitBudget;
   /** Share of a cut result that is taken from its start. */

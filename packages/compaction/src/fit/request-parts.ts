@@ -74,7 +74,7 @@ export function countSavedTokens({ tokens }: RequestParts, changed: ReadonlyMap<
 }
 
 /**
- * Which pass or step dropped messages: the three passes of `dropOldest`, the pass of `byPriority`, results without a call
+ * The pass or step that dropped messages: the three passes of `dropOldest`, the pass of `byPriority`, results without a call
  * (`orphans`), and, as the last resort, `summaries` and then `all-but-prompt`.
  */
 export type RemovalPass = "old-replies" | "old-messages" | "turn-replies" | "priority" | "orphans" | "summaries" | "all-but-prompt";

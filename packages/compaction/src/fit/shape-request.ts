@@ -61,7 +61,7 @@ export function runSteps(given: RequestParts, steps: readonly ((parts: RequestPa
   }, keepParts(given));
 }
 
-/** How calls without a result are handled. `auto`: dropped for Gemini, which rejects them; for other models a result is added. */
+/** Resolves the setting for calls without a result. `auto` drops them for Gemini, which rejects them; for other models it adds a result. */
 function resolveDanglingCalls(
   setting: CompactionSettings["request"]["danglingCalls"],
   { model, family = findModelFamily(model) }: Pick<RequestShape, "model" | "family">,

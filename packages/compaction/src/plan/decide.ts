@@ -21,7 +21,7 @@ export interface Situation {
   readonly isTurnEnd: boolean;
 }
 
-/** What automatic compaction does. `apply`, `wait` and `discard` are about the background run. */
+/** The next step of automatic compaction. `apply`, `wait` and `discard` are about the background run. */
 export type Decision = "nothing" | "start-background" | "apply" | "discard" | "wait" | "compact";
 
 /** A number from 0 up to 1, such as `Math.random` returns. */
@@ -40,7 +40,7 @@ export function decide(situation: Situation, settings: CompactionSettings, rando
 }
 
 /**
- * Whether the context has enough messages and `checkAt` allows an action now. With `turn-end`, not inside a turn. Exceptions:
+ * True if the context has enough messages and `checkAt` allows an action now. With `turn-end`, not inside a turn. Exceptions:
  * the first request of a turn, because a host need not call `turnEnded`; and a context larger than the limit, which cannot
  * be sent.
  */
@@ -131,7 +131,7 @@ function hasCalls(message: ContextMessage): boolean {
   return message.role === "assistant" && message.content.some((block) => block.type === "toolCall");
 }
 
-/** Whether work is left after a turn: its reply was cut or stopped, or the host's todo list has open items. */
+/** True if work is left after a turn: its reply was cut or stopped, or the host's todo list has open items. */
 export function hasOpenWork({ messages }: SessionContext, todos: string | undefined): boolean {
   const last = messages.at(-1);
   if (needsReply(last)) return true;
@@ -149,7 +149,7 @@ export interface ContextSnapshot {
 }
 
 /**
- * Why automatic compaction pauses. `no-headroom`, `too-many-messages`: the last compaction left a context that would be
+ * The reason why automatic compaction pauses. `no-headroom`, `too-many-messages`: the last compaction left a context that would be
  * compacted again at once. `undone`: the user undid it. `failed`, `nothing-to-compact`: the last attempt appended nothing.
  */
 export type StallReason = "no-headroom" | "too-many-messages" | "undone" | "failed" | "nothing-to-compact";
@@ -172,8 +172,8 @@ const MIN_RETRY_GROWTH_SHARE = 0.25;
 const MIN_NEW_MESSAGES = 4;
 
 /**
- * Whether automatic compaction still pauses. Without the pause each request would summarize again what cannot become
- * smaller. One of these ends the pause:
+ * True if automatic compaction still pauses. Without the pause each request would summarize a context again that cannot
+ * become smaller. One of these ends the pause:
  * - a new turn, unless too many messages were kept; after a failure between turns, more than its prompt;
  * - another threshold (model or settings);
  * - after a failure: a context that grew by a quarter;
@@ -198,7 +198,7 @@ function grewByMessages({ messages }: Stall, now: ContextSnapshot): boolean {
 }
 
 /**
- * Whether a background run may start although one was started since the last compaction. That one failed, found nothing to
+ * True if a background run may start although one was started since the last compaction. That one failed, found nothing to
  * compact or was discarded. Another would end the same way unless the turn or the threshold has changed, or the context has
  * grown or shrunk by a tenth of the threshold. Pure.
  */
@@ -219,7 +219,7 @@ export interface Breaker {
 
 export const INITIAL_BREAKER: Breaker = { failures: 0, ineffective: 0, skipped: 0 };
 
-/** Whether a model is called: always, or after too many failures or ineffective summaries only every `probeEvery` times. */
+/** True if a model is called: always, or after too many failures or ineffective summaries only every `probeEvery` times. */
 export function asksModel(breaker: Breaker, settings: CompactionSettings["breaker"]): boolean {
   const isFailing = settings.failures > 0 && breaker.failures >= settings.failures;
   const isIneffective = settings.maxIneffective > 0 && breaker.ineffective >= settings.maxIneffective;

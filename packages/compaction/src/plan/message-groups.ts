@@ -1,7 +1,7 @@
 import { CONVERSATION_TYPES } from "@bough/session-core/view";
 import type { PathItem } from "./span.js";
 
-/** What is grouped: the items of a path, or the messages of a request. */
+/** An item to group: an item of a path, or a message of a request. */
 type GroupedItem = Pick<PathItem, "messages" | "tokens">;
 
 /** Items that are kept or summarized together: the message at a cut point and everything up to the next cut point. */
@@ -64,7 +64,7 @@ function mergeGroupsAfter(groups: MessageGroup[], position: number): void {
   }
 }
 
-/** Whether a turn starts with the group: its message is not from the model, or the user came back from a branch. */
+/** True if a turn starts with the group: its message is not from the model, or the user came back from a branch. */
 export function startsTurn({ role }: MessageGroup): boolean {
   return role === "user" || role === "custom" || role === "bashExecution" || role === "branchSummary";
 }

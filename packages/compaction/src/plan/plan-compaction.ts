@@ -5,10 +5,10 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { groupMessages, type MessageGroup, startsTurn, unsentStart, withMetadata } from "./message-groups.js";
 import type { PathItem } from "./span.js";
 
-/** What started a compaction; stored with it. */
+/** The cause of a compaction; stored with it. */
 export type Trigger = "threshold" | "context_limit_retry" | "manual" | "memory_pressure" | "model_switch";
 
-/** Why there is nothing to compact. */
+/** The reason why there is nothing to compact. */
 export type NothingBecause =
   /** No message came after the compaction in force. */
   | "just-compacted"
@@ -21,7 +21,7 @@ export type NothingBecause =
   /** The tail is too large, but no entry before it can be cut off: the only turn must be kept. */
   | "no-cut-point";
 
-/** How a path is compacted. Every message is in exactly one of `summarize`, `prefix` and `keep`. */
+/** The plan of compacting a path. Every message is in exactly one of `summarize`, `prefix` and `keep`. */
 export type CompactionPlan =
   | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
   | {
@@ -119,11 +119,11 @@ export function coveredTokens(plan: Compactable): number {
   return coveredItems(plan).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-/** How the kept tail is measured. */
+/** The rule that measures the kept tail. */
 export type KeepRule =
   /**
    * Up to `tokens`. The newest turn is kept whole if it has at most `wholeTurnTokens`; 0: it may be cut. With `crossingTokens` also
-   * the message that crosses `tokens`, if the tail has at most so many with it.
+   * the message that crosses `tokens`, if the tail has at most `crossingTokens` with it.
    */
   | { readonly by: "tokens"; readonly tokens: number; readonly wholeTurnTokens: number; readonly crossingTokens?: number | undefined }
   /** Up to this many messages and at most `mostTokens`. */
@@ -134,7 +134,7 @@ export type KeepRule =
   /** This entry and everything after it; if the path cannot be cut before it, from the cut point above. */
   | { readonly by: "entry"; readonly entryId: EntryId };
 
-/** What a keep rule depends on besides the settings. */
+/** The inputs of a keep rule besides the settings. */
 interface KeepBounds {
   readonly limitTokens: number;
   /** No rule keeps more, except for the newest message with its results and an unanswered prompt. */

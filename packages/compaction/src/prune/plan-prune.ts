@@ -6,7 +6,7 @@ import { CALL_TOKENS, MESSAGE_TOKENS } from "../tokens/message-tokens.js";
 import { findDuplicates, findSupersededReads } from "./repeated-output.js";
 import { collectToolOutputs, parseFileRead, type ToolOutput } from "./tool-output.js";
 
-/** Why a result is pruned. */
+/** The reason why a result is pruned. */
 type PruneReason =
   /** It is older than the protected tokens. */
   | "age"
@@ -164,7 +164,7 @@ function findAgedOutputs(outputs: readonly ToolOutput[], protectTokens: number):
 }
 
 /**
- * Whether the settings protect the output of a tool. Reading a file SKILL.md counts as output of the tool `skill`: the
+ * True if the settings protect the output of a tool. Reading a file SKILL.md counts as output of the tool `skill`: the
  * model has to follow its instructions until the end.
  */
 function isProtected(output: ToolOutput, protectedTools: ReadonlySet<string>): boolean {
@@ -177,7 +177,7 @@ function lowerCaseNames(tools: readonly string[]): ReadonlySet<string> {
   return new Set(tools.map((tool) => tool.toLowerCase()));
 }
 
-/** Whether the tool marked its output as useless (`details.useless`). */
+/** True if the tool marked its output as useless (`details.useless`). */
 function isUseless({ result: { details } }: ToolOutput): boolean {
   return typeof details === "object" && details !== null && "useless" in details && details.useless === true;
 }
@@ -215,7 +215,7 @@ function describeCopy(pruned: PruneCause): string | null {
   }
 }
 
-/** Whether a text is a placeholder, written by this package or by pi. */
+/** True if a text is a placeholder, written by this package or by pi. */
 export function isPlaceholder(text: string): boolean {
   return text.length < 200 && /^\[Output truncated - \d+ tokens(; [^\n]*)?\]$/.test(text);
 }

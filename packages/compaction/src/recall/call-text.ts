@@ -1,7 +1,7 @@
 import type { ToolCallBlock } from "@bough/session-core";
 import { findTextEdits } from "@bough/session-core/view";
 
-/** The longest argument that stands in the line of the call, in UTF-16 code units. */
+/** The longest argument in the line of the call, in UTF-16 code units. */
 const SHORT = 160;
 
 /**

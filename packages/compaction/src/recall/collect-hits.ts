@@ -92,7 +92,7 @@ class HitCollector {
     }
   }
 
-  /** Searches for entries with at least so many of the words, from most to least, until there are enough hits. */
+  /** Searches for entries with at least `most` of the words, then with fewer, down to `least`, until there are enough hits. */
   async collectFewer(request: SearchRequest, most: number, least: number, correction?: Correction): Promise<void> {
     // Of a long query not every number: each search looks up every word.
     const step = most > LONG ? 2 : 1;

@@ -49,7 +49,7 @@ export function computeCoverage(path: readonly EntryId[], marks: readonly Entry[
   return { ranges, keptFrom: last === undefined ? 0 : findKeptPosition(last.entry, positions), omitted, edited: new Set(edits.keys()) };
 }
 
-/** Whether the latest edit of each edited entry removes it; a later replacement takes a removal back. */
+/** Returns each edited entry with true if its latest edit removes it; a later replacement takes a removal back. */
 function collectEdits(marks: readonly Entry[]): ReadonlyMap<EntryId, boolean> {
   const edits = new Map<EntryId, boolean>();
   for (const entry of marks) if (entry.type === "context_edit") edits.set(entry.targetId, entry.replacement === null);

@@ -109,7 +109,7 @@ function describeAuthor(summary: SummaryEntry): string {
   return summary.fromHook === true ? MADE_BY.hook : "another program";
 }
 
-/** How many of the facts of its source a summary contains, and some missing ones; empty: unknown. */
+/** Formats the number of facts of its source that a summary contains, and some missing ones; empty: unknown. */
 function formatFidelity(summary: SummaryEntry): string {
   const { fidelity } = storedFieldsSchema.parse(summary);
   if (fidelity === undefined || fidelity.total === 0) return "";

@@ -5,7 +5,7 @@ import { formatSpeaker } from "./entry-text.js";
 
 /** An entry near a hit. */
 export interface Neighbor {
-  /** How many entries before (negative) or after the hit. */
+  /** The number of entries before (negative) or after the hit. */
   readonly distance: number;
   readonly entryId: string;
   readonly speaker: string;

@@ -6,7 +6,7 @@ import { formatCall } from "./call-text.js";
 /** A line in the text of an entry that looks like the heading of another one. */
 const HEAD = /^(?=[^\S\n]{0,100}[[［][^\]］\n]{1,128}[\]］][^\S\n]{0,20}(?:\d{4}-\d\d-\d\d\b|time unknown))/gm;
 
-/** One line: id, time and who speaks. */
+/** Formats one line: id, time and speaker. */
 export function formatHead(entry: Entry): string {
   const mark = isPrivate(entry) ? ", private" : "";
   return cleanText(`[${entry.id}] ${formatTime(entry.createdAtMs)} ${formatSpeaker(entry)}${mark}`).replace(/\s+/g, " ");
@@ -22,7 +22,7 @@ export function formatBody(entry: Entry, includePrivate = false): string {
   return cleanText(formatContent(entry)).replace(HEAD, "> ").trimEnd();
 }
 
-/** Who speaks: the role of a message, the tool of a result, the type of another entry. */
+/** Returns the speaker of an entry: the role of a message, the tool of a result, the type of another entry. */
 export function formatSpeaker(entry: Entry): string {
   if (entry.type !== "message") return entry.type.replaceAll("_", " ");
   const { message } = entry;

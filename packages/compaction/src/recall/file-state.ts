@@ -9,7 +9,7 @@ import { takeLines } from "./line-window.js";
 import { takePiece } from "./read.js";
 import type { RecallAnswer } from "./search.js";
 
-/** What is known of a file at an entry. */
+/** The state of a file at an entry, as far as the calls show it. */
 export interface RecallFileResult {
   /** The longest form of the path in the calls; null: no call names such a file, or several do. */
   readonly path: string | null;
@@ -92,7 +92,7 @@ const PARTIAL = [
 ];
 /** A line of a read with its number, as Claude Code and `cat -n` print it. */
 const NUMBERED = /^\s*\d+(?:\t|→|│|\| ?)/;
-/** What tools write where they leave something out. */
+/** The marks that tools write where they leave something out. */
 const SHORTENED = /\[(?:truncated|output truncated|showing lines|\d+ more lines|… ?\d+)|<system-reminder>/i;
 
 /** Replays the operations on one file. */
@@ -243,7 +243,7 @@ function nameSome(ids: readonly EntryId[]): string {
 function listScripts(entry: Entry): readonly string[] {
   if (entry.type !== "message") return [];
   const { message } = entry;
-  // What a user ran outside of the conversation is not told.
+  // Commands that a user ran outside of the conversation are left out.
   if (message.role === "bashExecution") return message.excludeFromContext === true ? [] : [message.command];
   if (message.role !== "assistant") return [];
   return message.content.flatMap((block) => (block.type === "toolCall" ? (findCommand(block)?.script ?? []) : []));

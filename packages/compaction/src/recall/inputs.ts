@@ -74,11 +74,11 @@ export const recallFileInput = z.strictObject({
   offset: recallReadInput.shape.offset,
 });
 
-/** What `recallSearch` takes. */
+/** Input of `recallSearch`. */
 export type RecallSearchInput = z.input<typeof recallSearchInput>;
-/** What `recallRead` takes. */
+/** Input of `recallRead`. */
 export type RecallReadInput = z.input<typeof recallReadInput>;
-/** What `recallFile` takes. */
+/** Input of `recallFile`. */
 export type RecallFileInput = z.input<typeof recallFileInput>;
 
 /** Limits of an answer of recall. */

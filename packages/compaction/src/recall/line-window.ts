@@ -2,7 +2,7 @@ import { runInNewContext } from "node:vm";
 import { takeStart } from "@bough/session-core/view";
 import { RecallInputError } from "../errors/compaction-errors.js";
 
-/** Which lines of a text to show. */
+/** The lines of a text to show. */
 export interface LineWindow {
   /** `A-B`, `A-` or `A`, from 1. */
   readonly lines?: string | undefined;

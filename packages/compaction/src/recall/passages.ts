@@ -9,13 +9,13 @@ export interface Passage {
   readonly text: string;
 }
 
-/** How far apart the words of one passage may be, in UTF-16 code units. */
+/** The greatest distance between the words of one passage, in UTF-16 code units. */
 const REACH = 200;
 /** The longest part of one line in a passage. */
 const LINE = 240;
 /** The most lines of a passage around its words. */
 const LINES = 6;
-/** The lines that are shown before and after them: an answer often stands next to the words. */
+/** The lines that are shown before and after them: an answer is often next to the words. */
 const BEFORE = 1;
 const AFTER = 2;
 /** A text of at most this length is shown whole, in UTF-16 code units. */

@@ -20,7 +20,7 @@ export interface ReadEntry {
   readonly lines: number;
 }
 
-/** What `recallRead` has read. */
+/** Result of `recallRead`. */
 export interface RecallReadResult {
   /** The entries up to the end of this piece, in the order of the text. */
   readonly entries: readonly ReadEntry[];
@@ -55,7 +55,7 @@ export async function recallRead(
   return { text: piece.text, data: { entries: reading.entries, next: piece.next } };
 }
 
-/** What is read: single entries or a range. */
+/** The entries to read: single ones or a range. */
 interface Wanted {
   readonly entries?: readonly string[] | undefined;
   readonly from?: string | undefined;

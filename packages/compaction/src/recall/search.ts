@@ -10,15 +10,15 @@ import { formatBody, formatSpeaker, formatTime } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallOptions, type RecallSearchInput, recallSearchInput } from "./inputs.js";
 import { choosePassages, type Passage } from "./passages.js";
 
-/** Where to search, and how much to answer. */
+/** The scope of a search, and the limits of its answer. */
 export interface RecallSearchOptions extends RecallOptions {
   /** Only entries with these orders of arrival; default: all of the session or store. */
   readonly seqs?: readonly number[] | undefined;
   /** Further conditions, as of `Store.search`. `types` may name summaries. */
   readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs" | "agents"> | undefined;
-  /** What is said about a hit in its first line, such as the summary that covers it. */
+  /** Returns a note on a hit for its first line, such as the summary that covers it; null: none. */
   readonly placeOf?: ((entryId: string) => string | null) | undefined;
-  /** How the reader of the text gets the further hits. Default: by the same call with the input `next`. */
+  /** A text that says how to get further hits. Default: by the same call with the input `next`. */
   readonly howToContinue?: string | undefined;
 }
 
@@ -33,24 +33,24 @@ export interface RecallHit {
   readonly isPrivate: boolean;
   /** The other sessions that have it; only of a search in a store. */
   readonly copies: readonly HitCopy[];
-  /** Whether it has all the words. */
+  /** The degree of its match: all the words, some of them, or another spelling. */
   readonly matched: SearchMatch;
   /** The lines of the entry's text, as `recallRead` shows it. */
   readonly lines: number;
-  /** Where the words stand close together, in the order of the text. */
+  /** The passages in which the words are close together, in the order of the text. */
   readonly passages: readonly Passage[];
   /** The entries around it, if they were asked for. */
   readonly around: readonly Neighbor[];
 }
 
-/** What a search of recall found. */
+/** The result of a search of recall. */
 export interface RecallSearchResult {
   readonly hits: readonly RecallHit[];
   /** Sessions whose title matches; only of a search in a store. */
   readonly titles: readonly { readonly sessionId: string; readonly title: string }[];
-  /** How many entries and titles match on all pages; null where entries with fewer words follow: unknown. */
+  /** The number of entries and titles that match on all pages; null if it is unknown, because entries with fewer words follow. */
   readonly total: number | null;
-  /** Whether the best hits have all the words. */
+  /** The degree of match of the best hits: all the words, some of them, or another spelling. */
   readonly matched: SearchMatch;
   /** The input `next` for the hits after these; null: there are no more. */
   readonly next: number | null;

@@ -49,7 +49,7 @@ export class SummarizedPath {
     return [...rows.values()].filter(({ id }) => this.findSummaryOf(id) !== null);
   }
 
-  /** Whether the context contains all entries unchanged. */
+  /** True if the context contains all entries unchanged. */
   get isEmpty(): boolean {
     return this.parts.length === 0 && this.coverage.edited.size === 0;
   }
@@ -76,7 +76,7 @@ export async function readSummarizedPath(session: Session, leafId: EntryId | nul
   return summarized;
 }
 
-/** What was read last of each session. Entries after it that are neither summaries nor edits change nothing in it. */
+/** The path that was read last of each session. Entries after it that are neither summaries nor edits change nothing in it. */
 const summarizedPaths = new WeakMap<Session, { readonly leafId: EntryId | null; readonly summarized: SummarizedPath }>();
 
 async function readMarks(session: Session, leafId: EntryId | null, index: RowIndex): Promise<SummarizedPath> {
@@ -160,7 +160,7 @@ class RowIndex {
     }
   }
 
-  /** Whether the session has an entry with this id. */
+  /** True if the session has an entry with this id. */
   has(id: EntryId): boolean {
     return this.#byId.has(id);
   }
@@ -172,7 +172,7 @@ class RowIndex {
     return path.reverse();
   }
 
-  /** Whether the path of `id` is that of `known` and entries after it that cover or edit nothing. */
+  /** True if the path of `id` is that of `known` and entries after it that cover or edit nothing. */
   continues(id: EntryId | null, known: EntryId | null): boolean {
     let row = id === null ? undefined : this.#byId.get(id);
     while (row !== undefined && row.id !== known) {

@@ -33,7 +33,7 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   return result;
 }
 
-/** How often an append is tried again after the leaf has moved. */
+/** The most attempts of an append; it is repeated when another writer has moved the leaf. */
 const MAX_TRIES = 20;
 
 /**
@@ -59,7 +59,7 @@ async function appendDraft(
   return null;
 }
 
-/** Whether the summarized entries are on the leaf's path, and no later compaction or edit changes what the summary covers. */
+/** True if the summarized entries are on the leaf's path, and no later compaction or edit changes the entries that the summary covers. */
 async function isStillValid(session: Session, draft: Draft, leafId: EntryId): Promise<boolean> {
   if (leafId === draft.leafId) return true;
   if ((await session.tree.commonAncestor(leafId, draft.leafId)) !== draft.leafId) return false;
@@ -67,7 +67,7 @@ async function isStillValid(session: Session, draft: Draft, leafId: EntryId): Pr
   return !items.some((entry) => entry.type === "compaction" || (entry.type === "context_edit" && invalidatesDraft(draft, entry)));
 }
 
-/** Whether an edit omits the compaction that was in force, or an entry that the summary covers. */
+/** True if an edit omits the compaction that was in force, or an entry that the summary covers. */
 function invalidatesDraft(draft: Draft, edit: { readonly targetId: EntryId; readonly replacement: unknown }): boolean {
   return edit.replacement === null && (edit.targetId === draft.previousId || draft.covered.has(edit.targetId));
 }

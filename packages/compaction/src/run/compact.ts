@@ -73,7 +73,7 @@ async function attemptCompaction(
   }
 }
 
-/** Whether a turn is running: the newest prompt, tool call or tool result needs a reply. */
+/** True if a turn is running: the newest prompt, tool call or tool result needs a reply. */
 export async function isTurnRunning({ session }: Engine): Promise<boolean> {
   return turnOf(await session.context()).open;
 }

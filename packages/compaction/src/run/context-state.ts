@@ -176,7 +176,7 @@ function promptTokensFrom(usage: Usage | undefined): number | undefined {
 // A reply of another model was counted with another vocabulary; a reply before an edit or compaction, with another context.
 const MAKES_STALE = ["compaction", "context_edit", "model_change"] as const;
 
-/** Whether the usage of a reply is still about this context: no entry after it makes it stale. */
+/** True if the usage of a reply is still that of this context: no entry after it makes it stale. */
 async function isCurrent({ session }: Engine, replyId: EntryId | undefined): Promise<boolean> {
   const { leafId } = session;
   if (replyId === undefined || leafId === null) return false;

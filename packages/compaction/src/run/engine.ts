@@ -51,7 +51,7 @@ interface CompactorState {
   requests: number;
 }
 
-/** What the functions of a compactor share: its session, options and state, and the settings and meters made from them. */
+/** The data that the functions of a compactor share: its session, options and state, and the settings and meters made from them. */
 export class Engine {
   readonly session: Session;
   readonly options: CompactorOptions;
@@ -194,7 +194,7 @@ export function runAsHook<T>(session: Session, hook: () => T): T {
   return sessionOfHook.run(session, hook);
 }
 
-/** Whether the caller runs inside a hook of an operation on this session. */
+/** True if the caller runs inside a hook of an operation on this session. */
 export function isInsideHook(session: Session): boolean {
   return sessionOfHook.getStore() === session;
 }

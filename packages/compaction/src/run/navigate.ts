@@ -13,7 +13,7 @@ import type { NavigateOptions } from "./options.js";
 import { codeOf, toError } from "./report-outcome.js";
 import type { NavigationDone, NavigationResult } from "./results.js";
 
-/** Where the leaf moves when an entry is chosen, and what the user may edit and send again. */
+/** The position to which the leaf moves when an entry is chosen, and the text that the user may edit and send again. */
 export interface Target {
   /** null: before the first entry. */
   readonly leafId: EntryId | null;

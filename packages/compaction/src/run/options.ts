@@ -37,7 +37,7 @@ export interface CompactorOptions {
   readonly onEvent?: EventListener | undefined;
   /** State of the host to carry with each summary: plan, todos, skills. Called once for each summary. */
   readonly hostState?: (() => HostState | Promise<HostState>) | undefined;
-  /** Whether summaries name the tools of `recallTools`. Default: whether these tools were made for this session handle. */
+  /** True if summaries name the tools of `recallTools`. Default: true if these tools were made for this session handle. */
   readonly recall?: boolean | undefined;
   /** A number from 0 up to 1; default `Math.random`. Used only for `background.jitterShare`. */
   readonly random?: (() => number) | undefined;
@@ -65,7 +65,7 @@ export interface RequestInput {
 
 /** Options of `compact`. */
 export interface CompactOptions {
-  /** What the summary should focus on. */
+  /** The topics on which the summary should focus. */
   readonly instructions?: string | undefined;
   /**
    * Keep this entry and everything after it, regardless of the settings, and summarize what is before it. It must be on the
@@ -90,7 +90,7 @@ export interface ModelChange {
 export interface NavigateOptions {
   /** Summarize the abandoned branch and append the summary to the branch that is entered. Default: setting `branch.summarize`. */
   readonly summarize?: boolean | undefined;
-  /** What the summary should focus on. */
+  /** The topics on which the summary should focus. */
   readonly instructions?: string | undefined;
   /** Use `instructions` as the whole prompt instead of adding them to the built-in one. */
   readonly replaceInstructions?: boolean | undefined;
@@ -99,7 +99,7 @@ export interface NavigateOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a hook may return: a value or a promise of it. */
+/** The result of a hook: a value or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**

@@ -60,7 +60,7 @@ function lastSuccessfulReply({ messages, entries }: SessionContext): EntryId | n
   return entries[messages.findLastIndex((message) => message.role === "assistant" && !isFailedAttempt(message))] ?? null;
 }
 
-/** Whether a reply failed; also by `length`: a reply that is cut off at once has filled the window. */
+/** True if a reply failed; also by `length`: a reply that is cut off at once has filled the window. */
 function isFailedAttempt(message: ContextMessage): boolean {
   return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "length");
 }

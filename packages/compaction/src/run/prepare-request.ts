@@ -24,13 +24,13 @@ export interface PreparedRequest {
   readonly use: TokenUse;
   /** false only with `tooLarge: "return"`: the smallest possible request is larger than the window. */
   readonly fits: boolean;
-  /** What was done for this request: compaction, background summary, shortened tool results, and changes that make it fit. */
+  /** The work for this request: compaction, background summary, shortened tool results, and changes that make it fit. */
   readonly done: AutomaticWork & { readonly changes: readonly Change[] };
   /** A prompt to continue with, when a compaction ran between turns and work is left (setting `autoContinue`). */
   readonly continuePrompt: string | null;
 }
 
-/** What automatic compaction did. */
+/** The work of automatic compaction. */
 export interface AutomaticWork {
   /** The last compaction that was tried; null: none. */
   readonly compaction: CompactionResult | null;

@@ -45,7 +45,7 @@ async function writeEdits({ session }: Engine, leafId: EntryId, edits: readonly 
   }
 }
 
-/** Whether the provider's cache has expired, so that an edit early in the context costs nothing more. */
+/** True if the provider's cache has expired, so that an edit early in the context costs nothing more. */
 async function isCacheCold(engine: Engine, { settings, context }: ContextState): Promise<boolean> {
   const last = engine.state.lastRequestAtMs ?? (await lastReplyAtMs(engine, context));
   return last !== null && engine.now() - last >= settings.prune.idleMs;

@@ -14,7 +14,7 @@ interface FailedAttempt {
   readonly attemptId: string;
   readonly trigger: Trigger;
   readonly background: boolean;
-  /** Whether the host will send the request again. */
+  /** True if the host will send the request again. */
   readonly willRetry: boolean;
 }
 

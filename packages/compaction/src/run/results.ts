@@ -82,7 +82,7 @@ export interface NavigationDone {
   readonly summary: string | null;
   readonly method: SummaryMethod | "hook" | null;
   readonly usage: Usage | null;
-  /** Whether the context ends with a message that needs a reply, so that an agent can call the model at once. */
+  /** True if the context ends with a message that needs a reply, so that an agent can call the model at once. */
   readonly expectsReply: boolean;
 }
 

@@ -189,7 +189,7 @@ function planWithCut({ span: { items } }: DraftRequest, plan: Compactable, first
   return { kind: "whole-turns", summarize: items.slice(0, at), prefix: [], keep: items.slice(at), firstKeptEntryId };
 }
 
-/** Why a path cannot be cut at an item, by the same rules as a plan; null: it can. */
+/** Returns the reason why a path cannot be cut at an item, by the same rules as a plan; null: it can. */
 function invalidCutReason(items: readonly PathItem[], at: number): string | null {
   if (at === -1) return "is not on the part of the path that is compacted";
   if (!items.slice(0, at).some(({ messages }) => messages.length > 0)) return "leaves nothing to summarize";

@@ -72,7 +72,7 @@ export const pruneSettings = z.strictObject({
     .describe("After this time without a request the provider's cache has expired, and `cacheSuffixTokens` is ignored."),
 });
 
-/** How one request is made to fit. The session is unchanged. */
+/** Settings of making one request fit. The session is unchanged. */
 export const requestSettings = z.strictObject({
   fit: z
     .enum(["dropOldest", "byPriority", "off"])

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, ms, share, tokens } from "./trigger-settings.js";
 
-/** How a summary is written, and which summaries are accepted. */
+/** Settings of writing a summary, and of accepting one. */
 export const summarySettings = z.strictObject({
   mode: z
     .enum(["simple", "full", "auto"])

@@ -25,7 +25,7 @@ export function tokensOf(given: number, windowTokens: number): number {
   return Math.floor(given <= 1 ? given * windowTokens : Math.min(given, windowTokens));
 }
 
-/** How much of the context window is used. */
+/** Settings of the part of the context window that is used. */
 export const windowSettings = z.strictObject({
   limit: shareOrTokens
     .nullable()
@@ -36,7 +36,7 @@ export const windowSettings = z.strictObject({
     .describe("When there are tools, keep this share of what they leave of the limit free, because tool definitions are often miscounted."),
 });
 
-/** When a context is compacted. */
+/** Settings of the time at which a context is compacted. */
 export const triggerSettings = z.strictObject({
   reserveTokens: tokens
     .default(16_384)
@@ -56,7 +56,7 @@ export const triggerSettings = z.strictObject({
     ),
 });
 
-/** When a summary is written in the background, before it is needed. */
+/** Settings of summaries that are written in the background, before they are needed. */
 export const backgroundSettings = z.strictObject({
   start: share
     .nullable()
@@ -84,7 +84,7 @@ export const backgroundSettings = z.strictObject({
     .describe("Discard a finished background summary if the context is below this share of the threshold by then."),
 });
 
-/** When no model is asked any more because summaries fail or save too little. */
+/** Settings of the breaker, which stops calls of models when summaries fail or save too little. */
 export const breakerSettings = z.strictObject({
   minSavingsShare: share.default(0.1).describe("A compaction that removes less than this share of the context is ineffective."),
   maxIneffective: count

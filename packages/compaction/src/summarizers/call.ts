@@ -4,7 +4,7 @@ import { toCallError } from "./call-failure.js";
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
-/** How often and how long to try; times in milliseconds. The settings of the same names. */
+/** Limits of retries and of their time, in milliseconds. The settings of the same names. */
 export interface CallPolicy {
   /** Retries of each candidate, after its first call. */
   readonly retries: number;

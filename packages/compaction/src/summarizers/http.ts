@@ -5,7 +5,7 @@ import { ENDPOINT } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
 
-/** Where a summarizer sends its requests. */
+/** The endpoint to which a summarizer sends its requests. */
 export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly fetch: typeof fetch;
 }
 
-/** How an endpoint is called. */
+/** Options of calling an endpoint. */
 export interface EndpointOptions {
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -14,7 +14,7 @@ const BYTES_ARE_TOKENS_FROM = 0.9;
 const MIN_TRUSTED_SHARE = 0.5;
 
 /**
- * Whether a call failed because its input is too long for the model.
+ * True if a call failed because its input is too long for the model.
  *
  * Accepts the error of a call (AI SDK, provider SDKs, fetch wrappers, this package), a stored assistant message
  * (`stopReason`, `errorMessage`, `usage`), a response body or a text. Rate limits, quotas, overload, output limits and a
@@ -32,7 +32,7 @@ export function isContextOverflow(error: unknown, measured?: MeasuredRequest): b
   return isOverflowFailure(parseFailure(error), measured);
 }
 
-/** Whether a parsed failure is an overflow. */
+/** True if a parsed failure is an overflow. */
 export function isOverflowFailure(failure: FailureDetails, measured?: MeasuredRequest): boolean {
   if (failure.status === 429 || NOT_OVERFLOW.some((phrase) => phrase.test(failure.text))) return false;
   const phrase = OVERFLOW_PHRASES.find(({ pattern }) => pattern.test(failure.text));
@@ -52,7 +52,7 @@ export function parseContextLimit(error: unknown): number | undefined {
   return isOverflowFailure({ text, status, retryAfterMs: undefined }) ? findLimit(text) : undefined;
 }
 
-/** Whether the request was large enough for the error to be an overflow. */
+/** True if the request was large enough for the error to be an overflow. */
 function isPlausible(phrase: OverflowPhrase, failure: FailureDetails, measured: MeasuredRequest | undefined): boolean {
   if (phrase.countedByProvider === true || measured === undefined) return true;
   // A router may have sent the request to a model with a smaller window.

@@ -8,7 +8,7 @@ const ENDS: ReadonlyMap<string, ReplyEnd> = new Map<StopReason, ReplyEnd>([
   ["contentFilter", "content-filter"],
 ]);
 
-/** How a reply ended, by the finish reason of a server or of the AI SDK. */
+/** Returns the reason why a reply ended, from the finish reason of a server or of the AI SDK. */
 export function readReplyEnd(finishReason: string): ReplyEnd {
   return ENDS.get(stopReasonOf(finishReason)) ?? "unknown";
 }

@@ -2,19 +2,19 @@ import { z } from "zod";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummaryReply } from "./summarizer.js";
 
-/** How a reply ended, for all protocols. `unknown`: the server sent no reason. */
+/** The reason why a reply ended, for all protocols. `unknown`: the server sent no reason. */
 export type ReplyEnd = "stop" | "length" | "tool-calls" | "content-filter" | "unknown";
 
-/** Why a reply has no end: for messages. */
+/** The reason why a reply has no end, for messages. */
 export const CONNECTION_ENDED = "the connection ended before the response was complete";
 
 /** A model's reply. */
 export interface ModelReply {
   readonly text: string;
   readonly end: ReplyEnd;
-  /** Whether the reply calls a tool, with or without text. */
+  /** True if the reply calls a tool, with or without text. */
   readonly callsTool: boolean;
-  /** Whether the reply has a refusal in a separate field (OpenAI's `refusal`). */
+  /** True if the reply has a refusal in a separate field (OpenAI's `refusal`). */
   readonly refuses?: boolean | undefined;
 }
 

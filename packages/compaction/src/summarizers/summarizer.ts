@@ -15,13 +15,13 @@ export interface SummarySource {
   readonly wantedTokens?: number | undefined;
   /** The session's directory; an extract writes paths relative to it. Without it paths stay as they are. */
   readonly cwd?: string | null | undefined;
-  /** Whether an extract masks secrets; default true. */
+  /** True if an extract masks secrets; default true. */
   readonly redact?: boolean | undefined;
 }
 
 /** One call of a summarizer. */
 export interface SummaryRequest {
-  /** What triggered the summary, so that a manual compaction can use another model; `branch`: a navigation. */
+  /** The trigger of the summary, so that a manual compaction can use another model; `branch`: a navigation. */
   readonly trigger?: Trigger | "branch" | undefined;
   readonly system: string;
   /** The whole task as one text with the conversation; with `context` only the instruction that follows it. */

@@ -126,7 +126,7 @@ interface CoveredEntries {
   readonly entries: number;
 }
 
-/** How covered entries can be looked up. */
+/** The ways to look up covered entries. */
 interface LookUpHints {
   /** The host offers the tools of `recallTools`. */
   readonly recall: boolean;
@@ -227,7 +227,7 @@ function escapeText(text: string | undefined): string {
 
 const sessionsWithTools = new WeakSet<Session>();
 
-/** Whether `recallTools` was called for this session handle; summaries then name the tools. */
+/** True if `recallTools` was called for this session handle; summaries then name the tools. */
 export function hasRecallTools(session: Session): boolean {
   return sessionsWithTools.has(session);
 }

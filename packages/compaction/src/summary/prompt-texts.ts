@@ -249,7 +249,7 @@ export const SPLIT_TURN_SEPARATOR = "\n\n---\n\n**Turn Context (split turn):**\n
 
 const MARKER = /\n*\[(\d+) earlier messages were left out here without a summary[^\]]*\]/g;
 
-/** Removes markers from a text. Returns the rest and the number of messages that the markers stood for. */
+/** Removes markers from a text. Returns the rest and the number of messages that the markers replaced. */
 export function extractMarkers(text: string): { readonly rest: string; readonly messages: number } {
   const messages = [...text.matchAll(MARKER)].reduce((sum, [, count]) => sum + Number(count), 0);
   return { rest: text.replace(MARKER, "").trim(), messages };

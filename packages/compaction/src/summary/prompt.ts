@@ -132,7 +132,7 @@ function needsToolReminder({ model }: PromptOptions): boolean {
   return model !== null && callsForbiddenTools(model.modelId);
 }
 
-/** How a conversation is serialized: the settings of the same names. */
+/** Options of serializing a conversation: the settings of the same names. */
 export type SerializeOptions = Pick<
   CompactionSettings["summary"],
   "toolResultChars" | "toolArgumentChars" | "includeThinking" | "stripTools" | "redact"

@@ -107,7 +107,7 @@ async function writeSummary(client: SummarizerClient): Promise<WrittenPart> {
   }
 }
 
-/** Whether the sections of the summary alone are larger than what it replaces. A prompt of the host has no known form. */
+/** True if the sections of the summary alone are larger than the text that it replaces. A prompt of the host has no known form. */
 function isTooSmallForForm(job: SummaryJob): boolean {
   const about = job.plan.summarize.length === 0 && job.previousSummary === null ? "turn-prefix" : "history";
   return job.kind === "compaction" && job.maxTokens < countFormTokens(job, about);
@@ -294,7 +294,7 @@ async function addMissingFacts(client: SummarizerClient, part: WrittenPart, fact
 const MIN_FACTS = 3;
 
 /**
- * Whether a model's answer contains almost nothing of its source: "OK", a refusal in plain words, a summary of another
+ * True if a model's answer contains almost nothing of its source: "OK", a refusal in plain words, a summary of another
  * conversation. An answer with almost no text always counts as uninformative.
  */
 function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor }: CompactionSettings["summary"]): boolean {

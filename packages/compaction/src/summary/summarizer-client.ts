@@ -137,7 +137,7 @@ const ECHO_SHARE = 0.5;
 /** Headings, labels, tags and bold titles, which an answer repeats because the form requires them. */
 const HEADING = /^(?:#|<\/?[\w-]+>$|\*\*[^*]*\*\*:?$)|:$/;
 
-/** Whether at least half of an answer's lines, without headings, are lines of the instructions. Linear. */
+/** True if at least half of an answer's lines, without headings, are lines of the instructions. Linear. */
 function isEcho(body: string, instructions: string): boolean {
   const statements = splitLines(body).filter(isStatement);
   const known = new Set(splitLines(instructions));

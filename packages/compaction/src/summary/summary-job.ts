@@ -49,7 +49,7 @@ export interface SummaryJob {
   readonly onProgress?: ((progress: { readonly stage: SummaryStage; readonly chars: number }) => void) | undefined;
 }
 
-/** What a call is for; shown in progress. */
+/** The purpose of a call; shown in progress. */
 export type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "missing-facts" | "short-summary";
 
 /** Replaced in tests. */
@@ -67,14 +67,14 @@ export interface WrittenSummary {
   readonly usage: Usage | undefined;
   /** The provider's id of the last answer that had one. */
   readonly requestId: string | undefined;
-  /** How often a summarizer was called, retries included. */
+  /** The number of calls of a summarizer, retries included. */
   readonly calls: number;
   readonly failures: readonly SummaryFailure[];
-  /** How many of the facts found in the source the body contains. */
+  /** Counts of the facts found in the source, and of those in the body. */
   readonly fidelity: Fidelity;
 }
 
-/** How a summary was written: normal prompt, strict prompt, extract, or a fixed text that marks the missing summary. */
+/** The method that wrote a summary: normal prompt, strict prompt, extract, or a fixed text that marks the missing summary. */
 export type SummaryMethod = "normal" | "strict" | "extract" | "marker";
 
 /** A failure that did not stop the summary. */
@@ -82,7 +82,7 @@ export interface SummaryFailure {
   /** The code of the error, such as `SUMMARY_REJECTED`; `UNKNOWN` for errors of other libraries. */
   readonly code: string;
   readonly message: string;
-  /** Why an answer was rejected, if it was. */
+  /** The reason why an answer was rejected, if it was. */
   readonly reason?: RejectedBecause | undefined;
 }
 

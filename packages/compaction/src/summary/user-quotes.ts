@@ -33,7 +33,7 @@ export function selectQuotes(quotes: readonly UserQuote[], settings: CompactionS
   const newestBudget = { chars: Math.floor(maxChars * newestShare), messages: Math.ceil(maxMessages * newestShare) };
   const newest = takeWithinBudget(quotes.toReversed(), newestBudget).toReversed();
   const older = quotes.slice(0, quotes.length - newest.length);
-  // What the newest quotes do not use is left for the oldest.
+  // The oldest quotes get the budget that the newest do not use.
   const left = { chars: maxChars - countChars(newest), messages: maxMessages - newest.length };
   const oldest = takeWithinBudget(older, left);
   return joinEnds(quotes, oldest, newest);

@@ -32,7 +32,7 @@ export const UNCALIBRATED: Calibration = { ratio: 1, unseenTokens: 0 };
 interface Comparison {
   readonly reportedTokens: number;
   readonly estimatedTokens: number;
-  /** Whether the host reported tokens of its system prompt or tools. If not, the difference is taken to be these. */
+  /** True if the host reported tokens of its system prompt or tools. If not, the difference is taken to be these. */
   readonly knowsFixed: boolean;
   /** The model's context window. A prompt that was answered was not larger. */
   readonly windowTokens: number;

@@ -117,7 +117,7 @@ export class ContextMeter {
   }
 }
 
-/** Whether the message is the entry's own, and not the synthetic result of its call, which follows with the same id. */
+/** True if the message is the entry's own, and not the synthetic result of its call, which follows with the same id. */
 function isOwn(entries: readonly EntryId[], at: number): boolean {
   return entries[at] !== entries[at - 1];
 }

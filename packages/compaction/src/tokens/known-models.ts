@@ -4,7 +4,7 @@ import * as rules from "@bough/session-core/arguments";
 /** A model, by the names of its provider and itself. */
 export type ModelName = { readonly provider?: string | undefined; readonly modelId?: string | undefined } | null;
 
-/** How a provider counts images; `largest`: the provider is unknown, so the rule that gives the most tokens counts. */
+/** The rule by which a provider counts images; `largest`: the provider is unknown, so the rule that gives the most tokens counts. */
 export type ImageRule = "openai" | "anthropic" | "gemini" | "largest";
 
 /** The properties that models of one family share, wherever they run. */
@@ -31,12 +31,12 @@ export function findModelFamily(model: ModelName): ModelFamily {
   return find(model?.modelId) ?? find(model?.provider) ?? OTHER_FAMILY;
 }
 
-/** Whether the model stops and asks the user after its context was shortened. */
+/** True if the model stops and asks the user after its context was shortened. */
 export function stopsAfterCompaction(modelId: string): boolean {
   return /gpt-?4\.1/i.test(modelId);
 }
 
-/** Whether the model calls tools even though the system message forbids it; the prompt then repeats the rule. */
+/** True if the model calls tools even though the system message forbids it; the prompt then repeats the rule. */
 export function callsForbiddenTools(modelId: string): boolean {
   return /opus/i.test(modelId);
 }
