@@ -95,10 +95,9 @@ export class TranscriptReader {
   /**
    * Reads the entries of the lines that no longer wait.
    *
-   * @param everything also reads the lines that wait. A reply that gets further lines after that is read again, with all its lines.
-   * @param lines up to this line, which an earlier reader has read.
-   * @param starter the transcript whose calls started the agents. Default: this one.
-   * @param meta the program's own record of the agent.
+   * `everything` also reads the lines that wait: a reply that gets further lines after that is read again, with all its lines. `lines` is the
+   * last line that an earlier reader has read. `starter` is the transcript whose calls started the agents; default: this one. `meta` is the
+   * program's own record of the agent.
    */
   read({ everything = false, lines, starter = this.#file, meta }: ReadOptions = {}): ReadLines {
     const from = this.#next;
