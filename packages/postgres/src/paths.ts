@@ -1,4 +1,12 @@
-import { type Entry, type EntryId, type FileOperation, InvalidReferenceError, type Page, type SessionId } from "@bough/session-core";
+import {
+  type Entry,
+  type EntryId,
+  type FileOperation,
+  InvalidReferenceError,
+  type Page,
+  type SessionId,
+  type StoredFileTouch,
+} from "@bough/session-core";
 import type * as port from "@bough/session-core/engine";
 import {
   kindsWith,
@@ -172,4 +180,32 @@ export async function readFileOperations(
 function operationsOf({ seq, id, file_operations }: OperationsRow) {
   const operations: readonly StoredOperation[] = file_operations === null ? [] : JSON.parse(file_operations);
   return operations.map((operation) => ({ ...operation, entry_seq: seq, entry_id: id }));
+}
+
+interface TouchedRow extends Omit<StoredFileTouch, "isCopy" | "kind" | "path" | "toolCallId"> {
+  readonly copied: boolean;
+  readonly operations: string;
+}
+
+// The operations are JSON in a column without an index: a pass over the entries with operations that have one of the texts in them.
+const touchesOfPaths = pgQuery<{ names: readonly string[] }, TouchedRow>(({ sql, p }) =>
+  pgRaw(sql<TouchedRow>`
+    SELECT entry.session_id AS "sessionId", session.cwd, entry.id AS "entryId", entry.created_at_ms AS "createdAtMs",
+      entry.origin IS NOT NULL AS copied, entry.file_operations AS operations
+    FROM entry JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id
+    WHERE entry.tenant = ${p.tenant} AND entry.file_operations IS NOT NULL
+      AND EXISTS (SELECT 1 FROM unnest(${p.names}::text[]) AS name WHERE strpos(entry.file_operations, name) > 0)
+    ORDER BY entry.created_at_ms, entry.session_id, entry.seq`),
+);
+
+/** Reads the calls of all sessions that name one of these paths, oldest first. */
+export async function readFileTouches(database: PgDatabase, paths: readonly string[]): Promise<readonly StoredFileTouch[]> {
+  const wanted = new Set(paths);
+  const rows = await database.all(touchesOfPaths, { names: [...wanted].map((path) => `"path":${JSON.stringify(path)}`) });
+  return rows.flatMap(({ copied, operations, ...entry }) => {
+    const stored: readonly StoredOperation[] = JSON.parse(operations);
+    return stored
+      .filter(({ path }) => wanted.has(path))
+      .map(({ kind, path, tool_call_id: toolCallId }) => ({ ...entry, kind, path, toolCallId, isCopy: copied }));
+  });
 }

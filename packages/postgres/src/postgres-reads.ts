@@ -1,4 +1,4 @@
-import type { Entry, EntryId, FileOperation, SessionId } from "@bough/session-core";
+import type { Entry, EntryId, FileOperation, SessionId, StoredFileTouch } from "@bough/session-core";
 import type * as records from "@bough/session-core/engine";
 import type * as port from "@bough/session-core/engine";
 import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "@bough/session-core/engine";
@@ -8,7 +8,7 @@ import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, s
 import { listLeafMoves, listLeaves } from "./leaves.js";
 import { listInherited } from "./origins.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./outline.js";
-import { findCommonAncestor, readFileOperations, readPathSeqs, scanPath } from "./paths.js";
+import { findCommonAncestor, readFileOperations, readFileTouches, readPathSeqs, scanPath } from "./paths.js";
 import { listSessions } from "./session-list.js";
 import { findSessionsByName, shortSessionIds } from "./session-names.js";
 import { findSession } from "./sessions.js";
@@ -134,6 +134,10 @@ export class PostgresReads {
 
   async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
     return readFileOperations(this.database, key, range);
+  }
+
+  async fileTouches(paths: readonly string[]): Promise<readonly StoredFileTouch[]> {
+    return readFileTouches(this.database, paths);
   }
 
   async inheritedSeqs(key: records.SessionKey): Promise<readonly number[]> {

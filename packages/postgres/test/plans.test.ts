@@ -27,6 +27,7 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
   ["moved (first, last, by)", "a fork copies the entries of a path"],
   ["WITH RECURSIVE name (counter)", "min() reads the first count of the session"],
   ["UPDATE entry SET preview", "an import that learns the directory of its session writes the previews again"],
+  ["entry.file_operations AS operations", "the calls of the tenant are compared with a path: no index holds paths"],
   ["WITH whole AS MATERIALIZED", "hits come from the index of words; in one session, or a few, the planner may read its entries"],
   [
     "SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes FROM entry",

@@ -204,5 +204,6 @@ export {
   type FileOperationOutcome,
   type FileTouch,
   fileLists,
+  type StoredFileTouch,
 } from "./tools/file-operations.js";
 export type { FileTool, FileToolKind, FileTools } from "./tools/known-tools.js";

@@ -91,6 +91,7 @@ export const SESSION_CONTEXT: Rule = record({
 });
 
 /** Operations on files, as `Session.fileOperations` returns them. */
+export const PATHS: Rule = list(TEXT, "an array of paths");
 export const FILE_OPERATIONS: Rule = list(record({ path: TEXT, kind: TEXT, outcome: TEXT }));
 
 // The options of the methods of stores and sessions, by the types in `port/`.

@@ -1,6 +1,6 @@
 import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { FileOperation } from "../tools/file-operations.js";
+import type { FileOperation, StoredFileTouch } from "../tools/file-operations.js";
 import type { Abilities } from "./abilities.js";
 import type { PayloadPacking, WhenLocked } from "./packing.js";
 import type {
@@ -131,6 +131,8 @@ export interface SessionStorage extends SourceRecords {
   /** `knownSeq`: the last entry of a context that the caller holds; if possible, only the entries after it are read. */
   contextPath(sessionId: SessionKey, at: ContextEnd, knownSeq: number | null): Promise<ContextPath>;
   fileOperations(sessionId: SessionKey, range: PathRange): Promise<readonly FileOperation[]>;
+  /** The calls of all sessions that name one of these paths, each as it is written there. Oldest first, calls of an entry in their order. */
+  fileTouches(paths: readonly string[]): Promise<readonly StoredFileTouch[]>;
   /** The entries that are copies of those of other sessions, by their order of arrival, oldest first. */
   inheritedSeqs(sessionId: SessionKey): Promise<readonly number[]>;
 

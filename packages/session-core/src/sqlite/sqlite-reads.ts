@@ -4,7 +4,7 @@ import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { toSessionRecord } from "../rules/session-columns.js";
-import type { FileOperation } from "../tools/file-operations.js";
+import type { FileOperation, StoredFileTouch } from "../tools/file-operations.js";
 import { ChangePoll } from "./change-poll.js";
 import type { Connection } from "./file/connection.js";
 import { SerializedConnection } from "./serialized-connection.js";
@@ -19,7 +19,7 @@ import { readContextPath, SettingsCache } from "./tree/context-path.js";
 import { listInherited } from "./tree/copies.js";
 import { listEntries, readEntriesById } from "./tree/entry-list.js";
 import { readEntry } from "./tree/entry-rows.js";
-import { readFileOperations } from "./tree/file-operations.js";
+import { readFileOperations, readFileTouches } from "./tree/file-operations.js";
 import { listLeafMoves, listLeaves } from "./tree/leaves.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./tree/outline.js";
 import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "./tree/scan.js";
@@ -149,6 +149,10 @@ export class SqliteReads {
 
   async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
     return this.queue.readSnapshot(key, readFileOperations, range);
+  }
+
+  async fileTouches(paths: readonly string[]): Promise<readonly StoredFileTouch[]> {
+    return this.queue.read((connection) => readFileTouches(connection, paths));
   }
 
   async inheritedSeqs(key: records.SessionKey): Promise<readonly number[]> {

@@ -9,6 +9,7 @@ import {
   OPEN,
   OPEN_OR_CREATE,
   PACK,
+  PATHS,
   SEARCH,
   SESSIONS,
   SOURCE,
@@ -33,6 +34,7 @@ import type { SourceSession } from "../port/source-session.js";
 import { rowLimit } from "../rules/row-limit.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
+import type { StoredFileTouch } from "../tools/file-operations.js";
 import { Maintenance } from "./maintenance.js";
 import { type PackedStore, type PackOptions, packStore } from "./pack-store.js";
 import { resolveSession } from "./session-names.js";
@@ -240,6 +242,17 @@ export class Store {
   async search(request: SearchRequest): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);
     return this.whileOpen(() => this.#maintenance.search(request));
+  }
+
+  /**
+   * Returns the calls of all sessions that name one of these paths, each as a call wrote it: `/home/me/p/src/a.ts` does not find
+   * `src/a.ts`, which resolves against `cwd`. Oldest first, reads and failed calls included. Cost: a pass over the paths of all calls.
+   * @example
+   * const touches = await store.fileTouches(["/home/me/p/src/a.ts", "src/a.ts"]);
+   */
+  async fileTouches(paths: readonly string[]): Promise<readonly StoredFileTouch[]> {
+    checkArgument("paths", paths, PATHS);
+    return this.whileOpen(() => this.#storage.fileTouches(paths));
   }
 
   /** Adds at most `limit` entries to the search index, in batches of about 20 ms. Returns an upper bound of the number left; 0: none. */

@@ -3,7 +3,7 @@ import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import type { EntryPayload, FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
 import type { ToolResultMessage } from "../entry/message.js";
-import type { EntryId } from "../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   type Arguments,
   classifyCall,
@@ -34,6 +34,19 @@ export interface FileOperation extends FileTouch {
   readonly entryId: EntryId;
   readonly toolCallId: string;
   readonly outcome: FileOperationOutcome;
+}
+
+/** One call of a store that touches a file, with what is needed to find and to order it. */
+export interface StoredFileTouch extends FileTouch {
+  readonly sessionId: SessionId;
+  /** The directory of the session, against which a relative path resolves; null: unknown. */
+  readonly cwd: string | null;
+  /** The entry that holds the call (or, of a nested call, its result). */
+  readonly entryId: EntryId;
+  readonly toolCallId: string;
+  readonly createdAtMs: number;
+  /** True if the entry is a copy of one in another session, made by a fork or a resume. */
+  readonly isCopy: boolean;
 }
 
 /** The file operations of one call, without a position in a session. */

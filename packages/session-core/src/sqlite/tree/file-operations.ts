@@ -4,7 +4,7 @@ import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
 import type { PathRange } from "../../port/session-storage.js";
 import type { OperationRow, ResultRow } from "../../rules/file-operations.js";
 import { listOperations, withOutcomes } from "../../rules/file-operations.js";
-import type { FileOperation } from "../../tools/file-operations.js";
+import type { FileOperation, StoredFileTouch } from "../../tools/file-operations.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
@@ -62,4 +62,23 @@ export function readFileOperations(connection: Connection, session: SessionRef, 
   if (fromId !== undefined && !isOnPath(connection, from, to))
     throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
   return withOutcomes(connection.all(operationsOnPath, { from, to }), connection.all(resultsOnPath, { from, to }));
+}
+
+interface TouchRow extends Omit<StoredFileTouch, "isCopy"> {
+  readonly copied: 0 | 1;
+}
+
+const touchesOfPaths = query<{ paths: string }, TouchRow>(({ sql, p }) =>
+  rawQuery(sql<TouchRow>`
+    SELECT session.id AS sessionId, session.cwd, entry.id AS entryId, tool_call_id AS toolCallId, file_operation.kind, file_operation.path,
+      entry.created_at_ms AS createdAtMs, entry.origin IS NOT NULL AS copied
+    FROM json_each(${p.paths}) AS given CROSS JOIN file_operation ON file_operation.path = given.value
+      CROSS JOIN entry ON entry.seq = entry_seq CROSS JOIN session ON session.seq = entry.session_seq
+    ORDER BY entry.created_at_ms, entry.seq, ordinal`),
+);
+
+/** Reads the calls of all sessions that name one of these paths, oldest first. Cost: a pass over the table of operations. */
+export function readFileTouches(connection: Connection, paths: readonly string[]): readonly StoredFileTouch[] {
+  const rows = connection.all(touchesOfPaths, { paths: JSON.stringify([...new Set(paths)]) });
+  return rows.map(({ copied, ...touch }) => ({ ...touch, isCopy: copied === 1 }));
 }

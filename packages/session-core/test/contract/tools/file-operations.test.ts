@@ -144,3 +144,33 @@ describe("the file operations of a path", () => {
     expect(await session.fileOperations()).toEqual([]);
   });
 });
+
+describe("the calls of a store that name a path", () => {
+  const write = (id: string, path: string) => assistantMessage([{ type: "toolCall", id, name: "write", arguments: { path, content: id } }]);
+
+  test("come from all sessions and branches, oldest first, with the directory that the path resolves against", async () => {
+    const store = await openedStore();
+    const one = await store.createSession({ cwd: "/p" });
+    const other = await store.createSession({ cwd: "/p/src" });
+    await one.append({ ...write("c1", "src/a.ts"), id: "w1", createdAtMs: 30 });
+    await one.moveLeaf(null);
+    await one.append({ ...write("c2", "/p/src/a.ts"), id: "w2", createdAtMs: 10 });
+    await other.append({ ...write("c3", "a.ts"), id: "w3", createdAtMs: 20 });
+    await other.append({ ...write("c4", "ba.ts"), id: "w4", createdAtMs: 40 });
+    const touches = await store.fileTouches(["/p/src/a.ts", "src/a.ts", "a.ts"]);
+    expect(touches).toEqual([
+      { sessionId: one.id, cwd: "/p", entryId: "w2", toolCallId: "c2", kind: "write", path: "/p/src/a.ts", createdAtMs: 10, isCopy: false },
+      { sessionId: other.id, cwd: "/p/src", entryId: "w3", toolCallId: "c3", kind: "write", path: "a.ts", createdAtMs: 20, isCopy: false },
+      { sessionId: one.id, cwd: "/p", entryId: "w1", toolCallId: "c1", kind: "write", path: "src/a.ts", createdAtMs: 30, isCopy: false },
+    ]);
+    expect(await store.fileTouches([])).toEqual([]);
+  });
+
+  test("say which of them a fork copied", async () => {
+    const store = await openedStore();
+    const session = await store.createSession({ cwd: "/p" });
+    await session.append(write("c1", 'a "b".ts'));
+    await store.forkSession(session.id);
+    expect((await store.fileTouches(['a "b".ts'])).map(({ isCopy }) => isCopy)).toEqual([false, true]);
+  });
+});
