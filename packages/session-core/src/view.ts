@@ -34,6 +34,8 @@ export { classifyTool, type ToolKind } from "./tools/known-tools.js";
 export { parseTodos, type Todo } from "./tools/todos.js";
 export { viewCall } from "./view/call-view.js";
 export { titleOf, viewEntry, viewStep } from "./view/entry-view.js";
+export { PRICES_DATE, PRICES_SOURCE } from "./view/price-table.js";
+export { type Cost, costLine, costText, type ListedPrice, type Price, type PricedUsage, PriceList, sumCosts } from "./view/prices.js";
 export { groupSteps, type ReplyStep, type Step } from "./view/step.js";
 export { describeFidelity, summaryFiles } from "./view/summary-view.js";
 export type {

@@ -11,6 +11,7 @@ import {
 } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { Session, Store } from "@bough/session-core";
+import type { PriceList } from "@bough/session-core/view";
 import { OutputFailedError, UsageError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { pageMasks } from "../page/masks.js";
@@ -18,6 +19,7 @@ import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
+import { readPrices } from "../session/prices.js";
 import { resolveEntry } from "../session/resolve-names.js";
 import { measureNewFile, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
@@ -61,7 +63,7 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
         ? undefined
         : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options), options.dryRun === true);
     const markdown = options.format === "markdown" ? await markdownParts(store, session, options, assets) : {};
-    const pieces = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown);
+    const pieces = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown, await readPrices(io));
     if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
     else {
       const path = resolve(io.cwd, requireArgument(options.output));
@@ -131,6 +133,7 @@ async function exportPieces(
   options: ExportOptions,
   onMasked: OnMasked,
   markdown: MarkdownParts,
+  prices: PriceList,
 ): Promise<AsyncIterable<string>> {
   const entry = async (name: string | undefined) => (name === undefined ? undefined : resolveEntry(session, out, name));
   const branch = await entry(options.branch);
@@ -151,11 +154,12 @@ async function exportPieces(
         ...(branch === undefined ? {} : { leafId: branch, branchOnly: true }),
         ...(options.toolOutput === undefined ? {} : { toolOutput: options.toolOutput }),
         thinking: options.thinking === true,
+        prices,
       });
     case "markdown": {
       const [from, to] = [await entry(options.from), await entry(options.to)];
       const { toolOutput, thinking } = options;
-      return exportMarkdown(session, { ...markdown, branch, from, to, toolOutput, thinking, secrets, onMasked });
+      return exportMarkdown(session, { ...markdown, branch, from, to, toolOutput, thinking, prices, secrets, onMasked });
     }
   }
 }

@@ -1,12 +1,14 @@
 import { findOrphanedSessions } from "@bough/formats";
 import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
+import type { Cost } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { shortDirectory } from "../format/directory.js";
-import { count, dollars } from "../format/numbers.js";
+import { count } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import { withStore } from "../session/open-store.js";
 import { findPlace, placeFilters } from "../session/place.js";
+import { costCell, costJson, readPrices } from "../session/prices.js";
 import { shortSessionId } from "../session/short-ids.js";
 import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
@@ -34,6 +36,7 @@ interface SessionsOptions extends CommonOptions, SessionChoice {
 interface ListedSession {
   readonly record: SessionRecord;
   readonly totals: SessionTotals;
+  readonly cost: Cost | null;
   readonly hits: number | null;
 }
 
@@ -80,10 +83,11 @@ async function readSessions(store: Store, io: Io, options: SessionsOptions): Pro
     found.push(...(await listMatching(store, filter, isChosen, options.limit + 1)));
   }
   const newest = found.sort((a, b) => b.activeAtMs - a.activeAtMs).slice(0, options.limit);
+  const prices = await readPrices(io);
   const totals = await store.totalsOf(newest.map(({ id }) => id));
   const sessions = newest.flatMap((record): readonly ListedSession[] => {
     const of = totals.get(record.id);
-    return of === undefined ? [] : [{ record, totals: of, hits: hits?.get(record.id) ?? null }];
+    return of === undefined ? [] : [{ record, totals: of, cost: prices.total(of.usage), hits: hits?.get(record.id) ?? null }];
   });
   return { sessions, more: found.length > newest.length };
 }
@@ -121,19 +125,13 @@ function gitBranchOf({ metadata }: SessionRecord): string | null {
   return typeof branch === "string" && branch !== "" ? branch : null;
 }
 
-/** US dollars; null: the agent recorded no cost. */
-function costOf({ usage }: SessionTotals): number | null {
-  const cost = usage.reduce((sum, { costUsd }) => sum + costUsd, 0);
-  return cost === 0 ? null : cost;
-}
-
-function toJson({ record, totals, hits }: ListedSession) {
+function toJson({ record, totals, cost, hits }: ListedSession) {
   const counted = hits === null ? {} : { hits };
   return {
     ...record,
     agent: agentOf(record),
     branches: totals.branches,
-    costUsd: costOf(totals),
+    ...costJson(cost),
     gitBranch: gitBranchOf(record),
     ...counted,
   };
@@ -193,8 +191,8 @@ const COLUMNS: readonly SessionColumn[] = [
     align: "right",
     from: 100,
     optional: true,
-    says: ({ totals }) => costOf(totals) !== null,
-    cell: ({ totals }) => [costCell(costOf(totals))],
+    says: ({ cost }) => cost !== null,
+    cell: ({ cost }) => [costCell(cost)],
   },
   {
     heading: "git branch",
@@ -220,11 +218,6 @@ function forkedFrom({ parent, kind }: SessionRecord): readonly [SessionId] | und
 function titleCell({ record }: ListedSession): Line {
   const badge = record.kind === "subagent" ? "[subagent] " : record.archivedAtMs !== null ? "[archived] " : "";
   return [styled("dim", badge), sessionTitle(record)];
-}
-
-/** A cost in a table; a dash where the agent recorded none, which does not mean that the model is free. */
-export function costCell(cost: number | null): string {
-  return cost === null ? "–" : dollars(cost);
 }
 
 /** Explains an empty list, so that users can distinguish filters from an empty store. */

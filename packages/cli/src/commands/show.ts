@@ -1,10 +1,12 @@
 import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
+import type { PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { bytes, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { readPrices } from "../session/prices.js";
 import { resolveEntry } from "../session/resolve-names.js";
 import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
 import { sessionTitle } from "../session/titles.js";
@@ -33,7 +35,7 @@ export const runShow: Command<ShowOptions> = async ({ io, out, args: [name, ...g
     if (file !== undefined) return showFile(out, chosen.session, file, entryName, options);
     if (entries.length > 1 || (entryName !== undefined && (lines ?? grep ?? around) !== undefined))
       return showEntries(out, chosen.session, entries, options);
-    if (entryName !== undefined) return showEntry(out, chosen.session, entryName, options.json === true);
+    if (entryName !== undefined) return showEntry(out, chosen.session, entryName, options.json === true, await readPrices(io));
     if ((lines ?? grep ?? around) !== undefined)
       throw new UsageError("--lines, --grep and --around need an entry: bough show SESSION ENTRY.");
     return showSession(out, store, chosen, options.json === true);
@@ -55,7 +57,7 @@ async function showFile(out: Printer, session: Session, path: string, at: string
   await printAnswer(out, answer, options.json === true);
 }
 
-async function showEntry(out: Printer, session: Session, name: string, json: boolean): Promise<void> {
+async function showEntry(out: Printer, session: Session, name: string, json: boolean, prices: PriceList): Promise<void> {
   const entry = await session.entry(await resolveEntry(session, out, name));
   const label = (await session.labels.list()).find(({ entryId }) => entryId === entry.id)?.label ?? null;
   if (json) return out.json({ sessionId: session.id, label, entry });
@@ -63,7 +65,7 @@ async function showEntry(out: Printer, session: Session, name: string, json: boo
   out.line(styled("bold", entryKind(entry)), styled("dim", `  ${ids.get(entry.id) ?? entry.id}  ${dateTime(entry.createdAtMs)}`));
   out.line(styled("dim", "parent: "), entry.parentId === null ? "none (first entry)" : (ids.get(entry.parentId) ?? entry.parentId));
   if (label !== null) out.line(styled("dim", "label: "), styled("label", label));
-  for (const line of entryLines(entry)) {
+  for (const line of entryLines(entry, prices)) {
     out.line(...line);
     await out.pump();
   }

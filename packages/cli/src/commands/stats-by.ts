@@ -1,8 +1,9 @@
 import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
-import { isRecorded, type ReplyUsage, usageOf } from "@bough/session-core/view";
+import { type Cost, isRecorded, type ReplyUsage, sumCosts, usageOf } from "@bough/session-core/view";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
+import { costJson, readPrices, usdOf } from "../session/prices.js";
 import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -15,10 +16,7 @@ export interface StatsByOptions extends CommonOptions, SessionChoice {
   readonly by?: "day" | "directory" | "model" | "session" | "agent";
 }
 
-/**
- * Usage of replies. `costUsd` is the sum of the recorded costs; `withoutCost` counts the replies that have none; `recordedReplies` those that
- * report tokens or a cost.
- */
+/** Usage of replies. `withoutCost` counts the replies whose cost is neither stored nor estimated; `recordedReplies` those that report tokens or a cost. */
 interface Sum {
   readonly sessions: Set<string>;
   replies: number;
@@ -26,7 +24,7 @@ interface Sum {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  costUsd: number;
+  cost: Cost | null;
   withoutCost: number;
   recordedReplies: number;
 }
@@ -45,6 +43,7 @@ interface Used {
 export async function printStatsBy(io: Io, out: Printer, store: Store, options: StatsByOptions): Promise<void> {
   const by = options.by ?? "model";
   const [sinceMs, untilMs] = [timeOption("--since", options.since, io.now()), timeOption("--until", options.until, io.now())];
+  const prices = await readPrices(io);
   const [groups, total] = [new Map<string, Sum>(), emptySum()];
   const read = by === "day" || sinceMs !== undefined || untilMs !== undefined ? readEntries : readTotals;
   for await (const used of read(store, await listChosen(io, store, options))) {
@@ -52,11 +51,12 @@ export async function printStatsBy(io: Io, out: Printer, store: Store, options: 
     const key = keyOf(by, used);
     const sum = groups.get(key) ?? emptySum();
     groups.set(key, sum);
-    add(sum, used);
-    add(total, used);
+    const cost = prices.cost(used.usage);
+    add(sum, used, cost);
+    add(total, used, cost);
   }
   const rows = [...groups].sort(
-    by === "day" ? ([a], [b]) => (a < b ? -1 : 1) : ([, a], [, b]) => b.costUsd - a.costUsd || b.outputTokens - a.outputTokens,
+    by === "day" ? ([a], [b]) => (a < b ? -1 : 1) : ([, a], [, b]) => usdOf(b.cost) - usdOf(a.cost) || b.outputTokens - a.outputTokens,
   );
   if (options.json === true) return out.json({ by, rows: rows.map(([key, sum]) => ({ key, ...toJson(sum) })), total: toJson(total) });
   await printTable(out, by, rows, total);
@@ -114,9 +114,9 @@ function toModelUsage({ provider, model, replies, usage }: ReplyUsage): ModelUsa
   };
 }
 
-/** Replies that used tokens and have no cost: the agent recorded none, which does not mean that the model is free. */
-function withoutCost({ costUsd, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: ModelUsage): number {
-  return costUsd === 0 && inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens > 0 ? replies : 0;
+/** Replies that used tokens and have no cost: none is stored and the price is not known, which does not mean that the model is free. */
+function withoutCost({ replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: ModelUsage): number {
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens > 0 ? replies : 0;
 }
 
 function keyOf(by: NonNullable<StatsByOptions["by"]>, { record, atMs, usage }: Used): string {
@@ -141,27 +141,27 @@ function emptySum(): Sum {
     outputTokens: 0,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
-    costUsd: 0,
+    cost: null,
     withoutCost: 0,
     recordedReplies: 0,
   };
   return { sessions: new Set(), ...none };
 }
 
-function add(sum: Sum, { record, usage }: Used): void {
+function add(sum: Sum, { record, usage }: Used, cost: Cost | null): void {
   sum.sessions.add(record.id);
   sum.replies += usage.replies;
   sum.inputTokens += usage.inputTokens;
   sum.outputTokens += usage.outputTokens;
   sum.cacheReadTokens += usage.cacheReadTokens;
   sum.cacheWriteTokens += usage.cacheWriteTokens;
-  sum.costUsd += usage.costUsd;
-  sum.withoutCost += withoutCost(usage);
+  sum.cost = sumCosts([sum.cost, cost]);
+  sum.withoutCost += cost === null ? withoutCost(usage) : 0;
   sum.recordedReplies += usage.recordedReplies;
 }
 
-function toJson({ sessions, costUsd, withoutCost: repliesWithoutCost, ...counts }: Sum) {
-  return { sessions: sessions.size, ...counts, costUsd: costUsd === 0 ? null : costUsd, repliesWithoutCost };
+function toJson({ sessions, cost, withoutCost: repliesWithoutCost, ...counts }: Sum) {
+  return { sessions: sessions.size, ...counts, ...costJson(cost), repliesWithoutCost };
 }
 
 const COLUMNS: readonly Column[] = [
@@ -178,7 +178,7 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
   const columns: readonly Column[] = [{ heading: by, shrinksTo: 12 }, { heading: "cost", align: "right" }, ...COLUMNS];
   const cells = [...rows, ["total", total] as const].map(([key, sum], at): readonly Line[] => [
     [at === rows.length ? styled("bold", key) : key],
-    [costText(sum)],
+    [fixedCost(sum)],
     [count(sum.sessions.size)],
     [count(sum.replies)],
     ...tokenCells(sum),
@@ -187,16 +187,22 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
     out.line(...line);
     await out.pump();
   }
-  if (total.withoutCost > 0) out.line(styled("dim", `No cost is recorded for ${counted(total.withoutCost, "reply", "replies")}.`));
+  if (total.withoutCost > 0)
+    out.line(
+      styled(
+        "dim",
+        `No cost is known for ${counted(total.withoutCost, "reply", "replies")}: bough prices lists the models whose price is known.`,
+      ),
+    );
 }
 
 /** The four kinds of tokens; – if no reply reports any, which is not 0. */
-export function tokenCells(used: Omit<ModelUsage, "provider" | "model">): readonly Line[] {
+export function tokenCells(used: Omit<ModelUsage, "provider" | "model" | "costUsd">): readonly Line[] {
   const tokens = [used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens];
   return tokens.map((number) => [used.recordedReplies === 0 && used.replies > 0 ? "–" : count(number)]);
 }
 
 /** Cents to four places, whatever the amount, so that a column can be added up. */
-function costText({ costUsd }: Sum): string {
-  return costUsd === 0 ? "–" : `$${costUsd.toFixed(4)}`;
+function fixedCost({ cost }: Sum): string {
+  return cost === null ? "–" : `${cost.estimatedUsd > 0 ? "~" : ""}$${usdOf(cost).toFixed(4)}`;
 }

@@ -1,8 +1,10 @@
-import type { ModelUsage, Statistics } from "@bough/session-core";
+import type { SessionId, Statistics, Store } from "@bough/session-core";
+import type { PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { bytes, count, counted, dollars } from "../format/numbers.js";
+import { bytes, count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { withStore } from "../session/open-store.js";
+import { costCell, costJson, readPrices, UsageByModel } from "../session/prices.js";
 import { resolveSession } from "../session/resolve-names.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -18,16 +20,51 @@ export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name],
     if (isGrouped) return printStatsBy(io, out, store, options);
     const session = name === undefined ? undefined : await store.openSession((await resolveSession(store, io, out, name)).id);
     const statistics = await (session ?? store).statistics();
-    if (options.json === true) return out.json(statistics);
+    const totals = await readUsage(store, session?.id, await readPrices(io));
+    if (options.json === true)
+      return out.json({ ...statistics, usage: totals.own.list().map(toJson), inheritedUsage: totals.inherited.list().map(toJson) });
     await printCounts(out, statistics);
-    await printUsage(out, "used", statistics.usage);
+    await printUsage(out, "used", totals.own);
     await printUsage(
       out,
       session === undefined ? "copied into other sessions (counted once above)" : "inherited: copied from another session, where it counts",
-      statistics.inheritedUsage,
+      totals.inherited,
     );
   });
 };
+
+interface ReadUsage {
+  readonly own: UsageByModel;
+  readonly inherited: UsageByModel;
+}
+
+/** The usage of a session, or of all, by model; read by session, because one may have a stored cost where another has none. */
+async function readUsage(store: Store, only: SessionId | undefined, prices: PriceList): Promise<ReadUsage> {
+  const [own, inherited] = [new UsageByModel(prices), new UsageByModel(prices)];
+  for await (const ids of only === undefined ? listIds(store) : [[only]])
+    for (const totals of (await store.totalsOf(ids)).values()) {
+      for (const used of totals.usage) own.add(used);
+      for (const used of totals.inheritedUsage) inherited.add(used);
+    }
+  return { own, inherited };
+}
+
+const PAGE = 500;
+
+async function* listIds(store: Store): AsyncGenerator<readonly SessionId[]> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listSessions({ kind: "all", archived: "all", empty: true, limit: PAGE, cursor });
+    yield page.items.map(({ id }) => id);
+    if (page.next === null) return;
+    cursor = page.next;
+  }
+}
+
+type PricedModel = ReturnType<UsageByModel["list"]>[number];
+
+function toJson({ usage, cost }: PricedModel) {
+  return { ...usage, estimatedCostUsd: costJson(cost).estimatedCostUsd };
+}
 
 async function printCounts(
   out: Printer,
@@ -57,16 +94,16 @@ const COLUMNS: readonly Column[] = [
   { heading: "cost", align: "right" },
 ];
 
-async function printUsage(out: Printer, heading: string, usage: readonly ModelUsage[]): Promise<void> {
+async function printUsage(out: Printer, heading: string, models: UsageByModel): Promise<void> {
+  const usage = models.list();
   if (usage.length === 0) return;
   out.line();
   out.line(styled("bold", heading));
-  const rows = usage.map((one): readonly Line[] => [
+  const rows = usage.map(({ usage: one, cost }): readonly Line[] => [
     [[one.provider, one.model].filter((part) => part !== "").join("/") || "(unknown)"],
     [count(one.replies)],
     ...tokenCells(one),
-    // 0 means that the agent recorded no cost, not that the model is free.
-    [one.costUsd === 0 ? "–" : dollars(one.costUsd)],
+    [costCell(cost)],
   ]);
   for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { platform } from "node:os";
 import { SessionMasks } from "@bough/formats/secrets";
 import type { Session, SessionRecord, Store } from "@bough/session-core";
+import type { PriceList } from "@bough/session-core/view";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { bareDocument } from "../page/document.js";
@@ -11,6 +12,7 @@ import { sessionPage } from "../page/page.js";
 import { PageServer } from "../page/server.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
+import { readPrices } from "../session/prices.js";
 import { sessionTitle } from "../session/titles.js";
 import { styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -30,7 +32,8 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
   await withStore(io, options.store, "read", async (store) => {
     const only = args[0] === undefined ? undefined : (await chooseSession(store, io, out, args[0], "store")).session;
     const masks = options.withSecrets === true ? undefined : new SessionMasks();
-    const page = (path: string) => findPage(store, only, path, options, masks);
+    const prices = await readPrices(io);
+    const page = (path: string) => findPage(store, only, path, { ...options, prices }, masks);
     const server = await PageServer.start({ port: options.port, idleMs: options.idle * 60_000, page });
     const { signal, end } = io.cancelOnInterrupt();
     signal.addEventListener("abort", () => server.close());
@@ -48,13 +51,19 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
 };
 
 /** The page at a path: the list of sessions, or one of them. Undefined: there is none. @throws {SessionNotFoundError} */
-async function findPage(store: Store, only: Session | undefined, path: string, options: ViewOptions, lists: SessionMasks | undefined) {
+async function findPage(
+  store: Store,
+  only: Session | undefined,
+  path: string,
+  options: ViewOptions & { prices: PriceList },
+  lists: SessionMasks | undefined,
+) {
   if (path === "" && only === undefined) return sessionListPage(store, lists);
   if (path !== "" && only !== undefined) return undefined;
   // A handle of its own, so that a reload shows what was appended meanwhile.
   const session = await store.openSession(only?.id ?? path);
   const masks = await pageMasks(session, options.withSecrets === true);
-  return sessionPage(session, { ...masks, thinking: options.thinking === true, private: options.private === true });
+  return sessionPage(session, { ...masks, prices: options.prices, thinking: options.thinking === true, private: options.private === true });
 }
 
 /** The program that opens an address, and its arguments; undefined: there is none here. */

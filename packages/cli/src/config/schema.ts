@@ -47,6 +47,8 @@ const compaction = z
     for (const issue of error?.issues ?? []) issues.push({ ...issue, input: undefined });
   });
 
+const usd = z.number().min(0);
+
 /** The schema of the config file. The descriptions are the text of `docs/config.md`. */
 export const configSchema = z.strictObject({
   store: store
@@ -109,6 +111,20 @@ export const configSchema = z.strictObject({
     .optional()
     .describe(
       "Permissions of the tools. `off` (default): the tool is not offered to the model; `ask`: you confirm each call; `allow`: calls run without confirmation. Calls on files outside of the working directory always need confirmation.",
+    ),
+  prices: z
+    .record(
+      z.string().min(1),
+      z.strictObject({
+        input: usd.describe("Input tokens."),
+        output: usd.describe("Output tokens, thinking included."),
+        cacheRead: usd.optional().describe("Tokens read from the cache. Default: as `input`."),
+        cacheWrite: usd.optional().describe("Tokens written to the cache. Default: as `input`."),
+      }),
+    )
+    .optional()
+    .describe(
+      'Prices in US dollars for a million tokens, by model or `PROVIDER/MODEL`, for the cost of replies that have none: `{ "my-model": { "input": 1, "output": 5 } }`. They override the table that `bough prices` prints.',
     ),
   pager: z
     .union([z.boolean(), z.string()])

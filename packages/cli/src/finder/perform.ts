@@ -1,6 +1,8 @@
 import { BoughError, type SearchHit, type SearchRequest, type SessionId, type Store } from "@bough/session-core";
+import type { PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
+import { readPrices } from "../session/prices.js";
 import { sessionTitle } from "../session/titles.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -12,7 +14,7 @@ import { type FinderEffect, type FinderEvent, type FoundSession, ROLE_CONDITIONS
 /** The store that the finder searches, and the conditions of each search. */
 export interface FinderWorld {
   readonly store: Store;
-  readonly io: Pick<Io, "env" | "now">;
+  readonly io: Pick<Io, "env" | "home" | "now">;
   /** Conditions that hold for every query, such as a time. */
   readonly conditions: Omit<SearchRequest, "query" | "limit" | "cursor">;
 }
@@ -31,6 +33,7 @@ type Dispatch = ScreenHost<FinderEvent>["dispatch"];
 export class FinderPerformer {
   readonly #world: FinderWorld;
   readonly #sessions = new Map<SessionId, FoundSession>();
+  #prices: Promise<PriceList> | undefined;
   readonly #searches = new NewestOnly<readonly [EffectOf<"search">, Dispatch]>(([effect, dispatch], isWanted) =>
     this.#search(effect, dispatch, isWanted),
   );
@@ -101,7 +104,8 @@ export class FinderPerformer {
     try {
       if (hit.entryId === null) return dispatch({ kind: "previewed", hit, width, lines: titleLines(hit), places: [] });
       const session = await store.openSession(hit.sessionId);
-      const subject = { entry: await session.entry(hit.entryId), sessionId: hit.sessionId };
+      this.#prices ??= readPrices(io);
+      const subject = { entry: await session.entry(hit.entryId), sessionId: hit.sessionId, prices: await this.#prices };
       dispatch({ kind: "previewed", hit, width, ...markedPreview(subject, width, glyphsFor(io.env), words) });
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;

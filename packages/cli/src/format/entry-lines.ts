@@ -1,5 +1,14 @@
 import type { ContextMessage, Entry } from "@bough/session-core";
-import { type AttachmentPart, type CallPart, type NotePart, shareLine, titleOf, type ViewPart, viewEntry } from "@bough/session-core/view";
+import {
+  type AttachmentPart,
+  type CallPart,
+  type NotePart,
+  type PriceList,
+  shareLine,
+  titleOf,
+  type ViewPart,
+  viewEntry,
+} from "@bough/session-core/view";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { toPrintedJson } from "../terminal/printed-json.js";
 import { safeLines } from "../terminal/safe.js";
@@ -11,8 +20,8 @@ export function entryKind(entry: Entry): string {
 }
 
 /** An entry in full: its fields, then its text. */
-export function entryLines(entry: Entry): readonly Line[] {
-  const { fields, parts } = viewEntry(entry);
+export function entryLines(entry: Entry, prices?: PriceList): readonly Line[] {
+  const { fields, parts } = viewEntry(entry, { prices });
   return [...fields.map(({ name, value }) => fieldLine(name, String(value))), ...parts.flatMap(partLines)];
 }
 

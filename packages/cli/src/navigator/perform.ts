@@ -3,13 +3,14 @@ import { resolve } from "node:path";
 import { exportMarkdown } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
-import { previewOf, type ViewPart, viewEntry } from "@bough/session-core/view";
+import { type PriceList, previewOf, type ViewPart, viewEntry } from "@bough/session-core/view";
 import { entryLines } from "../format/entry-lines.js";
 import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { type ComparedMark, comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
 import { listChildren } from "../session/paging.js";
+import { readPrices } from "../session/prices.js";
 import { sessionTitle } from "../session/titles.js";
 import { writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
@@ -34,6 +35,7 @@ interface Tasks {
 export class NavigatorPerformer {
   readonly #world: NavigatorWorld;
   #tasks: Tasks | undefined;
+  #prices: Promise<PriceList> | undefined;
 
   constructor(world: NavigatorWorld) {
     this.#world = world;
@@ -108,7 +110,8 @@ export class NavigatorPerformer {
   async #preview({ entryId, width, isBranchPoint, calls = [], label, words }: EffectOf<"preview">): Promise<MarkedPreview> {
     const { session, io } = this.#world;
     const glyphs = glyphsFor(io.env);
-    const subject = { entry: await session.entry(entryId), sessionId: session.id, label };
+    this.#prices ??= readPrices(io);
+    const subject = { entry: await session.entry(entryId), sessionId: session.id, label, prices: await this.#prices };
     const branches = isBranchPoint ? [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), []] : [];
     return markedPreview(subject, width, glyphs, words, calls.length === 0 ? branches : await this.#listCalls(calls, width));
   }

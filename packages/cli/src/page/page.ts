@@ -1,5 +1,5 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { groupSteps, isPrivate, previewOf, type Step, viewStep } from "@bough/session-core/view";
+import { type Cost, costLine, groupSteps, isPrivate, PriceList, previewOf, type Step, sumCosts, viewStep } from "@bough/session-core/view";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { leafRow } from "../tree/shown-rows.js";
@@ -25,6 +25,8 @@ export interface PageOptions extends Partial<Pick<ShownParts, "thinking" | "tool
   readonly maskLine?: (text: string) => string;
   /** Replaces secrets in an entry. Every entry goes through it before it is used. */
   readonly maskEntry?: (entry: Entry) => Entry;
+  /** The prices by which a cost that is not stored is estimated. Default: the table. */
+  readonly prices?: PriceList;
   /** The last lines, such as what was masked. Called when all entries are written. */
   readonly closing?: () => readonly string[];
 }
@@ -66,6 +68,9 @@ class PageWriter {
   #unshown: EntryId[] = [];
   /** Number of articles in the current chunk. */
   #chunk = 0;
+  readonly #prices: PriceList;
+  /** The cost of the replies that were written; null: none is known. */
+  #cost: Cost | null = null;
 
   private constructor(
     session: Session,
@@ -81,6 +86,7 @@ class PageWriter {
     this.#rows = rows;
     this.#leaf = leaf;
     this.#labels = labels;
+    this.#prices = options.prices ?? new PriceList();
     this.#shape = new BranchShape(rows, leaf);
     this.#leafAt = drawnLeaf(rows, leaf, labels);
     this.#shown = {
@@ -134,7 +140,8 @@ class PageWriter {
   }
 
   #closing(): Html {
-    const lines = [this.#omitted.line(), ...(this.#options.closing?.() ?? [])];
+    const cost = this.#cost === null ? undefined : costLine(this.#cost);
+    const lines = [this.#omitted.line(), cost, ...(this.#options.closing?.() ?? [])];
     return joinHtml(lines.flatMap((line) => (line === undefined ? [] : [html`<p>${line}</p>`])));
   }
 
@@ -164,8 +171,9 @@ class PageWriter {
 
   *#step(step: Step, rows: TreeRow[]): Generator<string> {
     const [id = ""] = step.entryIds;
+    this.#cost = sumCosts([this.#cost, this.#prices.costOfStep(step)]);
     const at = this.#rowOfId.get(id) ?? -1;
-    const view = viewStep(step, { directory: this.#record.cwd ?? undefined });
+    const view = viewStep(step, { directory: this.#record.cwd ?? undefined, prices: this.#prices });
     const written = stepHtml(view, this.#shown);
     this.#omitted.countIn(view, this.#shown);
     if (written === undefined) {

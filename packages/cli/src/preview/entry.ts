@@ -1,6 +1,6 @@
 import type { Entry, SearchMatch, SessionId } from "@bough/session-core";
 import { createQueryFinder } from "@bough/session-core/engine";
-import { type EntryView, viewEntry } from "@bough/session-core/view";
+import { type EntryView, type PriceList, viewEntry } from "@bough/session-core/view";
 import { count } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { forceWidth, wrapLine } from "../format/wrap.js";
@@ -16,6 +16,8 @@ interface PreviewSubject {
   /** Named in the command that prints a long entry in full. */
   readonly sessionId?: SessionId | undefined;
   readonly label?: string | null | undefined;
+  /** Default: the table. */
+  readonly prices?: PriceList | undefined;
   /** Tokens of the entry in a context. */
   readonly tokens?: number | null | undefined;
 }
@@ -28,8 +30,8 @@ interface PreviewSubject {
  */
 export function entryPreview(subject: PreviewSubject, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const budget = new TextBudget(width);
-  const { entry, sessionId } = subject;
-  const view = viewEntry(entry);
+  const { entry, sessionId, prices } = subject;
+  const view = viewEntry(entry, { prices });
   const body = partsLines(view.parts, budget, glyphs);
   const lines = [
     ...headerLines(subject, view, width, glyphs),

@@ -17,6 +17,7 @@ export function defineReadCommands(registry: CommandRegistry): void {
   defineCheckpoints(registry);
   defineSearch(registry);
   defineStats(registry);
+  definePrices(registry);
   defineMcp(registry);
 }
 
@@ -63,7 +64,7 @@ function defineSessions(registry: CommandRegistry): void {
         ["bough sessions --orphaned", "whose files the agent has removed: only this store has them"],
         ["bough sessions --json --limit 500", "for a script"],
       ],
-      json: "{ sessions: (SessionRecord & { agent, branches, costUsd, gitBranch })[], more: boolean }; with --grep also hits",
+      json: "{ sessions: (SessionRecord & { agent, branches, costUsd, estimatedCostUsd, gitBranch })[], more: boolean }; with --grep also hits",
     },
     async () => (await import("../commands/sessions.js")).runSessions,
   )
@@ -203,6 +204,30 @@ function defineCheckpoints(registry: CommandRegistry): void {
     .option("--dry-run", "with --write: only print what would be written");
 }
 
+function definePrices(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "prices [model]",
+    {
+      group: GROUP,
+      paged: true,
+      summary: "Print the prices by which costs are estimated",
+      more:
+        "Of replies whose agent recorded no cost, bough sessions, stats, show, the navigator, pages and exports show an estimate, with ~ before it: " +
+        "tokens multiplied with these prices, when it is read. The setting prices of the config file adds models and overrides the table. " +
+        "Models of a provider on this machine, such as ollama, cost nothing. The estimate knows no discounts, no subscriptions, and no higher " +
+        "prices of very long prompts.",
+      examples: [
+        ["bough prices", "all of them, those of the config file first"],
+        ["bough prices opus", "those with this word in the name"],
+        ["bough prices us.anthropic.claude-sonnet-4-5-20250929-v1:0", "the price that this name gets"],
+      ],
+      json: "{ date, source, prices: [{ maker, models, input, output, cacheRead, cacheWrite }] }, in US dollars for a million tokens",
+    },
+    async () => (await import("../commands/prices.js")).runPrices,
+  );
+}
+
 function defineStats(registry: CommandRegistry): void {
   defineCommand(
     registry,
@@ -211,14 +236,14 @@ function defineStats(registry: CommandRegistry): void {
       group: GROUP,
       paged: true,
       summary: "Count entries by type, and tokens and cost by model",
-      more: "Without SESSION: for the whole store, where a request counts once, however many sessions have it. With SESSION, what it inherited from another session is apart. – means that the agent recorded nothing, which is not 0.",
+      more: "Without SESSION: for the whole store, where a request counts once, however many sessions have it. With SESSION, what it inherited from another session is apart. – means that the agent recorded nothing, which is not 0. A cost with ~ is estimated, at least in part: the agent recorded none, so the tokens are multiplied with list prices (bough prices).",
       examples: [
         ["bough stats", "the whole store"],
         ["bough stats parser", "one session"],
         ["bough stats --by day --since 2w", "tokens and cost of each day, in local time"],
         ["bough stats --by directory --here", "of this repository, by directory"],
       ],
-      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, inheritedEntries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
+      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, estimatedCostUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, inheritedEntries, messages, payloadBytes, byType, usage: (ModelUsage & { estimatedCostUsd })[], inheritedUsage: (ModelUsage & { estimatedCostUsd })[] }",
     },
     async () => (await import("../commands/stats.js")).runStats,
   )

@@ -1,4 +1,5 @@
 import type { EntryId, SessionId, Usage } from "@bough/session-core";
+import type { Cost } from "@bough/session-core/view";
 import type { Completion } from "../prompt/completion.js";
 import type { Editor } from "../prompt/editor.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -19,7 +20,7 @@ export interface Status {
   readonly usedTokens: number | null;
   readonly windowTokens: number;
   /** US dollars, as reported by providers; null if none was reported. */
-  readonly costUsd: number | null;
+  readonly cost: Cost | null;
   /** True while a compaction is running. */
   readonly background: boolean;
 }

@@ -1,4 +1,5 @@
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
+import { PriceList } from "@bough/session-core/view";
 import type { ChatModel } from "../agent/chat-model.js";
 import { appendUserMessage, findOpenQuestion } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
@@ -45,7 +46,7 @@ export class ShellPerformer {
     this.#world = world;
     this.#intro = intro;
     this.#model = world.model;
-    this.#status = new StatusReader(world.session);
+    this.#status = new StatusReader(world.session, new PriceList(world.config.prices));
     this.#follower = new SessionFollower(world, this.#glyphs, () => this.#width);
   }
 

@@ -57,7 +57,7 @@ function startShell(world: ShellWorld, { draft = "", history = [], notice }: She
     model: model?.name ?? null,
     usedTokens: null,
     windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
-    costUsd: null,
+    cost: null,
     background: false,
   };
   return {

@@ -1,7 +1,7 @@
 import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
-import { isSummary } from "@bough/session-core/view";
+import { type Cost, costText, isSummary, type PriceList } from "@bough/session-core/view";
 import type { ChatModel } from "../agent/chat-model.js";
-import { counted, dollars } from "../format/numbers.js";
+import { counted } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
 import { sessionTitle } from "../session/titles.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
@@ -29,16 +29,18 @@ export class StatusReader {
   readonly #session: Session;
   readonly #tips = new Map<number, OutlineRow>();
   #newestSeq: number | null = null;
-  #costUsd: number | null = null;
+  readonly #prices: PriceList;
+  #cost: Cost | null = null;
 
-  constructor(session: Session) {
+  constructor(session: Session, prices: PriceList) {
     this.#session = session;
+    this.#prices = prices;
   }
 
   async read(model: ChatModel | null): Promise<Partial<Status>> {
     const session = this.#session;
     const [record, { messages }, mayHaveCost] = await Promise.all([session.record(), session.context(), this.#readTips()]);
-    if (mayHaveCost) this.#costUsd = record.entryCount > MAX_ENTRIES_FOR_COST ? null : await readCost(session);
+    if (mayHaveCost) this.#cost = record.entryCount > MAX_ENTRIES_FOR_COST ? null : this.#prices.total((await session.statistics()).usage);
     const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
     return {
       title: sessionTitle(record),
@@ -47,7 +49,7 @@ export class StatusReader {
       model: model?.name ?? null,
       windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
       usedTokens: messages.reduce((sum, message) => sum + messageTokens(message), 0),
-      costUsd: this.#costUsd,
+      cost: this.#cost,
     };
   }
 
@@ -82,25 +84,19 @@ async function readDepth(session: Session): Promise<number> {
   return row === undefined ? 0 : row.depth + 1;
 }
 
-async function readCost(session: Session): Promise<number | null> {
-  const { usage } = await session.statistics();
-  const cost = usage.reduce((sum, { costUsd }) => sum + costUsd, 0);
-  return cost > 0 ? cost : null;
-}
-
 const BAR_COLUMNS = 8;
 const MIN_TITLE_COLUMNS = 12;
 
 /** The status line. On a narrow screen the least important parts are left out. */
 export function statusLine(status: Status, columns: number, glyphs: Glyphs): Line {
-  const { title, depth, branches, model, costUsd, background } = status;
+  const { title, depth, branches, model, cost, background } = status;
   // Most important first; the last ones are left out first.
   const parts: readonly (string | Span)[] = [
     model ?? "notebook: no model",
     ...windowPart(status, glyphs),
     ...(background ? [styled("summary", "compacting")] : []),
     `${counted(depth, "entry", "entries")}${branches > 1 ? `, ${counted(branches, "branch", "branches")}` : ""}`,
-    ...(costUsd === null ? [] : [dollars(costUsd)]),
+    ...(cost === null ? [] : [costText(cost)]),
   ];
   for (let count = parts.length; count > 0; count -= 1) {
     const right: Line = parts

@@ -41,7 +41,7 @@ async function finder(start: FinderStart = { query: "" }, size: { columns: numbe
   await loadExactWidths();
   const store = await openStore({ path: world().store, durability: "normal" });
   await fill(store);
-  const io = { env: {}, now: () => NOON };
+  const io = { env: {}, home: world().path("."), now: () => NOON };
   const open = (how: FinderStart) => new DrivenScreen(finderScreen({ store, io, conditions: {} }, how), size);
   const driven = open(start);
   onTestFinished(async () => {

@@ -1,4 +1,5 @@
 import { openStore, type Session, userMessage } from "@bough/session-core";
+import { PriceList } from "@bough/session-core/view";
 import { expect, onTestFinished, test } from "vitest";
 import { StatusReader } from "../../src/shell/status.js";
 import { grow, world } from "../world.js";
@@ -29,7 +30,7 @@ test("the status after a message reads only new rows: no tips, and no statistics
   await session.moveLeaf("a1");
   await session.append(userMessage("another way"));
   const { handle, calls } = counting(session);
-  const status = new StatusReader(handle);
+  const status = new StatusReader(handle, new PriceList());
   expect(await status.read(null)).toMatchObject({ depth: 3, branches: 2 });
   expect(calls).toEqual(expect.arrayContaining(["tips 2", "outline 0", "statistics"]));
   calls.length = 0;
@@ -41,6 +42,6 @@ test("the status after a message reads only new rows: no tips, and no statistics
   await session.append({ type: "message", message: { role: "assistant", content: "Done.", usage } });
   expect(await status.read(null)).toMatchObject({ depth: 3, branches: 3 });
   expect(calls).toContain("statistics");
-  const fresh = await new StatusReader(session).read(null);
+  const fresh = await new StatusReader(session, new PriceList()).read(null);
   expect(await status.read(null)).toEqual(fresh);
 });

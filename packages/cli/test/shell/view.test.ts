@@ -16,7 +16,10 @@ async function busy(size: Size): Promise<DrivenShell> {
   const shell = await DrivenShell.open({ size });
   shell.event({ kind: "reply-started" }).event({ kind: "delta", text: REPLY.join("\n"), activity: "writing" });
   shell.enter("this waits").type("first line\nsecond 👩‍👩‍👧 line");
-  return shell.event({ kind: "status", status: { model: "test-model", usedTokens: 91_000, windowTokens: 100_000, costUsd: 0.1234 } });
+  return shell.event({
+    kind: "status",
+    status: { model: "test-model", usedTokens: 91_000, windowTokens: 100_000, cost: { storedUsd: 0.1234, estimatedUsd: 0 } },
+  });
 }
 
 describe.each(SIZES)("at $columns × $rows", (size) => {

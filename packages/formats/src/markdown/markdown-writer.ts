@@ -1,5 +1,5 @@
 import type { Entry, EntryId, SessionId } from "@bough/session-core";
-import { pairStart, removeInvisible, type Todo } from "@bough/session-core/view";
+import { type PriceList, pairStart, removeInvisible, type Todo } from "@bough/session-core/view";
 import type { SecretCount } from "../secrets/secret.js";
 import { type Turn, userTitle } from "./contents.js";
 import { escapeMarkdown } from "./markdown-text.js";
@@ -46,6 +46,8 @@ export interface MarkdownOptions {
   readonly toolOutput?: ToolOutput | undefined;
   /** True to show thinking. Default: false. */
   readonly thinking?: boolean | undefined;
+  /** The prices by which a cost that is not stored is estimated. Default: the table of `bough prices`. */
+  readonly prices?: PriceList | undefined;
   /** The first entry to show. Default: the first of the branch. */
   readonly from?: EntryId | undefined;
   /** The last entry to show. Default: the last of the branch. */

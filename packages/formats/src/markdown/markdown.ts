@@ -1,5 +1,18 @@
 import { type Entry, EntryNotFoundError } from "@bough/session-core";
-import { asTyped, betterTitle, groupSteps, joinTextBlocks, oneLine, previewOf, rankTitle, type Step } from "@bough/session-core/view";
+import {
+  asTyped,
+  betterTitle,
+  type Cost,
+  costLine,
+  groupSteps,
+  joinTextBlocks,
+  oneLine,
+  PriceList,
+  previewOf,
+  rankTitle,
+  type Step,
+  sumCosts,
+} from "@bough/session-core/view";
 import { describeSecrets, type SecretCount } from "../secrets/secret.js";
 import { contentsSections } from "./contents.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
@@ -26,7 +39,10 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
   let waiting: string[] | null = [];
   let steps = 0;
   let title: string | null = null;
+  const prices = options.prices ?? new PriceList();
+  let cost: Cost | null = null;
   for await (const step of groupSteps(selectRange(document, options, omitted))) {
+    cost = sumCosts([cost, prices.costOfStep(step)]);
     const sections = [...labelSections(step, document), ...stepSections(step, writer)];
     if (waiting === null) {
       yield* addBlankLines(sections);
@@ -42,7 +58,12 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
   title ??= chooseTitle(document, undefined);
   if (waiting !== null) yield* addBlankLines([...openingSections(document, title), ...waiting]);
   yield* addBlankLines(writer.takeSettings());
-  yield* ["---\n\n", `${omitted.line()}\n`, ...secretsLine(document.maskedSecrets?.() ?? [])];
+  yield* [
+    "---\n\n",
+    `${omitted.line()}\n`,
+    ...(cost === null ? [] : [`\n*${costLine(cost)}*\n`]),
+    ...secretsLine(document.maskedSecrets?.() ?? []),
+  ];
 }
 
 /**

@@ -18,6 +18,7 @@ const MARKDOWN = record({
   from: optional(TEXT),
   to: optional(TEXT),
   asset: optional(CALLBACK),
+  prices: optional(withMethods("a PriceList", "cost", "costOfStep")),
   subagents: optional(list(SESSION, "an array of sessions")),
   includeSubagents: optional(FLAG),
 });

@@ -3,6 +3,7 @@ import { isSummary } from "../entry/kinds.js";
 import type { AssistantBlock, AssistantMessage, BashExecutionMessage, Message } from "../entry/message.js";
 import { asTyped } from "../entry/typed-text.js";
 import { viewAttachment, viewBlocks, viewCall, viewCommand, viewResult, viewText } from "./call-view.js";
+import type { PriceList } from "./prices.js";
 import type { ReplyStep, Step } from "./step.js";
 import { field, modelName, summaryFields, usageText, viewSummary } from "./summary-view.js";
 import type { EntryView, MarkdownPart, NotePart, ViewField, ViewOptions, ViewPart, ViewTitle } from "./view.js";
@@ -29,7 +30,7 @@ export function viewStep(step: Step, options: ViewOptions = {}): EntryView {
  * viewEntry({ type: "thinking_level_change", thinkingLevel: "high" }).parts; // [{ type: "fact", name: "thinking level", value: "high" }]
  */
 export function viewEntry(payload: EntryPayload, options: ViewOptions = {}): EntryView {
-  return { ...titleOf(payload), fields: fieldsOf(payload), parts: partsOf(payload, options), isHidden: isHidden(payload) };
+  return { ...titleOf(payload), fields: fieldsOf(payload, options), parts: partsOf(payload, options), isHidden: isHidden(payload) };
 }
 
 function viewReply({ message, results }: ReplyStep, options: ViewOptions): EntryView {
@@ -85,17 +86,17 @@ function isHidden(payload: EntryPayload): boolean {
   return message.role === "custom" && message.display === false;
 }
 
-function fieldsOf(payload: EntryPayload): readonly ViewField[] {
-  if (payload.type === "message") return messageFields(payload.message);
-  return isSummary(payload) ? summaryFields(payload) : [];
+function fieldsOf(payload: EntryPayload, { prices }: ViewOptions): readonly ViewField[] {
+  if (payload.type === "message") return messageFields(payload.message, prices);
+  return isSummary(payload) ? summaryFields(payload, prices) : [];
 }
 
-function messageFields(message: Message): readonly ViewField[] {
+function messageFields(message: Message, prices: PriceList | undefined): readonly ViewField[] {
   switch (message.role) {
     case "assistant":
       return [
         ...field("model", modelName(message.provider, message.model)),
-        ...field("usage", usageText(message.usage)),
+        ...field("usage", usageText(message.usage, message.provider ?? "", message.model ?? "", prices)),
         ...field("stop reason", message.stopReason),
       ];
     case "toolResult":

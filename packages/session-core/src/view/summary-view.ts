@@ -1,17 +1,18 @@
 import type { FileLists, PayloadOf } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
 import type { Usage } from "../entry/message.js";
-import { count, counted, dollars } from "../text/numbers.js";
+import { count, counted } from "../text/numbers.js";
 import { readableSummary } from "../text/summary-text.js";
+import { costText, PriceList } from "./prices.js";
 import type { SummaryPart, ViewField } from "./view.js";
 
 type Summary = PayloadOf<"compaction"> | PayloadOf<"branch_summary">;
 
 /** The facts of a compaction or branch summary. */
-export function summaryFields(payload: Summary): readonly ViewField[] {
+export function summaryFields(payload: Summary, prices?: PriceList): readonly ViewField[] {
   const { readFiles, modifiedFiles } = summaryFiles(payload);
   return [
-    ...field("usage", usageText(payload.usage)),
+    ...field("usage", usageText(payload.usage, textOrNull(payload.provider) ?? "", textOrNull(payload.model) ?? "", prices)),
     ...(payload.type === "compaction" ? compactionFields(payload) : field("branch tip", payload.fromId ?? "(unknown)")),
     ...field("covers", coverageText(payload["covers"])),
     ...field("written as", textOrNull(payload["method"])),
@@ -89,13 +90,16 @@ export function modelName(provider: string | undefined, model: string | undefine
   return [provider, model].filter((part) => part !== undefined).join("/");
 }
 
-/** The usage of a reply in words; "" if it is unknown. */
-export function usageText(usage: Usage | undefined): string {
+const TABLE_PRICES = new PriceList();
+
+/** The usage of a reply in words; "" if it is unknown. A cost that is not stored is estimated. */
+export function usageText(usage: Usage | undefined, provider: string, model: string, prices = TABLE_PRICES): string {
   if (usage === undefined) return "";
   const parts = [`${count(usage.input ?? 0)} in`, `${count(usage.output ?? 0)} out`];
   if ((usage.cacheRead ?? 0) > 0) parts.push(`${count(usage.cacheRead ?? 0)} from cache`);
   if ((usage.cacheWrite ?? 0) > 0) parts.push(`${count(usage.cacheWrite ?? 0)} to cache`);
-  if (usage.cost?.total !== undefined) parts.push(dollars(usage.cost.total));
+  const cost = prices.costOfUsage(usage, provider, model);
+  if (cost !== null) parts.push(costText(cost));
   return parts.join(", ");
 }
 

@@ -1,6 +1,7 @@
 import type { ToolCallBlock } from "../entry/message.js";
 import type { Arguments, TextEdit } from "../tools/arguments.js";
 import type { Todo } from "../tools/todos.js";
+import type { PriceList } from "./prices.js";
 
 /** The kind of an entry for a reader. `host`: a message that a program added; `edit`: a context edit; `custom`: data of a program. */
 export type ViewKind =
@@ -203,4 +204,6 @@ export interface ViewOptions {
   readonly directory?: string | undefined;
   /** Shows a message in which a program stored what a person typed as it is stored, with its tags. */
   readonly asStored?: boolean | undefined;
+  /** The prices by which a cost that is not stored is estimated. Default: the table. */
+  readonly prices?: PriceList | undefined;
 }

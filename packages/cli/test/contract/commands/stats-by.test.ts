@@ -98,7 +98,7 @@ describe("bough stats --by", () => {
       ["p/small", "$0.2500", "1", "1"],
       ["p/free", "–", "1", "1"],
       ["total", "$1.7500", "3", "4"],
-      ["No cost is recorded for 1 reply."],
+      ["No cost is known for 1 reply: bough prices lists the models whose price is known."],
       [""],
     ]);
     expect((await here.run(["stats", "one", "--by", "day"])).exit).toBe(2);

@@ -1,0 +1,50 @@
+import { type ListedPrice, PRICES_DATE, PRICES_SOURCE, PriceList } from "@bough/session-core/view";
+import { loadConfig } from "../config/config-file.js";
+import { type Column, tableLines } from "../format/table.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Command, CommonOptions } from "./command.js";
+
+/** `bough prices`: prints the prices by which costs are estimated. */
+export const runPrices: Command<CommonOptions> = async ({ io, out, args: [name], options }) => {
+  const prices = new PriceList((await loadConfig(io)).prices);
+  const rows = choosePrices(prices, name);
+  if (options.json === true) return out.json({ date: PRICES_DATE, source: PRICES_SOURCE, prices: rows.map(toJson) });
+  if (rows.length === 0) {
+    const model = name ?? "";
+    return out.line(`No price of ${model} is known. Add it to the setting prices: { "${model}": { "input": 1, "output": 5 } }.`);
+  }
+  const cells = rows.map(({ maker, models, input, output, cacheRead, cacheWrite }): readonly Line[] => [
+    [models.join(", ")],
+    ...[input, output, cacheRead ?? input, cacheWrite ?? input].map((price): Line => [String(price)]),
+    [styled("dim", maker ?? "config file")],
+  ]);
+  for (const line of await tableLines(COLUMNS, cells, out.width, out.glyphs.ellipsis)) {
+    out.line(...line);
+    await out.pump();
+  }
+  out.line(styled("dim", `US dollars for a million tokens, as of ${PRICES_DATE}, from ${PRICES_SOURCE}. Estimated costs begin with ~.`));
+};
+
+/** The rows with a word in a name, or else the price that a model of this name gets. */
+function choosePrices(prices: PriceList, name: string | undefined): readonly ListedPrice[] {
+  if (name === undefined) return prices.rows;
+  const word = name.toLowerCase();
+  const matching = prices.rows.filter(({ models, maker }) => [...models, maker ?? ""].some((text) => text.toLowerCase().includes(word)));
+  if (matching.length > 0) return matching;
+  const [provider = "", ...model] = name.split("/");
+  const found = prices.find(model.length === 0 ? "" : provider, model.length === 0 ? name : model.join("/"));
+  return found === undefined ? [] : [found];
+}
+
+function toJson({ maker, models, input, output, cacheRead = input, cacheWrite = input }: ListedPrice) {
+  return { maker, models, input, output, cacheRead, cacheWrite };
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "model", shrinksTo: 16 },
+  { heading: "in", align: "right" },
+  { heading: "out", align: "right" },
+  { heading: "from cache", align: "right" },
+  { heading: "to cache", align: "right" },
+  { heading: "maker", optional: true },
+];
