@@ -4,7 +4,7 @@ import type { PgClient } from "./driver.js";
 import { addOrigins } from "./origins.js";
 import { requireTrusted } from "./owners.js";
 import { creation, type Layout, ORIGINS, VERSION_TABLE } from "./schema.js";
-import { secondStep } from "./schema-steps.js";
+import { HELD_ENDS, secondStep } from "./schema-steps.js";
 import { isServerError, type Place } from "./server-errors.js";
 import { fromColumn } from "./text.js";
 
@@ -27,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { statements: creation, minReader: 1, minWriter: 1 },
   { statements: secondStep, minReader: 1, minWriter: 2 },
   { statements: () => ORIGINS, run: addOrigins, minReader: 1, minWriter: 2 },
+  { statements: () => HELD_ENDS, minReader: 1, minWriter: 2 },
 ];
 
 /** Options with which a store is opened. */

@@ -1,7 +1,7 @@
 import type { Entry, EntryId, FileOperation, SessionId, StoredFileTouch } from "@bough/session-core";
 import type * as records from "@bough/session-core/engine";
 import type * as port from "@bough/session-core/engine";
-import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "@bough/session-core/engine";
+import type { HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "@bough/session-core/engine";
 import { readContextPath } from "./context.js";
 import type { PgDatabase } from "./database.js";
 import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, shortEntryIds } from "./entries.js";
@@ -12,7 +12,7 @@ import { findCommonAncestor, readFileOperations, readFileTouches, readPathSeqs, 
 import { listSessions } from "./session-list.js";
 import { findSessionsByName, shortSessionIds } from "./session-names.js";
 import { findSession } from "./sessions.js";
-import { listSessionSources, listSourceFiles, listSourceSessions } from "./source-files.js";
+import { listHeldSessions, listSessionSources, listSourceFiles, listSourceSessions } from "./source-files.js";
 import { readStatistics, readTotalsOf } from "./statistics.js";
 import { findValue, findValuesOf, listLabels, listValueKeys, listValues, readTokenCounts } from "./values.js";
 
@@ -54,6 +54,10 @@ export class PostgresReads {
 
   async sessionSources(): Promise<readonly SessionSourceRow[]> {
     return listSessionSources(this.database);
+  }
+
+  async heldSessions(nowMs: number): Promise<readonly HeldSession[]> {
+    return listHeldSessions(this.database, nowMs);
   }
 
   async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {

@@ -50,6 +50,12 @@ function ownedAsOthers(table: string): string {
     END $$`;
 }
 
+/** Until when the last sync left out the end of a session, which its program was still writing. */
+export const HELD_ENDS: readonly string[] = [
+  "ALTER TABLE source_session ADD COLUMN held_until_ms bigint",
+  `CREATE INDEX source_session_held ON source_session (tenant, held_until_ms) WHERE held_until_ms IS NOT NULL`,
+];
+
 /** Long texts are indexed by their beginnings, functions name everything with its schema, and announcements are on channels that cannot be guessed. */
 export function secondStep({ schema }: Layout): readonly string[] {
   const cut = (column: string, characters = INDEXED_CHARACTERS) => `left(${column}, ${characters})`;

@@ -123,7 +123,7 @@ const lockForDeletion = pgQuery<{ session: SessionId }, { id: SessionId }>(({ sq
 
 const forgetSources = pgQuery<{ session: SessionId }>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE source_session SET session_id = NULL, revision = NULL, leaf_id = NULL, title = NULL, position_json = NULL
+    UPDATE source_session SET session_id = NULL, revision = NULL, leaf_id = NULL, title = NULL, position_json = NULL, held_until_ms = NULL
     WHERE ${ofSession(sql, p, "source_session")}`),
 );
 

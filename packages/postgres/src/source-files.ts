@@ -3,6 +3,7 @@ import { sep } from "node:path";
 import type { EntryId, SessionId } from "@bough/session-core";
 import {
   type CheckedPosition,
+  type HeldSession,
   keyBounds,
   type SessionSourceRow,
   type SourceFileRecord,
@@ -102,14 +103,15 @@ function toRecord(row: SourceSessionRow): SourceSessionRecord {
 }
 
 /** The record of a session that was read from a file. */
-export type ReadSession = Omit<SourceSessionRecord, "goneAtMs"> & { readonly sessionId: SessionId };
+export type ReadSession = Omit<SourceSessionRecord, "goneAtMs"> & { readonly sessionId: SessionId; readonly heldUntilMs: number | null };
 
 const setSession = pgQuery<Omit<ReadSession, "position"> & { key: string; position: string | null }>(({ sql, p }) =>
   pgRaw(sql`
-    INSERT INTO source_session (tenant, path_key, source_id, path, session_id, revision, leaf_id, title, position_json, gone_at_ms)
-    VALUES (${p.tenant}, ${p.key}, ${p.sourceId}, ${p.path}, ${p.sessionId}, ${p.revision}, ${p.leafId}, ${p.title}, ${p.position}, NULL)
+    INSERT INTO source_session (tenant, path_key, source_id, path, session_id, revision, leaf_id, title, position_json, gone_at_ms, held_until_ms)
+    VALUES (${p.tenant}, ${p.key}, ${p.sourceId}, ${p.path}, ${p.sessionId}, ${p.revision}, ${p.leafId}, ${p.title}, ${p.position}, NULL, ${p.heldUntilMs})
     ON CONFLICT (tenant, path_key, source_id) DO UPDATE SET session_id = excluded.session_id, revision = excluded.revision,
-      leaf_id = excluded.leaf_id, title = excluded.title, position_json = excluded.position_json, gone_at_ms = NULL`),
+      leaf_id = excluded.leaf_id, title = excluded.title, position_json = excluded.position_json, gone_at_ms = NULL,
+      held_until_ms = excluded.held_until_ms`),
 );
 
 /** Keeps how a session of a file was read. */
@@ -157,6 +159,17 @@ export async function setSourcesGone(
   const [keys, ids] = [of.map(({ path }) => keyOf(path)), of.map(({ sourceId }) => sourceId)];
   await database.run(setGone, { keys, ids, goneAtMs });
   await database.run(followFiles, { keys, ids });
+}
+
+const heldAfter = pgQuery<{ nowMs: number }, HeldSession>(({ sql, p }) =>
+  pgRaw(sql<HeldSession>`
+    SELECT session_id AS "sessionId", max(held_until_ms) AS "untilMs" FROM source_session
+    WHERE tenant = ${p.tenant} AND held_until_ms > ${p.nowMs}::bigint GROUP BY session_id`),
+);
+
+/** The sessions whose end the last sync left out until a time after `nowMs`. Cost: those sessions. */
+export async function listHeldSessions(database: Database, nowMs: number): Promise<readonly HeldSession[]> {
+  return database.all(heldAfter, { nowMs: Math.floor(nowMs) });
 }
 
 const sourcesOfAll = pgQuery<Record<never, never>, SessionSourceRow>(({ sql, p }) =>

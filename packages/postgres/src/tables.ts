@@ -107,5 +107,6 @@ export interface PgTables {
     title: string | null;
     position_json: string | null;
     gone_at_ms: number | null;
+    held_until_ms: number | null;
   };
 }

@@ -83,7 +83,7 @@ const TABLES =
   /^(session|session_metadata|session_title|entry|run|leaf|leaf_move|label|value|usage_total|entry_token_count|source_file|source_session|word)$/;
 
 /** The columns of an index that say which rows are read: the tenant alone is no such column. */
-const KEYS = /\b(session_id|path_key|listing|cwd|parent_session_id|key|words|word|path|mark|origin)\b/;
+const KEYS = /\b(session_id|path_key|listing|cwd|parent_session_id|key|words|word|path|mark|origin|held_until_ms)\b/;
 
 /** Of the tables with many rows of one session, the columns that say which of these are read. */
 const WITHIN = /\b(seq|start_seq|parent_seq|id|kind|custom_type|words|entry_seq|name|leaf_name|origin)\b/;

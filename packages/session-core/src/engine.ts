@@ -107,6 +107,7 @@ export type {
 export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
 export type {
   CheckedPosition,
+  HeldSession,
   SessionSourceRow,
   SourceFileRecord,
   SourceRecords,

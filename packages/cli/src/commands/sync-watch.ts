@@ -4,6 +4,7 @@ import { type BoughError, type Store, StoreBusyError, StoreFullError } from "@bo
 import { errorLine } from "../format/error-text.js";
 import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
+import { BEING_WRITTEN } from "../session/held-replies.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { sessionTitle } from "../session/titles.js";
 import { fitLine, styled } from "../terminal/line.js";
@@ -153,7 +154,7 @@ class WatchRun {
     else {
       const isNew = outcome === "created" ? "new, " : "+";
       const added = `${isNew}${counted(entriesAdded, "entry", "entries")}  `;
-      const writing = heldUntilMs === null ? [] : [styled("dim", "being written  ")];
+      const writing = heldUntilMs === null ? [] : [styled("dim", `${BEING_WRITTEN}  `)];
       const start = [
         styled("dim", `${this.#now}  `),
         `${agent}  `,

@@ -84,6 +84,8 @@ export interface NavigatorTree {
   readonly leaves: readonly LeafRecord[];
   readonly leafName: string;
   readonly leafId: EntryId | null;
+  /** The last reply is being written by its program, and not in the store yet. */
+  readonly isHeld: boolean;
 }
 
 /** The progress of reading a tree. */
@@ -212,6 +214,7 @@ export type NavigatorEvent =
       readonly labels: readonly Label[];
       readonly leaves: readonly LeafRecord[];
       readonly leafId: EntryId | null;
+      readonly isHeld: boolean;
     }
   | {
       readonly kind: "previewed";

@@ -1,6 +1,7 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
 import { errorLine } from "../format/error-text.js";
+import { HeldReplies } from "../session/held-replies.js";
 import { readOutline } from "../session/paging.js";
 import { watchStore } from "../session/store-watcher.js";
 import { loadWidthsFor } from "../terminal/width.js";
@@ -25,8 +26,9 @@ export class SessionWatcher {
   readonly #dispatch: NavigatorDispatch;
   #timer: NodeJS.Timeout | undefined;
   #endWatch: () => void = () => undefined;
+  readonly #held: HeldReplies;
   #lastSeq = 0;
-  /** Leaf, leaves and labels as JSON at the last read. */
+  /** What is shown beside the rows, as JSON at the last read. */
   #marks = "";
   readonly #reads = new SerialQueue();
   #isOver = false;
@@ -34,6 +36,7 @@ export class SessionWatcher {
   constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
     this.#world = world;
     this.#dispatch = dispatch;
+    this.#held = new HeldReplies(world.store, () => world.io.now());
   }
 
   /**
@@ -44,6 +47,7 @@ export class SessionWatcher {
     const { store, session } = this.#world;
     // Changes while the tree is read are read after it.
     this.#endWatch = watchStore(store, () => this.poll(), session.id);
+    this.#held.start(() => void this.poll());
     await this.#reads.run(() => this.#loadOrEnd(entries, screenRows));
   }
 
@@ -83,11 +87,12 @@ export class SessionWatcher {
 
   async #treeOf(index: TreeIndex): Promise<NavigatorTree> {
     const { session } = this.#world;
-    const [labels, leaves] = await Promise.all([session.labels.list(), session.leaves()]);
+    const [labels, leaves, held] = await Promise.all([session.labels.list(), session.leaves(), this.#held.read()]);
+    const isHeld = held.has(session.id);
     await loadWidthsFor(labels.map(({ label }) => label));
     const { leafId, leafName } = session;
-    this.#marks = marksAsJson(leafId, leaves, labels);
-    return { index, labels: new Map(labels.map(({ entryId, label }) => [entryId, label])), leaves, leafName, leafId };
+    this.#marks = marksAsJson(leafId, leaves, labels, isHeld);
+    return { index, labels: new Map(labels.map(({ entryId, label }) => [entryId, label])), leaves, leafName, leafId, isHeld };
   }
 
   async #readAll(index: TreeIndex): Promise<void> {
@@ -115,6 +120,7 @@ export class SessionWatcher {
   end(): void {
     this.#isOver = true;
     this.#endWatch();
+    this.#held.end();
     clearInterval(this.#timer);
   }
 
@@ -127,14 +133,20 @@ export class SessionWatcher {
     if (this.#isOver) return;
     try {
       await session.refresh();
-      const [rows, labels, leaves] = await Promise.all([readOutline(session, this.#lastSeq), session.labels.list(), session.leaves()]);
-      const marks = marksAsJson(session.leafId, leaves, labels);
+      const [rows, labels, leaves, held] = await Promise.all([
+        readOutline(session, this.#lastSeq),
+        session.labels.list(),
+        session.leaves(),
+        this.#held.read(),
+      ]);
+      const isHeld = held.has(session.id);
+      const marks = marksAsJson(session.leafId, leaves, labels, isHeld);
       if (rows.length === 0 && marks === this.#marks) return;
       // New rows are younger than the last tick.
       this.#tick();
       this.#marks = marks;
       this.#lastSeq = rows.at(-1)?.seq ?? this.#lastSeq;
-      this.#dispatch({ kind: "changed", rows, labels, leaves, leafId: session.leafId });
+      this.#dispatch({ kind: "changed", rows, labels, leaves, leafId: session.leafId, isHeld });
     } catch (error) {
       // Other failures, such as a busy store, may be over at the next change.
       if (!(error instanceof SessionNotFoundError)) return this.#dispatch({ kind: "notice", text: errorLine(error), isError: true });
@@ -149,6 +161,6 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function marksAsJson(leafId: EntryId | null, leaves: readonly unknown[], labels: readonly unknown[]): string {
-  return JSON.stringify([leafId, leaves, labels]);
+function marksAsJson(leafId: EntryId | null, leaves: readonly unknown[], labels: readonly unknown[], isHeld: boolean): string {
+  return JSON.stringify([leafId, leaves, labels, isHeld]);
 }

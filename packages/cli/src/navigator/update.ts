@@ -111,5 +111,5 @@ function mergeChanges(model: NavigatorModel, event: Extract<NavigatorEvent, { ki
   const labels = new Map(event.labels.map(({ entryId, label }) => [entryId, label]));
   // The preview shows labels and branches too: width 0 requests it again.
   const preview = { ...model.preview, width: 0 };
-  return rebuildLayouts({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId } });
+  return rebuildLayouts({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId, isHeld: event.isHeld } });
 }

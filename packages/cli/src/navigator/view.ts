@@ -1,5 +1,6 @@
 import { count, counted } from "../format/numbers.js";
 import { paneLines, placeCount } from "../preview/pane.js";
+import { BEING_WRITTEN } from "../session/held-replies.js";
 import { describeMatched } from "../session/typed-search.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
@@ -109,7 +110,8 @@ function headLine(model: NavigatorModel, columns: number): FrameLine {
   const total = tree?.index.size ?? 0;
   const hidden = visible === total ? "" : ` of ${counted(total, "entry", "entries")}`;
   const place = model.reading === null ? `${count(position)}/${count(visible)}${hidden}` : readingText(model.reading);
-  const right: Line = [styled("dim", ` ${place} `), styled("label", `[${filter}]`)];
+  const held = tree?.isHeld === true ? [styled("summary", ` ${BEING_WRITTEN}`)] : [];
+  const right: Line = [...held, styled("dim", ` ${place} `), styled("label", `[${filter}]`)];
   const room = Math.max(columns - lineWidth(right), 0);
   const name = fitLine([styled("bold", title)], room, glyphs.ellipsis);
   const gap = " ".repeat(Math.max(room - lineWidth(name), 0));

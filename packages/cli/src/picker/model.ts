@@ -108,6 +108,8 @@ export interface PickerModel {
   readonly top: number;
   /** Models of sessions, as far as read; null: the session has none. */
   readonly models: ReadonlyMap<SessionId, string | null>;
+  /** The sessions whose last reply is being written, and not in the store yet. */
+  readonly held: ReadonlySet<SessionId>;
   /** The sessions whose models were requested last. */
   readonly requestedModels: readonly SessionId[];
   readonly preview: Preview;
@@ -144,6 +146,7 @@ export type PickerEvent =
       readonly scope: Scope;
       readonly round: number;
       readonly records: readonly SessionRecord[];
+      readonly held: ReadonlySet<SessionId>;
       readonly isLast: boolean;
       readonly nowMs: number;
     }

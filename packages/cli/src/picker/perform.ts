@@ -11,6 +11,7 @@ import {
   textOf,
 } from "@bough/session-core";
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
+import { HeldReplies } from "../session/held-replies.js";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { watchStore } from "../session/store-watcher.js";
@@ -25,6 +26,11 @@ interface PickerWorld {
   /** The current directory or its repository. */
   readonly place: Place;
   readonly now: () => number;
+}
+
+/** The same, with what is being written. */
+interface WatchedWorld extends PickerWorld {
+  readonly held: HeldReplies;
 }
 
 type EffectOf<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
@@ -51,17 +57,18 @@ type ReadEffect = EffectOf<"list" | "models" | "preview" | "search">;
  * always made. Failures are dispatched as events.
  */
 export class PickerPerformer {
-  readonly #world: PickerWorld;
+  readonly #world: WatchedWorld;
   readonly #reads = new Map<string, NewestOnly<readonly [ReadEffect, PickerDispatch]>>();
   #endWatch: () => void = () => undefined;
 
   constructor(world: PickerWorld) {
-    this.#world = world;
+    this.#world = { ...world, held: new HeldReplies(world.store, world.now) };
   }
 
   perform(effect: PickerEffect, { dispatch }: ScreenHost<PickerEvent>): void {
     if (effect.kind === "watch") {
       this.#endWatch = watchStore(this.#world.store, async () => dispatch({ kind: "storeChanged" }));
+      this.#world.held.start(() => dispatch({ kind: "storeChanged" }));
       return;
     }
     if (isRead(effect)) this.#readsOf(effect).start([effect, dispatch]);
@@ -72,6 +79,7 @@ export class PickerPerformer {
   end(): void {
     for (const reads of this.#reads.values()) reads.end();
     this.#endWatch();
+    this.#world.held.end();
   }
 
   #readsOf(effect: ReadEffect): NewestOnly<readonly [ReadEffect, PickerDispatch]> {
@@ -93,7 +101,7 @@ function isRead(effect: PickerEffect): effect is ReadEffect {
 /** An effect that reads or writes once. `watch` continues until the picker is closed. */
 type SingleEffect = Exclude<PickerEffect, { kind: "watch" }>;
 
-async function performSafely(world: PickerWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function performSafely(world: WatchedWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   try {
     if ("delayMs" in effect) {
       await delay(effect.delayMs);
@@ -106,7 +114,7 @@ async function performSafely(world: PickerWorld, effect: SingleEffect, dispatch:
   }
 }
 
-async function performEffect(world: PickerWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function performEffect(world: WatchedWorld, effect: SingleEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const { store } = world;
   switch (effect.kind) {
     case "list":
@@ -137,18 +145,19 @@ function filtersOf({ place }: PickerWorld, scope: Scope): readonly Pick<SessionF
 }
 
 async function readSessions(
-  world: PickerWorld,
+  world: WatchedWorld,
   { scope, round }: EffectOf<"list">,
   dispatch: PickerDispatch,
   isNewest: () => boolean,
 ): Promise<void> {
   const filters = filtersOf(world, scope);
+  const held = await world.held.read();
   for (const [at, filter] of filters.entries()) {
     for (let cursor: string | undefined; ; ) {
       const page = await world.store.listSessions({ ...filter, archived: "all", limit: SESSIONS_PER_PAGE, cursor });
       if (!isNewest()) return;
       const isLast = page.next === null && at === filters.length - 1;
-      dispatch({ kind: "sessions", scope, round, records: page.items, isLast, nowMs: world.now() });
+      dispatch({ kind: "sessions", scope, round, records: page.items, held, isLast, nowMs: world.now() });
       if (page.next === null) break;
       cursor = page.next;
       // Let keys be handled between two pages.

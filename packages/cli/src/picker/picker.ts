@@ -88,6 +88,7 @@ function initialModel(settings: PickerSettings, size: Size, nowMs: number): Pick
     isChosen: false,
     top: 0,
     models: new Map(),
+    held: new Set(),
     requestedModels: [],
     preview: { isOpen: false, end: "last", number: 0, id: undefined, isStale: false, messages: undefined },
     notice: undefined,

@@ -39,7 +39,7 @@ function patchList(model: PickerModel, scope: Scope, change: Partial<SessionList
 
 /** Adds a page of sessions. The first read is shown page by page, a later one when it is complete. */
 export function addPage(model: PickerModel, page: Extract<PickerEvent, { kind: "sessions" }>): PickerModel {
-  const { scope, round, records, isLast, nowMs } = page;
+  const { scope, round, records, held, isLast, nowMs } = page;
   const list = model.lists[scope];
   if (round !== list.round) return model;
   // The pages of one directory arrive in this order, but a read may cover two names of the directory.
@@ -50,7 +50,7 @@ export function addPage(model: PickerModel, page: Extract<PickerEvent, { kind: "
     sessions: isShown ? incoming : list.sessions,
     state: isLast ? "complete" : "reading",
   });
-  return scope === model.scope && isShown ? refreshPool(forgetChanged({ ...next, nowMs }, list.sessions)) : next;
+  return scope === model.scope && isShown ? refreshPool(forgetChanged({ ...next, held, nowMs }, list.sessions)) : next;
 }
 
 /** Drops the models of sessions whose number of entries changed, and marks their preview as stale, so that both are read again. */

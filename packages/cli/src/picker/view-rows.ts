@@ -2,6 +2,7 @@ import type { SessionRecord } from "@bough/session-core";
 import { pathEnd, shortDirectory } from "../format/directory.js";
 import { bytes, count } from "../format/numbers.js";
 import { age } from "../format/time.js";
+import { BEING_WRITTEN } from "../session/held-replies.js";
 import { sessionTitle } from "../session/titles.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
@@ -65,13 +66,16 @@ function formatCell(line: Line, width: number, align: PickerColumn["align"], { s
 function titleLine(model: PickerModel, row: SessionRow, width: number, isSelected: boolean): Line {
   const { record } = row.session;
   const title = sessionTitle(record);
-  const badge = record.archivedAtMs === null ? [] : [styled("label", "[archived] ")];
+  const badges = [
+    ...(record.archivedAtMs === null ? [] : [styled("label", "[archived] ")]),
+    ...(model.held.has(record.id) ? [styled("summary", `[${BEING_WRITTEN}] `)] : []),
+  ];
   const name: string | Span = isSelected
     ? styled("bold", title)
     : record.title === null && record.firstText === null
       ? styled("dim", title)
       : title;
-  return [styled("dim", threadGutter(model, row, width)), ...badge, name];
+  return [styled("dim", threadGutter(model, row, width)), ...badges, name];
 }
 
 /** The branch lines before a fork. A deep fork shows only the last levels, so that 20 columns are left for the title. */

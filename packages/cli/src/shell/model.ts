@@ -23,6 +23,8 @@ export interface Status {
   readonly cost: Cost | null;
   /** True while a compaction is running. */
   readonly background: boolean;
+  /** True while another program writes the next reply of the session, which is not in the store yet. */
+  readonly isHeld: boolean;
 }
 
 /** A reply in progress. */

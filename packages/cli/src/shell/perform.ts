@@ -8,6 +8,7 @@ import { errorLine, failureNotice } from "../format/error-text.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { describeCompaction } from "../session/compaction-text.js";
+import { HeldReplies } from "../session/held-replies.js";
 import { shortSessionId } from "../session/short-ids.js";
 import { sessionName } from "../session/titles.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -39,6 +40,7 @@ export class ShellPerformer {
   #turnEndCompaction: Promise<void> = Promise.resolve();
   #ticker: NodeJS.Timeout | undefined;
   #cancelAnswerDelay: () => void = () => undefined;
+  readonly #held: HeldReplies;
   readonly #follower: SessionFollower;
   readonly #alwaysAllowed = new Set<keyof NonNullable<Config["tools"]>>();
 
@@ -47,7 +49,8 @@ export class ShellPerformer {
     this.#intro = intro;
     this.#model = world.model;
     this.#status = new StatusReader(world.session, new PriceList(world.config.prices));
-    this.#follower = new SessionFollower(world, this.#glyphs, () => this.#width);
+    this.#held = new HeldReplies(world.store, () => world.io.now());
+    this.#follower = new SessionFollower(world, this.#held, this.#glyphs, () => this.#width);
   }
 
   perform(effect: ShellEffect, host: ShellHost): void {
@@ -131,7 +134,8 @@ export class ShellPerformer {
   }
 
   async #dispatchStatus(host: ShellHost): Promise<void> {
-    host.dispatch({ kind: "status", status: await this.#status.read(this.#model) });
+    const [status, held] = await Promise.all([this.#status.read(this.#model), this.#held.read()]);
+    host.dispatch({ kind: "status", status: { ...status, isHeld: held.has(this.#world.session.id) } });
   }
 
   /** Stores the message before it asks the model. */

@@ -1,5 +1,6 @@
 import { type Entry, type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
+import type { HeldReplies } from "../session/held-replies.js";
 import { watchStore } from "../session/store-watcher.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -11,7 +12,7 @@ const MAX_ENTRIES = 30;
 
 /** Callbacks of the shell for changes by other processes. They must not reject. */
 export interface FollowerEvents {
-  /** The lines of the new entries of the path; none if only other branches or the title changed. */
+  /** The lines of the new entries of the path; none if only other branches, the title or what is being written changed. */
   readonly onChange: (lines: readonly Line[]) => Promise<void>;
   readonly onDeleted: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -23,6 +24,7 @@ export interface FollowerEvents {
  */
 export class SessionFollower {
   readonly #world: ShellWorld;
+  readonly #held: HeldReplies;
   readonly #glyphs: Glyphs;
   readonly #widthOf: () => number;
   #events: FollowerEvents | undefined;
@@ -33,20 +35,24 @@ export class SessionFollower {
   readonly #looks = new SerialQueue();
   #endWatch: () => void = () => undefined;
 
-  constructor(world: ShellWorld, glyphs: Glyphs, widthOf: () => number) {
+  constructor(world: ShellWorld, held: HeldReplies, glyphs: Glyphs, widthOf: () => number) {
     this.#world = world;
+    this.#held = held;
     this.#glyphs = glyphs;
     this.#widthOf = widthOf;
-    this.#known = contentOf(world.record);
+    // The record does not say what is being written, so the first change is told in any case.
+    this.#known = contentOf(world.record, null);
   }
 
   start(events: FollowerEvents): void {
     this.#events = events;
     this.#endWatch = watchStore(this.#world.store, () => this.#follow(), this.#world.session.id);
+    this.#held.start(() => void this.#follow());
   }
 
   end(): void {
     this.#endWatch();
+    this.#held.end();
   }
 
   /** Pauses refreshes while the shell writes. Resolves when a running refresh has ended. */
@@ -71,7 +77,8 @@ export class SessionFollower {
       const { session } = this.#world;
       const before = session.leafId;
       const after = await session.refresh();
-      const content = contentOf(await session.record());
+      const [record, held] = await Promise.all([session.record(), this.#held.read()]);
+      const content = contentOf(record, held.has(session.id));
       if (after === before && content === this.#known) return;
       this.#known = content;
       await this.#events?.onChange(after === before ? [] : await this.#linesBetween(before, after));
@@ -101,6 +108,6 @@ export class SessionFollower {
   }
 }
 
-function contentOf({ title, entryCount, activeAtMs }: SessionRecord): string {
-  return JSON.stringify([title, entryCount, activeAtMs]);
+function contentOf({ title, entryCount, activeAtMs }: SessionRecord, isHeld: boolean | null): string {
+  return JSON.stringify([title, entryCount, activeAtMs, isHeld]);
 }

@@ -59,6 +59,7 @@ function startShell(world: ShellWorld, { draft = "", history = [], notice }: She
     windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
     cost: null,
     background: false,
+    isHeld: false,
   };
   return {
     model: {

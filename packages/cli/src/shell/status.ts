@@ -3,6 +3,7 @@ import { type Cost, costText, isSummary, type PriceList } from "@bough/session-c
 import type { ChatModel } from "../agent/chat-model.js";
 import { counted } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
+import { BEING_WRITTEN } from "../session/held-replies.js";
 import { sessionTitle } from "../session/titles.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { barText, type Glyphs } from "../terminal/glyphs.js";
@@ -89,12 +90,13 @@ const MIN_TITLE_COLUMNS = 12;
 
 /** The status line. On a narrow screen the least important parts are left out. */
 export function statusLine(status: Status, columns: number, glyphs: Glyphs): Line {
-  const { title, depth, branches, model, cost, background } = status;
+  const { title, depth, branches, model, cost, background, isHeld } = status;
   // Most important first; the last ones are left out first.
   const parts: readonly (string | Span)[] = [
     model ?? "notebook: no model",
     ...windowPart(status, glyphs),
     ...(background ? [styled("summary", "compacting")] : []),
+    ...(isHeld ? [styled("summary", BEING_WRITTEN)] : []),
     `${counted(depth, "entry", "entries")}${branches > 1 ? `, ${counted(branches, "branch", "branches")}` : ""}`,
     ...(cost === null ? [] : [costText(cost)]),
   ];

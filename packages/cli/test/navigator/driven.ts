@@ -47,14 +47,14 @@ export class Driven {
 
   /** The tree, as if it had been read. */
   loaded(rows: readonly OutlineRow[], marked: Marked = {}): this {
-    return this.event({ kind: "loaded", tree: { index: TreeIndex.of(rows), leafName: "main", ...standing(rows, marked) } });
+    return this.event({ kind: "loaded", tree: { index: TreeIndex.of(rows), leafName: "main", isHeld: false, ...standing(rows, marked) } });
   }
 
   /** Rows that another writer added, and where things stand then. */
   changed(rows: readonly OutlineRow[], marked: Marked = {}): this {
     const { labels, leaves, leafId } = standing(rows, { leafId: this.model.tree?.leafId ?? null, ...marked });
     const listed = [...labels].map(([entryId, label]) => ({ entryId, label, createdAtMs: NOON }));
-    return this.event({ kind: "changed", rows, labels: listed, leaves, leafId });
+    return this.event({ kind: "changed", rows, labels: listed, leaves, leafId, isHeld: false });
   }
 
   /** Presses keys: names of keys, or characters that also type. */

@@ -27,6 +27,7 @@ function begun(): Driven {
     leaves: [{ name: "main", entryId: LEAF }],
     leafName: "main",
     leafId: LEAF,
+    isHeld: false,
   };
   return new Driven().event({ kind: "begun", tree, total: 100 });
 }

@@ -94,7 +94,7 @@ function drawnFrom(rows: ReturnType<typeof outline>, leafId: string | null, size
   const record = { id: "session-1", title: "Any", firstText: null, parent: null } as Parameters<typeof startNavigator>[1];
   const { model } = startNavigator({ io }, record, {}, size);
   const leaves = [{ name: "main", entryId: leafId }];
-  const tree = { index: TreeIndex.of(rows), labels: new Map(), leaves, leafName: "main", leafId };
+  const tree = { index: TreeIndex.of(rows), labels: new Map(), leaves, leafName: "main", leafId, isHeld: false };
   return rebuildLayouts(update(model, { kind: "loaded", tree }).model).model;
 }
 

@@ -58,7 +58,7 @@ export class Driven {
   /** Dispatches sessions as if the store had listed them. */
   listed(...records: readonly SessionRecord[]): this {
     const { scope, lists } = this.model;
-    return this.event({ kind: "sessions", scope, round: lists[scope].round, records, isLast: true, nowMs: NOON });
+    return this.event({ kind: "sessions", scope, round: lists[scope].round, records, held: new Set(), isLast: true, nowMs: NOON });
   }
 
   /** The effects since this was asked last. */

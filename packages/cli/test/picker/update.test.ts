@@ -57,7 +57,7 @@ describe("Moving", () => {
   it("keeps a change that arrives between two pages of a read", () => {
     const { round } = picker.listed(record("Lexer", 2)).press("x").model.lists.here;
     picker.event({ kind: "missing", id: "id-Lexer" });
-    const page = { kind: "sessions", scope: "here", round: round + 1, nowMs: 0 } as const;
+    const page = { kind: "sessions", scope: "here", round: round + 1, held: new Set<string>(), nowMs: 0 } as const;
     picker.event({ ...page, records: [record("Old title", 1)], isLast: false });
     picker.event({ kind: "changed", record: { ...record("Old title", 1), title: "New title" }, what: "renamed" });
     picker.event({ ...page, records: [record("Printer", 3)], isLast: true });

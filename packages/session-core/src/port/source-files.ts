@@ -44,6 +44,13 @@ export interface SessionSourceRow {
   readonly goneAtMs: number | null;
 }
 
+/** A session whose end, usually the last reply, its program was still writing when a sync read it. */
+export interface HeldSession {
+  readonly sessionId: SessionId;
+  /** From this time on a sync takes the end as it is, in milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
 /** Options that a sync adds to an import. The import continues from the earlier sync, and the store keeps its result for the next one. */
 export interface SyncedImport {
   /** The record that the last sync stored of this session, if the session is still in the store. */
@@ -66,6 +73,8 @@ export interface SourceRecords {
   sourceSessions(path: string): Promise<readonly SourceSessionRecord[]>;
   /** The files of all sessions of other programs. */
   sessionSources(): Promise<readonly SessionSourceRow[]>;
+  /** The sessions whose end the last sync of their file left out until a time after `nowMs`. */
+  heldSessions(nowMs: number): Promise<readonly HeldSession[]>;
   /** Records that programs have removed these sessions, or have them again (null). */
   setSourcesGone(sessions: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void>;
 }

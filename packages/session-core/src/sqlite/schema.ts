@@ -225,6 +225,7 @@ interface SourceSessionTable {
   title: string | null;
   position_json: string | null;
   gone_at_ms: number | null;
+  held_until_ms: number | null;
 }
 
 /** The tables of a store, for Kysely. */

@@ -2,7 +2,7 @@ import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
-import type { SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
+import type { HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
 import { toSessionRecord } from "../rules/session-columns.js";
 import type { FileOperation, StoredFileTouch } from "../tools/file-operations.js";
 import { ChangePoll } from "./change-poll.js";
@@ -12,7 +12,7 @@ import { listLabels } from "./sessions/labels.js";
 import { findSessionsByName, listSessions } from "./sessions/session-list.js";
 import * as sessions from "./sessions/session-rows.js";
 import { readTotalsOf } from "./sessions/session-totals.js";
-import { listSessionSources, listSourceFiles, listSourceSessions } from "./sessions/source-files.js";
+import { listHeldSessions, listSessionSources, listSourceFiles, listSourceSessions } from "./sessions/source-files.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "./sessions/values.js";
 import { findCommonAncestorId } from "./tree/ancestry.js";
 import { readContextPath, SettingsCache } from "./tree/context-path.js";
@@ -69,6 +69,10 @@ export class SqliteReads {
 
   async sessionSources(): Promise<readonly SessionSourceRow[]> {
     return this.queue.read(listSessionSources);
+  }
+
+  async heldSessions(nowMs: number): Promise<readonly HeldSession[]> {
+    return this.queue.read((connection) => listHeldSessions(connection, nowMs));
   }
 
   async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {

@@ -10,6 +10,8 @@ function takeBackTo8(path: string, forks: readonly string[] = ["fork"]): void {
   const ofForks = `session_seq IN (SELECT seq FROM session WHERE id IN (${forks.map((id) => `'${id}'`).join(", ")}))`;
   raw(path, (file) => {
     for (const statement of [
+      "DROP INDEX source_session_held",
+      "ALTER TABLE source_session DROP COLUMN held_until_ms",
       "DROP INDEX entry_by_origin",
       "DROP INDEX entry_inherited",
       `UPDATE entry SET inherited = ${ofForks}`,

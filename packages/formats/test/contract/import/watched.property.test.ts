@@ -284,10 +284,16 @@ describe("what a program has not finished", () => {
     await home.write(path, content);
     const [agent] = (await home.sync()).agents;
     expect(agent).toMatchObject({ changedFiles: 1, sessions: [{ entriesAdded: 0, outcome: "unchanged" }] });
-    expect(agent?.sessions[0]?.heldUntilMs).toBeGreaterThan(Date.now());
+    const untilMs = agent?.sessions[0]?.heldUntilMs ?? 0;
+    expect(untilMs).toBeGreaterThan(Date.now());
+    // Other processes read it from the store.
+    const held = (nowMs: number) => home.store.sources.heldSessions(nowMs);
+    expect(await held(untilMs - 1)).toEqual([{ sessionId: codex.THREAD, untilMs }]);
+    expect(await held(untilMs)).toEqual([]);
     home.leave(path);
     expect((await home.sync()).agents[0]?.sessions).toMatchObject([{ entriesAdded: 1, heldUntilMs: null }]);
     expect((await home.sync()).agents[0]).toMatchObject({ changedFiles: 0 });
+    expect(await held(untilMs - 1)).toEqual([]);
   });
 
   test("is imported from a file that is in no folder of an agent, and left out of one that is", async () => {

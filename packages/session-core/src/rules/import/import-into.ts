@@ -60,6 +60,7 @@ function readingOf<S extends number>(
     leafId: target.stateAt(target.findLeaf(MAIN_LEAF) ?? null).entryId,
     title: importer.title,
     position: position === undefined || checksum === undefined ? null : { ...position, checksum, lastId: importer.lastId },
+    heldUntilMs: importer.heldUntilMs,
   };
 }
 

@@ -21,7 +21,10 @@ export interface GivenTitle {
 }
 
 /** The record of a reading of a session by a sync; the storage adds the session itself. */
-export type NewReading = Pick<SourceSessionRecord, "path" | "sourceId" | "revision" | "leafId" | "title" | "position">;
+export interface NewReading extends Pick<SourceSessionRecord, "path" | "sourceId" | "revision" | "leafId" | "title" | "position"> {
+  /** As in `ImportedSession`. */
+  readonly heldUntilMs: number | null;
+}
 
 /** The session that an import writes to, as a storage engine reads and changes it inside a transaction. `S`: numbers of entries. */
 export interface ImportTarget<S extends number> {

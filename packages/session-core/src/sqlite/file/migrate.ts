@@ -10,6 +10,7 @@ import { tellingRows } from "../migrations/0006-telling-rows.js";
 import { partsOfWords } from "../migrations/0007-parts-of-words.js";
 import { sourceFiles } from "../migrations/0008-source-files.js";
 import { origins } from "../migrations/0009-origins.js";
+import { heldEnds } from "../migrations/0010-held-ends.js";
 import type { OnProgress } from "./connection-options.js";
 import { APPLICATION_ID } from "./file-header.js";
 
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   partsOfWords,
   sourceFiles,
   origins,
+  heldEnds,
 ];
 
 /** The format version that this program writes: the number of migrations. */

@@ -68,8 +68,9 @@ const VIEWS: readonly OldView[] = [
     until: 8,
     view: "source_session",
     select: `SELECT '' AS path, '' AS source_id, 0 AS session_seq, '' AS revision, '' AS leaf_id, '' AS title, '' AS position_json,
-      0 AS gone_at_ms WHERE FALSE`,
+      0 AS gone_at_ms, 0 AS held_until_ms WHERE FALSE`,
   },
+  { from: 8, until: 10, view: "source_session", select: "SELECT *, NULL AS held_until_ms FROM main.source_session" },
 ];
 
 /** The words of the search index of a file before version 7: FTS5's own list, which reads the whole index. */

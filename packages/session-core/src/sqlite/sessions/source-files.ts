@@ -1,7 +1,7 @@
 import { sep } from "node:path";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import type { SessionSeq } from "../../port/rows.js";
-import type { CheckedPosition, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../../port/source-files.js";
+import type { CheckedPosition, HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../../port/source-files.js";
 import { keyBounds } from "../../rules/key-range.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
@@ -77,6 +77,7 @@ interface NewSourceSession {
   readonly leafId: EntryId | null;
   readonly title: string | null;
   readonly position: CheckedPosition | null;
+  readonly heldUntilMs: number | null;
 }
 
 const setSession = query<Omit<NewSourceSession, "position"> & { position: string | null }>(({ db, sql, p }) =>
@@ -91,6 +92,7 @@ const setSession = query<Omit<NewSourceSession, "position"> & { position: string
       title: p.title,
       position_json: p.position,
       gone_at_ms: null,
+      held_until_ms: p.heldUntilMs,
     })
     .onConflict((found) =>
       found.columns(["path", "source_id"]).doUpdateSet({
@@ -100,6 +102,7 @@ const setSession = query<Omit<NewSourceSession, "position"> & { position: string
         title: sql`excluded.title`,
         position_json: sql`excluded.position_json`,
         gone_at_ms: null,
+        held_until_ms: sql`excluded.held_until_ms`,
       }),
     ),
 );
@@ -145,13 +148,27 @@ export function setSourcesGone(
 const forgetSession = query<{ session: SessionSeq }>(({ db, p }) =>
   db
     .updateTable("source_session")
-    .set({ session_seq: null, revision: null, leaf_id: null, title: null, position_json: null })
+    .set({ session_seq: null, revision: null, leaf_id: null, title: null, position_json: null, held_until_ms: null })
     .where("session_seq", "=", p.session),
 );
 
 /** Clears the source records of a deleted session; their rows stay, without a session. Call it inside `write`. */
 export function forgetSourceSession(connection: Connection, session: SessionSeq): void {
   connection.run(forgetSession, { session });
+}
+
+const heldAfter = query<{ nowMs: number }, HeldSession>(({ db, p }) =>
+  db
+    .selectFrom("source_session")
+    .innerJoin("session", "session.seq", "source_session.session_seq")
+    .select(({ fn }) => ["session.id as sessionId", fn.max<number>("held_until_ms").as("untilMs")])
+    .where("held_until_ms", ">", p.nowMs)
+    .groupBy("session.seq"),
+);
+
+/** The sessions whose end the last sync left out until a time after `nowMs`. Cost: those sessions. */
+export function listHeldSessions(connection: Connection, nowMs: number): readonly HeldSession[] {
+  return connection.all(heldAfter, { nowMs });
 }
 
 const sourcesOfAll = query<Record<never, never>, SessionSourceRow>(({ db, sql }) =>
