@@ -1,5 +1,6 @@
 import type * as compaction from "@bough/compaction";
 import type * as formats from "@bough/formats";
+import { SUPPORTED_SOURCES } from "@bough/formats/agents";
 import type * as core from "@bough/session-core";
 import type * as own from "./errors.js";
 
@@ -100,12 +101,12 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   NO_SESSIONS_FOUND: {
     exit: 31,
     meaning: "`import`: the folder contains no session files",
-    hint: "Supported are sessions of pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, co-cli and Bough, and arrays of messages.",
+    hint: `Supported are ${SUPPORTED_SOURCES}.`,
   },
   UNKNOWN_FORMAT: {
     exit: 32,
     meaning: "`import`: the file is not a session file of a supported agent",
-    hint: "Supported are sessions of pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, co-cli and Bough, and arrays of messages.",
+    hint: `Supported are ${SUPPORTED_SOURCES}.`,
   },
   UNKNOWN_FORMAT_VERSION: {
     exit: 33,

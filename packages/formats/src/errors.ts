@@ -1,4 +1,5 @@
 import { BoughError } from "@bough/session-core";
+import { SUPPORTED_SOURCES } from "./agents.js";
 
 /** There is no file and no folder at the path to import. */
 export class SourceNotFoundError extends BoughError {
@@ -72,5 +73,4 @@ export class UnknownFormatVersionError extends BoughError {
   }
 }
 
-const KNOWN_FORMATS =
-  "Known formats: pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, co-cli, Bough, messages.";
+const KNOWN_FORMATS = `Known: ${SUPPORTED_SOURCES}.`;

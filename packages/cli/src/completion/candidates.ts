@@ -1,3 +1,4 @@
+import { AGENT_FILTERS } from "@bough/formats/agents";
 import type { Argument, Command, Option } from "commander";
 import { FILES } from "./scripts.js";
 
@@ -106,7 +107,7 @@ async function completeValue(option: Option, current: string, line: ReadLine, na
   if (long === "--session") return names.sessions(current);
   if (ENTRY_OPTIONS.includes(long)) return names.entries(line.arguments[0], current);
   if (long === "--since" || long === "--until") return startingWith(TIMES, current);
-  if (long === "--agent") return startingWith(["claude", "pi", "bough"].map(plain), current);
+  if (long === "--agent") return startingWith(AGENT_FILTERS.map(plain), current);
   return FILE_OPTIONS.includes(long) ? FILES : [];
 }
 

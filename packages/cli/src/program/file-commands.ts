@@ -1,3 +1,4 @@
+import { SUPPORTED_SOURCES } from "@bough/formats/agents";
 import { Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { collect, parsePath } from "./options.js";
@@ -71,7 +72,7 @@ function defineImport(registry: CommandRegistry): void {
       group: GROUP,
       summary: "Import session files into the store",
       more:
-        "Reads sessions of pi, oh-my-pi, Claude Code, Codex, Copilot CLI, VS Code Copilot Chat, Cursor, Gemini CLI, opencode, co-cli and Bough, and arrays of messages: a file, or every file below a folder. The content decides the format. " +
+        `Reads ${SUPPORTED_SOURCES}: a file, or every file below a folder. The content decides the format. ` +
         "Without PATH: offers the sessions of the agents that it finds in the home directory. Sources are not changed; a repeated import adds new entries only, and does not move a leaf that was placed with `bough go`. Creates the store if it does not exist. " +
         "Exit code 0: everything was imported; 4: files failed; 34: lines are not JSON; 35: records match no schema.",
       examples: [

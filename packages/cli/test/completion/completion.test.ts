@@ -23,7 +23,7 @@ describe("completion", () => {
     expect(await values(here, "export", "--format", "")).toEqual(["markdown", "html", "bough", "pi", "claude", "codex"]);
     expect(await values(here, "export", "--format=p")).toEqual(["--format=pi"]);
     expect(await values(here, "help", "na")).toEqual(["names"]);
-    expect(await values(here, "sessions", "--agent", "c")).toEqual(["claude"]);
+    expect(await values(here, "sessions", "--agent", "cl")).toEqual(["claude", "claude-cowork"]);
     expect((await answers(here, "compl"))[0]).toMatch(/^completion\tPrint the script/);
     expect(await values(here, "")).not.toContain("__complete");
   });

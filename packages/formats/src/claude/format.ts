@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ImportProblem, SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import type { JsonObject } from "@bough/session-core/wire";
-import { foldersBelow } from "../source/agent-folders.js";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
+import { applicationFolder, foldersBelow } from "../source/agent-folders.js";
+import { renamedFormat } from "../source/renamed-format.js";
 import { SourceFolders } from "../source/source-folders.js";
 import type { FileHead, SourceFormat } from "../source/source-format.js";
 import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
@@ -40,6 +41,26 @@ export const claudeFormat: SourceFormat = {
   starterOf,
   sessions,
 };
+
+/** Sessions of Claude Cowork: each has a Claude Code with a configuration folder of its own. */
+export const coworkFormat = renamedFormat(claudeFormat, {
+  name: "claude-cowork",
+  path: /(?:^|\/)local-agent-mode-sessions\/.+\.jsonl$/,
+  agent: {
+    name: "Claude Cowork",
+    folders: (environment) => [join(applicationFolder(environment), "Claude", "local-agent-mode-sessions")],
+    files: /(?:^|\/)\.claude\/projects\/.+\.jsonl$/,
+    // Files that a user gave to a session, and its results.
+    skipped: /(?:^|\/)(?:uploads|outputs|skills-plugin|node_modules)$/,
+  },
+});
+
+/** Sessions of OpenClaude. */
+export const openClaudeFormat = renamedFormat(claudeFormat, {
+  name: "openclaude",
+  path: /(?:^|\/)\.openclaude\/projects\//,
+  agent: { name: "OpenClaude", folders: ({ home }) => [join(home, ".openclaude", "projects")], files: /\.jsonl$/ },
+});
 
 function* sessions(
   path: string,
@@ -97,16 +118,22 @@ function toSession(file: IndexedFile, chain: number, header: SourceHeader, probl
 }
 
 /**
- * True if Claude Code wrote the file: one of its records has a uuid and a parent uuid, or is a side record of a type that only
- * Claude Code writes.
+ * True if Claude Code wrote the file: one of its records has a uuid, a parent uuid, and a message of Anthropic's API or a mark of a
+ * sidechain; or it is a side record of a type that only Claude Code writes.
  */
 function isClaude({ records }: FileHead): boolean {
   return records.some((record) => hasTreePosition(record) || isSideRecord(record));
 }
 
+/** Other programs write the same tree with messages of another shape (Qwen Code: `parts`), and no mark of a sidechain. */
 function hasTreePosition(record: JsonObject): boolean {
-  const { type, uuid, parentUuid } = record;
-  return typeof type === "string" && typeof uuid === "string" && (parentUuid === null || typeof parentUuid === "string");
+  const { type, uuid, parentUuid, message, isSidechain } = record;
+  if (typeof type !== "string" || typeof uuid !== "string" || (parentUuid !== null && typeof parentUuid !== "string")) return false;
+  return isObject(message) ? isMessage(message) : typeof isSidechain === "boolean";
+}
+
+function isMessage({ role, content }: JsonObject): boolean {
+  return (role === "user" || role === "assistant") && (typeof content === "string" || Array.isArray(content));
 }
 
 function isSideRecord(record: JsonObject): boolean {

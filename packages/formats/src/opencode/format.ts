@@ -4,6 +4,7 @@ import type { SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { type JsonObject, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { SourceUnreadableError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
+import { renamedFormat } from "../source/renamed-format.js";
 import { tablesOf } from "../source/source-database.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type FileHead, type SourceFormat, tryRead } from "../source/source-format.js";
@@ -32,6 +33,19 @@ export const opencodeFormat: SourceFormat = {
   sessions: (path, folders = new SourceFolders()) =>
     path.endsWith(".json") ? fileSessions(path, folders) : databaseSessions(path, folders),
 };
+
+/** Sessions of Kilo, whose command line is opencode under another name since version 7: its database `kilo.db`. */
+export const kiloFormat = renamedFormat(opencodeFormat, {
+  name: "kilo",
+  path: /(?:^|\/)kilo[^/]*\.db$/,
+  agent: {
+    name: "Kilo",
+    folders: (environment) => foldersBelow(environment, "XDG_DATA_HOME", ["kilo"], ".local/share"),
+    files: /^kilo[^/]*\.db$/,
+    skipped: /^(?:storage|snapshot|repos|log|bin|tool-output|worktree)$/,
+    resume: { program: "kilo", args: (sessionId) => ["--session", sessionId] },
+  },
+});
 
 function isDatabase(head: FileHead, folders: SourceFolders | undefined): boolean {
   const tables = tablesOf(head, folders);

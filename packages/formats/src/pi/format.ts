@@ -5,6 +5,7 @@ import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
 import { UnknownFormatError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
+import { renamedFormat } from "../source/renamed-format.js";
 import type { FolderEntry } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type FileHead, type NewSourceFile, type ReadAttempt, type SourceFormat, tryRead } from "../source/source-format.js";
@@ -41,6 +42,26 @@ export const piFormat: SourceFormat = {
     return reading.sessions;
   },
 };
+
+/** Sessions of OpenClaw: those of each of its agents in a folder of their own. */
+export const openclawFormat = renamedFormat(piFormat, {
+  name: "openclaw",
+  path: /(?:^|\/)agents\/[^/]+\/sessions\/[^/]+\.jsonl$/,
+  agent: {
+    name: "OpenClaw",
+    folders: (given) => foldersBelow(given, "OPENCLAW_STATE_DIR", ["agents"], ".openclaw"),
+    files: /^[^/]+\/sessions\/[^/]+\.jsonl$/,
+    // An agent's workspace and credentials.
+    skipped: /^[^/]+\/(?!sessions$)[^/]+$/,
+  },
+});
+
+/** Sessions of Prime Agent. */
+export const primeFormat = renamedFormat(piFormat, {
+  name: "prime-agent",
+  path: /(?:^|\/)\.prime\/agent\/sessions\//,
+  agent: { name: "Prime Agent", folders: ({ home }) => [join(home, ".prime", "agent", "sessions")], files: /\.jsonl$/ },
+});
 
 /** Both programs keep the sessions of a working directory in a folder of its name. */
 function newSession(folder: string, { cwd, createdAtMs }: { readonly cwd: string; readonly createdAtMs: number }): NewSourceFile {

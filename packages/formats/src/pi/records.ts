@@ -65,6 +65,7 @@ class RecordReader {
   #title: string | null | undefined;
   /** True if the file has a reply without a parent: its program records no tree. */
   #isChain: boolean;
+  #hasMessage: boolean;
 
   readonly #file: PiFile;
   readonly #sessionId: SessionId;
@@ -82,6 +83,7 @@ class RecordReader {
     this.#lastMs = numberAt(state, "lastMs") ?? parseTime(file.header.timestamp) ?? 0;
     this.#title = state.title === null ? null : stringAt(state, "title");
     this.#isChain = state.isChain === true;
+    this.#hasMessage = this.#leafId !== null && state.hasMessage !== false;
   }
 
   /** Reads the file up to the first record with a parent, or the first reply without one: a reply is never the first entry of a tree. */
@@ -101,7 +103,16 @@ class RecordReader {
   /** The state from which a later reading continues. Its size grows with the labels and titles of the file only. */
   get state(): JsonObject {
     const [links, leafId, firstId, lastId] = [this.#links.state, this.#leafId, this.#firstId, this.#lastId];
-    return { links, leafId, firstId, lastId, lastMs: this.#lastMs, title: this.#title, ...(this.#isChain ? { isChain: true } : {}) };
+    return {
+      links,
+      leafId,
+      firstId,
+      lastId,
+      lastMs: this.#lastMs,
+      title: this.#title,
+      ...(this.#isChain ? { isChain: true } : {}),
+      ...(this.#leafId !== null && !this.#hasMessage ? { hasMessage: false } : {}),
+    };
   }
 
   *readSettings(): Generator<SourceRecord, void, void> {
@@ -165,6 +176,7 @@ class RecordReader {
     const isUnchanged = payload.message === line.object.message && id === record.id && entryParent === record.parentId;
     yield this.#toEntry(id, entryParent, line.line.number, payload, isUnchanged ? findMessageJson(line) : undefined);
     this.#links.addChild(parentId, id);
+    this.#hasMessage ||= record.type === "message";
   }
 
   #toEntry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown, payloadJson?: string): SourceEntry {
@@ -183,6 +195,8 @@ class RecordReader {
     const { parentId } = record;
     this.#isChain ||= parentId === null && this.#leafId !== null && isReply(record) && !this.#isBoughExport;
     if (parentId === undefined || (parentId === null && this.#isChain)) return this.#leafId;
+    // OpenClaw's first records name the session as their parent; settings before the first message are on its path.
+    if (parentId === this.#file.header.id) return this.#hasMessage ? null : this.#leafId;
     return typeof parentId === "string" && parentId !== "" ? parentId : null;
   }
 

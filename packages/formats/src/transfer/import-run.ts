@@ -8,6 +8,7 @@ import {
   ValueTooLargeError,
 } from "@bough/session-core";
 import type { OpenEnd, SourceSession, SyncedImport } from "@bough/session-core/engine";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { openUntil } from "../source/open-end.js";
@@ -199,7 +200,7 @@ export class ImportRun {
     const writtenAtMs = Math.trunc(file.writtenAtMs);
     const heldUntil = (end: OpenEnd) =>
       end.changedAtMs !== undefined || this.#mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
-    const imported = await this.#store.importSession(session, {
+    const imported = await this.#store.importSession(withEmptyCheck(session, path), {
       format: format.name,
       path,
       writtenAtMs,
@@ -225,6 +226,41 @@ export class ImportRun {
       records,
     });
   }
+}
+
+/** The session, with a problem at the end of a first reading if it has messages and none of them has any content. */
+function withEmptyCheck(session: SourceSession, path: string): SourceSession {
+  const { header, path: own, position } = session;
+  return {
+    header,
+    path: own,
+    get revision() {
+      return session.revision;
+    },
+    *records(from) {
+      let messages = 0;
+      let isEmpty = from === undefined;
+      for (const record of session.records(from)) {
+        if (isEmpty && record.kind === "entry" && isObject(record.payload) && isObject(record.payload.message)) {
+          messages += 1;
+          isEmpty = isEmptyMessage(record.payload.message);
+        }
+        yield record;
+      }
+      if (isEmpty && messages > 0) yield { kind: "problem", problem: { code: "invalid-record", path, line: null, message: EMPTY } };
+    },
+    ...(position === undefined ? {} : { position: () => session.position?.() }),
+  };
+}
+
+const EMPTY = "every message of the session is empty; the file may be of another program, or of a version that is not known";
+
+function isEmptyMessage({ role, content, errorMessage }: JsonObject): boolean {
+  return (
+    role !== "bashExecution" &&
+    errorMessage === undefined &&
+    (content === undefined || content === "" || (Array.isArray(content) && content.length === 0))
+  );
 }
 
 /** The files beside a session's whose change is one of the session. */

@@ -21,6 +21,8 @@ describe("a file of Claude Code is known by its content", () => {
     ["pi", { type: "session", version: 3, id: "x", timestamp: "2026-01-01T00:00:00Z", cwd: "/" }],
     ["pi", { type: "message", id: "1", parentId: null, message: { role: "user", content: "hi" } }],
     ["Codex", { timestamp: "2026-01-01T00:00:00Z", type: "session_meta", payload: { id: "x" } }],
+    ["Qwen Code", { type: "user", uuid: "q1", parentUuid: null, sessionId: "q", message: { role: "user", parts: [{ text: "hi" }] } }],
+    ["Qwen Code", { type: "system", subtype: "ui_telemetry", uuid: "q2", parentUuid: "q1", sessionId: "q", systemPayload: {} }],
     ["Copilot", { type: "session.start", id: "x", parentId: null, data: { sessionId: "y" }, timestamp: "2026-01-01T00:00:00Z" }],
   ])("and a record of %s is none", (_, record) => {
     expect(detects(record)).toBe(false);

@@ -290,3 +290,28 @@ describe("a line that is nested deeper than JSON.stringify follows", () => {
     expect(problems.map(([, code]) => code)).toContain("duplicate-id");
   });
 });
+
+describe("a session whose messages all come out empty", () => {
+  const record = (type: string, uuid: string, parentUuid: string | null, content: unknown) => ({
+    ...{ type, uuid, parentUuid, isSidechain: false, sessionId: "s", timestamp: "2026-01-01T00:00:00Z" },
+    message: { role: type, content },
+  });
+
+  test("is reported, because the file may be of a program that is not known", async () => {
+    const path = fileOf(
+      [record("user", "u1", null, []), record("assistant", "a1", "u1", [])].map((line) => JSON.stringify(line)),
+      "s.jsonl",
+    );
+    const { sessions } = await importPath(await openedStore(), path);
+    expect(sessions.flatMap(({ problems }) => problems)).toMatchObject([{ code: "invalid-record", message: /every message .* is empty/ }]);
+  });
+
+  test("is not, if one of them has content", async () => {
+    const path = fileOf(
+      [record("user", "u1", null, "go"), record("assistant", "a1", "u1", [])].map((line) => JSON.stringify(line)),
+      "s.jsonl",
+    );
+    const { sessions } = await importPath(await openedStore(), path);
+    expect(sessions.flatMap(({ problems }) => problems)).toEqual([]);
+  });
+});

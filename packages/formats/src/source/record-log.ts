@@ -1,0 +1,51 @@
+import { type ReadingPosition, RUNNING_MS, type SourceRecord, type SourceSession } from "@bough/session-core/engine";
+import type { JsonObject } from "@bough/session-core/wire";
+import { readJsonLines, type SourceLine } from "./json-lines.js";
+
+/** Turns the records of one session into entries, in the order of the file. A reader of a format is this class and its header. */
+export interface LogConversation {
+  /** Reads the next record. Each record is an entry, an annotation or merged; now or later, when an entry is complete. */
+  read(record: JsonObject, line: SourceLine): Iterable<SourceRecord>;
+  /** True while records were read that become an entry with later ones, such as the pieces of a reply. */
+  readonly isPending: boolean;
+  /** The state from which a later reading continues: a small JSON value. It is asked for only while nothing is pending. */
+  readonly state: JsonObject;
+  /** Completes what is pending at the end of the file, and says where the leaf is if not at the last entry. */
+  finish(): Iterable<SourceRecord>;
+}
+
+/**
+ * The `records` and `position` of a session whose file is a log: a JSON object a line, appended at the end. A sync reads a grown file
+ * on from where the last reading ended, before records that become one entry with later ones; these are left out while the program
+ * may still write.
+ *
+ * @param start makes the conversation, from the state of an earlier reading if there is one.
+ */
+export function readRecordLog(
+  path: string,
+  start: (state: JsonObject | undefined) => LogConversation,
+): Pick<SourceSession, "records" | "position"> {
+  let position: ReadingPosition | undefined;
+  function* records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
+    const conversation = start(from?.state);
+    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    /** The place before records that become one entry with later ones, or before a last line that may be torn. */
+    let before: ReadingPosition | undefined;
+    for (const read of readJsonLines(path, { from })) {
+      if (read.kind === "problem") {
+        yield read;
+        continue;
+      }
+      const { line, object } = read;
+      before ??= { ...end, state: conversation.state };
+      yield* conversation.read(object, line);
+      if (conversation.isPending || !line.hasLineBreak) continue;
+      before = undefined;
+      end = { offset: line.offset + line.bytes + 1, line: line.number };
+    }
+    position = before ?? { ...end, state: conversation.state };
+    if (conversation.isPending) yield { kind: "open", waitMs: RUNNING_MS };
+    yield* conversation.finish();
+  }
+  return { records, position: () => position };
+}
