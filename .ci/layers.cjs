@@ -19,7 +19,9 @@ const SQLITE_FOLDERS = [["file", "migrations"], ["payloads"], ["search"], ["sess
 const FORMATS_FOLDERS = [
   ["source"],
   ["secrets"],
-  ["bough", "claude", "co-cli", "codex", "copilot", "cursor", "gemini", "markdown", "messages", "opencode", "pi", "vscode-chat"],
+  ["bough", "claude", "co-cli", "codex", "copilot", "cursor", "droid", "gemini", "kimi", "markdown", "messages", "opencode", "pi", "vscode-chat"],
+  // Readers that use the blocks of another one.
+  ["qwen"],
   ["transfer"],
 ];
 

@@ -4,11 +4,14 @@ import { coCliFormat } from "./co-cli/format.js";
 import { codexFormat } from "./codex/format.js";
 import { copilotFormat } from "./copilot/format.js";
 import { cursorFormat } from "./cursor/format.js";
+import { droidFormat } from "./droid/format.js";
 import { geminiFormat } from "./gemini/format.js";
+import { kimiFormat } from "./kimi/format.js";
 import { messagesFormat } from "./messages/format.js";
 import { kiloFormat, opencodeFormat } from "./opencode/format.js";
 import { openclawFormat, piFormat, primeFormat } from "./pi/format.js";
 import { tauFormat } from "./pi/tau.js";
+import { qwenFormat } from "./qwen/format.js";
 import type { SourceFormat } from "./source/source-format.js";
 import { vscodeChatFormat } from "./vscode-chat/format.js";
 
@@ -30,6 +33,9 @@ export const FORMATS: readonly SourceFormat[] = [
   copilotFormat,
   cursorFormat,
   geminiFormat,
+  qwenFormat,
+  kimiFormat,
+  droidFormat,
   kiloFormat,
   opencodeFormat,
   coCliFormat,

@@ -127,9 +127,9 @@ function isClaude({ records }: FileHead): boolean {
 
 /** Other programs write the same tree with messages of another shape (Qwen Code: `parts`), and no mark of a sidechain. */
 function hasTreePosition(record: JsonObject): boolean {
-  const { type, uuid, parentUuid, message, isSidechain } = record;
+  const { type, uuid, parentUuid, message, isSidechain, systemPayload } = record;
   if (typeof type !== "string" || typeof uuid !== "string" || (parentUuid !== null && typeof parentUuid !== "string")) return false;
-  return isObject(message) ? isMessage(message) : typeof isSidechain === "boolean";
+  return isObject(message) ? isMessage(message) : typeof isSidechain === "boolean" && systemPayload === undefined;
 }
 
 function isMessage({ role, content }: JsonObject): boolean {

@@ -77,9 +77,8 @@ class TauConversation implements LogConversation {
       case "label": {
         this.#links.add(id, parentId);
         const title = stringAt(given, given.type === "label" ? "label" : "title");
-        yield title === undefined || title === ""
-          ? { kind: "merged", line }
-          : { kind: "title", title, source: given.type === "label" ? "user" : "auto" };
+        if (title) yield { kind: "title", title, source: given.type === "label" ? "user" : "auto" };
+        yield { kind: "merged", line };
         return;
       }
       case "leaf": {

@@ -14,10 +14,10 @@ function lineEnds(content: Buffer, most: number, first: number): readonly number
   return ends.filter((_, at) => at % every === 0);
 }
 
-/** The records but those that each reading repeats: of the leaf, only the last one counts. */
+/** The records but those that each reading repeats: of the leaf, only the last one counts. Marks of an open end are of one reading. */
 function essence(records: readonly SourceRecord[]) {
   return {
-    records: records.filter(({ kind }) => kind !== "leaf" && kind !== "title" && kind !== "value"),
+    records: records.filter(({ kind }) => kind !== "leaf" && kind !== "title" && kind !== "value" && kind !== "open"),
     leaf: records.findLast(({ kind }) => kind === "leaf"),
     title: records.findLast(({ kind }) => kind === "title"),
   };

@@ -32,6 +32,8 @@ export const PATH_ARGUMENTS: readonly string[] = [
   "notebookPath",
   "target_file",
   "targetFile",
+  "TargetFile",
+  "AbsolutePath",
   "uri",
   "paths",
   "file_paths",
@@ -56,8 +58,8 @@ export const MOVE_ARGUMENTS: readonly string[] = [
   "destinationPath",
 ];
 
-const COMMAND_ARGUMENTS = ["command", "cmd", "script"];
-const CONTENT_ARGUMENTS = ["content", "contents", "file_text", "fileText", "new_source", "text"];
+const COMMAND_ARGUMENTS = ["command", "cmd", "script", "CommandLine"];
+const CONTENT_ARGUMENTS = ["content", "contents", "file_text", "fileText", "new_source", "text", "CodeContent"];
 const OLD_TEXT_ARGUMENTS = ["old_string", "oldText", "old_str", "old_text", "oldString", "oldStr", "search", "old"];
 const NEW_TEXT_ARGUMENTS = ["new_string", "newText", "new_str", "new_text", "newString", "newStr", "replace", "replacement", "new"];
 /** Arguments that hold a patch, even one without file names. */

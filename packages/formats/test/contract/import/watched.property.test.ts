@@ -9,9 +9,12 @@ import * as claude from "../../claude/claude-file.js";
 import * as codex from "../../codex/rollout.js";
 import { ask, CHAT, call as cursorCall, reply as cursorReply, result as cursorResult, say, writeChat } from "../../cursor/chat-files.js";
 import { answer, composer, editorFile, prompt } from "../../cursor/editor-files.js";
+import * as droid from "../../droid/droid-file.js";
 import * as gemini from "../../gemini/gemini-log.js";
+import * as kimi from "../../kimi/kimi-file.js";
 import * as opencode from "../../opencode/fixture.js";
 import * as pi from "../../pi/pi-files.js";
+import * as qwen from "../../qwen/qwen-file.js";
 import { anyCuts, grown, lineCuts, WatchedHome, watchedEqualsImported } from "../../world/watched.js";
 
 const jsonl = (lines: readonly unknown[]) => Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -126,6 +129,9 @@ const LOGS = {
       { type: "session_info", id: "i1", parentId: "u3", timestamp: "2026-01-02T03:04:05.006Z", name: "A name" },
     ],
   ],
+  "Qwen Code": [qwen.PATH, qwen.EVERYTHING],
+  "Kimi Code": [kimi.pathOf("main"), kimi.EVERYTHING],
+  Droid: [droid.PATH, droid.EVERYTHING],
   "co-cli": [
     ".co-cli/sessions/2026-04-01-T100000Z-1a2b3c4d.jsonl",
     ["one", "two", "three"].map((content) => [

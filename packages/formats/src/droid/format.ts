@@ -1,0 +1,186 @@
+import { basename } from "node:path";
+import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import {
+  isId,
+  isObject,
+  type JsonObject,
+  objectAt,
+  parseJsonObject,
+  parseTime,
+  stringAt,
+  toContent,
+  toContentBlock,
+  toReplyBlocks,
+  without,
+} from "@bough/session-core/wire";
+import { foldersBelow } from "../source/agent-folders.js";
+import { derivedId } from "../source/derived-id.js";
+import { readHeadOnce } from "../source/json-lines.js";
+import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, userPayload } from "../source/payloads.js";
+import { readRecordLog } from "../source/record-log.js";
+import { readStart } from "../source/source-file.js";
+import { SourceFolders } from "../source/source-folders.js";
+import { type SourceFormat, tryRead } from "../source/source-format.js";
+import { TreeConversation, type TreeReading, type TreeRecord } from "../source/tree-log.js";
+
+/** Sessions of Droid (Factory): `<session>.jsonl` with Anthropic's blocks, and `<session>.settings.json` with its model and tokens. */
+export const droidFormat: SourceFormat = {
+  name: "droid",
+  agents: [
+    {
+      name: "Droid",
+      folders: (given) => foldersBelow(given, "FACTORY_HOME", ["sessions"], ".factory"),
+      files: /\.jsonl$/,
+      beside: (path) => [settingsOf(path)],
+      resume: { program: "droid", args: (sessionId) => ["--resume", sessionId] },
+    },
+  ],
+  detects: ({ records }) => records.some(isStart),
+  // The first line has no time: a session begins with its first message.
+  sessions: (path, folders = new SourceFolders()) => (readHeadOnce(path, folders).records.every(isStart) ? [] : [toSession(path, folders)]),
+};
+
+function isStart({ type, id, sessionId, cwd }: JsonObject): boolean {
+  return type === "session_start" && (typeof id === "string" || typeof sessionId === "string") && typeof cwd === "string";
+}
+
+function settingsOf(path: string): string {
+  return path.replace(/\.jsonl$/, ".settings.json");
+}
+
+const SETTINGS_BYTES = 1 << 20;
+
+const KNOWN = ["type", "id", "sessionId", "title", "sessionTitle", "cwd", "timestamp", "isSessionTitleManuallySet"];
+
+function toSession(path: string, folders: SourceFolders): SourceSession {
+  const start = readHeadOnce(path, folders).records.find(isStart) ?? {};
+  const name = basename(path).replace(/\.jsonl$/, "");
+  const own = stringAt(start, "id") ?? stringAt(start, "sessionId") ?? name;
+  const sessionId = isId(own) ? own : derivedId("droid", own);
+  const file = settingsOf(path);
+  const read = () => parseJsonObject(readStart(file, SETTINGS_BYTES).toString("utf8"));
+  const settings = (folders.has(file) ? tryRead(file, "its model and tokens were left out", read).value : undefined) ?? {};
+  const [caller, toolCallId] = [stringAt(start, "callingSessionId"), stringAt(start, "callingToolUseId")];
+  const title = stringAt(start, "sessionTitle") ?? stringAt(start, "title");
+  const header: SourceHeader = {
+    sessionId,
+    createdAtMs: parseTime(start.timestamp) ?? firstTime(readHeadOnce(path, folders).records),
+    cwd: stringAt(start, "cwd"),
+    title: title === "" ? undefined : title,
+    kind: caller === undefined ? "conversation" : "subagent",
+    parent: caller !== undefined && isId(caller) ? { sessionId: caller, toolCallId } : undefined,
+    metadata: { ...without(start, KNOWN), settings: without(settings, ["tags"]) },
+  };
+  const model = stringAt(settings, "model");
+  const log = readRecordLog(
+    path,
+    (state) =>
+      new TreeConversation({ path, sessionId, startMs: header.createdAtMs ?? 0, state }, (record, reading) =>
+        readRecord(record, reading, own, model),
+      ),
+  );
+  const isNamed = start.isSessionTitleManuallySet === true && title !== undefined;
+  return {
+    header,
+    path,
+    ...log,
+    *records(from): Generator<SourceRecord, void, void> {
+      if (isNamed) yield { kind: "title", title, source: "user" };
+      yield* log.records(from);
+    },
+  };
+}
+
+function firstTime(records: readonly JsonObject[]): number | undefined {
+  return records.map(({ timestamp }) => parseTime(timestamp)).find((time) => time !== undefined);
+}
+
+/** A record of Droid. `own`: the id of the session, which the first message may name as its parent. */
+function readRecord(record: JsonObject, reading: TreeReading, own: string, model: string | undefined): TreeRecord {
+  const { type, parentId } = record;
+  const createdAtMs = parseTime(record.timestamp);
+  const outside = { id: undefined, parentId: undefined, createdAtMs };
+  switch (type) {
+    case "session_start":
+    case "agent_turn_outcome":
+      return { ...outside, payloads: [] };
+    case "message": {
+      const above = parentId === own || parentId === null ? null : stringAt({ parentId }, "parentId");
+      return { id: stringAt(record, "id"), parentId: above, createdAtMs, payloads: messagePayloads(record, reading, model) };
+    }
+    case "compaction_state":
+      return { id: stringAt(record, "id"), parentId: undefined, createdAtMs, payloads: [compactionPayload(record, reading)] };
+    case "todo_state":
+    case "session_end":
+      return {
+        id: stringAt(record, "id"),
+        parentId: undefined,
+        createdAtMs,
+        payloads: [notePayload(`droid.${type}`, without(record, ["type", "id", "timestamp"]))],
+      };
+  }
+  return { id: stringAt(record, "id"), parentId: undefined, createdAtMs, payloads: [foreignPayload(record)] };
+}
+
+/** Some writers put role and content beside the type. */
+function messagePayloads(record: JsonObject, reading: TreeReading, model: string | undefined): readonly JsonObject[] {
+  const message = objectAt(record, "message") ?? record;
+  const { role, content } = message;
+  if (role === "assistant")
+    return [
+      replyPayload({ content: toReplyBlocks(content), model: modelOf(message) ?? model, responseId: stringAt(message, "openaiMessageId") }),
+    ];
+  if (role !== "user") return [foreignPayload(record)];
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  const results = blocks.filter(isResult);
+  const rest = blocks.filter((block) => !isResult(block));
+  const [hidden, typed] = [rest.filter(isReminder), rest.filter((block) => !isReminder(block))];
+  const text = typeof content === "string" ? content : typed.map(toContentBlock);
+  const isOnlyHidden = typeof content !== "string" && typed.length === 0 && (hidden.length > 0 || results.length > 0);
+  return [
+    ...results.map((block) => toResult(block, reading)),
+    ...(isOnlyHidden ? [] : [userPayload(text)]),
+    ...(hidden.length === 0 ? [] : [hiddenPayload("droid.reminder", hidden.map(toContentBlock))]),
+  ];
+}
+
+/** The models that a user adds are named `custom:<name>-<number>`. */
+function modelOf(message: JsonObject): string | undefined {
+  return stringAt(message, "modelId")?.replace(/^custom:(.+)-\d+$/, "$1");
+}
+
+function isResult(block: unknown): block is JsonObject {
+  return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id === "string";
+}
+
+const REMINDER = /^\s*<system-(?:reminder|notification)>[\s\S]*<\/system-(?:reminder|notification)>\s*$/;
+
+function isReminder(block: unknown): boolean {
+  return isObject(block) && block.type === "text" && REMINDER.test(stringAt(block, "text") ?? "");
+}
+
+/** Droid marks failures in some versions only; others begin the text with the failure. */
+function toResult(block: JsonObject, reading: TreeReading): JsonObject {
+  const content = toContent(block.content);
+  const toolCallId = String(block.tool_use_id);
+  return resultPayload({
+    toolCallId,
+    toolName: reading.toolName(toolCallId),
+    content,
+    isError: block.is_error === true || block.isError === true,
+  });
+}
+
+/** A compaction. It keeps the messages from the anchor on. */
+function compactionPayload(record: JsonObject, reading: TreeReading): JsonObject {
+  const summary = stringAt(record, "summaryText");
+  if (summary === undefined) return foreignPayload(record);
+  const anchor = stringAt(objectAt(record, "anchorMessage") ?? {}, "id");
+  const firstKept = anchor === undefined ? undefined : reading.findLast((above) => above.id === anchor);
+  const tokens = record.summaryTokens;
+  return {
+    ...{ type: "compaction", summary, firstKeptEntryId: firstKept ?? null },
+    ...(typeof tokens === "number" && tokens >= 0 ? { tokensAfter: tokens } : {}),
+    droid: without(record, ["type", "id", "timestamp", "summaryText", "summaryTokens", "systemInfo", "systemInfoText"]),
+  };
+}

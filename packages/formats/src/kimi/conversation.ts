@@ -1,0 +1,303 @@
+import type { EntryId, SessionId } from "@bough/session-core";
+import type { SourceRecord } from "@bough/session-core/engine";
+import { isObject, type JsonObject, numberAt, objectAt, parseArguments, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { EntryChain } from "../source/entry-chain.js";
+import type { SourceLine } from "../source/json-lines.js";
+import {
+  countsOf,
+  foreignPayload,
+  hiddenPayload,
+  messagePayload,
+  notePayload,
+  replyPayload,
+  resultPayload,
+  toMediaContent,
+  toText,
+  userPayload,
+} from "../source/payloads.js";
+import type { LogConversation } from "../source/record-log.js";
+
+/** Records that repeat what others say, or that say how a request was made: tools, their schemas, limits. */
+const REPEATED =
+  /^(?:metadata|turn\.(?:prompt|steer|ended)|prompt\.completed|llm\.tools_snapshot|usage\.record|token_counting\..+|plugin\.session_start|runtime\.set_binding|tools\..+|agent\.(?:message\.appended|turn\..+)|context\.undone)$/;
+
+const NOTES = /^(?:turn\.cancel|permission\..+|plan.*|todo.*|goal.*|swarm.*)$/;
+
+const USAGE = {
+  input: "inputOther",
+  output: "output",
+  cacheRead: "inputCacheRead",
+  cacheWrite: "inputCacheCreation",
+};
+
+/** A message of the user to which a turn can be taken back, or the mark of a compaction before which none can be. */
+interface Anchor {
+  readonly line: number;
+  readonly before: EntryId | null;
+  readonly id: EntryId;
+}
+
+/** A request to the model whose reply is being written. */
+interface Step {
+  readonly line: number;
+  readonly id: string | undefined;
+  readonly createdAtMs: number | undefined;
+  readonly blocks: JsonObject[];
+  /** What belongs behind the reply: the results of its calls, messages that came meanwhile. */
+  readonly behind: (() => SourceRecord)[];
+  ended: JsonObject | undefined;
+}
+
+/** The journal of an agent of Kimi Code. */
+export class KimiConversation implements LogConversation {
+  readonly #isSubagent: boolean;
+  readonly #chain: EntryChain;
+  #anchors: readonly Anchor[];
+  #model: { readonly provider?: string | undefined; readonly model?: string | undefined };
+  #prompt: string | undefined;
+  #names = new Map<string, string>();
+  #step: Step | undefined;
+
+  constructor(sessionId: SessionId, startMs: number, isSubagent: boolean, state: JsonObject = {}) {
+    this.#isSubagent = isSubagent;
+    this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
+    this.#model = { provider: stringAt(state, "provider"), model: stringAt(state, "model") };
+    this.#prompt = stringAt(state, "prompt");
+    const anchors = Array.isArray(state.anchors) ? state.anchors.filter(isObject) : [];
+    this.#anchors = anchors.map((one) => ({
+      line: numberAt(one, "line") ?? 0,
+      before: stringAt(one, "before") ?? null,
+      id: stringAt(one, "id") ?? "",
+    }));
+  }
+
+  get isPending(): boolean {
+    return this.#step !== undefined;
+  }
+
+  get state(): JsonObject {
+    return { chain: this.#chain.state, ...this.#model, prompt: this.#prompt, anchors: this.#anchors };
+  }
+
+  *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
+    const type = stringAt(record, "type") ?? "";
+    const createdAtMs = parseTime(record.time) ?? parseTime(record.created_at);
+    const add = (payload: JsonObject, id?: string) => this.#add(line, createdAtMs, payload, id);
+    switch (type) {
+      case "context.append_message":
+        return yield* this.#message(objectAt(record, "message") ?? {}, line, createdAtMs);
+      case "context.append_loop_event":
+        return yield* this.#event(objectAt(record, "event") ?? {}, record, line, createdAtMs);
+      case "context.undo":
+        yield* this.#endStep();
+        this.#undo(numberAt(record, "count") ?? 0);
+        return yield { kind: "merged", line };
+      case "agent.switched":
+        yield* this.#endStep();
+        this.#goOnAfter(numberAt(objectAt(record, "base") ?? {}, "line") ?? line);
+        return yield { kind: "merged", line };
+      case "context.clear":
+        yield* this.#endStep();
+        this.#chain.moveTo(null);
+        this.#anchors = [];
+        return yield { kind: "merged", line };
+      case "context.apply_compaction":
+        yield* this.#endStep();
+        return yield* this.#compaction(record, line, createdAtMs);
+      case "llm.request":
+        this.#model = { provider: stringAt(record, "provider"), model: stringAt(record, "model") ?? this.#model.model };
+        return yield { kind: "merged", line };
+      case "config.update":
+      case "profile.bind":
+        return yield* this.#settings(record, line, createdAtMs);
+    }
+    if (REPEATED.test(type)) yield { kind: "merged", line };
+    else if (NOTES.test(type)) yield* this.#behind(() => add(notePayload(`kimi.${type}`, without(record, ["type", "time", "agentId"]))));
+    else yield* this.#behind(() => add(foreignPayload(record)));
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {
+    yield* this.#endStep();
+  }
+
+  #add(line: number, createdAtMs: number | undefined, payload: JsonObject, id?: string): SourceRecord {
+    return this.#chain.add({ line, id, createdAtMs, payload });
+  }
+
+  /** Yields an entry now, or behind the reply that is being written. */
+  *#behind(entry: () => SourceRecord): Generator<SourceRecord, void, void> {
+    if (this.#step === undefined) yield entry();
+    else this.#step.behind.push(entry);
+  }
+
+  *#settings(record: JsonObject, line: number, createdAtMs: number | undefined): Generator<SourceRecord, void, void> {
+    const [alias, prompt] = [stringAt(record, "modelAlias"), stringAt(record, "systemPrompt")];
+    if (alias !== undefined) this.#model = { model: alias.split("/").at(-1) };
+    if (prompt === undefined || prompt === this.#prompt) return yield { kind: "merged", line };
+    this.#prompt = prompt;
+    yield* this.#behind(() => this.#add(line, createdAtMs, messagePayload({ role: "system", content: prompt })));
+  }
+
+  *#message(message: JsonObject, line: number, createdAtMs: number | undefined): Generator<SourceRecord, void, void> {
+    const origin = objectAt(message, "origin") ?? {};
+    const content = toMediaContent(message.content);
+    const id = stringAt(message, "id");
+    switch (message.role) {
+      case "user": {
+        if (isTyped(origin) || (this.#isSubagent && origin.kind === "system_trigger"))
+          return yield* this.#prompted(content, line, createdAtMs, id);
+        const kind = stringAt(origin, "kind") ?? "message";
+        return yield* this.#behind(() => this.#add(line, createdAtMs, hiddenPayload(`kimi.${kind}`, content), id));
+      }
+      case "assistant":
+        return yield* this.#behind(() =>
+          this.#add(line, createdAtMs, replyPayload({ content: this.#replyBlocks(message), ...this.#model }), id),
+        );
+      case "tool": {
+        const toolCallId = stringAt(message, "toolCallId") ?? "unknown";
+        const result = { toolCallId, toolName: this.#names.get(toolCallId), content, isError: message.isError === true };
+        return yield* this.#behind(() => this.#add(line, createdAtMs, resultPayload(result), id));
+      }
+    }
+    yield* this.#behind(() => this.#add(line, createdAtMs, foreignPayload(message, "message")));
+  }
+
+  *#prompted(
+    content: ReturnType<typeof toMediaContent>,
+    line: number,
+    createdAtMs: number | undefined,
+    id: string | undefined,
+  ): Generator<SourceRecord, void, void> {
+    yield* this.#behind(() => {
+      const before = this.#chain.leafId;
+      const entry = this.#chain.add({ line, id, createdAtMs, payload: userPayload(content) });
+      this.#anchors = [...this.#anchors, { line, before, id: entry.id }];
+      return entry;
+    });
+  }
+
+  #replyBlocks({ content, toolCalls }: JsonObject): readonly JsonObject[] {
+    const texts = toMediaContent(content);
+    const calls = Array.isArray(toolCalls) ? toolCalls.filter(isObject) : [];
+    const blocks = typeof texts === "string" ? [{ type: "text", text: texts }] : texts;
+    return [...blocks, ...calls.map((call) => this.#call(stringAt(call, "id"), stringAt(call, "name"), call.arguments))];
+  }
+
+  #call(id = "unknown", name = "unknown", args: unknown = {}): JsonObject {
+    this.#names.set(id, name);
+    return { type: "toolCall", id, name, arguments: parseArguments(args) };
+  }
+
+  *#event(event: JsonObject, record: JsonObject, line: number, createdAtMs: number | undefined): Generator<SourceRecord, void, void> {
+    switch (event.type) {
+      case "step.begin":
+        yield* this.#endStep();
+        this.#step = { line, id: stringAt(event, "uuid"), createdAtMs, blocks: [], behind: [], ended: undefined };
+        return;
+      case "content.part":
+        this.#begun(line, createdAtMs).blocks.push(...partBlocks(event.part));
+        break;
+      case "tool.call":
+        this.#begun(line, createdAtMs).blocks.push(this.#call(stringAt(event, "toolCallId"), stringAt(event, "name"), event.args));
+        break;
+      case "tool.result":
+        return yield* this.#behind(() => this.#add(line, createdAtMs, this.#result(event)));
+      case "step.end":
+        if (this.#step !== undefined && (this.#step.id === undefined || this.#step.id === event.uuid)) {
+          this.#step.ended = event;
+          yield* this.#endStep();
+        }
+        break;
+      default:
+        return yield* this.#behind(() => this.#add(line, createdAtMs, foreignPayload(record)));
+    }
+    yield { kind: "merged", line };
+  }
+
+  /** The reply that is being written. The journal may begin in the middle of one. */
+  #begun(line: number, createdAtMs: number | undefined): Step {
+    this.#step ??= { line, id: undefined, createdAtMs, blocks: [], behind: [], ended: undefined };
+    return this.#step;
+  }
+
+  #result(event: JsonObject): JsonObject {
+    const result = objectAt(event, "result") ?? {};
+    const { output, note } = result;
+    const toolCallId = stringAt(event, "toolCallId") ?? "unknown";
+    const parts = Array.isArray(output) ? toMediaContent(output) : toText(output);
+    const blocks = typeof parts === "string" ? [{ type: "text", text: parts }] : parts;
+    const content = typeof note === "string" && note !== "" ? [...blocks, { type: "text", text: note }] : parts;
+    const details = without(result, ["output", "isError", "note"]);
+    return resultPayload({ toolCallId, toolName: this.#names.get(toolCallId), content, isError: result.isError === true, details });
+  }
+
+  /** Completes the reply: with its usage if its end was written, and without if it was cancelled. */
+  *#endStep(): Generator<SourceRecord, void, void> {
+    const step = this.#step;
+    this.#step = undefined;
+    if (step === undefined) return;
+    const { blocks, ended = {}, line, id, createdAtMs } = step;
+    const usage = countsOf(objectAt(ended, "usage"), USAGE);
+    const parts = {
+      content: blocks,
+      ...this.#model,
+      usage,
+      stopReason: stringAt(ended, "finishReason"),
+      responseId: stringAt(ended, "messageId"),
+    };
+    if (blocks.length === 0 && usage === undefined) yield { kind: "merged", line };
+    else yield this.#add(line, createdAtMs, replyPayload(parts), id);
+    for (const entry of step.behind) yield entry();
+  }
+
+  #undo(count: number): void {
+    const target = count < 1 ? undefined : this.#anchors.at(-Math.min(count, this.#anchors.length));
+    if (target !== undefined) this.#backTo(target);
+  }
+
+  /** Goes back to the state at a line of the journal. */
+  #goOnAfter(line: number): void {
+    const target = this.#anchors.find((anchor) => anchor.line > line);
+    if (target !== undefined) this.#backTo(target);
+  }
+
+  #backTo(target: Anchor): void {
+    this.#chain.moveTo(target.before);
+    this.#anchors = this.#anchors.filter(({ line }) => line < target.line);
+  }
+
+  /** A compaction. It keeps messages of the user, the first and the last ones, before the summary. */
+  *#compaction(record: JsonObject, line: number, createdAtMs: number | undefined): Generator<SourceRecord, void, void> {
+    const summary = stringAt(record, "contextSummary") ?? toText(record.summary);
+    if (summary === "") return yield this.#add(line, createdAtMs, foreignPayload(record));
+    const ids = this.#anchors.map(({ id }) => id);
+    const count = Math.min(numberAt(record, "keptUserMessageCount") ?? 0, ids.length);
+    const head = Math.min(numberAt(record, "keptHeadUserMessageCount") ?? 0, count);
+    const kept = [...ids.slice(0, head), ...ids.slice(ids.length - (count - head))];
+    const counts = ["tokensBefore", "tokensAfter"]
+      .filter((name) => (numberAt(record, name) ?? -1) >= 0)
+      .map((name) => [name, record[name]]);
+    yield this.#add(line, createdAtMs, {
+      ...{ type: "compaction", summary, firstKeptEntryId: kept[0] ?? null },
+      ...(kept.length === 0 ? {} : { keptEntryIds: [...kept, null] }),
+      ...Object.fromEntries(counts),
+      kimi: without(record, ["type", "time", "agentId", "summary", "contextSummary", "tokensBefore", "tokensAfter"]),
+    });
+    this.#anchors = [];
+  }
+}
+
+function isTyped({ kind, trigger, inTurn: _ }: JsonObject): boolean {
+  return kind === undefined || kind === "user" || ((kind === "skill_activation" || kind === "plugin_command") && trigger === "user-slash");
+}
+
+function partBlocks(part: unknown): readonly JsonObject[] {
+  if (!isObject(part) || part.type !== "think") {
+    const blocks = toMediaContent([part]);
+    return typeof blocks === "string" ? [] : blocks;
+  }
+  const signature = stringAt(part, "encrypted") ?? stringAt(part, "signature");
+  return [
+    { type: "thinking", thinking: stringAt(part, "think") ?? "", ...(signature === undefined ? {} : { thinkingSignature: signature }) },
+  ];
+}

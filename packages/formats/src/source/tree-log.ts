@@ -1,0 +1,159 @@
+import type { EntryId, SessionId } from "@bough/session-core";
+import type { SourceRecord } from "@bough/session-core/engine";
+import { isId, isObject, type JsonObject, numberAt, stringAt } from "@bough/session-core/wire";
+import { derivedId } from "./derived-id.js";
+import { readJsonLines, type SourceLine } from "./json-lines.js";
+import type { LogConversation } from "./record-log.js";
+
+/** The position of a record in the tree of its file, and the entries that it becomes. */
+export interface TreeRecord {
+  /** The record's own id; undefined: it is no part of the tree. */
+  readonly id: string | undefined;
+  /** The id of the record before it; null: it is a first one; undefined: the record of the line before. */
+  readonly parentId: string | null | undefined;
+  readonly createdAtMs: number | undefined;
+  /** Each is the child of the one before. Empty: the record becomes no entry, and its children are attached to the entry above it. */
+  readonly payloads: readonly JsonObject[];
+  /** A title or label that the record says. */
+  readonly marks?: readonly SourceRecord[];
+}
+
+/** The facts of the session that the conversion of a record needs. */
+export interface TreeReading {
+  /** The name of the tool of a call; undefined: no reply before it has the call. */
+  toolName(callId: string): string | undefined;
+  /** The last entry on the path to the record `parentId` whose record passes a test; undefined: none. Reads the file again. */
+  findAbove(parentId: string | null, test: (record: JsonObject) => boolean): EntryId | undefined;
+  /** The same on the path to the record of the line before. */
+  findLast(test: (record: JsonObject) => boolean): EntryId | undefined;
+}
+
+/**
+ * The entries of a log whose records name their parents, such as those of Qwen Code and Droid. Entries have the ids of their records.
+ *
+ * Memory: the ids of records that are no entries, and the calls without a result. The state of a reading has the last of them only: a
+ * later reading that meets an earlier one reads the file from its start for it.
+ */
+export class TreeConversation implements LogConversation {
+  readonly isPending = false;
+  readonly #path: string;
+  readonly #sessionId: SessionId;
+  readonly #read: (record: JsonObject, reading: TreeReading) => TreeRecord;
+  /** The entry for a record that became none, or more than one. */
+  #links = new Map<string, EntryId | null>();
+  #names: Map<string, string>;
+  #isWhole: boolean;
+  /** The record of the line before, and where records go on that name it as their parent. `under`: the one before it, if it names none. */
+  #last: { readonly id: string; readonly entryId: EntryId | null; readonly under: string | undefined } | undefined;
+  #lastMs: number;
+  #line = 0;
+
+  constructor(
+    { path, sessionId, startMs, state }: { path: string; sessionId: SessionId; startMs: number; state?: JsonObject | undefined },
+    read: (record: JsonObject, reading: TreeReading) => TreeRecord,
+  ) {
+    this.#path = path;
+    this.#sessionId = sessionId;
+    this.#read = read;
+    this.#isWhole = state === undefined;
+    const last = stringAt(state ?? {}, "last");
+    if (last !== undefined)
+      this.#last = { id: last, entryId: stringAt(state ?? {}, "entryId") ?? null, under: stringAt(state ?? {}, "under") };
+    this.#lastMs = numberAt(state ?? {}, "lastMs") ?? startMs;
+    const names = isObject(state?.names) ? state.names : {};
+    this.#names = new Map(Object.entries(names).map(([id, name]) => [id, String(name)]));
+  }
+
+  get state(): JsonObject {
+    const names = this.#names.size === 0 ? {} : { names: Object.fromEntries(this.#names) };
+    const last = this.#last === undefined ? {} : { last: this.#last.id, entryId: this.#last.entryId, under: this.#last.under };
+    return { lastMs: this.#lastMs, ...last, ...names };
+  }
+
+  *read(record: JsonObject, { number: line, text }: SourceLine): Generator<SourceRecord, void, void> {
+    this.#line = line;
+    const { id, parentId, createdAtMs, payloads, marks = [] } = this.#read(record, this);
+    this.#lastMs = createdAtMs ?? this.#lastMs;
+    yield* marks;
+    if (payloads.length === 0) yield { kind: "merged", line };
+    if (id === undefined && payloads.length === 0) return;
+    let entryId = parentId === undefined || id === undefined ? (this.#last?.entryId ?? null) : this.#entryFor(parentId);
+    for (const [part, payload] of payloads.entries()) {
+      const own = id === undefined || part === 0 ? id : `${part + 1}:${id}`;
+      const entry = own !== undefined && isId(own) ? own : derivedId(this.#sessionId, id ?? text, line, part);
+      yield { kind: "entry", line, id: entry, parentId: entryId, createdAtMs: this.#lastMs, payload };
+      this.#noteCalls(payload);
+      entryId = entry;
+    }
+    this.#goTo(id ?? String(entryId), entryId, parentId === undefined);
+  }
+
+  /** Notes where records go on behind this one. `isBeside`: it names no parent, as a compaction; later ones may name the one before it. */
+  #goTo(id: string, entryId: EntryId | null, isBeside: boolean): void {
+    const under = isBeside ? this.#last?.id : undefined;
+    if (id !== entryId) this.#links.set(id, entryId);
+    if (under !== undefined) this.#links.set(under, entryId);
+    this.#last = { id, entryId, under };
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {
+    // A rewind at the end adds no entry.
+    if (this.#last !== undefined && this.#links.has(this.#last.id)) yield { kind: "leaf", name: "main", entryId: this.#last.entryId };
+  }
+
+  #entryFor(parentId: string | null): EntryId | null {
+    if (parentId === null) return null;
+    if (parentId === this.#last?.id || parentId === this.#last?.under) return this.#last.entryId;
+    if (!this.#isWhole && !this.#links.has(parentId)) this.#readLinks();
+    const known = this.#links.get(parentId);
+    return known === undefined ? parentId : known;
+  }
+
+  /** Reads the records before this line for those that are no entries. */
+  #readLinks(): void {
+    this.#isWhole = true;
+    const earlier = new TreeConversation({ path: this.#path, sessionId: this.#sessionId, startMs: 0 }, this.#read);
+    for (const line of readJsonLines(this.#path)) {
+      if (line.kind === "problem") continue;
+      if (line.line.number >= this.#line) break;
+      for (const _ of earlier.read(line.object, line.line));
+    }
+    this.#links = new Map([...earlier.#links, ...this.#links]);
+  }
+
+  #noteCalls(payload: JsonObject): void {
+    const message = isObject(payload.message) ? payload.message : {};
+    if (message.role === "toolResult") this.#names.delete(String(message.toolCallId));
+    const blocks: readonly unknown[] = message.role === "assistant" && Array.isArray(message.content) ? message.content : [];
+    for (const block of blocks) if (isObject(block) && block.type === "toolCall") this.#names.set(String(block.id), String(block.name));
+  }
+
+  toolName(callId: string): string | undefined {
+    return this.#names.get(callId);
+  }
+
+  findLast(test: (record: JsonObject) => boolean): EntryId | undefined {
+    return this.findAbove(this.#last?.id ?? null, test);
+  }
+
+  findAbove(parentId: string | null, test: (record: JsonObject) => boolean): EntryId | undefined {
+    const parents = new Map<string, { readonly parentId: string | null; readonly isMatch: boolean }>();
+    let before: string | null = null;
+    for (const line of readJsonLines(this.#path)) {
+      if (line.kind === "problem") continue;
+      if (line.line.number >= this.#line) break;
+      const { id, parentId: above } = this.#read(line.object, NOTHING_KNOWN);
+      if (id === undefined) continue;
+      parents.set(id, { parentId: above === undefined ? before : above, isMatch: test(line.object) });
+      before = id;
+    }
+    const seen = new Set<string>();
+    for (let id = parentId; id !== null && !seen.has(id); id = parents.get(id)?.parentId ?? null) {
+      seen.add(id);
+      if (parents.get(id)?.isMatch === true) return isId(id) ? id : undefined;
+    }
+    return undefined;
+  }
+}
+
+const NOTHING_KNOWN: TreeReading = { toolName: () => undefined, findAbove: () => undefined, findLast: () => undefined };

@@ -1,0 +1,76 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { tempFolder } from "../../../session-core/test/world/stores.js";
+import { droidFormat } from "../../src/droid/format.js";
+import { contextTexts, importedFile, importedPath, treeLines } from "../world/imported-file.js";
+import { nothingIsLost } from "../world/mutated-files.js";
+import { jsonl, only } from "../world/only.js";
+import { readsOnAlike } from "../world/read-on.js";
+import { EVERYTHING, PATH, reply, SESSION, start, text, user } from "./droid-file.js";
+
+const named = (lines: readonly string[]) => lines.map((line) => line.replace(/^[0-9a-y]{12}(?= <)/, "#"));
+
+describe("a session of Droid", () => {
+  test("becomes a tree with the ids of its messages: results apart from texts, reminders hidden, an edited prompt as a branch", async () => {
+    const { sessions } = await importedFile(PATH, EVERYTHING);
+    expect(named(await treeLines(only(sessions)))).toEqual([
+      "x1 < -: droid.reminder <system-reminder>\nTools.\n</system-reminder>",
+      "u1 < x1: user Fix it",
+      "a1 < u1: assistant (Hm.) I look. [Execute c1] [Execute c2]",
+      "r1 < a1: result c1 a.ts",
+      "2:r1 < r1: error c2 failed",
+      "3:r1 < 2:r1: droid.reminder <system-reminder>\nTools.\n</system-reminder>",
+      "a2 < 3:r1: assistant Done.",
+      "u2 < a2: user No",
+      "a3 < u2: assistant Why?",
+      "u3 < a2: user Yes",
+      "a4 < u3: assistant Good.",
+      'k1 < a4: compaction "All done." keeps u3',
+      "u4 < k1: user More",
+    ]);
+    expect(await contextTexts(only(sessions))).toEqual(["All done.", "Yes", "Good.", "More"]);
+  });
+
+  test("has its model, its title and the settings beside it; a title that a person gave is the user's", async () => {
+    const folder = tempFolder();
+    const path = join(folder, `${SESSION}.jsonl`);
+    writeFileSync(
+      path,
+      jsonl([
+        start({ isSessionTitleManuallySet: true, sessionTitle: "Mine" }),
+        user("u1", SESSION, text("go")),
+        reply("a1", "u1", text("Yes.")),
+      ]),
+    );
+    writeFileSync(path.replace(".jsonl", ".settings.json"), JSON.stringify({ model: "m", tokenUsage: { inputTokens: 7 } }));
+    const session = only((await importedPath(path)).sessions);
+    expect(await session.record()).toMatchObject({
+      title: "Mine",
+      titleSource: "user",
+      cwd: "/work",
+      metadata: { settings: { tokenUsage: { inputTokens: 7 } } },
+    });
+    expect(await session.entry("a1")).toMatchObject({ parentId: "u1", message: { model: "glm" } });
+    expect(await session.entry("u1")).toMatchObject({ parentId: null });
+  });
+
+  test("that another one started is linked to the call", async () => {
+    const caller = { callingSessionId: "caller", callingToolUseId: "c7" };
+    const { sessions } = await importedFile(PATH, [start(caller), user("u1", undefined, text("Look"))]);
+    expect(await only(sessions).record()).toMatchObject({ kind: "subagent", parent: { sessionId: "caller", toolCallId: "c7" } });
+  });
+
+  test("shows its commands", async () => {
+    const { sessions } = await importedFile(PATH, EVERYTHING);
+    expect((await only(sessions).tree.outline()).flatMap(({ preview }) => preview ?? []).join("\n")).toContain("Execute");
+  });
+});
+
+test("a session that grows is read on as it is read whole", () => {
+  readsOnAlike(droidFormat, `${SESSION}.jsonl`, jsonl(EVERYTHING), { first: 2 });
+});
+
+test("of any mutated session nothing is lost silently", async () => {
+  await nothingIsLost([{ name: `${SESSION}.jsonl`, content: jsonl(EVERYTHING) }]);
+});

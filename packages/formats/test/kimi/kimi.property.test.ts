@@ -1,0 +1,105 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { tempFolder } from "../../../session-core/test/world/stores.js";
+import { kimiFormat } from "../../src/kimi/format.js";
+import { contextTexts, importedFile, importedPath, treeLines } from "../world/imported-file.js";
+import { nothingIsLost } from "../world/mutated-files.js";
+import { jsonl, only } from "../world/only.js";
+import { readsOnAlike } from "../world/read-on.js";
+import { begin, call, EVERYTHING, end, METADATA, pathOf, record, result, said, text } from "./kimi-file.js";
+
+const PATH = pathOf("main");
+
+/** The entries of a session, with names for the ids that are derived. */
+async function tree(records: readonly object[]): Promise<readonly string[]> {
+  const { sessions } = await importedFile(PATH, records);
+  const lines = await treeLines(only(sessions));
+  const derived = [...new Set(lines.flatMap((line) => /^([0-9a-y]{12}) </.exec(line)?.[1] ?? []))];
+  return lines.map((line) => line.replace(/\b[0-9a-y]{12}\b/g, (id) => (derived.includes(id) ? `#${derived.indexOf(id) + 1}` : id)));
+}
+
+describe("a session of Kimi Code", () => {
+  test("becomes prompts, replies with their calls, and results; what was undone is a branch", async () => {
+    expect(await tree(EVERYTHING)).toEqual([
+      "#1 < -: system You are Kimi.",
+      "msg_1 < #1: user Fix it",
+      "#2 < msg_1: kimi.injection <system-reminder>Auto.</system-reminder>",
+      "s1 < #2: assistant (Hm.) I look. [Bash c1] [Bash c2]",
+      "#3 < s1: result c1 a.ts",
+      "#4 < #3: error c2 failed",
+      "s2 < #4: assistant Done.",
+      "msg_2 < s2: user No",
+      "s3 < msg_2: assistant Why?",
+      "msg_3 < s2: user Yes",
+      "s4 < msg_3: assistant Good.",
+      '#5 < s4: compaction "All done." keeps msg_3',
+      "msg_4 < #5: user More",
+      "s5 < msg_4: assistant Well",
+      "#6 < s5: custom kimi.turn.cancel",
+      "msg_5 < #6: user Again",
+      "s6 < msg_5: assistant Sure.",
+    ]);
+  });
+
+  test("keeps the user's messages that a compaction kept, before its summary", async () => {
+    const { sessions } = await importedFile(PATH, EVERYTHING);
+    expect(await contextTexts(only(sessions))).toEqual(["Yes", "All done.", "More", "Well", "Again", "Sure."]);
+  });
+
+  test("has tokens, model and end of a reply from its last record, once", async () => {
+    const { sessions } = await importedFile(PATH, EVERYTHING.slice(0, 15));
+    const reply = await only(sessions).entry("s1");
+    expect(reply).toMatchObject({
+      message: {
+        provider: "kimi",
+        model: "kimi-k2.7-code",
+        usage: { input: 1008, output: 28, cacheRead: 51, cacheWrite: 2 },
+        stopReason: "toolUse",
+      },
+    });
+  });
+
+  test("a switch to another branch goes on where the branch begins", async () => {
+    const switched = record("agent.switched", { branch: "b", base: { branch: "main", line: 4 } });
+    const first = [METADATA, said("msg_1", "one"), begin("s1"), text("1"), end("s1"), said("msg_2", "two")];
+    expect(await tree([...first, { ...switched, base: { branch: "main", line: 5 } }, said("msg_3", "three")])).toEqual([
+      "msg_1 < -: user one",
+      "s1 < msg_1: assistant 1",
+      "msg_2 < s1: user two",
+      "msg_3 < s1: user three",
+    ]);
+  });
+
+  test("an agent is a session of its own, linked to the call whose result names it", async () => {
+    const folder = tempFolder();
+    const write = (path: string, content: string | Buffer) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    };
+    const agentCall = [begin("s1"), call("c1"), result("c1", "agent_id: agent-0\nstatus: completed"), end("s1")];
+    write(PATH, jsonl([METADATA, said("msg_1", "go"), ...agentCall]));
+    write(
+      pathOf("agent-0"),
+      jsonl([METADATA, said("msg_9", "Look", { kind: "system_trigger", name: "subagent" }), begin("s9"), text("Seen."), end("s9")]),
+    );
+    write(
+      join(dirname(dirname(dirname(PATH))), "state.json"),
+      JSON.stringify({ title: "A name", isCustomTitle: true, cwd: "/work", agents: {} }),
+    );
+    const { store } = await importedPath(folder);
+    const { items } = await store.listSessions({ kind: "all" });
+    expect(items.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject([
+      { id: "session_a3d83c4b", kind: "conversation", title: "A name", titleSource: "user", cwd: "/work", source: { format: "kimi" } },
+      { id: "session_a3d83c4b.agent-0", kind: "subagent", parent: { sessionId: "session_a3d83c4b", toolCallId: "c1" } },
+    ]);
+  });
+});
+
+test("a journal that grows is read on as it is read whole", () => {
+  readsOnAlike(kimiFormat, "wire.jsonl", jsonl(EVERYTHING), { first: 2 });
+});
+
+test("of any mutated journal nothing is lost silently", async () => {
+  await nothingIsLost([{ name: "wire.jsonl", content: jsonl(EVERYTHING) }]);
+});
