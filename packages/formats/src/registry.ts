@@ -1,3 +1,4 @@
+import { antigravityFormat } from "./antigravity/format.js";
 import { boughFormat } from "./bough/read.js";
 import { claudeFormat, coworkFormat, openClaudeFormat } from "./claude/format.js";
 import { coCliFormat } from "./co-cli/format.js";
@@ -6,6 +7,8 @@ import { copilotFormat } from "./copilot/format.js";
 import { cursorFormat } from "./cursor/format.js";
 import { droidFormat } from "./droid/format.js";
 import { geminiFormat } from "./gemini/format.js";
+import { grokFormat } from "./grok/format.js";
+import { hermesFormat } from "./hermes/format.js";
 import { kimiFormat } from "./kimi/format.js";
 import { messagesFormat } from "./messages/format.js";
 import { kiloFormat, opencodeFormat } from "./opencode/format.js";
@@ -36,6 +39,9 @@ export const FORMATS: readonly SourceFormat[] = [
   qwenFormat,
   kimiFormat,
   droidFormat,
+  antigravityFormat,
+  grokFormat,
+  hermesFormat,
   kiloFormat,
   opencodeFormat,
   coCliFormat,

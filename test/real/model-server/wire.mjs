@@ -5,7 +5,7 @@ export function sse(data, name) {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 }
 
-const SHELLS = /^(bash|shell|shell_command|exec_command|run_shell_command|local_shell)$/i;
+const SHELLS = /^(bash|shell|shell_command|exec_command|run_shell_command|local_shell|execute|run_terminal_command)$/i;
 
 /**
  * The tool that runs commands, and its arguments for a command by the members of its schema; undefined when the request has none.

@@ -5,7 +5,7 @@ import { tempFolder } from "../../../session-core/test/world/stores.js";
 import { kimiFormat } from "../../src/kimi/format.js";
 import { contextTexts, importedFile, importedPath, treeLines } from "../world/imported-file.js";
 import { nothingIsLost } from "../world/mutated-files.js";
-import { jsonl, only } from "../world/only.js";
+import { derivedNamed, jsonl, only } from "../world/only.js";
 import { readsOnAlike } from "../world/read-on.js";
 import { begin, call, EVERYTHING, end, METADATA, pathOf, record, result, said, text } from "./kimi-file.js";
 
@@ -14,9 +14,7 @@ const PATH = pathOf("main");
 /** The entries of a session, with names for the ids that are derived. */
 async function tree(records: readonly object[]): Promise<readonly string[]> {
   const { sessions } = await importedFile(PATH, records);
-  const lines = await treeLines(only(sessions));
-  const derived = [...new Set(lines.flatMap((line) => /^([0-9a-y]{12}) </.exec(line)?.[1] ?? []))];
-  return lines.map((line) => line.replace(/\b[0-9a-y]{12}\b/g, (id) => (derived.includes(id) ? `#${derived.indexOf(id) + 1}` : id)));
+  return derivedNamed(await treeLines(only(sessions)));
 }
 
 describe("a session of Kimi Code", () => {

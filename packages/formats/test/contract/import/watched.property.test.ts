@@ -5,12 +5,14 @@ import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
 import { openedStore } from "../../../../session-core/test/world/stores.js";
 import { importPath } from "../../../src/transfer/import-path.js";
+import * as antigravity from "../../antigravity/antigravity-file.js";
 import * as claude from "../../claude/claude-file.js";
 import * as codex from "../../codex/rollout.js";
 import { ask, CHAT, call as cursorCall, reply as cursorReply, result as cursorResult, say, writeChat } from "../../cursor/chat-files.js";
 import { answer, composer, editorFile, prompt } from "../../cursor/editor-files.js";
 import * as droid from "../../droid/droid-file.js";
 import * as gemini from "../../gemini/gemini-log.js";
+import * as grok from "../../grok/grok-file.js";
 import * as kimi from "../../kimi/kimi-file.js";
 import * as opencode from "../../opencode/fixture.js";
 import * as pi from "../../pi/pi-files.js";
@@ -131,6 +133,8 @@ const LOGS = {
   ],
   "Qwen Code": [qwen.PATH, qwen.EVERYTHING],
   "Kimi Code": [kimi.pathOf("main"), kimi.EVERYTHING],
+  Antigravity: [antigravity.PATH, antigravity.EVERYTHING],
+  "Grok Build": [grok.PATH, grok.EVERYTHING],
   Droid: [droid.PATH, droid.EVERYTHING],
   "co-cli": [
     ".co-cli/sessions/2026-04-01-T100000Z-1a2b3c4d.jsonl",

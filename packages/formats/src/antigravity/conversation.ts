@@ -1,0 +1,123 @@
+import type { EntryId, SessionId } from "@bough/session-core";
+import type { SourceRecord } from "@bough/session-core/engine";
+import { isObject, type JsonObject, numberAt, objectAt, parseJson, parseTime, stringAt } from "@bough/session-core/wire";
+import { EntryChain } from "../source/entry-chain.js";
+import type { SourceLine } from "../source/json-lines.js";
+import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, userPayload } from "../source/payloads.js";
+import type { LogConversation } from "../source/record-log.js";
+
+/** Steps that the program adds for the model, and steps that only say what happened. */
+const HIDDEN = new Set<unknown>(["SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY", "USER_RULES", "KNOWLEDGE_ARTIFACTS"]);
+const NOTES = new Set<unknown>(["ERROR_MESSAGE", "TASK_BOUNDARY", "NOTIFY_USER", "FINISH"]);
+
+const FAILED = /^(?:ERROR|FAILED|CANCELED|CANCELLED|INVALID)/i;
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A prompt, by the number of its step: what is taken back is written again from there. */
+interface Prompt {
+  readonly step: number;
+  readonly before: EntryId | null;
+}
+
+/** The steps of a conversation of Antigravity. Results name no call: they are those of the open calls, in their order. */
+export class AntigravityConversation implements LogConversation {
+  readonly isPending = false;
+  readonly #chain: EntryChain;
+  #model: string | undefined;
+  #open: readonly OpenCall[];
+  #prompts: readonly Prompt[];
+  #step: number;
+
+  constructor(sessionId: SessionId, startMs: number, state: JsonObject = {}) {
+    this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
+    this.#model = stringAt(state, "model");
+    const [open, prompts] = [listAt(state, "open"), listAt(state, "prompts")];
+    this.#open = open.map((call) => ({ id: String(call.id), name: String(call.name) }));
+    this.#prompts = prompts.map((one) => ({ step: numberAt(one, "step") ?? 0, before: stringAt(one, "before") ?? null }));
+    this.#step = numberAt(state, "step") ?? -1;
+  }
+
+  get state(): JsonObject {
+    return { chain: this.#chain.state, model: this.#model, open: this.#open, prompts: this.#prompts, step: this.#step };
+  }
+
+  *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
+    const createdAtMs = parseTime(record.created_at);
+    for (const [part, payload] of this.#payloads(record, line).entries()) yield this.#chain.add({ line, part, createdAtMs, payload });
+    if (this.#isEmpty) yield { kind: "merged", line };
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {}
+
+  #isEmpty = false;
+
+  #payloads(record: JsonObject, line: number): readonly JsonObject[] {
+    const payloads = this.#payloadsOf(record, line);
+    this.#isEmpty = payloads.length === 0;
+    return payloads;
+  }
+
+  #payloadsOf(record: JsonObject, line: number): readonly JsonObject[] {
+    const { type } = record;
+    const content = stringAt(record, "content") ?? "";
+    if (type === "USER_INPUT") return this.#prompt(content, numberAt(record, "step_index"));
+    this.#step = Math.max(this.#step, numberAt(record, "step_index") ?? 0);
+    if (type === "CHECKPOINT") return content === "" ? [] : [{ type: "compaction", summary: content, firstKeptEntryId: null }];
+    if (HIDDEN.has(type)) return content === "" ? [] : [hiddenPayload(`antigravity.${String(type).toLowerCase()}`, content)];
+    if (NOTES.has(type)) return [notePayload(`antigravity.${String(type).toLowerCase()}`, record)];
+    if (typeof type !== "string") return [foreignPayload(record)];
+    const calls = listAt(record, "tool_calls").map((call, at) => toCall(call, `call-${line}-${at}`));
+    const reply =
+      type === "PLANNER_RESPONSE" || calls.length > 0 ? this.#reply(record, calls, type === "PLANNER_RESPONSE" ? content : "") : [];
+    return type === "PLANNER_RESPONSE" ? reply : [...reply, ...this.#result(record, type, content)];
+  }
+
+  #prompt(content: string, step = this.#step + 1): readonly JsonObject[] {
+    this.#model = /Model Selection` from .* to (.+?)\.?\s*(?:\n|$|<)/.exec(content)?.[1] ?? this.#model;
+    const undone = step > this.#step ? undefined : this.#prompts.find((prompt) => prompt.step >= step);
+    if (undone !== undefined) this.#chain.moveTo(undone.before);
+    this.#prompts = [...this.#prompts.filter((prompt) => prompt.step < step), { step, before: this.#chain.leafId }];
+    this.#step = step;
+    this.#open = [];
+    const [whole, request] = /<USER_REQUEST>\s*([\s\S]*?)\s*<\/USER_REQUEST>/.exec(content) ?? [];
+    if (whole === undefined || request === undefined) return [userPayload(content)];
+    const added = content.replace(whole, "").trim();
+    return [userPayload(request), ...(added === "" ? [] : [hiddenPayload("antigravity.context", added)])];
+  }
+
+  #reply(record: JsonObject, calls: readonly JsonObject[], text: string): readonly JsonObject[] {
+    this.#open = [...this.#open, ...calls.map(({ id, name }) => ({ id: String(id), name: String(name) }))];
+    const thinking = stringAt(record, "thinking") ?? "";
+    const content = [
+      ...(thinking === "" ? [] : [{ type: "thinking", thinking }]),
+      ...(text === "" ? [] : [{ type: "text", text }]),
+      ...calls,
+    ];
+    return content.length === 0 ? [] : [replyPayload({ content, provider: "google", model: this.#model })];
+  }
+
+  #result(record: JsonObject, type: string, content: string): readonly JsonObject[] {
+    const [call, ...others] = this.#open;
+    if (call === undefined) return content === "" ? [] : [hiddenPayload(`antigravity.${type.toLowerCase()}`, content)];
+    this.#open = others;
+    const isError = FAILED.test(stringAt(record, "status") ?? "");
+    const details = Array.isArray(record.truncated_fields) ? { type, truncated_fields: record.truncated_fields } : { type };
+    return [resultPayload({ toolCallId: call.id, toolName: call.name, content, isError, details })];
+  }
+}
+
+function listAt(record: JsonObject, name: string): readonly JsonObject[] {
+  const list = record[name];
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** A call. The values of its arguments are JSON texts. */
+function toCall(call: JsonObject, id: string): JsonObject {
+  const args = Object.entries(objectAt(call, "args") ?? {});
+  const values = args.map(([name, value]) => [name, typeof value === "string" ? (parseJson(value) ?? value) : value]);
+  return { type: "toolCall", id, name: stringAt(call, "name") ?? "unknown", arguments: Object.fromEntries(values) };
+}

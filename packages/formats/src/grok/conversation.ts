@@ -1,0 +1,293 @@
+import type { EntryId, SessionId } from "@bough/session-core";
+import type { SourceRecord } from "@bough/session-core/engine";
+import {
+  type EntryReference,
+  isId,
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseArguments,
+  parseTime,
+  stringAt,
+  without,
+} from "@bough/session-core/wire";
+import { derivedId } from "../source/derived-id.js";
+import { EntryChain } from "../source/entry-chain.js";
+import type { SourceLine } from "../source/json-lines.js";
+import {
+  countsOf,
+  foreignPayload,
+  notePayload,
+  replyPayload,
+  resultPayload,
+  toMediaContent,
+  toText,
+  userPayload,
+} from "../source/payloads.js";
+import type { LogConversation } from "../source/record-log.js";
+
+/** Updates that say what others do: lists for menus, the start of something whose end is another update. */
+const REPEATED =
+  /^(?:available_commands(?:_update)?|background_tasks|auto_compact_started|current_mode_update|session_info_update|usage_update|config_option_update)$/;
+
+/** OpenAI's way of counting: the prompt includes the cached tokens. */
+const USAGE = {
+  input_tokens: "inputTokens",
+  output_tokens: "outputTokens",
+  total_tokens: "totalTokens",
+  cached_tokens: "cachedReadTokens",
+  cache_write_tokens: "cacheCreationTokens",
+};
+
+/** The line of an update, and the id of the entry that it begins: the same in a copy of the update, which a fork begins with. */
+interface Place {
+  readonly line: number;
+  readonly createdAtMs: number | undefined;
+  readonly id: string | undefined;
+  readonly origin: EntryReference | undefined;
+}
+
+/** A piece of the conversation that later updates may complete. */
+interface Pending {
+  readonly role: "user" | "reply";
+  /** The request of a reply, the number of a prompt: pieces with the same one belong together. */
+  readonly key: unknown;
+  readonly place: Place;
+  readonly blocks: JsonObject[];
+  readonly behind: (() => SourceRecord)[];
+}
+
+interface Prompt {
+  readonly index: number;
+  readonly before: EntryId | null;
+}
+
+/**
+ * A log of updates of the Agent Client Protocol (https://agentclientprotocol.com, `session/update`), as Grok Build keeps them: pieces of
+ * messages, calls and their states. The usage is that of a turn, and becomes that of its last reply.
+ */
+export class AcpConversation implements LogConversation {
+  readonly #sessionId: SessionId;
+  readonly #chain: EntryChain;
+  #model: string | undefined;
+  #prompts: readonly Prompt[];
+  readonly #calls = new Map<string, JsonObject>();
+  #pending: Pending | undefined;
+
+  constructor(sessionId: SessionId, startMs: number, model: string | undefined, state: JsonObject = {}) {
+    this.#sessionId = sessionId;
+    this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
+    this.#model = stringAt(state, "model") ?? model;
+    const prompts = Array.isArray(state.prompts) ? state.prompts.filter(isObject) : [];
+    this.#prompts = prompts.map((one) => ({ index: numberAt(one, "index") ?? 0, before: stringAt(one, "before") ?? null }));
+  }
+
+  get isPending(): boolean {
+    return this.#pending !== undefined;
+  }
+
+  get state(): JsonObject {
+    return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts };
+  }
+
+  *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
+    const params = objectAt(record, "params") ?? {};
+    const update = objectAt(params, "update");
+    const meta = objectAt(params, "_meta") ?? {};
+    const seconds = numberAt(record, "timestamp");
+    const createdAtMs =
+      numberAt(meta, "agentTimestampMs") ?? (seconds === undefined ? parseTime(record.timestamp) : Math.round(seconds * 1000));
+    const place = { line, createdAtMs, ...this.#identity(stringAt(meta, "eventId"), createdAtMs) };
+    const kind = stringAt(update ?? {}, "sessionUpdate");
+    if (update === undefined || kind === undefined) return yield* this.#behind(() => this.#add(place, foreignPayload(record, "update")));
+    switch (kind) {
+      case "user_message_chunk":
+        return yield* this.#prompt(update, place);
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+        return yield* this.#chunk(update, kind === "agent_thought_chunk", meta, place);
+      case "tool_call":
+        return yield* this.#call(update, meta, place);
+      case "tool_call_update":
+        return yield* this.#callUpdate(update, place);
+      case "turn_completed":
+        yield* this.#end(update);
+        return yield { kind: "merged", line };
+      case "auto_compact_completed":
+        yield* this.#end();
+        return yield this.#add(place, compactionPayload(update));
+    }
+    if (REPEATED.test(kind)) yield { kind: "merged", line };
+    else yield* this.#behind(() => this.#add(place, notePayload(`grok.${kind}`, without(update, ["sessionUpdate"]))));
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {
+    yield* this.#end();
+  }
+
+  /** An event is named after the session in which it happened. */
+  #identity(event: string | undefined, createdAtMs = 0): Pick<Place, "id" | "origin"> {
+    if (event === undefined) return { id: undefined, origin: undefined };
+    const id = derivedId("grok", event, createdAtMs);
+    const sessionId = event.replace(/-\d+$/, "");
+    return { id, origin: sessionId === this.#sessionId || !isId(sessionId) ? undefined : { sessionId, entryId: id } };
+  }
+
+  #add(place: Place, payload: JsonObject): SourceRecord {
+    return this.#chain.add({ ...place, payload });
+  }
+
+  *#behind(entry: () => SourceRecord): Generator<SourceRecord, void, void> {
+    if (this.#pending === undefined) yield entry();
+    else this.#pending.behind.push(entry);
+  }
+
+  /** The piece to which an update belongs; a new one if it is of another message. */
+  *#open(role: Pending["role"], key: unknown, place: Place): Generator<SourceRecord, Pending, void> {
+    const known = this.#pending;
+    if (known !== undefined && known.role === role && known.key === key) return known;
+    yield* this.#end();
+    const opened = { role, key, place, blocks: [], behind: [] };
+    this.#pending = opened;
+    return opened;
+  }
+
+  *#prompt(update: JsonObject, place: Place): Generator<SourceRecord, void, void> {
+    const meta = objectAt(update, "_meta") ?? {};
+    const index = numberAt(meta, "promptIndex");
+    const isNew = this.#pending?.role !== "user" || this.#pending.key !== index;
+    const pending = yield* this.#open("user", index, place);
+    if (isNew) this.#startPrompt(index);
+    else yield { kind: "merged", line: place.line };
+    this.#model = stringAt(meta, "modelId") ?? this.#model;
+    pending.blocks.push(...blocksOf(update.content));
+  }
+
+  /** A prompt whose number was used before replaces that one and what follows it. */
+  #startPrompt(index: number | undefined): void {
+    const number = index ?? (this.#prompts.at(-1)?.index ?? -1) + 1;
+    const undone = this.#prompts.find((prompt) => prompt.index >= number);
+    if (undone !== undefined) this.#chain.moveTo(undone.before);
+    this.#prompts = [...this.#prompts.filter((prompt) => prompt.index < number), { index: number, before: this.#chain.leafId }];
+  }
+
+  *#chunk(update: JsonObject, isThought: boolean, meta: JsonObject, place: Place): Generator<SourceRecord, void, void> {
+    const isNew = this.#pending;
+    const pending = yield* this.#open("reply", this.#keyOf(meta), place);
+    if (isNew === pending) yield { kind: "merged", line: place.line };
+    const last = pending.blocks.at(-1);
+    for (const block of blocksOf(update.content)) {
+      const text = stringAt(block, "text");
+      const name = isThought ? "thinking" : "text";
+      if (text !== undefined && last?.type === name) Object.assign(last, { [name]: `${String(last[name])}${text}` });
+      else pending.blocks.push(text !== undefined && isThought ? { type: "thinking", thinking: text } : { ...block });
+    }
+  }
+
+  /** The request of a reply. Without a mark of it, a result ends a reply. */
+  #keyOf(meta: JsonObject): unknown {
+    const pending = this.#pending?.role === "reply" ? this.#pending : undefined;
+    return (
+      numberAt(meta, "streamStartMs") ?? (pending !== undefined && pending.behind.length === 0 ? pending.key : `${pending === undefined}`)
+    );
+  }
+
+  *#call(update: JsonObject, meta: JsonObject, place: Place): Generator<SourceRecord, void, void> {
+    const isNew = this.#pending;
+    const pending = yield* this.#open("reply", this.#keyOf(meta), place);
+    if (isNew === pending) yield { kind: "merged", line: place.line };
+    const id = stringAt(update, "toolCallId") ?? `call-${place.line}`;
+    const tool = toolOf(update);
+    const block = {
+      type: "toolCall",
+      id,
+      name: stringAt(tool, "name") ?? stringAt(update, "title") ?? "unknown",
+      arguments: parseArguments(tool.input ?? update.rawInput),
+    };
+    this.#calls.set(id, block);
+    pending.blocks.push(block);
+    if (hasEnded(update)) yield* this.#result(update, place);
+  }
+
+  *#callUpdate(update: JsonObject, place: Place): Generator<SourceRecord, void, void> {
+    if (hasEnded(update)) return yield* this.#result(update, place);
+    const call = this.#calls.get(stringAt(update, "toolCallId") ?? "");
+    const { input } = toolOf(update);
+    if (call !== undefined && isObject(input)) Object.assign(call, { arguments: input });
+    yield { kind: "merged", line: place.line };
+  }
+
+  *#result(update: JsonObject, place: Place): Generator<SourceRecord, void, void> {
+    const toolCallId = stringAt(update, "toolCallId") ?? "unknown";
+    const output = objectAt(update, "rawOutput");
+    const seen = stringAt(output ?? {}, "output_for_prompt");
+    const parts = Array.isArray(update.content) ? update.content.filter(isObject) : [];
+    const shown = parts.flatMap((part) => (part.type === "content" ? blocksOf(part.content) : []));
+    const exitCode = numberAt(output ?? {}, "exit_code") ?? 0;
+    const name = this.#calls.get(toolCallId)?.name;
+    const payload = resultPayload({
+      toolCallId,
+      toolName: typeof name === "string" ? name : undefined,
+      content: seen ?? (shown.length > 0 ? shown : toText(update.rawOutput)),
+      isError: update.status === "failed" || exitCode !== 0,
+      details: detailsOf(output, parts),
+    });
+    yield* this.#behind(() => this.#add(place, payload));
+  }
+
+  /** Completes the message that is being written; `turn`: the end of the turn. */
+  *#end(turn: JsonObject = {}): Generator<SourceRecord, void, void> {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    if (pending === undefined) return;
+    const { role, place, blocks, behind } = pending;
+    if (role === "user") yield this.#add(place, userPayload(blocks));
+    else {
+      const usage = usageOf(objectAt(turn, "usage"));
+      const stopReason = blocks.some(({ type }) => type === "toolCall") ? "tool_calls" : stringAt(turn, "stop_reason");
+      yield this.#add(place, replyPayload({ content: blocks, provider: "xai", model: this.#model, usage, stopReason }));
+    }
+    for (const entry of behind) yield entry();
+  }
+}
+
+function toolOf(update: JsonObject): JsonObject {
+  return objectAt(objectAt(update, "_meta") ?? {}, "x.ai/tool") ?? {};
+}
+
+function hasEnded({ status }: JsonObject): boolean {
+  return status === "completed" || status === "failed";
+}
+
+/** The blocks of a content of the protocol. */
+function blocksOf(content: unknown): readonly JsonObject[] {
+  const blocks = toMediaContent(Array.isArray(content) ? content : content === undefined ? [] : [content]);
+  return typeof blocks === "string" ? [{ type: "text", text: blocks }] : blocks;
+}
+
+function usageOf(usage: JsonObject | undefined): JsonObject | undefined {
+  const counts = countsOf(usage, USAGE);
+  if (counts === undefined) return undefined;
+  const { cached_tokens, cache_write_tokens, ...rest } = counts;
+  const ticks = numberAt(usage ?? {}, "costUsdTicks");
+  // A dollar has 10^10 ticks.
+  return { ...rest, input_tokens_details: { cached_tokens, cache_write_tokens }, ...(ticks === undefined ? {} : { cost: ticks / 1e10 }) };
+}
+
+/** The output of a tool without its bytes and the texts that are the result; changes of files. */
+function detailsOf(output: JsonObject | undefined, parts: readonly JsonObject[]): JsonObject {
+  const changes = parts.filter(({ type }) => type === "diff");
+  return { ...without(output ?? {}, ["output", "output_for_prompt"]), ...(changes.length === 0 ? {} : { changes }) };
+}
+
+/** The summary itself is in a file of Grok Build that is not part of the log; the update has its start. */
+function compactionPayload(update: JsonObject): JsonObject {
+  const counts = { tokensBefore: update.tokens_before, tokensAfter: update.tokens_after };
+  const summary = stringAt(update, "summary_preview") || stringAt(update, "summary") || "Grok Build compacted the conversation.";
+  return {
+    ...{ type: "compaction", summary, firstKeptEntryId: null },
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === "number" && count >= 0)),
+    grok: without(update, ["sessionUpdate", "summary_preview", "summary", "tokens_before", "tokens_after"]),
+  };
+}

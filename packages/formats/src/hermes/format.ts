@@ -1,0 +1,212 @@
+import { join } from "node:path";
+import type { SessionId } from "@bough/session-core";
+import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import {
+  isId,
+  isObject,
+  type JsonObject,
+  numberAt,
+  parseArguments,
+  parseJson,
+  parseJsonObject,
+  stringAt,
+  without,
+} from "@bough/session-core/wire";
+import { SourceUnreadableError } from "../errors.js";
+import { foldersBelow } from "../source/agent-folders.js";
+import { derivedId } from "../source/derived-id.js";
+import { EntryChain } from "../source/entry-chain.js";
+import {
+  foreignPayload,
+  hiddenPayload,
+  messagePayload,
+  replyPayload,
+  resultPayload,
+  toMediaContent,
+  userPayload,
+} from "../source/payloads.js";
+import { openDetected, SourceDatabase, tablesOf } from "../source/source-database.js";
+import { SourceFolders } from "../source/source-folders.js";
+import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
+
+/** Sessions of Hermes: the database `state.db` of its home and of each profile. Which columns it has depends on its version. */
+export const hermesFormat: SourceFormat = {
+  name: "hermes",
+  agents: [
+    {
+      name: "Hermes",
+      folders: hermesFolders,
+      files: /^(?:profiles\/[^/]+\/)?state\.db$/,
+      skipped: /^(?!profiles$)[^/]+$|^profiles\/[^/]+\/[^/]+$/,
+      resume: { program: "hermes", args: (sessionId) => ["--resume", sessionId] },
+    },
+  ],
+  detects: (head, folders) => tablesOf(head, folders).has("messages") && isHermes(head.path, folders),
+  sessions: (path, folders = new SourceFolders()) => hermesSessions(path, folders),
+};
+
+function hermesFolders(environment: SourceEnvironment): readonly string[] {
+  const { env, platform } = environment;
+  if (platform === "win32" && env["HERMES_HOME"] === undefined && env["LOCALAPPDATA"] !== undefined)
+    return [join(env["LOCALAPPDATA"], "hermes")];
+  return foldersBelow(environment, "HERMES_HOME", [], ".hermes");
+}
+
+/** The columns of `messages` that no other program of this kind has together. */
+const COLUMNS = ["id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"];
+
+function isHermes(path: string, folders: SourceFolders | undefined): boolean {
+  const columns = folders === undefined ? columnsOf(path) : folders.once(`${path}\nhermes`, () => columnsOf(path));
+  return COLUMNS.every((name) => columns.has(name));
+}
+
+function columnsOf(path: string): ReadonlySet<string> {
+  const database = new SourceDatabase(path, { mostCopiedBytes: 0 });
+  try {
+    return database.columns("messages");
+  } finally {
+    database.close();
+  }
+}
+
+function* hermesSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
+  const database = openDetected(path, folders);
+  try {
+    const sources = sessionRows(database);
+    const kinds = new Map(sources.map((row) => [String(row.id), row]));
+    for (const row of sources) {
+      const header = toHeader(row, kinds);
+      yield { header, revision: revisionOf(database, row), records: () => readSession(path, row, header) };
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** The rows of the sessions, parents before children; of the oldest versions, only their ids. */
+function sessionRows(database: SourceDatabase): readonly JsonObject[] {
+  const known = database.columns("sessions").has("id")
+    ? database.all(`SELECT * FROM sessions ORDER BY ${database.columns("sessions").has("started_at") ? "started_at, " : ""}id`)
+    : [];
+  const ids = new Set(known.map(({ id }) => id));
+  const others = database.all("SELECT session_id AS id, min(timestamp) AS started_at FROM messages GROUP BY session_id ORDER BY min(id)");
+  return [...known, ...others.filter(({ id }) => !ids.has(id))];
+}
+
+function revisionOf(database: SourceDatabase, row: JsonObject): string {
+  const [last] = database.all("SELECT count(*) AS count, max(id) AS last FROM messages WHERE session_id = ?", String(row.id));
+  return [last?.count, last?.last, row.title, row.ended_at, row.message_count].join(" ");
+}
+
+const KNOWN = ["id", "title", "started_at", "parent_session_id", "model_config", "system_prompt"];
+
+function toHeader(row: JsonObject, all: ReadonlyMap<string, JsonObject>): SourceHeader {
+  const parent = stringAt(row, "parent_session_id");
+  // A session that a compression continues ended for it; any other child was started by a call.
+  const before = parent === undefined ? undefined : all.get(parent);
+  const isContinuation =
+    before === undefined || before.end_reason === "compression" || stringAt(row, "source") === stringAt(before, "source");
+  const metadata = Object.fromEntries(Object.entries(without(row, KNOWN)).filter(([, value]) => value !== null && value !== ""));
+  return {
+    sessionId: toId(row),
+    createdAtMs: toMs(row.started_at),
+    cwd: stringAt(row, "cwd"),
+    title: stringAt(row, "title") || undefined,
+    kind: parent === undefined || isContinuation ? "conversation" : "subagent",
+    parent: parent === undefined ? undefined : { sessionId: toId({ id: parent }) },
+    metadata,
+  };
+}
+
+function toId({ id }: JsonObject): SessionId {
+  const own = String(id);
+  return isId(own) ? own : derivedId("hermes", own);
+}
+
+/** Times are seconds since 1970. */
+function toMs(seconds: unknown): number | undefined {
+  return typeof seconds === "number" ? Math.round(seconds * 1000) : undefined;
+}
+
+function* readSession(path: string, row: JsonObject, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
+  const database = new SourceDatabase(path);
+  const chain = new EntryChain(sessionId, createdAtMs);
+  const names = new Map<string, string>();
+  const model = stringAt(row, "model");
+  try {
+    for (const message of database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
+      const line = numberAt(message, "id") ?? 1;
+      yield chain.add({ line, id: `message-${line}`, createdAtMs: toMs(message.timestamp), payload: toPayload(message, model, names) });
+    }
+  } catch (error) {
+    if (!(error instanceof SourceUnreadableError)) throw error;
+    const message = `the rest of the session was left out: ${error.reason}`;
+    yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
+  } finally {
+    database.close();
+  }
+}
+
+/** The start of a message that replaces earlier ones. */
+const SUMMARY = /^\[CONTEXT COMPACTION[^\]]*\]\s*/;
+
+function toPayload(message: JsonObject, model: string | undefined, names: Map<string, string>): JsonObject {
+  const content = contentOf(message);
+  switch (message.role) {
+    case "user": {
+      const text = typeof content === "string" ? content : "";
+      return SUMMARY.test(text)
+        ? { type: "compaction", summary: text.replace(SUMMARY, "").trim(), firstKeptEntryId: null }
+        : userPayload(content);
+    }
+    case "assistant":
+      return replyPayload({ content: replyBlocks(message, content, names), model, stopReason: stringAt(message, "finish_reason") });
+    case "tool": {
+      const toolCallId = stringAt(message, "tool_call_id") ?? stringAt(message, "tool_name") ?? "unknown";
+      return resultPayload({
+        toolCallId,
+        toolName: stringAt(message, "tool_name") ?? names.get(toolCallId),
+        content,
+        isError: isFailure(content),
+      });
+    }
+    case "system":
+      return typeof content === "string" ? messagePayload({ role: "system", content }) : hiddenPayload("hermes.system", content);
+  }
+  return foreignPayload(message, stringAt(message, "role"));
+}
+
+/** A text, or the JSON text of a list of parts. */
+function contentOf({ content }: JsonObject): ReturnType<typeof toMediaContent> {
+  if (typeof content !== "string") return "";
+  const parts = content.startsWith("[{") ? parseJson(content) : undefined;
+  return Array.isArray(parts) && parts.every((part) => isObject(part) && typeof part.type === "string") ? toMediaContent(parts) : content;
+}
+
+/** Tools return a JSON object with `error`, if they failed. */
+function isFailure(content: unknown): boolean {
+  const result = typeof content === "string" && content.startsWith("{") ? parseJsonObject(content) : undefined;
+  return result !== undefined && ((typeof result.error === "string" && result.error !== "") || result.success === false);
+}
+
+function replyBlocks(message: JsonObject, content: ReturnType<typeof toMediaContent>, names: Map<string, string>): readonly JsonObject[] {
+  const thinking = stringAt(message, "reasoning_content") || stringAt(message, "reasoning") || "";
+  const texts = typeof content !== "string" ? content : content === "" ? [] : [{ type: "text", text: content }];
+  const given: unknown = typeof message.tool_calls === "string" ? parseJson(message.tool_calls) : undefined;
+  const calls = Array.isArray(given) ? given.filter(isObject).map((call) => toCall(call, names)) : [];
+  return [...(thinking === "" ? [] : [{ type: "thinking", thinking, ...detailsOf(message) }]), ...texts, ...calls];
+}
+
+/** What providers want back with the thinking, as it is. */
+function detailsOf(message: JsonObject): JsonObject {
+  const names = ["reasoning_details", "codex_reasoning_items", "codex_message_items"];
+  const details = names.flatMap((name) => (stringAt(message, name) ? [[name, message[name]] as const] : []));
+  return details.length === 0 ? {} : { hermes: Object.fromEntries(details) };
+}
+
+function toCall(call: JsonObject, names: Map<string, string>): JsonObject {
+  const called = isObject(call.function) ? call.function : call;
+  const [id, name] = [stringAt(call, "id") ?? stringAt(call, "call_id") ?? "unknown", stringAt(called, "name") ?? "unknown"];
+  names.set(id, name);
+  return { type: "toolCall", id, name, arguments: parseArguments(called.arguments) };
+}

@@ -1,0 +1,106 @@
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
+import { syncSessions } from "../../src/transfer/sync.js";
+import { contextTexts, importedPath, treeLines } from "../world/imported-file.js";
+import { only } from "../world/only.js";
+
+const MESSAGES =
+  "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT, tool_calls TEXT, tool_name TEXT, timestamp REAL, token_count INTEGER, finish_reason TEXT, reasoning_content TEXT)";
+const SESSIONS =
+  "CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, model TEXT, parent_session_id TEXT, started_at REAL, ended_at REAL, end_reason TEXT, title TEXT, input_tokens INTEGER)";
+
+interface Row {
+  readonly session?: string;
+  readonly role: string;
+  readonly content: string | null;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+const CALLS = JSON.stringify([{ id: "c1", type: "function", function: { name: "terminal", arguments: '{"command":"ls"}' } }]);
+
+const ROWS: readonly Row[] = [
+  { role: "user", content: "Fix it" },
+  { role: "assistant", content: "I look.", more: { tool_calls: CALLS, reasoning_content: "Hm.", finish_reason: "tool_calls" } },
+  { role: "tool", content: '{"error":"no"}', more: { tool_call_id: "c1", tool_name: "terminal" } },
+  { role: "assistant", content: "Done.", more: { finish_reason: "stop" } },
+  { session: "s2", role: "user", content: "[CONTEXT COMPACTION — REFERENCE ONLY] All done." },
+  { session: "s2", role: "user", content: "More" },
+];
+
+/** Writes a database of Hermes. `hasSessions`: false for the oldest versions. */
+function writeState(path: string, rows = ROWS, hasSessions = true): string {
+  mkdirSync(dirname(path), { recursive: true });
+  const database = new Database(path);
+  database.exec(MESSAGES);
+  if (hasSessions) {
+    database.exec(SESSIONS);
+    const insert = database.prepare("INSERT INTO sessions VALUES (?, 'cli', 'm', ?, ?, NULL, ?, ?, 7)");
+    insert.run("s1", null, 1_790_000_000.5, "compression", "A title");
+    insert.run("s2", "s1", 1_790_000_100, null, null);
+  }
+  for (const [at, { session = "s1", role, content, more = {} }] of rows.entries()) {
+    const row = { session_id: session, role, content, timestamp: 1_790_000_001 + at, ...more };
+    const names = Object.keys(row);
+    database.prepare(`INSERT INTO messages (${names.join()}) VALUES (${names.map(() => "?").join()})`).run(...Object.values(row));
+  }
+  database.close();
+  return path;
+}
+
+describe("the sessions of Hermes", () => {
+  test("become prompts, replies with thinking and calls, and results; a compression goes on in a session of its own", async () => {
+    const { store, sessions } = await importedPath(writeState(join(tempFolder(), "state.db")));
+    expect(await Promise.all(sessions.map(treeLines))).toEqual([
+      [
+        "message-1 < -: user Fix it",
+        "message-2 < message-1: assistant (Hm.) I look. [terminal c1]",
+        'message-3 < message-2: error c1 {"error":"no"}',
+        "message-4 < message-3: assistant Done.",
+      ],
+      ['message-5 < -: compaction "All done." keeps nothing', "message-6 < message-5: user More"],
+    ]);
+    const { items } = await store.listSessions({});
+    expect(items.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject([
+      { id: "s1", title: "A title", createdAtMs: 1_790_000_000_500, source: { format: "hermes" } },
+      { id: "s2", kind: "conversation", parent: { sessionId: "s1" } },
+    ]);
+    expect(await contextTexts(sessions[1] ?? only(sessions))).toEqual(["All done.", "More"]);
+  });
+
+  test("of a database without a table of sessions are those of its messages", async () => {
+    const { sessions } = await importedPath(writeState(join(tempFolder(), "state.db"), ROWS.slice(0, 2), false));
+    expect(only(sessions).id).toBe("s1");
+  });
+
+  test("are found in its home and in profiles; a sync adds what is new, and skips what is not", async () => {
+    const home = tempFolder();
+    writeState(join(home, ".hermes/state.db"), ROWS.slice(0, 4));
+    writeState(join(home, ".hermes/profiles/work/state.db"), [{ session: "p1", role: "user", content: "Hi" }], false);
+    const store = await openedStore();
+    const sync = async () => only((await syncSessions(store, { environment: { env: {}, home, platform: "linux" } })).agents);
+    expect((await sync()).sessions.map(({ sessionId, entriesAdded }) => [sessionId, entriesAdded])).toEqual([
+      ["p1", 1],
+      ["s1", 4],
+      ["s2", 0],
+    ]);
+    const database = new Database(join(home, ".hermes/state.db"));
+    database.prepare("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s1', 'user', 'Again', 1790000900)").run();
+    database.close();
+    expect((await sync()).sessions.map(({ sessionId, entriesAdded }) => [sessionId, entriesAdded])).toEqual([["s1", 1]]);
+    expect((await sync()).sessions).toEqual([]);
+  });
+
+  test("with values of any kind are read or reported, and a second import adds nothing", async () => {
+    const odd: readonly Row[] = [null, "", "{", "[{", '[{"type":"text","text":"a"}]', "[1]"].flatMap((content) =>
+      ["user", "assistant", "tool", "system", "session_meta"].map((role) => ({ role, content, more: { tool_calls: content } })),
+    );
+    const path = writeState(join(tempFolder(), "state.db"), odd);
+    const { store, sessions } = await importedPath(path);
+    expect((await treeLines(sessions[0] ?? only(sessions))).length).toBe(odd.length);
+    const again = await importedPath(path, store);
+    expect(await Promise.all(again.sessions.map(async (session) => (await treeLines(session)).length))).toContain(odd.length);
+  });
+});
