@@ -7,15 +7,19 @@ import { runAgent } from "./agent-suite.mjs";
 import { claude } from "./agents/claude.mjs";
 import { codex } from "./agents/codex.mjs";
 import { copilot, copilotBefore } from "./agents/copilot.mjs";
+import { droid } from "./agents/droid.mjs";
 import { gemini } from "./agents/gemini.mjs";
+import { grok } from "./agents/grok.mjs";
+import { kimi } from "./agents/kimi.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
+import { qwen } from "./agents/qwen.mjs";
 import { agentTable, NOT_INSTALLED, suiteTable, writeDocument } from "./document.mjs";
 import { postgresSuite } from "./postgres.mjs";
 import { copilotTruncator } from "./vendors/copilot-truncator.mjs";
 import { piPlanner } from "./vendors/pi-planner.mjs";
 
-const AGENTS = [claude, codex, gemini, opencode, copilotBefore, copilot, piMario, pi, ohMyPi];
+const AGENTS = [claude, codex, gemini, opencode, copilotBefore, copilot, piMario, pi, ohMyPi, qwen, kimi, droid, grok];
 
 /** Suites of other programs than agents: `{ name, title, run(seed) }`; `run` resolves with `{ version, result, findings }`. */
 const SUITES = [piPlanner, copilotTruncator, postgresSuite];

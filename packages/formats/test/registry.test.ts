@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AGENT_FILTERS, KNOWN_AGENTS } from "../src/agents.js";
 import { FORMATS } from "../src/registry.js";
@@ -20,4 +22,9 @@ describe("the table of agents", () => {
     const formats = FORMATS.filter(({ agents = [] }) => agents.length > 0).map(({ name }) => name);
     expect([...AGENT_FILTERS].sort()).toEqual([...formats, "bough"].sort());
   });
+});
+
+test.each(["README.md", "docs/formats.md", "packages/formats/README.md"])("each agent is named in %s", (page) => {
+  const text = readFileSync(join(import.meta.dirname, "../../..", page), "utf8").replace(/\s+/g, " ");
+  expect(KNOWN_AGENTS.map(({ name }) => name).filter((name) => !text.includes(name))).toEqual([]);
 });
