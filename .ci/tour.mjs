@@ -30,6 +30,11 @@ const STEPS = [
   },
   { run: ["checkpoints", "lexer"] },
   { text: "Export a branch as Markdown (`-o FILE` writes a file).", run: ["export", "lexer"], lines: 22 },
+  {
+    text: "Import a session of another agent, here Qwen Code with a rewind. The content of the file decides the format.",
+    run: ["import", "packages/formats/test/fixtures/qwen-chat.jsonl"],
+  },
+  { run: ["tree", "leap days", "--width", "100"] },
 ];
 
 function output(command, args, options) {

@@ -93,14 +93,14 @@ function* cursorBubbles() {
   }
 }
 
-function openNew(path, schema) {
+export function openNew(path, schema) {
   const database = new Database(path);
   database.pragma("synchronous = off");
   database.exec(`${schema}; BEGIN`);
   return database;
 }
 
-function close(database) {
+export function close(database) {
   database.exec("COMMIT");
   database.close();
 }

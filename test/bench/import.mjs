@@ -10,6 +10,7 @@ import {
   writeOpencodeFiles,
 } from "./agent-databases.mjs";
 import { parseLines, writeCodexFile, writeCopilotFile, writeCursorTranscript, writeGeminiFile, writeVscodeChat } from "./agent-files.mjs";
+import { writeAntigravityFile, writeDroidFile, writeGrokFile, writeHermesDatabase, writeKimiFile, writeQwenFile } from "./agent-trees.mjs";
 import { alternate, median } from "./measure.mjs";
 import { writeClaudeFile, writePiFile } from "./session-files.mjs";
 
@@ -27,6 +28,12 @@ const FORMATS = [
   ["a Cursor chat (SQLite)", writeCursorChat, parseRows],
   ["a Cursor editor (SQLite)", writeCursorEditor, parseRows],
   ["an opencode database (SQLite)", writeOpencodeDatabase, parseRows],
+  ["a Qwen Code chat", writeQwenFile, parseLines],
+  ["a Kimi Code journal", writeKimiFile, parseLines],
+  ["a Droid session", writeDroidFile, parseLines],
+  ["an Antigravity transcript", writeAntigravityFile, parseLines],
+  ["a Grok Build log", writeGrokFile, parseLines],
+  ["a Hermes database (SQLite)", writeHermesDatabase, parseRows],
   ["a session of opencode 1.1 (JSON files)", writeOpencodeFiles, parseFolder],
 ];
 

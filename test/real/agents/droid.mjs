@@ -1,4 +1,4 @@
-// Droid (Factory): a tree of messages with Anthropic's blocks below ~/.factory/sessions. It writes the use of a session, not of each request.
+// Droid (Factory) resumes sessions only with an account. A tree of messages with Anthropic's blocks below ~/.factory/sessions. It writes the use of a session, not of each request.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
@@ -27,20 +27,11 @@ export const droid = {
   },
 
   steps(home, { program }) {
-    const ids = [];
-    const run = async (prompt, ...args) => {
-      await home.run([program, "exec", "--skip-permissions-unsafe", "-m", "custom:scripted-0", ...args, prompt]);
-      ids.push(
-        ...sessions(home)
-          .map(idOf)
-          .filter((id) => !ids.includes(id)),
-      );
-    };
+    const run = (prompt) => home.run([program, "exec", "--skip-permissions-unsafe", "-m", "custom:scripted-0", prompt]);
     return {
       "a turn with calls": () => run("PROMPT-1 CHAIN[3]"),
-      "calls in one reply, resumed": () => run("PROMPT-2 PAIR", "--session-id", ids[0]),
-      "a turn, resumed again": () => run("PROMPT-3", "--session-id", ids[0]),
-      "another session": () => run("PROMPT-4 CHAIN[2]"),
+      "calls in one reply": () => run("PROMPT-2 PAIR"),
+      "another session": () => run("PROMPT-3 CHAIN[2]"),
     };
   },
 

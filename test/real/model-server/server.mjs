@@ -83,6 +83,8 @@ async function answer({ url, method, body, response, exchanges, unknown, pauseMs
 function sideAnswer(url) {
   if (/count_?tokens/i.test(url)) return { input_tokens: 1000, totalTokens: 1000 };
   if (/\/models(\?|$)/.test(url)) return { object: "list", data: [{ id: "scripted-model", object: "model" }], models: [] };
+  // Grok Build asks if the server is there.
+  if (url === "/") return {};
   return undefined;
 }
 

@@ -23,7 +23,7 @@ import { SourceFolders } from "../source/source-folders.js";
 import { type SourceFormat, tryRead } from "../source/source-format.js";
 import { TreeConversation, type TreeReading, type TreeRecord } from "../source/tree-log.js";
 
-/** Sessions of Droid (Factory): `<session>.jsonl` with Anthropic's blocks, and `<session>.settings.json` with its model and tokens. */
+/** Sessions of Droid (Factory): `<session>.jsonl` with Anthropic's blocks, and `<session>.settings.json` with its model. */
 export const droidFormat: SourceFormat = {
   name: "droid",
   agents: [
@@ -59,7 +59,7 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   const sessionId = isId(own) ? own : derivedId("droid", own);
   const file = settingsOf(path);
   const read = () => parseJsonObject(readStart(file, SETTINGS_BYTES).toString("utf8"));
-  const settings = (folders.has(file) ? tryRead(file, "its model and tokens were left out", read).value : undefined) ?? {};
+  const settings = (folders.has(file) ? tryRead(file, "its model was left out", read).value : undefined) ?? {};
   const [caller, toolCallId] = [stringAt(start, "callingSessionId"), stringAt(start, "callingToolUseId")];
   const title = stringAt(start, "sessionTitle") ?? stringAt(start, "title");
   const header: SourceHeader = {
@@ -69,7 +69,7 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
     title: title === "" ? undefined : title,
     kind: caller === undefined ? "conversation" : "subagent",
     parent: caller !== undefined && isId(caller) ? { sessionId: caller, toolCallId } : undefined,
-    metadata: { ...without(start, KNOWN), settings: without(settings, ["tags"]) },
+    metadata: without(start, KNOWN),
   };
   const model = stringAt(settings, "model");
   const log = readRecordLog(

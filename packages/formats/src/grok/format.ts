@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
 import { readHeadOnce } from "../source/json-lines.js";
@@ -32,16 +32,8 @@ function isUpdate({ params }: JsonObject): boolean {
 
 const SUMMARY_BYTES = 1 << 20;
 
-const KNOWN = [
-  "info",
-  "created_at",
-  "updated_at",
-  "last_active_at",
-  "session_summary",
-  "generated_title",
-  "num_messages",
-  "num_chat_messages",
-];
+/** Members of the summary that do not change. */
+const KEPT = ["session_kind", "agent_name", "sandbox_profile", "git_root_dir", "git_remotes", "head_branch", "forked_at"];
 
 function toSession(path: string, folders: SourceFolders): SourceSession {
   const file = join(dirname(path), "summary.json");
@@ -62,7 +54,7 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
     title: stringAt(summary, "generated_title") || stringAt(summary, "session_summary") || undefined,
     kind: isSubagent ? "subagent" : "conversation",
     parent: parent !== undefined && isId(parent) ? { sessionId: parent } : undefined,
-    metadata: without(summary, KNOWN),
+    metadata: Object.fromEntries(KEPT.flatMap((name) => (summary[name] === undefined ? [] : [[name, summary[name]]]))),
   };
   const model = stringAt(summary, "current_model_id");
   return { header, path, ...readRecordLog(path, (state) => new AcpConversation(sessionId, header.createdAtMs ?? 0, model, state)) };

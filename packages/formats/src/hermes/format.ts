@@ -1,17 +1,7 @@
 import { join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import {
-  isId,
-  isObject,
-  type JsonObject,
-  numberAt,
-  parseArguments,
-  parseJson,
-  parseJsonObject,
-  stringAt,
-  without,
-} from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, numberAt, parseArguments, parseJson, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { SourceUnreadableError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
@@ -98,7 +88,8 @@ function revisionOf(database: SourceDatabase, row: JsonObject): string {
   return [last?.count, last?.last, row.title, row.ended_at, row.message_count].join(" ");
 }
 
-const KNOWN = ["id", "title", "started_at", "parent_session_id", "model_config", "system_prompt"];
+/** Columns that do not change while a session goes on. */
+const KEPT = ["source", "user_id", "chat_id", "model", "billing_provider"];
 
 function toHeader(row: JsonObject, all: ReadonlyMap<string, JsonObject>): SourceHeader {
   const parent = stringAt(row, "parent_session_id");
@@ -106,7 +97,7 @@ function toHeader(row: JsonObject, all: ReadonlyMap<string, JsonObject>): Source
   const before = parent === undefined ? undefined : all.get(parent);
   const isContinuation =
     before === undefined || before.end_reason === "compression" || stringAt(row, "source") === stringAt(before, "source");
-  const metadata = Object.fromEntries(Object.entries(without(row, KNOWN)).filter(([, value]) => value !== null && value !== ""));
+  const metadata = Object.fromEntries(KEPT.flatMap((name) => (typeof row[name] === "string" ? [[name, row[name]]] : [])));
   return {
     sessionId: toId(row),
     createdAtMs: toMs(row.started_at),

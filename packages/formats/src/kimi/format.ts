@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
 import { agentSessionId, derivedId } from "../source/derived-id.js";
 import { readHeadOnce, readJsonLines } from "../source/json-lines.js";
@@ -64,7 +64,7 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   };
   const header: SourceHeader = isSubagent
     ? { ...facts, ...agentHeader(path, sessionId, agent, folders) }
-    : { ...facts, sessionId, title, kind: "conversation", metadata: without(state, [...KNOWN, "agents"]) };
+    : { ...facts, sessionId, title, kind: "conversation", metadata: { protocol: first.protocol_version } };
   const log = readRecordLog(path, (earlier) => new KimiConversation(header.sessionId, header.createdAtMs ?? 0, isSubagent, earlier));
   const isNamed = !isSubagent && state.isCustomTitle === true && title !== undefined;
   return {
@@ -77,8 +77,6 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
     },
   };
 }
-
-const KNOWN = ["id", "title", "isCustomTitle", "createdAt", "updatedAt", "cwd", "workDir", "lastPrompt", "lastTurnReason"];
 
 function agentHeader(
   path: string,

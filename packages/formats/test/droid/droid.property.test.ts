@@ -32,7 +32,7 @@ describe("a session of Droid", () => {
     expect(await contextTexts(only(sessions))).toEqual(["All done.", "Yes", "Good.", "More"]);
   });
 
-  test("has its model, its title and the settings beside it; a title that a person gave is the user's", async () => {
+  test("has its title, and the model in the settings beside it; a title that a person gave is the user's", async () => {
     const folder = tempFolder();
     const path = join(folder, `${SESSION}.jsonl`);
     writeFileSync(
@@ -43,13 +43,12 @@ describe("a session of Droid", () => {
         reply("a1", "u1", text("Yes.")),
       ]),
     );
-    writeFileSync(path.replace(".jsonl", ".settings.json"), JSON.stringify({ model: "m", tokenUsage: { inputTokens: 7 } }));
+    writeFileSync(path.replace(".jsonl", ".settings.json"), JSON.stringify({ model: "m" }));
     const session = only((await importedPath(path)).sessions);
     expect(await session.record()).toMatchObject({
       title: "Mine",
       titleSource: "user",
       cwd: "/work",
-      metadata: { settings: { tokenUsage: { inputTokens: 7 } } },
     });
     expect(await session.entry("a1")).toMatchObject({ parentId: "u1", message: { model: "glm" } });
     expect(await session.entry("u1")).toMatchObject({ parentId: null });
