@@ -155,6 +155,11 @@ export class AcpConversation implements LogConversation {
 
   *#prompt(update: JsonObject, place: Place): Generator<SourceRecord, void, void> {
     const meta = objectAt(update, "_meta") ?? {};
+    // A command of the program, which no model reads.
+    if (meta.hostTurn === true) {
+      yield* this.#end();
+      return yield this.#add(place, notePayload("grok.command", update.content));
+    }
     const index = numberAt(meta, "promptIndex");
     const isNew = this.#pending?.role !== "user" || this.#pending.key !== index;
     const pending = yield* this.#open("user", index, place);
@@ -166,10 +171,10 @@ export class AcpConversation implements LogConversation {
 
   /** A prompt whose number was used before replaces that one and what follows it. */
   #startPrompt(index: number | undefined): void {
-    const number = index ?? (this.#prompts.at(-1)?.index ?? -1) + 1;
-    const undone = this.#prompts.find((prompt) => prompt.index >= number);
+    if (index === undefined) return;
+    const undone = this.#prompts.find((prompt) => prompt.index >= index);
     if (undone !== undefined) this.#chain.moveTo(undone.before);
-    this.#prompts = [...this.#prompts.filter((prompt) => prompt.index < number), { index: number, before: this.#chain.leafId }];
+    this.#prompts = [...this.#prompts.filter((prompt) => prompt.index < index), { index, before: this.#chain.leafId }];
   }
 
   *#chunk(update: JsonObject, isThought: boolean, meta: JsonObject, place: Place): Generator<SourceRecord, void, void> {

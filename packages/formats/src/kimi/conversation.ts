@@ -19,7 +19,7 @@ import type { LogConversation } from "../source/record-log.js";
 
 /** Records that repeat what others say, or that say how a request was made: tools, their schemas, limits. */
 const REPEATED =
-  /^(?:metadata|turn\.(?:prompt|steer|ended)|prompt\.completed|llm\.tools_snapshot|usage\.record|token_counting\..+|plugin\.session_start|runtime\.set_binding|tools\..+|agent\.(?:message\.appended|turn\..+)|context\.undone)$/;
+  /^(?:metadata|turn\.(?:prompt|steer|ended)|prompt\.completed|llm\.tools_snapshot|full_compaction\..+|token_counting\..+|plugin\.session_start|runtime\.set_binding|tools\..+|agent\.(?:message\.appended|turn\..+)|context\.undone)$/;
 
 const NOTES = /^(?:turn\.cancel|permission\..+|plan.*|todo.*|goal.*|swarm.*)$/;
 
@@ -53,6 +53,11 @@ export class KimiConversation implements LogConversation {
   readonly #isSubagent: boolean;
   readonly #chain: EntryChain;
   #anchors: readonly Anchor[];
+  /** The messages of the user that the last compaction kept. */
+  #kept: readonly EntryId[];
+  /** The usage of the request for a summary, and true while one is made. */
+  #summaryUsage: JsonObject | undefined;
+  #isSummarizing: boolean;
   #model: { readonly provider?: string | undefined; readonly model?: string | undefined };
   #prompt: string | undefined;
   #names = new Map<string, string>();
@@ -63,6 +68,9 @@ export class KimiConversation implements LogConversation {
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = { provider: stringAt(state, "provider"), model: stringAt(state, "model") };
     this.#prompt = stringAt(state, "prompt");
+    this.#kept = Array.isArray(state.kept) ? state.kept.map(String) : [];
+    this.#summaryUsage = objectAt(state, "summaryUsage");
+    this.#isSummarizing = state.isSummarizing === true;
     const anchors = Array.isArray(state.anchors) ? state.anchors.filter(isObject) : [];
     this.#anchors = anchors.map((one) => ({
       line: numberAt(one, "line") ?? 0,
@@ -76,7 +84,18 @@ export class KimiConversation implements LogConversation {
   }
 
   get state(): JsonObject {
-    return { chain: this.#chain.state, ...this.#model, prompt: this.#prompt, anchors: this.#anchors };
+    return {
+      chain: this.#chain.state,
+      ...this.#model,
+      ...this.#summaryState,
+      prompt: this.#prompt,
+      anchors: this.#anchors,
+      kept: this.#kept,
+    };
+  }
+
+  get #summaryState(): JsonObject {
+    return this.#isSummarizing ? { isSummarizing: true, summaryUsage: this.#summaryUsage } : {};
   }
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
@@ -100,11 +119,17 @@ export class KimiConversation implements LogConversation {
         yield* this.#endStep();
         this.#chain.moveTo(null);
         this.#anchors = [];
+        this.#kept = [];
+        return yield { kind: "merged", line };
+      case "usage.record":
+        if (this.#isSummarizing) this.#summaryUsage = countsOf(objectAt(record, "usage"), USAGE);
         return yield { kind: "merged", line };
       case "context.apply_compaction":
         yield* this.#endStep();
         return yield* this.#compaction(record, line, createdAtMs);
       case "llm.request":
+        this.#isSummarizing = record.kind === "compaction";
+        this.#summaryUsage = undefined;
         this.#model = { provider: stringAt(record, "provider"), model: stringAt(record, "model") ?? this.#model.model };
         return yield { kind: "merged", line };
       case "config.update":
@@ -268,9 +293,9 @@ export class KimiConversation implements LogConversation {
 
   /** A compaction. It keeps messages of the user, the first and the last ones, before the summary. */
   *#compaction(record: JsonObject, line: number, createdAtMs: number | undefined): Generator<SourceRecord, void, void> {
-    const summary = stringAt(record, "contextSummary") ?? toText(record.summary);
+    const summary = stringAt(record, "summary") || stringAt(record, "contextSummary") || toText(objectAt(record, "summary")?.content);
     if (summary === "") return yield this.#add(line, createdAtMs, foreignPayload(record));
-    const ids = this.#anchors.map(({ id }) => id);
+    const ids = [...this.#kept, ...this.#anchors.map(({ id }) => id)];
     const count = Math.min(numberAt(record, "keptUserMessageCount") ?? 0, ids.length);
     const head = Math.min(numberAt(record, "keptHeadUserMessageCount") ?? 0, count);
     const kept = [...ids.slice(0, head), ...ids.slice(ids.length - (count - head))];
@@ -281,9 +306,13 @@ export class KimiConversation implements LogConversation {
       ...{ type: "compaction", summary, firstKeptEntryId: kept[0] ?? null },
       ...(kept.length === 0 ? {} : { keptEntryIds: [...kept, null] }),
       ...Object.fromEntries(counts),
-      kimi: without(record, ["type", "time", "agentId", "summary", "contextSummary", "tokensBefore", "tokensAfter"]),
+      ...(this.#summaryUsage === undefined ? {} : { usage: this.#summaryUsage }),
+      kimi: without(record, ["type", "time", "agentId", "summary", "contextSummary", "tokensBefore", "tokensAfter", "wireLines"]),
     });
     this.#anchors = [];
+    this.#kept = kept;
+    this.#isSummarizing = false;
+    this.#summaryUsage = undefined;
   }
 }
 

@@ -79,6 +79,8 @@ export const EVERYTHING = [
   ended(1000),
   update("plan", { entries: [] }),
   update("auto_compact_completed", { tokens_before: 900, tokens_after: 90, summary_preview: "All done." }),
+  update("user_message_chunk", { content: { type: "text", text: "/compact" }, _meta: { hostTurn: true } }),
+  ended(10),
   prompt(2, "More"),
   chunk("Sure.", 5),
 ];

@@ -24,8 +24,9 @@ describe("a session of Grok Build", () => {
       "#9 < #8: assistant Good.",
       "#10 < #9: custom grok.plan",
       '#11 < #10: compaction "All done." keeps nothing',
-      "#12 < #11: user More",
-      "#13 < #12: assistant Sure.",
+      "#12 < #11: custom grok.command",
+      "#13 < #12: user More",
+      "#14 < #13: assistant Sure.",
     ]);
     expect(await contextTexts(only(sessions))).toEqual(["All done.", "More", "Sure."]);
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { tempFolder } from "../../../session-core/test/world/stores.js";
+import { collected, tempFolder } from "../../../session-core/test/world/stores.js";
 import { kimiFormat } from "../../src/kimi/format.js";
 import { contextTexts, importedFile, importedPath, treeLines } from "../world/imported-file.js";
 import { nothingIsLost } from "../world/mutated-files.js";
@@ -43,6 +43,16 @@ describe("a session of Kimi Code", () => {
   test("keeps the user's messages that a compaction kept, before its summary", async () => {
     const { sessions } = await importedFile(PATH, EVERYTHING);
     expect(await contextTexts(only(sessions))).toEqual(["Yes", "All done.", "More", "Well", "Again", "Sure."]);
+  });
+
+  test("a later compaction may keep messages that an earlier one kept; each has the usage of its request", async () => {
+    const end = EVERYTHING.findIndex(({ type }) => type === "context.apply_compaction") + 1;
+    const [before, after] = [EVERYTHING.slice(0, end), EVERYTHING.slice(end)];
+    const again = before.slice(-4).map((line) => ({ ...line, keptUserMessageCount: 2 }));
+    const { sessions } = await importedFile(PATH, [...before, after[0] ?? {}, ...again]);
+    expect(await contextTexts(only(sessions))).toEqual(["Yes", "More", "All done."]);
+    const compactions = (await collected(only(sessions).entries())).filter(({ type }) => type === "compaction");
+    expect(compactions).toMatchObject([{ usage: { input: 1008, output: 28 } }, { usage: { input: 1008, output: 28 } }]);
   });
 
   test("has tokens, model and end of a reply from its last record, once", async () => {
