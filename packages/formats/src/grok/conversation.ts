@@ -114,6 +114,10 @@ export class AcpConversation implements LogConversation {
       case "turn_completed":
         yield* this.#end(update);
         return yield { kind: "merged", line };
+      case "rewind_marker":
+        yield* this.#end();
+        this.#rewind(numberAt(update, "target_prompt_index"));
+        return yield { kind: "merged", line };
       case "auto_compact_completed":
         yield* this.#end();
         return yield this.#add(place, compactionPayload(update));
@@ -124,6 +128,7 @@ export class AcpConversation implements LogConversation {
 
   *finish(): Generator<SourceRecord, void, void> {
     yield* this.#end();
+    yield* this.#chain.movedLeaf();
   }
 
   /** An event is named after the session in which it happened. */
@@ -172,9 +177,15 @@ export class AcpConversation implements LogConversation {
   /** A prompt whose number was used before replaces that one and what follows it. */
   #startPrompt(index: number | undefined): void {
     if (index === undefined) return;
+    this.#rewind(index);
+    this.#prompts = [...this.#prompts, { index, before: this.#chain.leafId }];
+  }
+
+  /** Goes back to the state before a prompt; nothing if it was not written. */
+  #rewind(index = Number.POSITIVE_INFINITY): void {
     const undone = this.#prompts.find((prompt) => prompt.index >= index);
     if (undone !== undefined) this.#chain.moveTo(undone.before);
-    this.#prompts = [...this.#prompts.filter((prompt) => prompt.index < index), { index, before: this.#chain.leafId }];
+    this.#prompts = this.#prompts.filter((prompt) => prompt.index < index);
   }
 
   *#chunk(update: JsonObject, isThought: boolean, meta: JsonObject, place: Place): Generator<SourceRecord, void, void> {

@@ -58,6 +58,8 @@ export class KimiConversation implements LogConversation {
   /** The usage of the request for a summary, and true while one is made. */
   #summaryUsage: JsonObject | undefined;
   #isSummarizing: boolean;
+  /** The line of the undo that the last switch repeats. */
+  #switchedUndo: number | undefined;
   #model: { readonly provider?: string | undefined; readonly model?: string | undefined };
   #prompt: string | undefined;
   #names = new Map<string, string>();
@@ -71,6 +73,7 @@ export class KimiConversation implements LogConversation {
     this.#kept = Array.isArray(state.kept) ? state.kept.map(String) : [];
     this.#summaryUsage = objectAt(state, "summaryUsage");
     this.#isSummarizing = state.isSummarizing === true;
+    this.#switchedUndo = numberAt(state, "switchedUndo");
     const anchors = Array.isArray(state.anchors) ? state.anchors.filter(isObject) : [];
     this.#anchors = anchors.map((one) => ({
       line: numberAt(one, "line") ?? 0,
@@ -91,6 +94,7 @@ export class KimiConversation implements LogConversation {
       prompt: this.#prompt,
       anchors: this.#anchors,
       kept: this.#kept,
+      switchedUndo: this.#switchedUndo,
     };
   }
 
@@ -109,10 +113,12 @@ export class KimiConversation implements LogConversation {
         return yield* this.#event(objectAt(record, "event") ?? {}, record, line, createdAtMs);
       case "context.undo":
         yield* this.#endStep();
-        this.#undo(numberAt(record, "count") ?? 0);
+        // Newer versions write a switch to another branch before it, which says the same.
+        if (line !== this.#switchedUndo) this.#undo(numberAt(record, "count") ?? 0);
         return yield { kind: "merged", line };
       case "agent.switched":
         yield* this.#endStep();
+        this.#switchedUndo = numberAt(record, "legacyUndoLine");
         this.#goOnAfter(numberAt(objectAt(record, "base") ?? {}, "line") ?? line);
         return yield { kind: "merged", line };
       case "context.clear":
@@ -143,6 +149,7 @@ export class KimiConversation implements LogConversation {
 
   *finish(): Generator<SourceRecord, void, void> {
     yield* this.#endStep();
+    yield* this.#chain.movedLeaf();
   }
 
   #add(line: number, createdAtMs: number | undefined, payload: JsonObject, id?: string): SourceRecord {

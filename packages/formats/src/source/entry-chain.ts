@@ -1,5 +1,5 @@
 import type { EntryId, SessionId } from "@bough/session-core";
-import type { SourceEntry } from "@bough/session-core/engine";
+import type { SourceEntry, SourceRecord } from "@bough/session-core/engine";
 import { type EntryReference, isId, type JsonObject, numberAt, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "./derived-id.js";
 
@@ -27,6 +27,8 @@ export class EntryChain {
   readonly #sessionId: SessionId;
   #leafId: EntryId | null;
   #lastMs: number;
+  /** True if no entry was added since the last move: an import puts the leaf at the last entry, unless a record says otherwise. */
+  #hasMoved = false;
 
   /** `state`: that of an earlier reading of the same session. */
   constructor(sessionId: SessionId, startMs: number, state: JsonObject = {}) {
@@ -58,6 +60,7 @@ export class EntryChain {
     const parentId = this.#leafId;
     this.#lastMs = entry.createdAtMs ?? this.#lastMs;
     this.#leafId = id;
+    this.#hasMoved = false;
     const { line, payload, origin } = entry;
     const copied = origin === undefined ? {} : { origin };
     const added = { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload, ...copied } as const;
@@ -67,5 +70,11 @@ export class EntryChain {
   /** Continues behind this entry; null: before the first one. */
   moveTo(id: EntryId | null): void {
     this.#leafId = id;
+    this.#hasMoved = true;
+  }
+
+  /** Where the leaf is, if this reading moved it and added no entry since. */
+  *movedLeaf(): Generator<SourceRecord, void, void> {
+    if (this.#hasMoved) yield { kind: "leaf", name: "main", entryId: this.#leafId };
   }
 }

@@ -74,6 +74,7 @@ export const EVERYTHING = [
   prompt(1, "No"),
   chunk("Why?", 3),
   ended(1000),
+  update("rewind_marker", { target_prompt_index: 1 }),
   prompt(1, "Yes"),
   chunk("Good.", 4),
   ended(1000),

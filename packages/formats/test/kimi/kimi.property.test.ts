@@ -68,6 +68,17 @@ describe("a session of Kimi Code", () => {
     });
   });
 
+  test("an undo that a switch repeats counts once, and at the end of the file it places the leaf", async () => {
+    const turns = [said("msg_1", "one"), said("msg_2", "two"), said("msg_3", "three")];
+    const undo = [
+      record("agent.switched", { base: { branch: "main", line: 3 }, turns: 1, legacyUndoLine: 6 }),
+      record("context.undo", { count: 1 }),
+    ];
+    const { sessions } = await importedFile(PATH, [METADATA, ...turns, ...undo]);
+    expect(only(sessions).leafId).toBe("msg_2");
+    expect((await tree([METADATA, ...turns, ...undo, said("msg_4", "four")])).at(-1)).toBe("msg_4 < msg_2: user four");
+  });
+
   test("a switch to another branch goes on where the branch begins", async () => {
     const switched = record("agent.switched", { branch: "b", base: { branch: "main", line: 4 } });
     const first = [METADATA, said("msg_1", "one"), begin("s1"), text("1"), end("s1"), said("msg_2", "two")];

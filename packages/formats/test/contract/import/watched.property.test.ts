@@ -248,6 +248,9 @@ describe("a watched store is equal to one into which the complete files are impo
     const rewinds = [
       [LOGS["Gemini CLI"], [gemini.user("z", "no"), { $rewindTo: "z" }]],
       [LOGS.Codex, [codex.message("user", "no"), codex.rollback(1)]],
+      [LOGS["Kimi Code"], [kimi.said("msg_9", "no"), kimi.record("context.undo", { count: 1 })]],
+      [LOGS["Grok Build"], [grok.ended(1), grok.prompt(3, "no"), grok.update("rewind_marker", { target_prompt_index: 3 })]],
+      [LOGS["Qwen Code"], [qwen.user("z", "c9", "no"), qwen.system("w9", "c9", "rewind")]],
     ] as const;
     for (const [[path, lines], end] of rewinds) {
       const content = jsonl([...lines, ...end]);
