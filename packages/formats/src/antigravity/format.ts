@@ -21,13 +21,7 @@ function antigravityAgent(name: string, folder: string): SourceAgent {
  */
 export const antigravityFormat: SourceFormat = {
   name: "antigravity",
-  agents: [
-    {
-      ...antigravityAgent("Antigravity CLI", "antigravity-cli"),
-      resume: { program: "agy", args: (sessionId) => ["--conversation", sessionId] },
-    },
-    antigravityAgent("Antigravity", "antigravity"),
-  ],
+  agents: [antigravityAgent("Antigravity CLI", "antigravity-cli"), antigravityAgent("Antigravity", "antigravity")],
   detects: ({ records }) => records.some(isStep),
   isPart: (path, folders) => basename(path) === "transcript.jsonl" && folders.has(join(dirname(path), "transcript_full.jsonl")),
   sessions: (path, folders = new SourceFolders()) => [toSession(path, folders)],

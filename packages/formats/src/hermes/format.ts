@@ -28,7 +28,6 @@ export const hermesFormat: SourceFormat = {
       folders: hermesFolders,
       files: /^(?:profiles\/[^/]+\/)?state\.db$/,
       skipped: /^(?!profiles$)[^/]+$|^profiles\/[^/]+\/[^/]+$/,
-      resume: { program: "hermes", args: (sessionId) => ["--resume", sessionId] },
     },
   ],
   detects: (head, folders) => tablesOf(head, folders).has("messages") && isHermes(head.path, folders),
