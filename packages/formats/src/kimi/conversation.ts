@@ -35,6 +35,8 @@ interface Anchor {
   readonly line: number;
   readonly before: EntryId | null;
   readonly id: EntryId;
+  /** False for a message in the middle of a turn, which an undo does not count. */
+  readonly isTurn: boolean;
 }
 
 /** A request to the model whose reply is being written. */
@@ -79,6 +81,7 @@ export class KimiConversation implements LogConversation {
       line: numberAt(one, "line") ?? 0,
       before: stringAt(one, "before") ?? null,
       id: stringAt(one, "id") ?? "",
+      isTurn: one.isTurn !== false,
     }));
   }
 
@@ -177,7 +180,7 @@ export class KimiConversation implements LogConversation {
     switch (message.role) {
       case "user": {
         if (isTyped(origin) || (this.#isSubagent && origin.kind === "system_trigger"))
-          return yield* this.#prompted(content, line, createdAtMs, id);
+          return yield* this.#prompted(content, line, createdAtMs, id, origin.inTurn !== true);
         const kind = stringAt(origin, "kind") ?? "message";
         return yield* this.#behind(() => this.#add(line, createdAtMs, hiddenPayload(`kimi.${kind}`, content), id));
       }
@@ -199,11 +202,12 @@ export class KimiConversation implements LogConversation {
     line: number,
     createdAtMs: number | undefined,
     id: string | undefined,
+    isTurn: boolean,
   ): Generator<SourceRecord, void, void> {
     yield* this.#behind(() => {
       const before = this.#chain.leafId;
       const entry = this.#chain.add({ line, id, createdAtMs, payload: userPayload(content) });
-      this.#anchors = [...this.#anchors, { line, before, id: entry.id }];
+      this.#anchors = [...this.#anchors, { line, before, id: entry.id, isTurn }];
       return entry;
     });
   }
@@ -283,7 +287,8 @@ export class KimiConversation implements LogConversation {
   }
 
   #undo(count: number): void {
-    const target = count < 1 ? undefined : this.#anchors.at(-Math.min(count, this.#anchors.length));
+    const turns = this.#anchors.filter(({ isTurn }) => isTurn);
+    const target = count < 1 ? undefined : turns.at(-Math.min(count, turns.length));
     if (target !== undefined) this.#backTo(target);
   }
 
@@ -323,7 +328,7 @@ export class KimiConversation implements LogConversation {
   }
 }
 
-function isTyped({ kind, trigger, inTurn: _ }: JsonObject): boolean {
+function isTyped({ kind, trigger }: JsonObject): boolean {
   return kind === undefined || kind === "user" || ((kind === "skill_activation" || kind === "plugin_command") && trigger === "user-slash");
 }
 

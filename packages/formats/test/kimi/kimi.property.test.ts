@@ -79,6 +79,12 @@ describe("a session of Kimi Code", () => {
     expect((await tree([METADATA, ...turns, ...undo, said("msg_4", "four")])).at(-1)).toBe("msg_4 < msg_2: user four");
   });
 
+  test("an undo does not count messages that the user sent in the middle of a turn", async () => {
+    const turns = [said("msg_1", "one"), said("msg_2", "two"), said("msg_3", "also", { kind: "user", inTurn: true })];
+    const lines = await tree([METADATA, ...turns, record("context.undo", { count: 1 }), said("msg_4", "four")]);
+    expect(lines.at(-1)).toBe("msg_4 < msg_1: user four");
+  });
+
   test("a switch to another branch goes on where the branch begins", async () => {
     const switched = record("agent.switched", { branch: "b", base: { branch: "main", line: 4 } });
     const first = [METADATA, said("msg_1", "one"), begin("s1"), text("1"), end("s1"), said("msg_2", "two")];
