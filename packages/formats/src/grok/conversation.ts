@@ -61,6 +61,8 @@ interface Pending {
 interface Prompt {
   readonly index: number;
   readonly before: EntryId | null;
+  /** Its entry; empty until it is written. */
+  readonly id: EntryId;
 }
 
 /**
@@ -75,12 +77,23 @@ export class AcpConversation implements LogConversation {
   readonly #calls = new Map<string, JsonObject>();
   #pending: Pending | undefined;
 
-  constructor(sessionId: SessionId, startMs: number, model: string | undefined, state: JsonObject = {}) {
+  /** The file with the history that the last compaction left. */
+  #checkpoint: string | undefined;
+  readonly #readCheckpoint: (file: string) => JsonObject | undefined;
+
+  /** `readCheckpoint` reads a file beside the log. */
+  constructor({ sessionId, startMs, model, readCheckpoint = () => undefined }: AcpOptions, state: JsonObject = {}) {
     this.#sessionId = sessionId;
+    this.#readCheckpoint = readCheckpoint;
+    this.#checkpoint = stringAt(state, "checkpoint");
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model") ?? model;
     const prompts = Array.isArray(state.prompts) ? state.prompts.filter(isObject) : [];
-    this.#prompts = prompts.map((one) => ({ index: numberAt(one, "index") ?? 0, before: stringAt(one, "before") ?? null }));
+    this.#prompts = prompts.map((one) => ({
+      index: numberAt(one, "index") ?? 0,
+      before: stringAt(one, "before") ?? null,
+      id: stringAt(one, "id") ?? "",
+    }));
   }
 
   get isPending(): boolean {
@@ -88,7 +101,7 @@ export class AcpConversation implements LogConversation {
   }
 
   get state(): JsonObject {
-    return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts };
+    return { chain: this.#chain.state, model: this.#model, prompts: this.#prompts, checkpoint: this.#checkpoint };
   }
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
@@ -118,9 +131,12 @@ export class AcpConversation implements LogConversation {
         yield* this.#end();
         this.#rewind(numberAt(update, "target_prompt_index"));
         return yield { kind: "merged", line };
+      case "compaction_checkpoint":
+        this.#checkpoint = stringAt(update, "checkpoint_file");
+        return yield { kind: "merged", line };
       case "auto_compact_completed":
         yield* this.#end();
-        return yield this.#add(place, compactionPayload(update));
+        return yield this.#add(place, this.#compaction(update));
     }
     if (REPEATED.test(kind)) yield { kind: "merged", line };
     else yield* this.#behind(() => this.#add(place, notePayload(`grok.${kind}`, without(update, ["sessionUpdate"]))));
@@ -178,7 +194,7 @@ export class AcpConversation implements LogConversation {
   #startPrompt(index: number | undefined): void {
     if (index === undefined) return;
     this.#rewind(index);
-    this.#prompts = [...this.#prompts, { index, before: this.#chain.leafId }];
+    this.#prompts = [...this.#prompts, { index, before: this.#chain.leafId, id: "" }];
   }
 
   /** Goes back to the state before a prompt; nothing if it was not written. */
@@ -252,20 +268,60 @@ export class AcpConversation implements LogConversation {
     yield* this.#behind(() => this.#add(place, payload));
   }
 
+  /** A compaction: its summary is in the file of its checkpoint, with the prompts that stay before it. */
+  #compaction(update: JsonObject): JsonObject {
+    const history = readHistory(this.#checkpoint === undefined ? undefined : this.#readCheckpoint(this.#checkpoint));
+    this.#checkpoint = undefined;
+    const kept = history.kept === 0 ? [] : this.#prompts.slice(-history.kept).flatMap(({ id }) => (id === "" ? [] : [id]));
+    const counts = { tokensBefore: update.tokens_before, tokensAfter: update.tokens_after };
+    const summary = history.summary || stringAt(update, "summary_preview") || "Grok Build compacted the conversation.";
+    return {
+      ...{ type: "compaction", summary, firstKeptEntryId: kept[0] ?? null },
+      ...(kept.length === 0 ? {} : { keptEntryIds: [...kept, null] }),
+      ...Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === "number" && count >= 0)),
+      grok: without(update, ["sessionUpdate", "summary_preview", "tokens_before", "tokens_after"]),
+    };
+  }
+
   /** Completes the message that is being written; `turn`: the end of the turn. */
   *#end(turn: JsonObject = {}): Generator<SourceRecord, void, void> {
     const pending = this.#pending;
     this.#pending = undefined;
     if (pending === undefined) return;
     const { role, place, blocks, behind } = pending;
-    if (role === "user") yield this.#add(place, userPayload(blocks));
-    else {
+    if (role === "user") {
+      yield this.#add(place, userPayload(blocks));
+      this.#prompts = this.#prompts.map((prompt) => (prompt.id === "" ? { ...prompt, id: this.#chain.leafId ?? "" } : prompt));
+    } else {
       const usage = usageOf(objectAt(turn, "usage"));
       const stopReason = blocks.some(({ type }) => type === "toolCall") ? "tool_calls" : stringAt(turn, "stop_reason");
       yield this.#add(place, replyPayload({ content: blocks, provider: "xai", model: this.#model, usage, stopReason }));
     }
     for (const entry of behind) yield entry();
   }
+}
+
+/** The text of the summary in the history that a compaction left, and the number of the user's prompts that it kept. */
+function readHistory(checkpoint: JsonObject | undefined): { readonly summary: string | undefined; readonly kept: number } {
+  const history = Array.isArray(checkpoint?.compacted_history) ? checkpoint.compacted_history.filter(isObject) : [];
+  const users = history.filter(({ type }) => type === "user");
+  const texts = users
+    .filter(({ synthetic_reason: reason }) => reason === "compaction_meta")
+    .map(({ content }) =>
+      blocksOf(content)
+        .map((block) => stringAt(block, "text") ?? "")
+        .join("\n"),
+    );
+  const summary = texts.findLast((text) => !text.startsWith("<user_info>"));
+  return { summary, kept: users.filter(({ synthetic_reason: reason }) => reason === undefined || reason === null).length };
+}
+
+/** The facts of a session that its log does not say. */
+interface AcpOptions {
+  readonly sessionId: SessionId;
+  readonly startMs: number;
+  readonly model?: string | undefined;
+  readonly readCheckpoint?: ((file: string) => JsonObject | undefined) | undefined;
 }
 
 function toolOf(update: JsonObject): JsonObject {
@@ -295,15 +351,4 @@ function usageOf(usage: JsonObject | undefined): JsonObject | undefined {
 function detailsOf(output: JsonObject | undefined, parts: readonly JsonObject[]): JsonObject {
   const changes = parts.filter(({ type }) => type === "diff");
   return { ...without(output ?? {}, ["output", "output_for_prompt"]), ...(changes.length === 0 ? {} : { changes }) };
-}
-
-/** The summary itself is in a file of Grok Build that is not part of the log; the update has its start. */
-function compactionPayload(update: JsonObject): JsonObject {
-  const counts = { tokensBefore: update.tokens_before, tokensAfter: update.tokens_after };
-  const summary = stringAt(update, "summary_preview") || stringAt(update, "summary") || "Grok Build compacted the conversation.";
-  return {
-    ...{ type: "compaction", summary, firstKeptEntryId: null },
-    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === "number" && count >= 0)),
-    grok: without(update, ["sessionUpdate", "summary_preview", "summary", "tokens_before", "tokens_after"]),
-  };
 }

@@ -32,6 +32,10 @@ function isUpdate({ params }: JsonObject): boolean {
 
 const SUMMARY_BYTES = 1 << 20;
 
+/** A file of a checkpoint, as its update names it. Another name could lead out of the folder. */
+const CHECKPOINT = /^compaction_checkpoints\/[\w-]+\.json$/;
+const CHECKPOINT_BYTES = 1 << 26;
+
 /** Members of the summary that do not change. */
 const KEPT = ["session_kind", "agent_name", "sandbox_profile", "git_root_dir", "git_remotes", "head_branch", "forked_at"];
 
@@ -57,5 +61,14 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
     metadata: Object.fromEntries(KEPT.flatMap((name) => (summary[name] === undefined ? [] : [[name, summary[name]]]))),
   };
   const model = stringAt(summary, "current_model_id");
-  return { header, path, ...readRecordLog(path, (state) => new AcpConversation(sessionId, header.createdAtMs ?? 0, model, state)) };
+  const readCheckpoint = (name: string) => {
+    const checkpoint = join(dirname(path), "compaction_checkpoints", basename(name));
+    const read = () => parseJsonObject(readStart(checkpoint, CHECKPOINT_BYTES).toString("utf8"));
+    return CHECKPOINT.test(name) ? tryRead(checkpoint, "the summary was left out", read).value : undefined;
+  };
+  return {
+    header,
+    path,
+    ...readRecordLog(path, (state) => new AcpConversation({ sessionId, startMs: header.createdAtMs ?? 0, model, readCheckpoint }, state)),
+  };
 }

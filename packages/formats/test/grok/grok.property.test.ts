@@ -7,7 +7,7 @@ import { contextTexts, importedFile, importedPath, treeLines } from "../world/im
 import { nothingIsLost } from "../world/mutated-files.js";
 import { derivedNamed, jsonl, only } from "../world/only.js";
 import { readsOnAlike } from "../world/read-on.js";
-import { chunk, EVERYTHING, ended, PATH, prompt, SESSION } from "./grok-file.js";
+import { chunk, EVERYTHING, ended, PATH, prompt, SESSION, update } from "./grok-file.js";
 
 describe("a session of Grok Build", () => {
   test("becomes whole messages from their pieces, calls with results, and branches at prompts that were written again", async () => {
@@ -29,6 +29,27 @@ describe("a session of Grok Build", () => {
       "#14 < #13: assistant Sure.",
     ]);
     expect(await contextTexts(only(sessions))).toEqual(["All done.", "More", "Sure."]);
+  });
+
+  test("has the summary of a compaction from its checkpoint, and the prompts that it kept before it", async () => {
+    const folder = tempFolder();
+    const path = join(folder, PATH);
+    const file = "compaction_checkpoints/k1.json";
+    const text = (value: string) => [{ type: "text", text: value }];
+    const history = [
+      { type: "user", content: text("<user_info>"), synthetic_reason: "compaction_meta" },
+      { type: "user", content: text("<user_query>\nFix it\n</user_query>") },
+      { type: "user", content: text("This session is being continued. All done."), synthetic_reason: "compaction_meta" },
+    ];
+    mkdirSync(join(dirname(path), "compaction_checkpoints"), { recursive: true });
+    writeFileSync(join(dirname(path), file), JSON.stringify({ compacted_history: history }));
+    const compacted = [
+      update("compaction_checkpoint", { checkpoint_file: file }),
+      update("auto_compact_completed", { summary_preview: null }),
+    ];
+    writeFileSync(path, jsonl([...EVERYTHING.slice(0, 13), ...compacted]));
+    const { sessions } = await importedPath(path);
+    expect(await contextTexts(only(sessions))).toEqual(["Fix it", "This session is being continued. All done."]);
   });
 
   test("has the usage and the cost of a turn at its last reply, once", async () => {
