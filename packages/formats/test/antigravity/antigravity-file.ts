@@ -1,13 +1,13 @@
 export const SESSION = "41111111-2222-4333-8444-555555555555";
 export const PATH = `.gemini/antigravity-cli/brain/${SESSION}/.system_generated/logs/transcript_full.jsonl`;
 
-export function step(index: number, type: string, content: string | undefined, more: object = {}): Record<string, unknown> {
+function step(index: number, type: string, content: string | undefined, more: object = {}): Record<string, unknown> {
   const source = type === "USER_INPUT" ? "USER_EXPLICIT" : type.endsWith("_MESSAGE") || type === "CHECKPOINT" ? "SYSTEM" : "MODEL";
   const created_at = new Date(1_790_000_000_000 + index * 1_000).toISOString();
   return { step_index: index, source, type, status: "DONE", created_at, ...(content === undefined ? {} : { content }), ...more };
 }
 
-export const call = (name: string, args: object) => ({
+const call = (name: string, args: object) => ({
   name,
   args: Object.fromEntries(Object.entries(args).map(([key, value]) => [key, JSON.stringify(value)])),
 });

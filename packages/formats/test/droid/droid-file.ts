@@ -23,8 +23,8 @@ export const text = (value: string) => ({ type: "text", text: value });
 export const user = (id: string, parent: string | undefined, ...blocks: readonly object[]) => message(id, parent, "user", blocks);
 export const reply = (id: string, parent: string, ...blocks: readonly object[]) =>
   message(id, parent, "assistant", blocks, { modelId: "custom:glm-0" });
-export const call = (id: string, command = "ls") => ({ type: "tool_use", id, name: "Execute", input: { command } });
-export const result = (id: string, content: unknown, more: object = {}) => ({ type: "tool_result", tool_use_id: id, content, ...more });
+const call = (id: string, command = "ls") => ({ type: "tool_use", id, name: "Execute", input: { command } });
+const result = (id: string, content: unknown, more: object = {}) => ({ type: "tool_result", tool_use_id: id, content, ...more });
 
 const REMINDER = text("<system-reminder>\nTools.\n</system-reminder>");
 

@@ -18,23 +18,23 @@ export function update(sessionUpdate: string, more: object, stream?: number): Re
 export const prompt = (index: number, text: string) =>
   update("user_message_chunk", { content: { type: "text", text }, _meta: { modelId: "grok-4.5", promptIndex: index } });
 export const chunk = (text: string, stream: number) => update("agent_message_chunk", { content: { type: "text", text } }, stream);
-export const thought = (text: string, stream: number) => update("agent_thought_chunk", { content: { type: "text", text } }, stream);
+const thought = (text: string, stream: number) => update("agent_thought_chunk", { content: { type: "text", text } }, stream);
 
 const tool = (name: string, input: object) => ({ _meta: { "x.ai/tool": { version: 1, name, kind: "execute", input } } });
 
-export const call = (id: string, command: string, stream: number) =>
+const call = (id: string, command: string, stream: number) =>
   update(
     "tool_call",
     { toolCallId: id, title: "run_terminal_command", rawInput: { command }, ...tool("run_terminal_command", { command }) },
     stream,
   );
-export const shown = (id: string, command: string, stream: number) =>
+const shown = (id: string, command: string, stream: number) =>
   update(
     "tool_call_update",
     { toolCallId: id, kind: "execute", title: `Execute \`${command}\``, ...tool("run_terminal_command", { command }) },
     stream,
   );
-export const result = (id: string, output: string, exit: number, stream: number) =>
+const result = (id: string, output: string, exit: number, stream: number) =>
   update(
     "tool_call_update",
     {

@@ -15,10 +15,10 @@ export const said = (id: string, text: string, origin: object = { kind: "user" }
 
 const event = (more: object) => record("context.append_loop_event", { event: more });
 
-export const usage = { inputOther: 1008, output: 28, inputCacheRead: 51, inputCacheCreation: 2 };
+const usage = { inputOther: 1008, output: 28, inputCacheRead: 51, inputCacheCreation: 2 };
 
 export const begin = (uuid: string) => event({ type: "step.begin", uuid, turnId: "0", step: 1 });
-export const part = (value: object) => event({ type: "content.part", uuid: "p", part: value });
+const part = (value: object) => event({ type: "content.part", uuid: "p", part: value });
 export const text = (value: string) => part({ type: "text", text: value });
 export const call = (id: string, command = "ls") =>
   event({ type: "tool.call", uuid: `u-${id}`, toolCallId: id, name: "Bash", args: { command } });
@@ -27,7 +27,7 @@ export const result = (id: string, output: string, more: object = {}) =>
 export const end = (uuid: string, finishReason = "end_turn") =>
   event({ type: "step.end", uuid, usage, finishReason, messageId: `m-${uuid}` });
 
-export const request = record("llm.request", { provider: "kimi", model: "kimi-k2.7-code" });
+const request = record("llm.request", { provider: "kimi", model: "kimi-k2.7-code" });
 
 const answer = (uuid: string, value: string) => [begin(uuid), text(value), end(uuid)];
 

@@ -15,7 +15,7 @@ export function record(type: string, uuid: string, parentUuid: string | null, re
 export const user = (uuid: string, parent: string | null, text: string, rest: object = {}) =>
   record("user", uuid, parent, { message: { role: "user", parts: [{ text }] }, ...rest });
 
-export const usage = {
+const usage = {
   promptTokenCount: 1052,
   candidatesTokenCount: 21,
   thoughtsTokenCount: 4,
@@ -26,9 +26,9 @@ export const usage = {
 export const reply = (uuid: string, parent: string, parts: readonly object[], rest: object = {}) =>
   record("assistant", uuid, parent, { model: "qwen3", message: { role: "model", parts }, usageMetadata: usage, ...rest });
 
-export const call = (id: string, command = "ls") => ({ functionCall: { id, name: "run_shell_command", args: { command } } });
+const call = (id: string, command = "ls") => ({ functionCall: { id, name: "run_shell_command", args: { command } } });
 
-export const result = (uuid: string, parent: string, id: string, output: string, status = "success") =>
+const result = (uuid: string, parent: string, id: string, output: string, status = "success") =>
   record("tool_result", uuid, parent, {
     message: { role: "user", parts: [{ functionResponse: { id, name: "run_shell_command", response: { output } } }] },
     toolCallResult: { callId: id, status, resultDisplay: output },
@@ -37,7 +37,7 @@ export const result = (uuid: string, parent: string, id: string, output: string,
 export const system = (uuid: string, parent: string | null, subtype: string, systemPayload: object = {}) =>
   record("system", uuid, parent, { subtype, systemPayload });
 
-export const telemetry = (uuid: string, parent: string, name = "qwen-code.api_response") =>
+const telemetry = (uuid: string, parent: string, name = "qwen-code.api_response") =>
   system(uuid, parent, "ui_telemetry", { uiEvent: { "event.name": name } });
 
 /** A session with a rewind, a compression that keeps the last turn, notices, and a title. */
