@@ -1,0 +1,176 @@
+// Anthropic's Messages API as its documentation describes it, for what Bough promises: turns, pairs of calls and results, signed
+// thinking that is bound to what stands before it, and a prompt cache.
+import { z } from "zod";
+import { Prefix, PromptCache, seal, unseal } from "./prefix.js";
+import { type Answer, type Route, refusal } from "./server.js";
+
+const block = z.looseObject({ type: z.string() });
+const message = z.looseObject({ role: z.enum(["user", "assistant", "system"]), content: z.union([z.string(), z.array(block)]) });
+const body = z.looseObject({
+  model: z.string(),
+  system: z.unknown(),
+  tools: z.unknown(),
+  messages: z.array(message),
+  thinking: z
+    .looseObject({ block_binding: z.looseObject({ prefix_mismatch_behavior: z.enum(["error", "drop_block"]) }).optional() })
+    .optional(),
+});
+
+/** A block of a message. */
+export type Block = z.infer<typeof block>;
+/** A request that has passed the schema. */
+type AnthropicRequest = z.infer<typeof body>;
+
+/** A reply before it is signed: its thinking has no signature yet. */
+interface Draft {
+  readonly content: readonly Block[];
+  readonly stop_reason: string;
+}
+
+/** What the model says to a request; `n` counts the replies from 0. */
+export type Respond = (request: AnthropicRequest, n: number) => Draft;
+
+/** The Messages API. `cache` is shared by all requests; clear it to let a pause pass. */
+export function anthropicRoute(respond: Respond, cache = new PromptCache()): Route {
+  let replies = 0;
+  return (given, { account }) => {
+    const parsed = body.safeParse(given);
+    if (!parsed.success) return invalid(z.prettifyError(parsed.error));
+    const request = parsed.data;
+    const broken = brokenTurns(request) ?? brokenPairs(request);
+    if (broken !== undefined) return invalid(broken);
+    const { prefix, problem, dropped } = judgeThinking(request, account);
+    if (problem !== undefined) return invalid(problem);
+    const draft = respond(request, replies);
+    replies += 1;
+    const { read, written } = cache.read(prefix.boundaries);
+    const content = sign(draft.content, prefix, { model: request.model, account });
+    return {
+      status: 200,
+      body: {
+        id: `msg_${replies}`,
+        type: "message",
+        role: "assistant",
+        model: request.model,
+        content,
+        stop_reason: draft.stop_reason,
+        usage: {
+          input_tokens: 0,
+          cache_read_input_tokens: read,
+          cache_creation_input_tokens: written,
+          output_tokens: Math.ceil(JSON.stringify(content).length / 4),
+        },
+        ...(dropped.length === 0
+          ? {}
+          : { input_transformations: dropped.map((path) => ({ type: "thinking_dropped", path, reason: "prefix_binding_mismatch" })) }),
+      },
+    };
+  };
+}
+
+function invalid(text: string): Answer {
+  return refusal(400, "invalid_request_error", text);
+}
+
+/** The blocks of a message; a text is one block. */
+function blocksOf({ content }: AnthropicRequest["messages"][number]): readonly Block[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+/** Roles alternate from `user` on, no message and no text is empty, and a reply does not end with thinking or white space. */
+function brokenTurns({ messages }: AnthropicRequest): string | undefined {
+  if (messages[0]?.role !== "user") return "messages: first message must use the user role";
+  for (const [at, one] of messages.entries()) {
+    const blocks = blocksOf(one);
+    const last = blocks.at(-1);
+    if (last === undefined) return `messages.${at}: all messages must have non-empty content`;
+    if (at > 0 && one.role === messages[at - 1]?.role) return `messages.${at}: roles must alternate`;
+    const blank = blocks.findIndex(({ type, text }) => type === "text" && String(text).trim() === "");
+    if (blank >= 0) return `messages.${at}.content.${blank}: text content blocks must contain non-whitespace text`;
+    if (one.role === "assistant" && isThinking(last)) return `messages.${at}: The final block in an assistant message cannot be thinking`;
+    if (at === messages.length - 1 && one.role === "assistant" && /\s$/.test(String(last["text"] ?? "")))
+      return "messages: final assistant content cannot end with trailing whitespace";
+  }
+  return undefined;
+}
+
+/** Each call has one result in the next message, before anything else in it; no result stands elsewhere; ids are unique. */
+function brokenPairs({ messages }: AnthropicRequest): string | undefined {
+  const seen = new Set<unknown>();
+  let open: readonly unknown[] = [];
+  for (const [at, one] of messages.entries()) {
+    const blocks = blocksOf(one);
+    const results = blocks.filter(({ type }) => type === "tool_result");
+    const answered = results.map((result) => result["tool_use_id"]);
+    if (results.some((result, nth) => blocks[nth] !== result)) return `messages.${at}: tool_result blocks must come first`;
+    const missing = open.find((id) => !answered.includes(id));
+    if (missing !== undefined) return `messages.${at}: tool_use ids were found without tool_result blocks immediately after: ${missing}`;
+    const extra = answered.find((id, nth) => !open.includes(id) || answered.indexOf(id) !== nth);
+    if (extra !== undefined) return `messages.${at}: unexpected tool_use_id found in tool_result blocks: ${extra}`;
+    open = one.role === "assistant" ? blocks.filter(({ type }) => type === "tool_use").map((call) => call["id"]) : [];
+    for (const id of open) {
+      if (seen.has(id)) return `messages.${at}: tool_use ids must be unique: ${id}`;
+      seen.add(id);
+    }
+  }
+  return open.length > 0 ? `messages: tool_use ids were found without tool_result blocks at the end: ${open[0]}` : undefined;
+}
+
+/** True for thinking that is signed, whether its text is shown or hidden. */
+function isThinking({ type }: Block): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+interface Judged {
+  readonly prefix: Prefix;
+  /** The first block that is not valid, in the words of the API. */
+  readonly problem?: string;
+  /** The paths of the blocks that were dropped, because the request asks for that. */
+  readonly dropped: readonly string[];
+}
+
+/** Reads the request block by block, and checks each signed block against what stands before it. */
+function judgeThinking(request: AnthropicRequest, account: string): Judged {
+  const drops = request.thinking?.block_binding?.prefix_mismatch_behavior === "drop_block";
+  const prefix = openingPrefix(request);
+  const dropped: string[] = [];
+  for (const [at, one] of request.messages.entries()) {
+    for (const [nth, part] of blocksOf(one).entries()) {
+      const path = `messages.${at}.content.${nth}`;
+      const problem = isThinking(part) ? mismatch(part, prefix, { model: request.model, account }) : undefined;
+      if (problem !== undefined && !drops) return { prefix, dropped, problem: `${path}: ${problem}` };
+      if (problem === undefined) prefix.add(one.role, part);
+      else dropped.push(path);
+    }
+  }
+  return { prefix, dropped };
+}
+
+/** What stands before the first message. */
+function openingPrefix({ model, system, tools }: AnthropicRequest): Prefix {
+  return new Prefix(model).add("tools", tools ?? []).add("system", system ?? "");
+}
+
+interface Binding {
+  readonly model: string;
+  readonly account: string;
+}
+
+function mismatch(part: Block, prefix: Prefix, { model, account }: Binding): string | undefined {
+  const claims = unseal(String(part["signature"] ?? part["data"]));
+  if (claims === undefined || claims["text"] !== (part["thinking"] ?? null)) return "Invalid `signature` in `thinking` block";
+  if (claims["model"] !== model) return "Invalid signature in thinking block. The block was produced by another model.";
+  if (claims["account"] !== account) return "Invalid signature in thinking block. The block belongs to another organization.";
+  if (claims["prefix"] !== prefix.id) return "Invalid signature in thinking block. The block is bound to a different conversation.";
+  return undefined;
+}
+
+/** Signs the thinking of a reply over all that stands before it, in the request and in the reply. `prefix` ends behind the reply. */
+function sign(content: readonly Block[], prefix: Prefix, { model, account }: Binding): readonly Block[] {
+  return content.map((part) => {
+    const sealed = isThinking(part) ? seal({ model, account, prefix: prefix.id, text: part["thinking"] ?? null }) : undefined;
+    const signed = sealed === undefined ? part : { ...part, ...(part.type === "thinking" ? { signature: sealed } : { data: sealed }) };
+    prefix.add("assistant", signed);
+    return signed;
+  });
+}
