@@ -162,7 +162,7 @@ await inMemory("fixture", async (store) => {
 const scratch = mkdtempSync(join(tmpdir(), "bough-looks-"));
 try {
   const path = join(scratch, "version-3.db");
-  writeFileSync(path, gunzipSync(readFileSync(join(fixtures, "store-version-3.db.gz"))));
+  writeFileSync(path, gunzipSync(readFileSync(join(root, "packages/session-core/test/fixtures/store-version-3.db.gz"))));
   const store = await bough.openStore({ path });
   try {
     await drawStore(store, "version-3");

@@ -37,14 +37,14 @@ export type {
 } from "./run/options.js";
 
 // Types in results, events and hooks
-export type { Fidelity } from "./extract/fidelity.js";
-export type { Fact, FactKind } from "./extract/find-facts.js";
+export type { Fidelity } from "./extract/facts.js";
+export type { Fact, FactKind } from "./extract/facts.js";
 export type { Change, RemovalPass } from "./fit/request-parts.js";
 export type { TokenUse } from "./plan/limits.js";
 export type { Compactable, CompactionPlan, NothingBecause, Trigger } from "./plan/plan-compaction.js";
 export type { PathItem } from "./plan/span.js";
 export type { StallReason } from "./plan/decide.js";
-export type { SummaryFailure, SummaryMethod } from "./summary/summary-job.js";
+export type { SummaryFailure, SummaryMethod } from "./summary/summarizer-client.js";
 
 // Settings
 export { PRESETS, type PresetName } from "./settings/presets.js";
@@ -61,7 +61,7 @@ export type { HostState, InvokedSkill } from "./summary/compose.js";
 
 // Recall tools and checkpoint files
 export { type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
-export { searchHidden } from "./recall/hidden-search.js";
+export { searchHidden } from "./recall/search.js";
 export {
   type RecallFileInput,
   type RecallOptions,
@@ -78,8 +78,8 @@ export { type RecallAnswer, type RecallHit, type RecallSearchOptions, type Recal
 export type { Neighbor } from "./recall/entry-source.js";
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export type { Checkpoint, CheckpointRange } from "./checkpoints/checkpoint.js";
-export { type ForeignFile, readCheckpoints, type StoredCheckpoint, type StoredCheckpoints } from "./checkpoints/read-checkpoints.js";
-export { type SyncedCheckpoints, syncCheckpoints, type WrittenCheckpoint, writeCheckpoint } from "./checkpoints/write-checkpoints.js";
+export { type ForeignFile, readCheckpoints, type StoredCheckpoint, type StoredCheckpoints } from "./checkpoints/stored-checkpoints.js";
+export { type SyncedCheckpoints, syncCheckpoints, type WrittenCheckpoint, writeCheckpoint } from "./checkpoints/stored-checkpoints.js";
 
 // Tokens of tools, for `prepareRequest({ toolTokens })`
 export { loadCounter } from "./tokens/load-counter.js";

@@ -4,7 +4,7 @@ import * as rules from "@bough/session-core/arguments";
 import * as shapes from "@bough/session-core/arguments";
 import { COUNTER, EXTRACT_LIMIT, PLAN_INPUT, SHAPE_INPUT, SOURCE } from "./arguments/shapes.js";
 import * as extracts from "./extract/extract.js";
-import * as facts from "./extract/find-facts.js";
+import * as facts from "./extract/facts.js";
 import * as fit from "./fit/fit-request.js";
 import * as plan from "./plan/plan-compaction.js";
 import * as tokens from "./tokens/message-tokens.js";
@@ -19,7 +19,7 @@ export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COU
 
 // Planning and facts
 export { keepRuleOf } from "./plan/plan-compaction.js";
-export { scoreFidelity } from "./extract/fidelity.js";
+export { scoreFidelity } from "./extract/facts.js";
 
 // Counting
 export { calibrate, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";

@@ -1,14 +1,21 @@
 import { toAiSdk, type Usage } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { raceAbort } from "@bough/session-core/engine";
-import type { LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
+import type { FinishReason, LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "../summarizers/call-failure.js";
-import { CONNECTION_ENDED, type ModelReply, type ReplyEnd, skipThinking, validateReply } from "../summarizers/reply.js";
-import { readReplyEnd } from "../summarizers/reply-data.js";
+import { readRequestId } from "../summarizers/http.js";
+import {
+  CONNECTION_ENDED,
+  type ModelReply,
+  type ReplyEnd,
+  readReplyEnd,
+  readReplyUsage,
+  skipThinking,
+  validateReply,
+} from "../summarizers/reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "../summarizers/summarizer.js";
-import { readFinishStep } from "./finish-step.js";
 import { loadAiSdk } from "./load.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
@@ -139,4 +146,32 @@ class StreamedReply {
 
 function getModelName(model: LanguageModel): string {
   return typeof model === "string" ? model : model.modelId;
+}
+
+/** The data at the end of a reply in a stream of the AI SDK (its part `finish-step`). */
+interface FinishedStep {
+  /** As the server named the model. */
+  readonly model: string;
+  readonly requestId: string | undefined;
+  readonly usage: Usage | undefined;
+  /** `overflow`: the context window was too small. undefined: the connection ended before the reply did. */
+  readonly end: FinishReason | "overflow" | undefined;
+}
+
+/** Reads the part that ends a reply. */
+function readFinishStep(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): FinishedStep {
+  const { response, usage } = step;
+  return {
+    model: response.modelId,
+    requestId: readRequestId(response.headers) ?? response.id,
+    usage: readReplyUsage(usage),
+    end: readEnd(step.finishReason, step.rawFinishReason),
+  };
+}
+
+function readEnd(reason: FinishReason, raw: string | undefined): FinishedStep["end"] {
+  // z.ai reports an input that was too long in the place of a finish reason.
+  if (raw === "model_context_window_exceeded") return "overflow";
+  // A provider whose connection ended early reports "other" without a reason of the server's.
+  return reason === "other" && raw === undefined ? undefined : reason;
 }

@@ -1,7 +1,6 @@
 import { cleanText, shortLine } from "@bough/session-core/view";
-import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
-import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
-import { type ExtractMaterial, getPreviousLines, rankInOrder } from "./material.js";
+import { type ExtractMaterial, getPreviousLines, isUnderline, type Line, MARKER, rankInOrder, toSafeLine } from "./blocks.js";
+import { type FactKind, type FoundFact, mergeFileNames } from "./facts.js";
 import { inlineCodeBlocks } from "./prose.js";
 import { collectOutcomes, findLastRuns, hasFailed, isFileMove } from "./timeline.js";
 import { listTouchedFiles } from "./tool-calls.js";

@@ -1,6 +1,14 @@
-import type { ToolCallBlock } from "@bough/session-core";
-import { classifyTool, type Todo } from "@bough/session-core/view";
-import { listTouchedFiles } from "./tool-calls.js";
+import {
+  type AssistantMessage,
+  type BashExecutionMessage,
+  type ContextMessage,
+  type ToolCallBlock,
+  type ToolResultMessage,
+  textOf,
+} from "@bough/session-core";
+import { classifyTool, parseTodos, type Todo } from "@bough/session-core/view";
+import { extractProse, isRequest, isThanks, splitSentences } from "./prose.js";
+import { findErrorLines, listTouchedFiles, readCommand, simplifyCommand } from "./tool-calls.js";
 
 /** A request of the user. */
 export interface UserRequest {
@@ -26,7 +34,7 @@ export interface CallOutcome {
 }
 
 /** A reply without tool calls. */
-export interface FinalReply {
+interface FinalReply {
   readonly text: string;
   readonly at: number;
   /**
@@ -37,7 +45,7 @@ export interface FinalReply {
 }
 
 /** Text that accompanies tool calls. */
-export interface Remark {
+interface Remark {
   readonly text: string;
   readonly at: number;
   /** One of the calls changed or ran something and did not fail. */
@@ -55,7 +63,7 @@ export interface Turn {
 }
 
 /** A short answer to a question of the model. */
-export interface ShortAnswer {
+interface ShortAnswer {
   readonly text: string;
   readonly at: number;
   readonly question: string;
@@ -89,7 +97,7 @@ export function isFileMove(command: string): boolean {
 }
 
 /** True if a call changed or ran something. */
-export function isAction({ command, call }: CallOutcome): boolean {
+function isAction({ command, call }: CallOutcome): boolean {
   if (command !== null || call === null) return command !== null;
   return listTouchedFiles(call).some(({ changed }) => changed) || classifyTool(call.name) === undefined;
 }
@@ -133,4 +141,163 @@ export function findLastSuccesses(turns: readonly Turn[]): ReadonlyMap<string, n
 /** All outcomes, in order. */
 export function collectOutcomes(turns: readonly Turn[]): readonly CallOutcome[] {
   return turns.flatMap(({ outcomes }) => outcomes);
+}
+
+interface OpenTurn {
+  request: UserRequest | null;
+  reply: Turn["reply"];
+  readonly finalReplies: FinalReply[];
+  readonly outcomes: CallOutcome[];
+}
+
+type OpenRemark = { -readonly [Key in keyof Remark]: Remark[Key] };
+
+/** Reads a conversation once, in order. Linear. */
+export function readTimeline(messages: readonly ContextMessage[]): Timeline {
+  const reader = new TimelineReader();
+  for (const [at, message] of messages.entries()) reader.read(message, at);
+  return reader.toTimeline();
+}
+
+class TimelineReader {
+  readonly #turns: OpenTurn[] = [];
+  readonly #remarks: OpenRemark[] = [];
+  readonly #answers: ShortAnswer[] = [];
+  readonly #summaries: string[] = [];
+  readonly #calls = new Map<string, { readonly call: ToolCallBlock; readonly remark: OpenRemark | null }>();
+  #leadingSummary: string | null = null;
+  #todos: readonly Todo[] = [];
+  #lastReply: string | null = null;
+  /** Outcomes of the open turn that precede its last final reply. */
+  #covered = 0;
+  #thanked = false;
+
+  read(message: ContextMessage, at: number): void {
+    switch (message.role) {
+      case "user":
+        this.#readRequest(textOf(message.content), at);
+        break;
+      case "custom":
+        this.#readHostMessage(textOf(message.content), at);
+        break;
+      case "assistant":
+        this.#readReply(message, at);
+        break;
+      case "toolResult":
+        this.#readResult(message, at);
+        break;
+      case "bashExecution":
+        this.#readCommand(message, at);
+        break;
+      case "compactionSummary":
+        if (at === 0) this.#leadingSummary = message.summary;
+        else this.#summaries.push(message.summary);
+        break;
+      case "branchSummary":
+        this.#summaries.push(message.summary);
+        break;
+    }
+  }
+
+  toTimeline(): Timeline {
+    const [turns, remarks, answers, summaries] = [this.#turns, this.#remarks, this.#answers, this.#summaries];
+    return { turns, remarks, answers, summaries, leadingSummary: this.#leadingSummary, todos: this.#todos, lastReply: this.#lastReply };
+  }
+
+  get #turn(): OpenTurn {
+    return this.#turns.at(-1) ?? this.#openTurn(null);
+  }
+
+  #openTurn(request: UserRequest | null): OpenTurn {
+    const turn: OpenTurn = { request, reply: null, finalReplies: [], outcomes: [] };
+    this.#turns.push(turn);
+    this.#covered = 0;
+    return turn;
+  }
+
+  /** "continue" and "thanks" do not start a turn. */
+  #readRequest(text: string, at: number): void {
+    const reply = this.#turns.at(-1)?.reply ?? null;
+    const question = reply?.ends === true ? findQuestion(reply.text) : null;
+    this.#thanked = !isRequest(text) && isThanks(text);
+    if (isRequest(text)) this.#openTurn({ text, at, question, interrupts: this.#turns.length > 0 && reply?.ends !== true });
+    else if (question !== null && !this.#thanked) this.#answers.push({ text: text.trim(), at, question });
+  }
+
+  /** Hosts may send the user's request, as Claude Code does for its slash commands. Text in tags is only for the model. */
+  #readHostMessage(text: string, at: number): void {
+    const turn = this.#turn;
+    if (turn.request !== null || turn.reply !== null || text.trimStart().startsWith("<") || !isRequest(text)) return;
+    turn.request = { text, at, question: null, interrupts: false };
+  }
+
+  #readReply({ content, stopReason }: AssistantMessage, at: number): void {
+    const text = textOf(content).trim();
+    const calls = content.filter((block) => block.type === "toolCall");
+    // A reply to "thanks" is ignored.
+    if (this.#thanked && calls.length === 0) return;
+    this.#thanked = false;
+    this.#readCalls(calls, text === "" || calls.length === 0 ? null : { text, at, carriedOut: false });
+    if (text === "" && calls.length === 0) return;
+    const turn = this.#turn;
+    const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
+    turn.reply = text === "" ? turn.reply && { ...turn.reply, ends: false } : { text, ends };
+    if (text !== "") this.#lastReply = text;
+    if (!ends) return;
+    turn.finalReplies.push({ text, at, work: countWork(turn.outcomes.slice(this.#covered)) });
+    this.#covered = turn.outcomes.length;
+  }
+
+  #readCalls(calls: readonly ToolCallBlock[], remark: OpenRemark | null): void {
+    if (remark !== null) this.#remarks.push(remark);
+    for (const call of calls) {
+      this.#calls.set(call.id, { call, remark });
+      if (classifyTool(call.name) === "plan") this.#todos = parseTodos(call) ?? this.#todos;
+    }
+  }
+
+  #readResult({ toolCallId, content, isError: failed }: ToolResultMessage, at: number): void {
+    const { call = null, remark = null } = this.#calls.get(toolCallId) ?? {};
+    const given = call === null ? null : readCommand(call);
+    const outcome = toOutcome({ at, call, failed, command: given === null ? null : simplifyCommand(given) }, textOf(content));
+    this.#turn.outcomes.push(outcome);
+    if (remark !== null && isAction(outcome) && !hasFailed(outcome)) remark.carriedOut = true;
+  }
+
+  #readCommand({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
+    if (excludeFromContext === true) return;
+    const failed = typeof exitCode === "number" && exitCode !== 0;
+    this.#turn.outcomes.push(toOutcome({ at, call: null, failed, command: simplifyCommand(command) }, output));
+  }
+}
+
+/** The reply is incomplete. */
+const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
+
+/** A command that only reads may print any text, so its output is an error only if it failed. */
+function toOutcome(what: Pick<CallOutcome, "at" | "call" | "failed" | "command">, output: string): CallOutcome {
+  const { failed, command } = what;
+  return {
+    ...what,
+    errors: failed || command !== null ? findErrorLines(output, failed) : [],
+    result: command === null ? null : findResult(output),
+  };
+}
+
+function findQuestion(reply: string): string | null {
+  const last = splitSentences(extractProse(reply)).at(-1)?.text ?? "";
+  return /[?？]$/.test(last) ? last : null;
+}
+
+const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}) tests? pass\b|^[#ℹ] pass (\d{1,7})$/m;
+/** A commit in the output of git. */
+const COMMIT = /^\[\S{1,80} (?:\(root-commit\) )?([0-9a-f]{7,40})\] /m;
+
+/** The result in an output: passed tests or a commit. Only its start and its end are read. */
+function findResult(output: string): string | null {
+  const commit = COMMIT.exec(output.slice(0, 4_000))?.[1];
+  if (commit !== undefined) return `commit ${commit}`;
+  const passed = PASSED.exec(output.slice(-4_000));
+  const count = passed?.[1] ?? passed?.[2] ?? passed?.[3];
+  return count === undefined ? null : `${count} passed`;
 }

@@ -1,6 +1,6 @@
 import type { ContextMessage } from "@bough/session-core";
 import { listToolCalls } from "@bough/session-core/wire";
-import { groupMessages, type MessageGroup } from "../plan/message-groups.js";
+import { groupMessages, type MessageGroup } from "../plan/plan-compaction.js";
 import {
   type Change,
   type FitBudget,

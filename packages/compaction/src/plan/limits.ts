@@ -1,7 +1,6 @@
 import type { ModelSetting } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
-import type { CompactionSettings } from "../settings/settings.js";
-import { tokensOf } from "../settings/trigger-settings.js";
+import { type CompactionSettings, tokensOf } from "../settings/settings.js";
 
 /** The token budget of a session. Each figure is a continuous function of the context window and never falls as it grows. */
 export interface Limits {

@@ -1,10 +1,10 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { cleanText, shortLine } from "@bough/session-core/view";
 import { z } from "zod";
-import { fileListsOf } from "../plan/file-lists.js";
+import { fileListsOf } from "../plan/span.js";
 import { stripComposed } from "../summary/compose.js";
 import { formatTime } from "./entry-text.js";
-import { ALL_IN_CONTEXT } from "./hidden-search.js";
+import { ALL_IN_CONTEXT } from "./search.js";
 import { getTitle, readSummarizedPath, type SummarizedPart, type SummaryEntry } from "./summarized.js";
 
 /** Lists all summaries of the path, one a line, or describes one of them (by number or id) with its range. */

@@ -2,7 +2,7 @@ import type { EntryId, OutlineRow, Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
-import { fileListsOf } from "../plan/file-lists.js";
+import { fileListsOf } from "../plan/span.js";
 import { type CompactionEntry, readCovers } from "./coverage.js";
 import { getTitle, readSummarizedPath } from "./summarized.js";
 

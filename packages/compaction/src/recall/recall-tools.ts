@@ -7,9 +7,9 @@ import { InvalidSettingError, RecallInputError } from "../errors/compaction-erro
 import { markRecallTools } from "../summary/compose.js";
 import { describeSummaries } from "./describe.js";
 import { recallFile } from "./file-state.js";
-import { searchHidden } from "./hidden-search.js";
 import { MAX_CHARS, MIN_CHARS, parseInput, type RecallOptions, recallFileInput, recallReadInput, recallSearchInput } from "./inputs.js";
 import { recallRead, takePiece } from "./read.js";
+import { searchHidden } from "./search.js";
 
 /** A tool for a model, independent of the agent's framework. */
 export interface RecallTool {

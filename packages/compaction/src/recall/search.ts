@@ -1,14 +1,24 @@
-import type { EntryType, HitCopy, MessageRole, SearchMatch, SearchRequest, Session, Store } from "@bough/session-core";
+import type {
+  EntryType,
+  HitCopy,
+  MessageRole,
+  SearchHit,
+  SearchMatch,
+  SearchPage,
+  SearchRequest,
+  Session,
+  Store,
+} from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { createQueryFinder, describeCopies } from "@bough/session-core/engine";
-import { cleanText, ENTRY_TYPES, isPrivate, shortLine } from "@bough/session-core/view";
+import { cleanText, ENTRY_TYPES, isPrivate, isSummary, shortLine } from "@bough/session-core/view";
 import type { z } from "zod";
-import { RECALL, SEARCHABLE } from "../arguments/shapes.js";
-import { collectHits, type Found, type FoundHit } from "./collect-hits.js";
+import { RECALL, SEARCHABLE, SESSION } from "../arguments/shapes.js";
 import { EntrySource, type Neighbor } from "./entry-source.js";
 import { formatBody, formatSpeaker, formatTime } from "./entry-text.js";
 import { MAX_CHARS, parseInput, type RecallOptions, type RecallSearchInput, recallSearchInput } from "./inputs.js";
 import { choosePassages, type Passage } from "./passages.js";
+import { readSummarizedPath } from "./summarized.js";
 
 /** The scope of a search, and the limits of its answer. */
 export interface RecallSearchOptions extends RecallOptions {
@@ -235,4 +245,144 @@ function formatPassage({ line, text }: Passage): string {
 
 function formatNeighbor({ distance, entryId, speaker, preview }: Neighbor): string {
   return cleanText(`  (${distance < 0 ? "before" : "after"}: [${entryId}] ${speaker}: ${preview})`);
+}
+
+/** A hit, and the words by which it was found. */
+interface FoundHit {
+  readonly hit: SearchHit;
+  readonly matched: SearchMatch;
+  /** The query, or the query with a corrected word. */
+  readonly query: string;
+}
+
+/** The hits of one or several searches. */
+interface Found {
+  /** Best first, at most as many as wanted. */
+  readonly hits: readonly FoundHit[];
+  readonly matched: SearchMatch;
+  /** null: unknown, because entries with fewer words follow. */
+  readonly total: number | null;
+}
+
+/** A query of more words is long. */
+const LONG = 3;
+const ALL_WORDS: SearchMatch = { kind: "all" };
+
+/**
+ * Collects hits until there are `wanted`: entries with all the words, with most of them, with most of them where a word that is nowhere
+ * is replaced by one that differs in a letter, and with some of them.
+ */
+async function collectHits(source: EntrySource, request: SearchRequest, wanted: number): Promise<Found> {
+  const { query } = request;
+  const collector = new HitCollector(source, wanted);
+  const first = await collector.collect({ ...request, relax: true });
+  const words = createQueryFinder(query, ALL_WORDS).terms;
+  const half = Math.floor(words / 2);
+  const start = first.matched.kind === "some" ? first.matched.words - 1 : words - 1;
+  await collector.collectFewer(request, start, half + 1);
+  const isCorrect = first.matched.kind === "all" && first.total > 0;
+  const correction = isCorrect || collector.isDone ? null : await correctWord(source, request);
+  const corrected = correction === null ? request : { ...request, query: correction.query };
+  if (correction !== null) await collector.collectFewer(corrected, words, half + 1, correction);
+  await collector.collectFewer(corrected, Math.min(start, half), 1, correction ?? undefined);
+  const total = words < 2 || collector.searches === 1 ? first.total : null;
+  return { hits: collector.hits, matched: first.matched, total };
+}
+
+interface Correction {
+  readonly query: string;
+  readonly typed: string;
+  readonly found: readonly string[];
+}
+
+/** The query with the first of its words that is nowhere replaced by a similar one; null: there is none. Cost: a search for each word. */
+async function correctWord(source: EntrySource, request: SearchRequest): Promise<Correction | null> {
+  const words = request.query.split(/\s+/).filter((word) => /^\p{L}+$/u.test(word));
+  for (const typed of words) {
+    const { matched } = await source.search({ ...request, query: typed, relax: true, limit: 1 });
+    const [word] = matched.kind === "spelling" ? matched.found : [];
+    if (matched.kind === "spelling" && word !== undefined) return { query: request.query.replace(typed, word), typed, found: [word] };
+  }
+  return null;
+}
+
+/** Hits of several searches, each entry once. */
+class HitCollector {
+  readonly hits: FoundHit[] = [];
+  searches = 0;
+  readonly #source: EntrySource;
+  readonly #wanted: number;
+  readonly #seen = new Set<string>();
+
+  constructor(source: EntrySource, wanted: number) {
+    this.#source = source;
+    this.#wanted = wanted;
+  }
+
+  get isDone(): boolean {
+    return this.hits.length >= this.#wanted;
+  }
+
+  /** Adds the hits of a search until there are enough; returns its first page. */
+  async collect(request: SearchRequest, correction?: Correction): Promise<SearchPage> {
+    this.searches += 1;
+    const asked = { ...request, limit: this.#wanted };
+    const first = await this.#source.search(asked);
+    for (let page = first; ; ) {
+      const matched =
+        correction === undefined ? page.matched : { kind: "spelling" as const, typed: correction.typed, found: correction.found };
+      for (const hit of page.hits) this.#add({ hit, matched, query: request.query });
+      if (page.next === null || this.isDone) return first;
+      page = await this.#source.search({ ...asked, cursor: page.next });
+    }
+  }
+
+  /** Searches for entries with at least `most` of the words, then with fewer, down to `least`, until there are enough hits. */
+  async collectFewer(request: SearchRequest, most: number, least: number, correction?: Correction): Promise<void> {
+    // Of a long query not every number: each search looks up every word.
+    const step = most > LONG ? 2 : 1;
+    for (let atLeast = most; atLeast >= least && !this.isDone; atLeast -= step) await this.collect({ ...request, atLeast }, correction);
+  }
+
+  #add(found: FoundHit): void {
+    const { hit } = found;
+    const key = `${hit.sessionId} ${hit.entryId}`;
+    // Titles are found apart.
+    if (hit.entryId === null || this.#seen.has(key) || this.hits.length >= this.#wanted) return;
+    this.#seen.add(key);
+    this.hits.push(found);
+  }
+}
+
+/** The answer if nothing was compacted. */
+export const ALL_IN_CONTEXT = "Nothing on this path has been summarized yet: everything is in your context.";
+
+const NOTHING = "Nothing in what was summarized has any of these words.";
+
+/**
+ * `recallSearch` in the entries that the context of the session's leaf no longer contains: entries that a summary of the path covers,
+ * branches that were left with a summary, and entries replaced by an edit. Entries in the context, and branches without a summary on
+ * this path, are not searched. Further cost: the outline of the session, once for each handle.
+ *
+ * @throws {RecallInputError | InvalidQueryError}
+ */
+export async function searchHidden(
+  session: Session,
+  input: RecallSearchInput,
+  options: RecallOptions = {},
+): Promise<RecallAnswer<RecallSearchResult>> {
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("options", options, RECALL);
+  const { summaries, next = 0 } = parseInput(recallSearchInput, input);
+  const summarized = await readSummarizedPath(session);
+  const rows = summarized.listHidden();
+  const seqs = rows.filter((row) => summaries || !isSummary(row)).map(({ seq }) => seq);
+  const placeOf = (id: string) => {
+    const summaryId = summarized.findSummaryOf(id);
+    return summaryId === "edit" ? "taken out of your context" : `in summary ${summaryId}`;
+  };
+  const answer = await recallSearch(session, input, { ...options, seqs, placeOf });
+  if (summarized.isEmpty) return { ...answer, text: ALL_IN_CONTEXT };
+  const isEmpty = answer.data.hits.length === 0 && next === 0;
+  return isEmpty ? { ...answer, text: NOTHING } : answer;
 }

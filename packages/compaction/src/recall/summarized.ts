@@ -1,7 +1,7 @@
 import type { Entry, EntryId, OutlineRow, Session } from "@bough/session-core";
 import { shortLine } from "@bough/session-core/view";
 import { stripComposed } from "../summary/compose.js";
-import { takeFirstSentence } from "../summary/short-summary.js";
+import { takeFirstSentence } from "../summary/summarize.js";
 import { computeCoverage, type PathCoverage } from "./coverage.js";
 
 /** An entry with a summary. */

@@ -1,10 +1,9 @@
 import { type CompactionPayload, type EntryId, LeafMovedError, type Session } from "@bough/session-core";
 import { hasOpenWork, nextBreaker } from "../plan/decide.js";
-import { callHook, readHostState } from "./call-hook.js";
 import { writeCheckpointFile } from "./checkpoint-files.js";
 import { type ContextState, readContextState, snapshotOf } from "./context-state.js";
 import type { Draft } from "./draft.js";
-import type { Engine } from "./engine.js";
+import { callHook, type Engine, readHostState } from "./engine.js";
 import { emitCompacted, emitNotCompacted } from "./report-outcome.js";
 import type { CompactionDone, CompactionResult } from "./results.js";
 

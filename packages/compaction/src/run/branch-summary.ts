@@ -1,10 +1,9 @@
 import type { BranchSummaryPayload, Entry, EntryId, FileLists, Session, Usage } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
-import { branchFileLists } from "../plan/file-lists.js";
-import { contextByEntry, type PathItem } from "../plan/span.js";
+import { branchFileLists, contextByEntry, type PathItem } from "../plan/span.js";
 import { composeSummary, hasRecallTools } from "../summary/compose.js";
 import { summarize } from "../summary/summarize.js";
-import type { SummaryMethod, WrittenSummary } from "../summary/summary-job.js";
+import type { SummaryMethod, WrittenSummary } from "../summary/summarizer-client.js";
 import type { ContextMeter } from "../tokens/context-meter.js";
 import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";

@@ -1,6 +1,6 @@
-import { syncCheckpoints, type WrittenCheckpoint, writeCheckpoint } from "../checkpoints/write-checkpoints.js";
+import { syncCheckpoints, type WrittenCheckpoint, writeCheckpoint } from "../checkpoints/stored-checkpoints.js";
 import { CheckpointError } from "../errors/compaction-errors.js";
-import { fileListsOf } from "../plan/file-lists.js";
+import { fileListsOf } from "../plan/span.js";
 import { listCheckpoints } from "../recall/list-checkpoints.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";

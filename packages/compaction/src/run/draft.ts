@@ -1,7 +1,7 @@
 import type { CompactionPayload, EntryId, ThinkingBlock, Usage } from "@bough/session-core";
-import type { Fidelity } from "../extract/fidelity.js";
+import type { Fidelity } from "../extract/facts.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/summarizer-client.js";
 
 /** The payload of a compaction entry with the fields that this package adds. */
 export interface DraftPayload extends CompactionPayload {

@@ -3,7 +3,7 @@ import type { Change } from "../fit/request-parts.js";
 import type { StallReason } from "../plan/decide.js";
 import type { TokenUse } from "../plan/limits.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/summarizer-client.js";
 import type { CompactionDone } from "./results.js";
 
 /** Events of a compactor, for screens, logs and telemetry. */

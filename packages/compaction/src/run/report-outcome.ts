@@ -3,9 +3,8 @@ import { HookResultError } from "../errors/compaction-errors.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { nextBreaker } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import { callHook } from "./call-hook.js";
 import type { Draft } from "./draft.js";
-import type { Engine } from "./engine.js";
+import { callHook, type Engine } from "./engine.js";
 import type { CompactionComplete } from "./events.js";
 import type { CompactionDone, CompactionFailure } from "./results.js";
 

@@ -1,7 +1,7 @@
 import type { ContentBlock, EntryId, Usage } from "@bough/session-core";
-import type { Fidelity } from "../extract/fidelity.js";
+import type { Fidelity } from "../extract/facts.js";
 import type { NothingBecause, Trigger } from "../plan/plan-compaction.js";
-import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/summarizer-client.js";
 
 /** A compaction that was appended. Token counts include system prompt, tools and messages. */
 export interface CompactionDone {

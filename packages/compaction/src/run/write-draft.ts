@@ -1,27 +1,33 @@
 import { redact } from "@bough/formats/secrets";
-import type { EntryId, SessionContext } from "@bough/session-core";
+import { type ContextMessage, type EntryId, type ModelSetting, type SessionContext, type ThinkingBlock, textOf } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
+import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { asksModel } from "../plan/decide.js";
-import { groupMessages, unsentStart, withMetadata } from "../plan/message-groups.js";
 import {
   type Compactable,
   type CompactionPlan,
+  coveredItems,
   coveredMessages,
   coveredTokens,
+  groupMessages,
   keepRuleOf,
   type NothingBecause,
   planCompaction,
+  type Trigger,
+  unsentStart,
+  withMetadata,
 } from "../plan/plan-compaction.js";
-import type { PathItem } from "../plan/span.js";
-import { stripComposed } from "../summary/compose.js";
+import { coveredFileLists, type PathItem, type Span } from "../plan/span.js";
+import type { CompactionSettings } from "../settings/settings.js";
+import { composeSummary, hasRecallTools, readCurrentPrompt, type SummaryParts, stripComposed } from "../summary/compose.js";
+import { cutToTokens } from "../summary/part.js";
 import { summarize } from "../summary/summarize.js";
-import type { WrittenSummary } from "../summary/summary-job.js";
+import type { WrittenSummary } from "../summary/summarizer-client.js";
+import { findModelFamily } from "../tokens/known-models.js";
 import { messageTokens } from "../tokens/message-tokens.js";
-import { callHook } from "./call-hook.js";
-import { commonDraft, commonPayload, composeDraft, type DraftRequest } from "./compose-draft.js";
 import type { ContextState } from "./context-state.js";
 import type { Draft, DraftPayload } from "./draft.js";
-import type { Engine } from "./engine.js";
+import { callHook, type Engine, readHostState } from "./engine.js";
 import type { Compacting, SuppliedCompaction } from "./options.js";
 
 /** A draft, or why there is none. */
@@ -197,4 +203,203 @@ function invalidCutReason(items: readonly PathItem[], at: number): string | null
   if (unsent !== null && at > unsent) return "would summarize a prompt that the model has not answered";
   const isCutPoint = groupMessages(items).some(({ start }) => start === at || withMetadata(items, start) === at);
   return at === items.length || isCutPoint ? null : "is not a cut point: it would separate a call from its result";
+}
+
+/** A draft to write. */
+interface DraftRequest {
+  readonly attemptId: string;
+  readonly trigger: Trigger;
+  readonly instructions: string | null;
+  /** The first entry of the kept tail; undefined: the settings decide. */
+  readonly keepFrom?: EntryId | undefined;
+  /** Plan even if nothing came after the compaction in force. */
+  readonly again?: boolean | undefined;
+  readonly signal: AbortSignal;
+  readonly state: ContextState;
+  readonly span: Span;
+}
+
+/** A summary that a summarizer wrote. */
+interface SummaryForDraft {
+  readonly written: WrittenSummary;
+  readonly askedModel: boolean;
+  /** From the hook `compacting`. */
+  readonly preserveData: unknown;
+}
+
+/**
+ * Makes the compaction entry of a summary: its body with file lists, host state and notes, and the fields that describe it.
+ *
+ * @throws {SummaryRejectedError} `larger-than-source`: the summary has at least as many tokens as what it replaces.
+ */
+async function composeDraft(
+  engine: Engine,
+  request: DraftRequest,
+  plan: Compactable,
+  { written, askedModel, preserveData }: SummaryForDraft,
+): Promise<Draft> {
+  const { span, state } = request;
+  const messages = coveredMessages(plan);
+  const files = await coveredFileLists(engine.session, span, coveredItems(plan));
+  const parts = {
+    kind: "compaction",
+    body: written.body,
+    messages,
+    previous: span.context.compaction?.payload.summary ?? null,
+    prompt: currentPrompt(request, plan),
+    files,
+    cwd: (await engine.session.record()).cwd,
+    host: await readHostState(engine, request.signal),
+    covers: coveredRange(plan),
+    recall: engine.options.recall ?? hasRecallTools(engine.session),
+    settings: state.settings,
+    model: state.model,
+  } as const;
+  const { summary, tokens } = fitSummary(parts, state, coveredTokens(plan) + span.previousSummaryTokens);
+  const thinking = lastThinking(messages, state.model, state.settings.request.reattachThinking);
+  const payload: DraftPayload = {
+    ...commonPayload(request, plan),
+    summary,
+    details: files,
+    method: written.method,
+    shortSummary: written.shortSummary,
+    fidelity: written.fidelity,
+    ...(written.title === null ? {} : { title: written.title }),
+    ...(written.usage === undefined ? {} : { usage: written.usage }),
+    ...(thinking === null ? {} : { lastThinking: thinking }),
+    ...(preserveData === undefined ? {} : { preserveData }),
+  };
+  const { fidelity, failures, requestId = null, usage = null } = written;
+  return { ...commonDraft(request, plan, payload, tokens), askedModel, fidelity, failures, requestId, usage };
+}
+
+/** The fields that every compaction entry of this package has. */
+function commonPayload({ attemptId, trigger, instructions, state }: DraftRequest, plan: Compactable) {
+  return {
+    type: "compaction",
+    firstKeptEntryId: plan.firstKeptEntryId,
+    tokensBefore: state.use.systemTokens + state.use.toolTokens + state.use.messageTokens,
+    trigger,
+    attemptId,
+    covers: { ...coveredRange(plan), messages: coveredMessages(plan).length },
+    ...(instructions === null ? {} : { instructions }),
+  } as const;
+}
+
+/** The fields of a draft that do not depend on who wrote the summary. */
+function commonDraft({ attemptId, trigger, span }: DraftRequest, plan: Compactable, payload: DraftPayload, summaryTokens: number) {
+  return {
+    attemptId,
+    trigger,
+    leafId: span.leafId,
+    previousId: span.context.compaction?.entryId ?? null,
+    covered: new Set(coveredItems(plan).map(({ id }) => id)),
+    payload,
+    coveredTokens: coveredTokens(plan) + span.previousSummaryTokens,
+    summaryTokens,
+    method: payload.method,
+  };
+}
+
+function coveredRange(plan: Compactable) {
+  const items = coveredItems(plan);
+  return { fromEntryId: items[0]?.id ?? "", toEntryId: items.at(-1)?.id ?? "", entries: items.length };
+}
+
+/** Maximum size of a prompt quoted in the summary, as a share of the threshold; a longer one loses its middle. */
+const PROMPT_SHARE = 0.125;
+
+/**
+ * The text of the newest prompt if it is summarized while its turn is still running, so that the context keeps it word
+ * for word. null: it is in the kept tail, or its turn has ended, or the setting `userMessages` quotes it.
+ */
+function currentPrompt({ state, span }: DraftRequest, plan: Compactable): string | null {
+  if (!state.turn.open || state.settings.userMessages.enabled) return null;
+  if (plan.keep.some(({ messages }) => messages[0]?.role === "user")) return null;
+  const newest = coveredMessages(plan).findLast(({ role }) => role === "user");
+  const stored = span.context.compaction?.payload.summary;
+  const carried = stored === undefined ? null : readCurrentPrompt(stored);
+  const text = newest?.role === "user" ? textOf(newest.content) : carried;
+  return text === null ? null : cutToTokens(text, Math.floor(PROMPT_SHARE * state.limits.thresholdTokens), state.meter.counter);
+}
+
+/** The last thinking block of the messages, byte for byte; null if the setting or the model does not need it. */
+function lastThinking(
+  messages: readonly ContextMessage[],
+  model: ModelSetting | null,
+  setting: CompactionSettings["request"]["reattachThinking"],
+): ThinkingBlock | null {
+  if (setting === "never" || (setting === "auto" && !findModelFamily(model).needsThinking)) return null;
+  for (const message of messages.toReversed()) {
+    if (message.role !== "assistant") continue;
+    const block = message.content.findLast((one): one is ThinkingBlock => one.type === "thinking");
+    if (block !== undefined) return block;
+  }
+  return null;
+}
+
+/** The text of a summary, and its tokens as a message of the context. */
+interface FittedSummary {
+  readonly summary: string;
+  readonly tokens: number;
+}
+
+/**
+ * Composes a summary of at most `limits.summaryTokens` that has fewer tokens than `bound`, which is what it replaces. The
+ * optional parts are left out step by step (host state, user messages and head; then the note of what is covered; then
+ * the prompt and file lists); the file lists remain in the entry's `details`. A body that is still too long loses its middle.
+ *
+ * @throws {SummaryRejectedError} `larger-than-source`: even the body alone has at least `bound` tokens.
+ */
+function fitSummary(given: SummaryParts, state: ContextState, bound: number): FittedSummary {
+  const { summaryTokens } = state.limits;
+  const { counter } = state.meter;
+  const parts = limitQuotedParts(given, summaryTokens);
+  const steps = [parts, ...withFewerParts(parts)];
+  for (const step of steps) {
+    const whole = compose(step, state);
+    const addedTokens = whole.tokens - counter.count(step.body);
+    const isTooLong = whole.tokens > summaryTokens;
+    // The body keeps at least half of the limit: while other parts take more than that, leave out the next one.
+    if (isTooLong && addedTokens > summaryTokens / 2 && step !== steps.at(-1)) continue;
+    const body = isTooLong ? cutToTokens(step.body, Math.max(1, summaryTokens - addedTokens), counter) : step.body;
+    const fitted = isTooLong ? compose({ ...step, body }, state) : whole;
+    if (fitted.tokens < bound) return fitted;
+  }
+  throw new SummaryRejectedError("larger-than-source", parts.body);
+}
+
+function compose(parts: SummaryParts, { meter, model }: ContextState): FittedSummary {
+  const summary = composeSummary(parts);
+  return { summary, tokens: messageTokens(meter.counter, { role: "compactionSummary", summary }, model) };
+}
+
+function withFewerParts(parts: SummaryParts): readonly SummaryParts[] {
+  const { settings } = parts;
+  const noQuotes = { ...settings, userMessages: { ...settings.userMessages, enabled: false }, keep: { ...settings.keep, head: false } };
+  const bodyOnly = { ...noQuotes, summary: { ...settings.summary, fileLists: false, keepGoing: "never" as const } };
+  return [
+    { ...parts, host: null, settings: noQuotes },
+    { ...parts, host: null, covers: null, settings: noQuotes },
+    { ...parts, host: null, covers: null, prompt: null, settings: bodyOnly },
+  ];
+}
+
+/** Characters (UTF-16 code units) of a token, at least, and tokens of a path with its line break, at most, in usual text. */
+const CHARS_PER_TOKEN = 3;
+const TOKENS_PER_PATH = 16;
+
+/** Limits the parts that repeat content of the session, so that in a small window they leave room for the body. */
+function limitQuotedParts(parts: SummaryParts, summaryTokens: number): SummaryParts {
+  const chars = (share: number) => Math.floor(share * summaryTokens * CHARS_PER_TOKEN);
+  const { keep, userMessages } = parts.settings;
+  return {
+    ...parts,
+    mostPaths: Math.floor((0.2 * summaryTokens) / TOKENS_PER_PATH),
+    settings: {
+      ...parts.settings,
+      keep: { ...keep, headChars: Math.min(keep.headChars, chars(0.2)) },
+      userMessages: { ...userMessages, maxChars: Math.min(userMessages.maxChars, chars(0.4)) },
+    },
+  };
 }

@@ -11,7 +11,7 @@ import { cleanText, cutMiddle, describeFile } from "@bough/session-core/view";
 import type { CompactionSettings } from "../settings/settings.js";
 import { callsForbiddenTools } from "../tokens/known-models.js";
 import { BRANCH, buildStrictPrompt, FORMS, type Form, NO_TOOLS, SLOTS, STRICT_ABOUT, TURN_PREFIX } from "./prompt-texts.js";
-import type { SummaryJob } from "./summary-job.js";
+import type { SummaryJob } from "./summarizer-client.js";
 import { escapeForPrompt, parseComposed, wrapInTag } from "./tagged-blocks.js";
 
 /** The part of a session that a prompt is about. */

@@ -1,33 +1,32 @@
 import type { ContextMessage } from "@bough/session-core";
-import { isSummary } from "@bough/session-core/view";
+import { isSummary, shortLine } from "@bough/session-core/view";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { extract } from "../extract/extract.js";
-import { type Fidelity, scoreFidelity } from "../extract/fidelity.js";
-import { type Fact, findFacts } from "../extract/find-facts.js";
+import { type Fact, type Fidelity, findFacts, scoreFidelity } from "../extract/facts.js";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { selectFullContext, writeFull } from "./full-mode.js";
 import {
   assertSmaller,
   buildSerializeOptions,
   buildSource,
   type FirstPrompt,
   type SummaryPart,
+  selectFullContext,
   type WrittenPart,
+  writeFull,
   writePart,
 } from "./part.js";
 import { buildPrompt, countFormTokens, type PartKind, serializeMessages } from "./prompt.js";
-import { extractMarkers, formatMarker, MISSING_FACTS, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
-import { writeShortSummary } from "./short-summary.js";
-import { SummarizerClient } from "./summarizer-client.js";
+import { extractMarkers, formatMarker, MISSING_FACTS, SHORT_SUMMARY, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
 import {
   collectMessages,
   collectSource,
   lowerQuality,
+  SummarizerClient,
   type SummaryDependencies,
   type SummaryJob,
   type WrittenSummary,
-} from "./summary-job.js";
+} from "./summarizer-client.js";
 
 /**
  * Writes a summary. Tries full mode if possible, then simple mode; in each the normal prompt, then the strict one if the
@@ -331,4 +330,66 @@ async function requestMissingFacts(client: SummarizerClient, part: WrittenPart, 
   });
   assertSmaller(job, answer.body, job.maxTokens);
   return answer.body;
+}
+
+/** Longest short summary, in UTF-16 code units. */
+const SHORT_SUMMARY_CHARS = 200;
+
+/** Share of the output cap, if there is one. */
+const OUTPUT_SHARE = 0.2;
+
+/**
+ * One line for screens: written by a model if `summary.shortSummary` is set and a model may be called, else the first
+ * sentence of the summary. If the call fails, the first sentence is returned.
+ *
+ * @throws only the signal's reason.
+ */
+async function writeShortSummary(client: SummarizerClient, body: string): Promise<string> {
+  const { job } = client;
+  if (!job.settings.summary.shortSummary || job.skipModel || job.candidates.length === 0) return takeFirstSentence(body);
+  try {
+    const prompt = buildPrompt(
+      { ...job, instructions: null, hook: {} },
+      "history",
+      { text: SHORT_SUMMARY, needsTag: false },
+      { conversation: null, previous: null, notes: body },
+    );
+    const answer = await client.send({
+      stage: "short-summary",
+      system: SYSTEM_PROMPT,
+      prompt,
+      task: SHORT_SUMMARY,
+      needsTag: false,
+      outputShare: OUTPUT_SHARE,
+    });
+    return answer.extracted ? takeFirstSentence(body) : plainLine(answer.body);
+  } catch (error) {
+    client.recordFailure(error);
+    return takeFirstSentence(body);
+  }
+}
+
+/** Lines without a statement: headings, labels, tags, rules, fences and the marker of an extract. */
+const NO_SENTENCE = /^(?:#|<[^>]*>$|[-*_=`~]{3,}|\*\*[^*]*\*\*:?$|[^.!?]{1,60}:$|\(none\)|none\.?$|\[?extracted mechanically)/i;
+
+const MARKS = /^(?:[-*+>]\s+|\d+[.)]\s+|\[[ xX]\]\s+)+/;
+
+/**
+ * The first sentence of a summary without markup, on one line of at most 200 characters; empty if there is none.
+ *
+ * @example
+ * takeFirstSentence("## Goal\nMend the parser. It fails on tabs."); // "Mend the parser."
+ */
+export function takeFirstSentence(body: string): string {
+  for (const line of body.split("\n")) {
+    const said = line.trim().replace(MARKS, "");
+    if (said === "" || NO_SENTENCE.test(said)) continue;
+    const end = /[.!?](?=\s|$)|[。！？]/.exec(said);
+    return plainLine(end === null ? said : said.slice(0, end.index + 1));
+  }
+  return plainLine(body);
+}
+
+function plainLine(text: string): string {
+  return shortLine(text.replace(/[*`]{1,3}/g, ""), SHORT_SUMMARY_CHARS);
 }

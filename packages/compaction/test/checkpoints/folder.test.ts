@@ -9,8 +9,7 @@ import { build } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Checkpoint, formatCheckpoint, makeFileName, parseCheckpoint, parseFileNumber } from "../../src/checkpoints/checkpoint.js";
-import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
-import { syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/write-checkpoints.js";
+import { readCheckpoints, syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/stored-checkpoints.js";
 import { CheckpointError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
 import { folder, grown, plant } from "../world/session.js";
@@ -110,7 +109,7 @@ describe("several processes that write at once", () => {
   /** A program that writes checkpoints `PREFIX0`, `PREFIX1`… of one session, with the current source of this package. */
   async function program(): Promise<string> {
     const contents = `
-      import { writeCheckpoint } from "./src/checkpoints/write-checkpoints.ts";
+      import { writeCheckpoint } from "./src/checkpoints/stored-checkpoints.ts";
       const [directory, prefix, count] = process.argv.slice(2);
       const about = { number: 1, sessionId: "s1", createdAtMs: 0, trigger: null, tokensBefore: null, tokensAfter: null, covers: null };
       for (let at = 0; at < Number(count); at += 1) {

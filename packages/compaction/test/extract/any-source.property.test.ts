@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
 import { BLOCK_SHAPES, MARKER } from "../../src/extract/blocks.js";
-import { extract } from "../../src/extract/extract.js";
-import { countSourceChars } from "../../src/extract/source.js";
+import { countSourceChars, extract } from "../../src/extract/extract.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
 import { ran, said, user } from "./talk.js";
 

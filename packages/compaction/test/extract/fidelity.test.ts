@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { scoreFidelity } from "../../src/extract/fidelity.js";
-import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "../../src/extract/find-facts.js";
+import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind, scoreFidelity } from "../../src/extract/facts.js";
 
 function fact(kind: FactKind, text: string, at = 0): Fact {
   return { kind, text, at };

@@ -2,7 +2,7 @@ import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { FACT_LIMITS, type FactKind, findFacts } from "../../src/extract/find-facts.js";
+import { FACT_LIMITS, type FactKind, findFacts } from "../../src/extract/facts.js";
 import { ran, said, user } from "./talk.js";
 
 function textsOf(kind: FactKind, messages: readonly ContextMessage[]): readonly string[] {

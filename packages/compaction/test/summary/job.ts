@@ -2,7 +2,7 @@ import type { ContextMessage, SessionContext } from "@bough/session-core";
 import type { PathItem } from "../../src/plan/span.js";
 import { readSettings, type SettingsSource } from "../../src/settings/read-settings.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "../../src/summarizers/summarizer.js";
-import type { SummaryJob } from "../../src/summary/summary-job.js";
+import type { SummaryJob } from "../../src/summary/summarizer-client.js";
 import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** A token is a word: budgets can be counted by hand, and need no table. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { takeFirstSentence } from "../../src/summary/short-summary.js";
+import { takeFirstSentence } from "../../src/summary/summarize.js";
 
 describe("the first sentence of a summary", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makePathsRelativeTo } from "../../src/extract/source.js";
+import { makePathsRelativeTo } from "../../src/extract/extract.js";
 
 describe("paths relative to a directory", () => {
   test.each([

@@ -20,7 +20,7 @@ const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.m
 
 /** Texts as sessions hold them. */
 const SAMPLES: Readonly<Record<string, string>> = {
-  "TypeScript source": read("../../src/tokens/tiktoken/piece-merger.ts") + read("./counters.property.test.ts"),
+  "TypeScript source": read("../../src/tokens/tiktoken/bpe-counter.ts") + read("./counters.property.test.ts"),
   JSON: read("../../../cli/demo/sample.jsonl"),
   Markdown: read("../../../../docs/compaction.md"),
   "a lock file": read("../../../../pnpm-lock.yaml").slice(0, 60_000),
