@@ -1,24 +1,9 @@
 // biome-ignore-all assist/source/organizeImports: grouped by subject.
 // For the sibling packages of this repository: `@bough/compaction/internals`. Not supported: any release may change it.
-import * as rules from "@bough/session-core/arguments";
-import * as shapes from "@bough/session-core/arguments";
-import { COUNTER, EXTRACT_LIMIT, PLAN_INPUT, SHAPE_INPUT, SOURCE } from "./arguments/shapes.js";
-import * as extracts from "./extract/extract.js";
-import * as facts from "./extract/facts.js";
-import * as fit from "./fit/fit-request.js";
-import * as plan from "./plan/plan-compaction.js";
-import * as tokens from "./tokens/message-tokens.js";
 
-// These functions check their arguments only here: a check reads every message, and inside the package messages come from the
-// store. Their documentation is in the imported files.
-export const planCompaction = rules.checked(plan.planCompaction, ["input", PLAN_INPUT]);
-export const fitRequest = rules.checked(fit.fitRequest, ["input", SHAPE_INPUT]);
-export const findFacts = rules.checked(facts.findFacts, ["messages", shapes.MESSAGES]);
-export const extract = rules.checked(extracts.extract, ["source", SOURCE], ["limit", EXTRACT_LIMIT]);
-export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COUNTER], ["message", shapes.MESSAGE]);
-
-// Planning and facts
-export { keepRuleOf } from "./plan/plan-compaction.js";
+// Planning
+export { fitRequest } from "./fit/fit-request.js";
+export { keepRuleOf, planCompaction } from "./plan/plan-compaction.js";
 export { scoreFidelity } from "./extract/facts.js";
 
 // Counting

@@ -28,8 +28,9 @@ const TOKENS = optional(AMOUNT);
 
 /** Options with only a signal. */
 export const SIGNAL_OPTIONS = record({ signal: SIGNAL });
+const USAGE = record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
 /** `RequestInput`. */
-export const REQUEST_INPUT = record({ systemTokens: TOKENS, toolTokens: TOKENS, lastUsage: optional(OBJECT), signal: SIGNAL });
+export const REQUEST_INPUT = record({ systemTokens: TOKENS, toolTokens: TOKENS, lastUsage: optional(USAGE), signal: SIGNAL });
 /** `CompactOptions`. */
 export const COMPACT = record({
   instructions: optional(TEXT),
@@ -87,8 +88,7 @@ export const CHECKPOINT = record({
   summary: TEXT,
 });
 
-/** The source of a summary. */
-export const SOURCE = record({
+const SOURCE = record({
   messages: shapes.MESSAGES,
   kind: oneOf("history", "turn-prefix", "branch"),
   previousSummary: nullable(TEXT),
@@ -106,16 +106,8 @@ export const SUMMARY_REQUEST = record({
   source: optional(SOURCE),
   onText: optional(CALLBACK),
 });
-/** The limit of an extract. */
-export const EXTRACT_LIMIT = record({ maxChars: NUMBER });
 /** Options of the built-in summarizer. */
 export const EXTRACTIVE = record({ maxChars: optional(NUMBER) });
-/** Facts of a conversation. */
-export const FACTS = list(
-  record({ kind: oneOf("request", "rule", "file", "error", "command", "identifier", "number"), text: TEXT, at: NUMBER }),
-  "an array of facts",
-);
-
 /** The shape of the options with which an HTTP summarizer sends its requests. */
 export const ENDPOINT = record({
   apiKey: optional(TEXT),
@@ -132,42 +124,3 @@ export const LANGUAGE_MODEL = ruleOf(
   "a language model of the AI SDK",
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 );
-
-const ITEM = record({ id: TEXT, type: TEXT, messages: shapes.MESSAGES, tokens: NUMBER });
-/** `PlanInput`. */
-export const PLAN_INPUT = record({
-  items: list(ITEM, "an array of entries of a path"),
-  keep: record({ by: oneOf("tokens", "messages", "rounds", "nothing", "entry") }),
-  minMessages: NUMBER,
-  inForce: nullable(TEXT),
-});
-/** The settings group `keep`. */
-export const KEEP = record({ by: TEXT });
-/** Bounds of a keep rule. */
-export const KEEP_BOUNDS = record({
-  limitTokens: NUMBER,
-  mostKeptTokens: NUMBER,
-  ratio: NUMBER,
-  trigger: oneOf("manual", "automatic"),
-  keepFrom: optional(TEXT),
-});
-
-const REQUEST_SETTINGS = record({ danglingCalls: TEXT, fit: optional(ANY) });
-/** `FitInput`. */
-export const SHAPE_INPUT = record({
-  messages: shapes.MESSAGES,
-  entries: list(TEXT, "an array of ids"),
-  tokens: list(NUMBER, "an array of numbers"),
-  count: CALLBACK,
-  limitTokens: NUMBER,
-  systemTokens: NUMBER,
-  windowTokens: NUMBER,
-  settings: REQUEST_SETTINGS,
-  model: nullable(record({ modelId: TEXT, provider: optional(TEXT) })),
-});
-/** `Usage`. */
-export const USAGE = record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
-/** `Calibration`. */
-export const CALIBRATION = record({ ratio: NUMBER, unseenTokens: NUMBER });
-/** `Comparison`. */
-export const COMPARISON = record({ reportedTokens: NUMBER, estimatedTokens: NUMBER, knowsFixed: FLAG, windowTokens: NUMBER });

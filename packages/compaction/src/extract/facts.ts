@@ -1,7 +1,5 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
-import * as rules from "@bough/session-core/arguments";
 import { shortLine } from "@bough/session-core/view";
-import { FACTS } from "../arguments/shapes.js";
 import { collectKeywords, computeOverlap, extractCode, extractProse, findRules, isRequest, isRule } from "./prose.js";
 import { findErrorLines, findFiles, listTouchedFiles, normalizeErrorLine, readCommand, simplifyCommand } from "./tool-calls.js";
 
@@ -296,8 +294,6 @@ const DIGITS = 1_000;
  * scoreFidelity(findFacts(messages), "Never touch src/lexer.ts.").score; // 1
  */
 export function scoreFidelity(facts: readonly Fact[], summary: string): Fidelity {
-  rules.checkArgument("facts", facts, FACTS);
-  rules.checkArgument("summary", summary, rules.TEXT);
   const text = new SummaryText(summary, facts);
   const missing = new Set(facts.filter((fact) => !text.contains(fact)));
   const found = countByKind((kind) => facts.filter((fact) => fact.kind === kind).length);

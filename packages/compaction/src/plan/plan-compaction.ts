@@ -1,7 +1,5 @@
 import type { ContextMessage, EntryId } from "@bough/session-core";
-import * as rules from "@bough/session-core/arguments";
 import { CONVERSATION_TYPES } from "@bough/session-core/view";
-import { KEEP, KEEP_BOUNDS } from "../arguments/shapes.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import type { PathItem } from "./span.js";
 
@@ -151,8 +149,6 @@ const MIN_MESSAGES = 4;
 
 /** The keep rule of the settings in a window. Pure. If the provider counts more tokens than we do, the tail is smaller in proportion. */
 export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds): KeepRule {
-  rules.checkArgument("keep", keep, KEEP);
-  rules.checkArgument("bounds", bounds, KEEP_BOUNDS);
   const { limitTokens, mostKeptTokens, ratio, trigger, keepFrom } = bounds;
   if (keepFrom !== undefined) return { by: "entry", entryId: keepFrom };
   if (trigger === "manual" && keep.manual === "nothing") return { by: "nothing" };

@@ -1,6 +1,4 @@
 import type { Usage } from "@bough/session-core";
-import * as rules from "@bough/session-core/arguments";
-import { CALIBRATION, COMPARISON, USAGE } from "../arguments/shapes.js";
 
 /**
  * Prompt tokens that a provider reported: input, cache reads and cache writes; if it reported only a total, that less the
@@ -10,7 +8,6 @@ import { CALIBRATION, COMPARISON, USAGE } from "../arguments/shapes.js";
  * promptTokensOf({ input: 900, cacheRead: 14_000, output: 50 }); // 14900
  */
 export function promptTokensOf(usage: Usage): number | undefined {
-  rules.checkArgument("usage", usage, USAGE);
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, totalTokens = 0 } = usage;
   const prompt = input + cacheRead + cacheWrite;
   if (prompt > 0) return prompt;
@@ -51,8 +48,6 @@ const MAX_UNSEEN_SHARE = 0.5;
  * the sum of several calls and is ignored. Pure.
  */
 export function calibrate(before: Calibration, comparison: Comparison): Calibration {
-  rules.checkArgument("before", before, CALIBRATION);
-  rules.checkArgument("comparison", comparison, COMPARISON);
   const { reportedTokens, estimatedTokens, knowsFixed, windowTokens } = comparison;
   if (reportedTokens > windowTokens) return before;
   const excess = Math.max(0, reportedTokens - estimatedTokens);

@@ -9,8 +9,6 @@ import {
   StoreFullError,
   StoreReadOnlyError,
 } from "@bough/session-core";
-import * as rules from "@bough/session-core/arguments";
-import { COUNTER, SESSION } from "../arguments/shapes.js";
 import { findModelFamily, type ModelFamily, type ModelName } from "./known-models.js";
 import { messageTokens } from "./message-tokens.js";
 import type { TokenCounter } from "./token-counter.js";
@@ -47,8 +45,6 @@ export class ContextMeter {
   #system: { readonly text: string; readonly tokens: number } | null = null;
 
   constructor(session: Session, counter: TokenCounter, model: ModelName = null) {
-    rules.checkArgument("session", session, SESSION);
-    rules.checkArgument("counter", counter, COUNTER);
     this.counter = counter;
     this.model = model;
     this.family = findModelFamily(model);

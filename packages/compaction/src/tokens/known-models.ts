@@ -1,5 +1,4 @@
 // Everything that depends on the model. Rules for a new model belong in this file.
-import * as rules from "@bough/session-core/arguments";
 
 /** A model, by the names of its provider and itself. */
 export type ModelName = { readonly provider?: string | undefined; readonly modelId?: string | undefined } | null;
@@ -43,7 +42,6 @@ export function callsForbiddenTools(modelId: string): boolean {
 
 /** The tokenizer of a model, by its name: that of GPT-4o, unless the model is known to be older. */
 export function tokenizerOf(modelId: string | undefined): "o200k_base" | "cl100k_base" {
-  rules.checkArgument("modelId", modelId, rules.optional(rules.TEXT));
   const name = (modelId ?? "").toLowerCase();
   if (/gpt-4o|gpt-4\.|gpt-4-?5/.test(name)) return "o200k_base";
   return /gpt-4|gpt-3\.5|text-embedding/.test(name) ? "cl100k_base" : "o200k_base";

@@ -30,9 +30,7 @@ function members(
 }
 
 const counter = internals.roughCounter;
-const MESSAGE = { role: "user", content: "x" } as const;
 const REQUEST = ["systemTokens", "toolTokens", "lastUsage", "signal"];
-const SOURCE = { messages: [MESSAGE], kind: "history", previousSummary: null, instructions: null } as const;
 const CHECKPOINT: compaction.Checkpoint = {
   number: 1,
   sessionId: "s",
@@ -46,25 +44,6 @@ const CHECKPOINT: compaction.Checkpoint = {
   files: { readFiles: [], modifiedFiles: [] },
   summary: "x",
 };
-const PLAN = {
-  items: [{ id: "e", type: "message", messages: [MESSAGE], tokens: 1 }],
-  keep: { by: "nothing" },
-  minMessages: 0,
-  inForce: null,
-};
-const SETTINGS = compaction.readSettings();
-const SHAPE = {
-  messages: [MESSAGE],
-  entries: ["e"],
-  tokens: [1],
-  count: () => 1,
-  limitTokens: 100,
-  systemTokens: 0,
-  settings: SETTINGS.request,
-  windowTokens: 100,
-  model: null,
-};
-
 const CALLS: Readonly<Record<string, Call>> = {
   "createCompactor options": (_, options) => compaction.createCompactor(options),
   "createCompactor.session": (_, session) => compaction.createCompactor({ session, contextWindow: 10_000 }),
@@ -116,17 +95,6 @@ const CALLS: Readonly<Record<string, Call>> = {
     typeof directory === "string" ? undefined : compaction.syncCheckpoints(directory, "s", []),
   "syncCheckpoints sessionId": ({ folder }, id) => compaction.syncCheckpoints(folder, id, []),
   "syncCheckpoints checkpoints": ({ folder }, checkpoints) => compaction.syncCheckpoints(folder, "s", checkpoints),
-  "scoreFidelity facts": (_, facts) => internals.scoreFidelity(facts, "x"),
-  "scoreFidelity summary": (_, summary) => internals.scoreFidelity([{ kind: "file", text: "a.ts", at: 0 }], summary),
-  findFacts: (_, messages) => internals.findFacts(messages),
-  "keepRuleOf keep": (_, keep) => internals.keepRuleOf(keep, { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" }),
-  ...members(
-    "keepRuleOf bounds",
-    (_, bounds) => internals.keepRuleOf(SETTINGS.keep, bounds),
-    { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" },
-    ["limitTokens", "mostKeptTokens", "ratio", "trigger", "keepFrom"],
-  ),
-  ...members("planCompaction", (_, input) => internals.planCompaction(input), PLAN, Object.keys(PLAN)),
   "listCheckpoints session": (_, session) => compaction.listCheckpoints(session),
   "listCheckpoints leafId": ({ session }, leafId) => compaction.listCheckpoints(session, leafId),
   "recallTools session": (_, session) => compaction.recallTools(session),
@@ -156,12 +124,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   readSettings: (_, settings) => compaction.readSettings(settings),
   ...members("readSettings", (_, settings) => compaction.readSettings(settings), {}, ["preset", "keep", "trigger", "request"]),
-  ...members(
-    "fitRequest",
-    (_, input) => internals.fitRequest(input),
-    SHAPE,
-    Object.keys(SHAPE).filter((name) => name !== "count"),
-  ),
   "aiSdkSummarizer model": (_, model) => aiSdk.aiSdkSummarizer(model),
   "aiSdkSummarizer options": (_, options) => aiSdk.aiSdkSummarizer("m" as never, options),
   "prepareStep compactor": (_, compactor) => aiSdk.prepareStep(compactor),
@@ -170,8 +132,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   "aiSdkRecallTools options": ({ session }, options) => aiSdk.aiSdkRecallTools(session, options),
   isContextOverflow: (_, error) => internals.isContextOverflow(error),
   parseContextLimit: (_, error) => internals.parseContextLimit(error),
-  ...members("extract", (_, source) => internals.extract(source, { maxChars: 100 }), SOURCE, Object.keys(SOURCE)),
-  ...members("extract limit", (_, limit) => internals.extract(SOURCE, limit), {}, ["maxChars"]),
   ...members("extractiveSummarizer", (_, options) => compaction.extractiveSummarizer(options), {}, ["maxChars"]),
   ...members("extractiveSummarizer request", (_, request) => compaction.extractiveSummarizer()(request), { system: "", prompt: "" }, [
     "system",
@@ -193,16 +153,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     "headers",
     "fetch",
   ]),
-  "calibrated before": (_, before) =>
-    internals.calibrate(before, { reportedTokens: 1, estimatedTokens: 1, knowsFixed: true, windowTokens: 10 }),
-  calibrated: (_, comparison) => internals.calibrate(internals.UNCALIBRATED, comparison),
-  promptTokensOf: (_, usage) => internals.promptTokensOf(usage),
-  "ContextMeter session": (_, session) => new internals.ContextMeter(session, counter),
-  "ContextMeter counter": ({ session }, odd) => new internals.ContextMeter(session, odd),
   loadCounter: (_, tokenizer) => compaction.loadCounter(tokenizer),
-  "messageTokens counter": (_, odd) => internals.messageTokens(odd, MESSAGE),
-  "messageTokens message": (_, message) => internals.messageTokens(counter, message),
-  tokenizerOf: (_, modelId) => internals.tokenizerOf(modelId),
   "toolTokens counter": (_, odd) => compaction.toolTokens(odd, []),
   "toolTokens tools": (_, tools) => compaction.toolTokens(counter, tools),
 };
