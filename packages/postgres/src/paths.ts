@@ -191,7 +191,7 @@ interface TouchedRow extends Omit<StoredFileTouch, "isCopy" | "kind" | "path" | 
 const touchesOfPaths = pgQuery<{ names: readonly string[] }, TouchedRow>(({ sql, p }) =>
   pgRaw(sql<TouchedRow>`
     SELECT entry.session_id AS "sessionId", session.cwd, entry.id AS "entryId", entry.created_at_ms AS "createdAtMs",
-      entry.origin IS NOT NULL AS copied, entry.file_operations AS operations
+      entry.inherited AS copied, entry.file_operations AS operations
     FROM entry JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id
     WHERE entry.tenant = ${p.tenant} AND entry.file_operations IS NOT NULL
       AND EXISTS (SELECT 1 FROM unnest(${p.names}::text[]) AS name WHERE strpos(entry.file_operations, name) > 0)

@@ -71,7 +71,7 @@ interface TouchRow extends Omit<StoredFileTouch, "isCopy"> {
 const touchesOfPaths = query<{ paths: string }, TouchRow>(({ sql, p }) =>
   rawQuery(sql<TouchRow>`
     SELECT session.id AS sessionId, session.cwd, entry.id AS entryId, tool_call_id AS toolCallId, file_operation.kind, file_operation.path,
-      entry.created_at_ms AS createdAtMs, entry.origin IS NOT NULL AS copied
+      entry.created_at_ms AS createdAtMs, entry.inherited AS copied
     FROM json_each(${p.paths}) AS given CROSS JOIN file_operation ON file_operation.path = given.value
       CROSS JOIN entry ON entry.seq = entry_seq CROSS JOIN session ON session.seq = entry.session_seq
     ORDER BY entry.created_at_ms, entry.seq, ordinal`),

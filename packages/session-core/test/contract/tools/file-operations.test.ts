@@ -173,4 +173,15 @@ describe("the calls of a store that name a path", () => {
     await store.forkSession(session.id);
     expect((await store.fileTouches(['a "b".ts'])).map(({ isCopy }) => isCopy)).toEqual([false, true]);
   });
+
+  test("do not take what was imported for a copy", async () => {
+    const store = await openedStore();
+    const records = [{ kind: "entry" as const, line: 1, id: "e1", parentId: null, createdAtMs: 10, payload: write("c1", "a.ts") }];
+    const importAs = (sessionId: string) =>
+      store.importSession({ header: { sessionId, kind: "conversation" }, records: () => records }, { format: "x", path: `/${sessionId}` });
+    await importAs("one");
+    expect((await store.fileTouches(["a.ts"])).map(({ isCopy }) => isCopy)).toEqual([false]);
+    await importAs("two");
+    expect((await store.fileTouches(["a.ts"])).map(({ isCopy }) => isCopy)).toEqual([false, true]);
+  });
 });
