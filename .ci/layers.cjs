@@ -58,6 +58,7 @@ const COMPACTION_FOLDERS = [
   ["extract"],
   ["summary"],
   ["checkpoints", "recall"],
+  ["blame"],
   ["run"],
   ["ai-sdk"],
 ];

@@ -76,6 +76,8 @@ export type { Passage } from "./recall/passages.js";
 export { type ReadEntry, type RecallReadResult, recallRead } from "./recall/read.js";
 export { type RecallAnswer, type RecallHit, type RecallSearchOptions, type RecallSearchResult, recallSearch } from "./recall/search.js";
 export type { Neighbor } from "./recall/entry-source.js";
+export { type BlamedEntry, type BlamedFile, type BlamedLine, type BlameRequest, blameFile } from "./blame/blame-file.js";
+export type { GitRename } from "./blame/file-events.js";
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export type { Checkpoint, CheckpointRange } from "./checkpoints/checkpoint.js";
 export { type ForeignFile, readCheckpoints, type StoredCheckpoint, type StoredCheckpoints } from "./checkpoints/stored-checkpoints.js";

@@ -124,3 +124,17 @@ export const LANGUAGE_MODEL = ruleOf(
   "a language model of the AI SDK",
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 );
+
+/** `BlameRequest`. */
+export const BLAME = record(
+  {
+    paths: list(TEXT),
+    text: TEXT,
+    elsewhere: optional(list(TEXT)),
+    renames: optional(list(record({ from: TEXT, untilMs: NUMBER }))),
+    untilMs: optional(NUMBER),
+    home: optional(TEXT),
+    lines: optional(record({ from: NUMBER, to: NUMBER })),
+  },
+  'an object such as { paths: ["/home/me/a.ts"], text: "…" }',
+);

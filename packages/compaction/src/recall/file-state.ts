@@ -1,11 +1,13 @@
-import { type Entry, type EntryId, type FileOperation, type Session, type ToolCallBlock, textOf } from "@bough/session-core";
+import type { Entry, EntryId, FileOperation, Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { cleanText, findCommand, findContent, findTextEdits } from "@bough/session-core/view";
+import { cleanText, findCommand } from "@bough/session-core/view";
 import { RECALL, SESSION } from "../arguments/shapes.js";
-import { readFollowing } from "./entry-source.js";
+import { applyReplacements } from "./apply-change.js";
 import { formatTime } from "./entry-text.js";
+import { changeOfTouch, type FileChange, findResult, textWritten } from "./file-change.js";
 import { MAX_CHARS, parseInput, type RecallFileInput, type RecallOptions, recallFileInput } from "./inputs.js";
 import { takeLines } from "./line-window.js";
+import { isSamePath } from "./patch-hunks.js";
 import { takePiece } from "./read.js";
 import type { RecallAnswer } from "./search.js";
 
@@ -46,8 +48,9 @@ export async function recallFile(
   const operations = leafId === null ? [] : await session.fileOperations({ toId: leafId });
   const { name, touching, others } = selectFile(operations, path);
   if (name === null || leafId === null) return { text: explainMissing(path, others), data: NOTHING };
-  const replay = new Replay(session, leafId);
-  await replay.run(touching.filter(({ outcome }) => outcome !== "failed"));
+  const done = (list: readonly FileOperation[]) => list.filter(({ outcome }) => outcome !== "failed");
+  const replay = new Replay(session, leafId, done(operations));
+  await replay.run(done(touching));
   const { content, state, entryIds } = replay;
   const head = [`${name}: ${await replay.describe(name)}`, ...replay.notes].join("\n");
   const body = content === null ? "" : takeLines(cleanText(content), { lines: lines ?? "1-" });
@@ -75,26 +78,6 @@ function selectFile(operations: readonly FileOperation[], path: string) {
   return { name: own, touching: operations.filter((operation) => same.includes(operation.path)), others: [] };
 }
 
-/** Arguments of a read that shows only a part of the file. */
-const PARTIAL = [
-  "offset",
-  "limit",
-  "start",
-  "end",
-  "start_line",
-  "end_line",
-  "startLine",
-  "endLine",
-  "view_range",
-  "line_range",
-  "lines",
-  "ranges",
-];
-/** A line of a read with its number, as Claude Code and `cat -n` print it. */
-const NUMBERED = /^\s*\d+(?:\t|→|│|\| ?)/;
-/** The marks that tools write where they leave something out. */
-const SHORTENED = /\[(?:truncated|output truncated|showing lines|\d+ more lines|… ?\d+)|<system-reminder>/i;
-
 /** Replays the operations on one file. */
 class Replay {
   content: string | null = null;
@@ -103,10 +86,14 @@ class Replay {
   readonly notes: string[] = [];
   readonly #session: Session;
   readonly #leafId: EntryId;
+  /** The operations of the path on any file, for files that were moved. */
+  readonly #operations: readonly FileOperation[];
+  readonly #changes = new Map<string, FileChange>();
 
-  constructor(session: Session, leafId: EntryId) {
+  constructor(session: Session, leafId: EntryId, operations: readonly FileOperation[]) {
     this.#session = session;
     this.#leafId = leafId;
+    this.#operations = operations;
   }
 
   async run(operations: readonly FileOperation[]): Promise<void> {
@@ -136,22 +123,21 @@ class Replay {
   async #findBase(operations: readonly FileOperation[]): Promise<number> {
     for (let at = operations.length - 1; at >= 0; at -= 1) {
       const operation = operations[at];
-      if (operation === undefined || operation.kind === "edit" || operation.kind === "move") continue;
-      if (operation.kind === "delete" || (await this.#readWhole(operation)) !== null) return at;
+      if (operation === undefined || operation.kind === "move") continue;
+      const { kind } = await this.#changeOf(operation);
+      if (kind === "write" || kind === "read" || kind === "delete") return at;
     }
     return 0;
   }
 
   async #apply(operation: FileOperation): Promise<void> {
-    const { kind, entryId } = operation;
-    if (kind === "delete") this.#set("deleted", null, entryId);
-    else if (kind === "move") this.#lose(entryId, "moves a file, which is not replayed");
-    else if (kind === "edit") await this.#edit(operation);
-    else {
-      const whole = await this.#readWhole(operation);
-      if (whole !== null) this.#set("known", whole, entryId);
-      else if (kind === "write") this.#lose(entryId, "writes it in a form that is not known");
-    }
+    const { entryId } = operation;
+    const change = await this.#changeOf(operation);
+    if (change.kind === "write" || change.kind === "read") this.#set("known", change.text, entryId);
+    else if (change.kind === "delete") this.#set("deleted", null, entryId);
+    else if (change.kind === "move") await this.#move(change, operation);
+    else if (change.kind === "edit") this.#edit(change, entryId);
+    else if (change.kind === "unknown") this.#lose(entryId, change.why);
   }
 
   #set(state: "known" | "deleted", content: string | null, entryId: EntryId): void {
@@ -168,45 +154,57 @@ class Replay {
     if (this.content !== null) this.state = "outdated";
   }
 
-  async #edit({ entryId, toolCallId }: FileOperation): Promise<void> {
-    const call = await this.#findCall(entryId, toolCallId);
-    const found = call === undefined ? undefined : findTextEdits(call.arguments);
-    if (found === undefined) return this.#lose(entryId, "edits it in a form that is not replayed");
-    if (this.content === null) return this.#lose(entryId, `edits it; after that it contains: ${found.edits[0]?.after ?? ""}`);
-    let text = this.content;
-    for (const { before, after, rest } of found.edits) {
-      if (before === "" || !text.includes(before)) return this.#lose(entryId, "edits a text that is not in the known one");
-      const all = rest["replace_all"] === true || rest["replaceAll"] === true || call?.arguments["replace_all"] === true;
-      text = all ? text.replaceAll(before, () => after) : text.replace(before, () => after);
+  #edit({ replacements, before }: Extract<FileChange, { kind: "edit" }>, entryId: EntryId): void {
+    if (before !== null && before !== this.content) this.#set("known", before, entryId);
+    const [first] = replacements;
+    const creates = first?.kind === "text" && first.before === "";
+    const applied = this.content === null && !creates ? undefined : applyReplacements(this.content ?? "", replacements);
+    if (applied === undefined) {
+      const written = first === undefined ? "" : textWritten(first);
+      this.#lose(
+        entryId,
+        this.content === null ? `edits it; after that it contains: ${written}` : "edits a text that is not in the known one",
+      );
+      return;
     }
-    this.content = text;
-    this.entryIds.push(entryId);
+    if (this.content === null) this.state = "known";
+    this.content = applied.text;
+    if (this.entryIds.at(-1) !== entryId) this.entryIds.push(entryId);
   }
 
-  /** The whole text that a call writes or reads; null: it has only a part, or none. */
-  async #readWhole({ kind, entryId, toolCallId }: FileOperation): Promise<string | null> {
-    const call = await this.#findCall(entryId, toolCallId);
-    if (call === undefined) return null;
-    if (kind === "write") return findContent(call)?.text ?? null;
-    if (PARTIAL.some((name) => call.arguments[name] !== undefined && call.arguments[name] !== null)) return null;
-    const result = await this.#findResult(entryId, toolCallId);
-    return result === null || SHORTENED.test(result) ? null : withoutNumbers(result);
+  /** A file that got this name has the text that it had under the other one; one that lost it is gone. */
+  async #move({ from, to, replacements }: Extract<FileChange, { kind: "move" }>, { entryId, path }: FileOperation): Promise<void> {
+    if (isSamePath(from, path) && !isSamePath(to, path)) {
+      this.#set("deleted", null, entryId);
+      return;
+    }
+    const earlier = new Replay(this.#session, this.#leafId, this.#operations);
+    await earlier.run(this.#operations.slice(0, this.#indexOf(entryId)).filter((one) => isSamePath(one.path, from)));
+    if (earlier.content === null) {
+      this.#lose(entryId, `moves ${from} here, whose text is not known`);
+      return;
+    }
+    this.#set("known", earlier.content, entryId);
+    this.entryIds.unshift(...earlier.entryIds);
+    this.#edit({ kind: "edit", replacements, before: null }, entryId);
   }
 
-  async #findCall(entryId: EntryId, toolCallId: string): Promise<ToolCallBlock | undefined> {
+  #indexOf(entryId: EntryId): number {
+    return this.#operations.findIndex((one) => one.entryId === entryId);
+  }
+
+  async #changeOf({ kind, path, entryId, toolCallId }: FileOperation): Promise<FileChange> {
+    const known = this.#changes.get(`${entryId} ${toolCallId} ${path}`);
+    if (known !== undefined) return known;
     const entry = await this.#session.entry(entryId);
-    if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
-    for (const block of entry.message.content) if (block.type === "toolCall" && block.id === toolCallId) return block;
-    return undefined;
-  }
-
-  async #findResult(entryId: EntryId, toolCallId: string): Promise<string | null> {
-    // The results of a batch of calls are the next entries of the path.
-    for (const entry of await readFollowing(this.#session, entryId, 40, this.#leafId)) {
-      if (entry.type !== "message" || entry.message.role !== "toolResult" || entry.message.toolCallId !== toolCallId) continue;
-      return textOf(entry.message.content);
-    }
-    return null;
+    // Only the text of a read, and what an edit recorded, is in the result.
+    const result =
+      kind === "read" || kind === "edit" || kind === "write"
+        ? await findResult(this.#session, entryId, toolCallId, this.#leafId)
+        : undefined;
+    const change = changeOfTouch(entry, { kind, path, toolCallId }, result);
+    this.#changes.set(`${entryId} ${toolCallId} ${path}`, change);
+    return change;
   }
 
   /** Notes the shell commands since the last known state: what they change is unknown without running them. */
@@ -247,10 +245,4 @@ function listScripts(entry: Entry): readonly string[] {
   if (message.role === "bashExecution") return message.excludeFromContext === true ? [] : [message.command];
   if (message.role !== "assistant") return [];
   return message.content.flatMap((block) => (block.type === "toolCall" ? (findCommand(block)?.script ?? []) : []));
-}
-
-function withoutNumbers(text: string): string {
-  const lines = text.split("\n");
-  const isNumbered = lines.every((line) => line === "" || NUMBERED.test(line));
-  return isNumbered ? lines.map((line) => line.replace(NUMBERED, "")).join("\n") : text;
 }

@@ -1,0 +1,255 @@
+import { posix } from "node:path";
+import {
+  type Entry,
+  type EntryId,
+  EntryNotFoundError,
+  type Session,
+  type SessionId,
+  type Store,
+  type StoredFileTouch,
+  type ToolResultMessage,
+} from "@bough/session-core";
+import { findCommand, isPrivate } from "@bough/session-core/view";
+import { changeOfTouch, findResult, readShellChange } from "../recall/file-change.js";
+import type { LineEvent } from "./trace-lines.js";
+
+/** An event in the life of a file, and the entry that it comes from. */
+export interface FileEvent extends LineEvent {
+  readonly sessionId: SessionId;
+  readonly entryId: EntryId;
+  readonly createdAtMs: number;
+}
+
+/** A file of which git says that it had another name until a commit. */
+export interface GitRename {
+  readonly from: string;
+  readonly untilMs: number;
+}
+
+/** Most shell commands that are read for the name of a file. */
+const MOST_COMMANDS = 300;
+/** Most names that a file had before. */
+const MOST_NAMES = 8;
+
+/** Collects what the calls of all sessions did to one file, under the names that it had before too. Reads each session once. */
+export class FileHistory {
+  readonly #store: Store;
+  readonly #home: string;
+  readonly #sessions = new Map<SessionId, Promise<Session>>();
+  readonly notes: string[] = [];
+  #names = 0;
+
+  /** `home`: the folder that `~` means in the paths of calls. */
+  constructor(store: Store, home: string) {
+    this.#store = store;
+    this.#home = home;
+  }
+
+  session(id: SessionId): Promise<Session> {
+    const opened = this.#sessions.get(id) ?? this.#store.openSession(id);
+    this.#sessions.set(id, opened);
+    return opened;
+  }
+
+  /**
+   * The events of the file with these absolute paths, all of which name it, oldest first.
+   *
+   * @param untilMs Only events before this time.
+   */
+  async read(paths: readonly string[], renames: readonly GitRename[], untilMs = Number.POSITIVE_INFINITY): Promise<readonly FileEvent[]> {
+    this.#names += 1;
+    const touches = (await this.#store.fileTouches(paths.flatMap((path) => writtenForms(path, this.#home)))).filter(
+      (touch) => !touch.isCopy && touch.createdAtMs < untilMs && paths.includes(resolveTouch(touch, this.#home) ?? ""),
+    );
+    const calls = await this.#readTouches(touches);
+    const commands = await this.#readCommands(paths, untilMs, new Set(touches.map(({ entryId }) => entryId)));
+    const events = [...calls, ...commands].sort((one, other) => one.createdAtMs - other.createdAtMs);
+    return this.#withEarlierNames(events, paths, renames);
+  }
+
+  /** Puts the events of a file before a move before those after it. */
+  async #withEarlierNames(
+    found: readonly FoundEvent[],
+    paths: readonly string[],
+    renames: readonly GitRename[],
+  ): Promise<readonly FileEvent[]> {
+    const moves = found.flatMap(({ change, createdAtMs, resolve }) => {
+      if (change.kind !== "move" || !paths.includes(resolve(change.to) ?? "")) return [];
+      return [{ from: resolve(change.from), untilMs: createdAtMs, isCall: true }];
+    });
+    const last = moves.at(-1);
+    // What stood at this path before a move is gone.
+    let events: FileEvent[] = found
+      .filter(({ createdAtMs }) => last === undefined || createdAtMs >= last.untilMs)
+      .map(({ resolve, ...event }) => asSeenFrom(event, paths, resolve));
+    const earlier = [...(last === undefined ? [] : [last]), ...renames];
+    for (const { from, untilMs } of earlier) {
+      if (from === undefined || paths.includes(from) || this.#names >= MOST_NAMES) continue;
+      events = [...(await this.read([from], [], untilMs)), ...events];
+    }
+    return earlier.length === 0 ? events : events.sort((one, other) => one.createdAtMs - other.createdAtMs);
+  }
+
+  async #readTouches(touches: readonly StoredFileTouch[]): Promise<readonly FoundEvent[]> {
+    const found: FoundEvent[] = [];
+    for (const [id, own] of groupBySession(touches)) {
+      const session = await this.session(id);
+      const entries = await session.entriesById([...new Set(own.map(({ entryId }) => entryId))]);
+      for (const touch of own) {
+        const entry = entries.get(touch.entryId);
+        if (entry === undefined || isPrivate(entry)) continue;
+        const result = await findResult(session, touch.entryId, touch.toolCallId);
+        const event = toEvent(touch, entry, result, (path) => resolvePath(path, touch.cwd, this.#home));
+        if (event !== undefined) found.push(event);
+      }
+    }
+    return found;
+  }
+
+  /** Shell commands that name the file. */
+  async #readCommands(paths: readonly string[], untilMs: number, known: ReadonlySet<EntryId>): Promise<readonly FoundEvent[]> {
+    const name = posix.basename(paths[0] ?? "").replaceAll('"', "");
+    if (name === "") return [];
+    const found: FoundEvent[] = [];
+    let read = 0;
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.#store.search({
+        query: `"${name}"`,
+        roles: ["assistant", "bashExecution"],
+        untilMs: Number.isFinite(untilMs) ? untilMs : undefined,
+        snippets: false,
+        limit: 100,
+        cursor,
+      });
+      for (const { sessionId, entryId } of page.hits) {
+        if (entryId === null || known.has(entryId)) continue;
+        found.push(...(await this.#readScripts(sessionId, entryId, paths, name)));
+      }
+      read += page.hits.length;
+      if (page.next === null) return found;
+      if (read >= MOST_COMMANDS) break;
+      cursor = page.next;
+    }
+    this.notes.push(`Only ${MOST_COMMANDS} of the entries that name ${name} were read for shell commands.`);
+    return found;
+  }
+
+  async #readScripts(sessionId: SessionId, entryId: EntryId, paths: readonly string[], name: string): Promise<readonly FoundEvent[]> {
+    const session = await this.session(sessionId);
+    const entry = await findEntry(session, entryId);
+    if (entry === undefined || isPrivate(entry)) return [];
+    const scripts = listScripts(entry).filter(({ script }) => script.includes(name));
+    if (scripts.length === 0) return [];
+    const { cwd } = await session.record();
+    const found: FoundEvent[] = [];
+    for (const { script, toolCallId } of scripts) {
+      const effect = this.#effectOf(script, name, paths, cwd);
+      if (effect === undefined) continue;
+      const result = toolCallId === null ? undefined : await findResult(session, entryId, toolCallId);
+      const isDone = toolCallId === null || result !== undefined;
+      if (result?.isError !== true) found.push({ sessionId, entryId, createdAtMs: entry.createdAtMs, isDone, ...effect });
+    }
+    return found;
+  }
+
+  /** The effect of a shell command on the file; undefined: it names another one. */
+  #effectOf(
+    script: string,
+    name: string,
+    paths: readonly string[],
+    cwd: string | null,
+  ): Pick<FoundEvent, "change" | "script" | "resolve"> | undefined {
+    const shell = readShellChange(script);
+    const folder = resolvePath(shell?.folder ?? "", cwd, this.#home) ?? cwd;
+    const resolve = (path: string): string | undefined => resolvePath(path, folder, this.#home);
+    if (shell !== undefined && paths.includes(resolve(shell.path) ?? "")) return { change: shell.change, script: null, resolve };
+    if (!namesPath(script, name, paths, cwd, this.#home)) return undefined;
+    return { change: { kind: "unknown", why: "runs a command that names it", written: [] }, script, resolve };
+  }
+}
+
+interface FoundEvent extends FileEvent {
+  /** The absolute path that a path of the call means. */
+  readonly resolve: (path: string) => string | undefined;
+}
+
+function groupBySession(touches: readonly StoredFileTouch[]): ReadonlyMap<SessionId, readonly StoredFileTouch[]> {
+  const groups = new Map<SessionId, StoredFileTouch[]>();
+  for (const touch of touches) {
+    const group = groups.get(touch.sessionId);
+    if (group === undefined) groups.set(touch.sessionId, [touch]);
+    else group.push(touch);
+  }
+  return groups;
+}
+
+function toEvent(
+  touch: StoredFileTouch,
+  entry: Entry,
+  result: ToolResultMessage | undefined,
+  resolve: (path: string) => string | undefined,
+): FoundEvent | undefined {
+  if (result?.isError === true) return undefined;
+  const { sessionId, entryId, createdAtMs } = touch;
+  const change = changeOfTouch(entry, touch, result);
+  return { sessionId, entryId, createdAtMs, change, script: null, isDone: result !== undefined, resolve };
+}
+
+/** A move away from a file is its end. */
+function asSeenFrom(event: FileEvent, paths: readonly string[], resolve: (path: string) => string | undefined): FileEvent {
+  const { change } = event;
+  if (change.kind !== "move" || paths.includes(resolve(change.to) ?? "")) return event;
+  return { ...event, change: { kind: "delete" } };
+}
+
+async function findEntry(session: Session, id: EntryId): Promise<Entry | undefined> {
+  try {
+    return await session.entry(id);
+  } catch (error) {
+    if (error instanceof EntryNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+interface Script {
+  readonly script: string;
+  readonly toolCallId: string | null;
+}
+
+function listScripts(entry: Entry): readonly Script[] {
+  if (entry.type !== "message") return [];
+  const { message } = entry;
+  if (message.role === "bashExecution") return [{ script: message.command, toolCallId: null }];
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((block) => {
+    const command = block.type === "toolCall" ? findCommand(block) : undefined;
+    return block.type === "toolCall" && command !== undefined ? [{ script: command.script, toolCallId: block.id }] : [];
+  });
+}
+
+/** True if a word of a command means one of the paths, in the directory of the session or in one that the command changes to. */
+function namesPath(script: string, name: string, paths: readonly string[], cwd: string | null, home: string): boolean {
+  const literal = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const words = script.match(new RegExp(`[\\w./~@+-]*${literal}(?![\\w.-])`, "g")) ?? [];
+  const folders = [...script.matchAll(/\bcd\s+["']?([^\s;&|"']+)/g)].map(([, folder = ""]) => resolvePath(folder, cwd, home) ?? null);
+  return words.some((word) => [cwd, ...folders].some((folder) => paths.includes(resolvePath(word, folder, home) ?? "")));
+}
+
+/** The forms in which calls may write an absolute path: itself, below `~`, and relative to each folder above. */
+function writtenForms(path: string, home: string): readonly string[] {
+  const parts = path.split("/").filter((part) => part !== "");
+  const relative = parts.map((_, at) => parts.slice(at).join("/"));
+  const inHome = home !== "" && path.startsWith(`${home}/`) ? [`~${path.slice(home.length)}`] : [];
+  return [path, ...inHome, ...relative];
+}
+
+function resolveTouch({ path, cwd }: StoredFileTouch, home: string): string | undefined {
+  return resolvePath(path, cwd, home);
+}
+
+/** The absolute path; undefined: a relative one in a session without a directory. */
+function resolvePath(path: string, cwd: string | null, home: string): string | undefined {
+  const expanded = /^~(?=\/|$)/.test(path) && home !== "" ? home + path.slice(1) : path;
+  if (posix.isAbsolute(expanded)) return posix.normalize(expanded);
+  return cwd === null || !posix.isAbsolute(cwd) ? undefined : posix.normalize(posix.join(cwd, expanded)).replace(/(?<=.)\/$/, "");
+}
