@@ -1,12 +1,15 @@
 // The public API of this package, grouped as in the README.
 
 // Context
+export { bindsThinking, type LeftOutThinking, type ThinkingOptions } from "./context/bound-thinking.js";
 export type {
   BranchSummaryMessage,
   CompactionSummaryMessage,
   ContextMessage,
   ModelSetting,
   SessionContext,
+  StaleReason,
+  StaleThinking,
 } from "./context/context.js";
 // Requests to providers
 export { toAiSdk } from "./context/converters/ai-sdk.js";

@@ -1,5 +1,6 @@
 // The subpath `@bough/session-core/wire`: functions that read and write the records of other programs: fields of untrusted JSON, blocks
 // of providers in both directions, texts of summaries, ids, bytes in JSON.
+export { CHANGED_REQUEST, countBound, leaveOutThinking, listLeftOutThinking, stripThinking } from "./context/bound-thinking.js";
 export { toContent, toContentBlock, toReplyBlocks } from "./context/converters/anthropic-blocks.js";
 export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";
 export { parseArguments, toDataBlock, withoutUndefined } from "./context/converters/replies.js";

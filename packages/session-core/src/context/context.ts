@@ -48,4 +48,24 @@ export interface SessionContext {
   readonly system: string | null;
   /** The compaction whose summary is the first message. */
   readonly compaction: { readonly entryId: EntryId; readonly payload: CompactionPayload } | null;
+  /**
+   * The replies whose signed thinking is no longer valid, because something before them changed after they were produced: models that
+   * check this reject it. The converters leave it out. Missing: there are none.
+   */
+  readonly staleThinking?: readonly StaleThinking[] | undefined;
+}
+
+/**
+ * The reason why the thinking of a reply is no longer valid: after the reply, something before it changed.
+ *
+ * - `compaction`: a summary replaced it, or was undone; `edit`: an edit or a pruning changed or omitted an entry;
+ * - `system`: another system message; `result`: the result of an earlier call arrived after the reply;
+ * - `request`: the request of the reply was shortened, so no later request begins as it did.
+ */
+export type StaleReason = "compaction" | "edit" | "system" | "result" | "request";
+
+/** A reply whose signed thinking is not valid behind the messages that stand before it now. */
+export interface StaleThinking {
+  readonly entryId: EntryId;
+  readonly because: StaleReason;
 }

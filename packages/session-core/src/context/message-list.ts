@@ -2,12 +2,13 @@ import type { EntryPayload } from "../entry/entry.js";
 import { joinTextBlocks } from "../entry/text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextPath } from "../port/records.js";
+import { CHANGED_REQUEST, findStaleThinking } from "./bound-thinking.js";
 import type { ContextMessage, ModelSetting, SessionContext } from "./context.js";
 import type { EntriesUpdate, ProjectedEntry, Replacement } from "./projected-entries.js";
 import { type DanglingCalls, type EntryMessage, everyResultHasCall, findPendingReply, pairEntryMessages } from "./tool-pairs.js";
 
 /** The parts of a context that come from its messages. */
-type ListedMessages = Pick<SessionContext, "messages" | "entries" | "compaction">;
+type ListedMessages = Pick<SessionContext, "messages" | "entries" | "compaction" | "staleThinking">;
 
 /**
  * The messages of a context in the order that every provider accepts, kept from one context to the next. New entries are
@@ -19,6 +20,9 @@ export class MessageList {
   #ids: EntryId[] = [];
   #compaction: SessionContext["compaction"] = null;
   #compactionSeq: number | null = null;
+  #stale: NonNullable<SessionContext["staleThinking"]> = [];
+  /** The request after the last entry was not the context of its path. */
+  #changedRequest = false;
   #dangling: DanglingCalls | undefined;
   /** The last reply and its results, if some of its calls have no result yet. They are the last messages of the list. */
   #pending: readonly EntryMessage[] = [];
@@ -33,7 +37,8 @@ export class MessageList {
     if (!canExtend || !this.#extend(entries, newFrom, dangling)) this.#rebuild(compactionSeq, entries, dangling);
     this.#dangling = dangling;
     // Copies: the lists of a returned context must not grow.
-    return { messages: this.#messages.slice(), entries: this.#ids.slice(), compaction: this.#compaction };
+    const stale = this.#stale.length === 0 ? {} : { staleThinking: this.#stale };
+    return { messages: this.#messages.slice(), entries: this.#ids.slice(), compaction: this.#compaction, ...stale };
   }
 
   #rebuild(compactionSeq: number | null, entries: readonly ProjectedEntry[], dangling: DanglingCalls): void {
@@ -43,6 +48,14 @@ export class MessageList {
     this.#compactionSeq = compactionSeq;
     this.#compaction = compaction?.payload.type === "compaction" ? { entryId: compaction.id, payload: compaction.payload } : null;
     this.#push(projectEntries(compaction, entries), dangling);
+    this.#readThinking(entries);
+  }
+
+  /** Replies that are appended are valid where they stand, so an append costs nothing here unless it changes what stands before them. */
+  #readThinking(entries: readonly ProjectedEntry[]): void {
+    this.#stale = findStaleThinking(entries, this.#compactionSeq);
+    const last = entries.findLast(({ payload }) => isRequestOrReply(payload));
+    this.#changedRequest = last?.payload.type === "custom";
   }
 
   /** Appends the new entries. Returns false, and changes nothing, if they change messages before them. */
@@ -59,6 +72,9 @@ export class MessageList {
     this.#messages.length = this.#settled;
     this.#ids.length = this.#settled;
     this.#push(placed, dangling);
+    const mayChange =
+      this.#changedRequest || hasLateResult(placed) || entries.slice(newFrom).some(({ payload }) => changesRequests(payload));
+    if (mayChange) this.#readThinking(entries);
     return true;
   }
 
@@ -70,6 +86,25 @@ export class MessageList {
     this.#pending = findPendingReply(placed);
     this.#settled = this.#messages.length - pairEntryMessages(this.#pending, dangling).length;
   }
+}
+
+function isRequestOrReply(payload: EntryPayload): boolean {
+  return (payload.type === "message" && payload.message.role === "assistant") || isChangedRequest(payload);
+}
+
+function isChangedRequest(payload: EntryPayload): boolean {
+  return payload.type === "custom" && payload.customType === CHANGED_REQUEST;
+}
+
+/** True if a result may belong to another reply than the last one before it. */
+function hasLateResult(placed: readonly EntryMessage[]): boolean {
+  return (
+    placed.some(({ message }) => message.role === "toolResult") && placed.filter(({ message }) => message.role === "assistant").length > 1
+  );
+}
+
+function changesRequests(payload: EntryPayload): boolean {
+  return isChangedRequest(payload) || (payload.type === "message" && payload.message.role === "system");
 }
 
 /** The model, the thinking level and the system text at the end of a path. */

@@ -17,6 +17,16 @@ const KINDS: Readonly<Record<string, (name: string, about: string) => EntryInput
   s: (name) => systemMessage(name),
   // A reply that makes a call, or the calls named: k1:call1,call2
   k: (name, about) => assistantMessage((about === "" ? name : about).split(",").map(bashCall)),
+  // A reply of a model that signs its thinking, which makes the calls named: t1:call1,call2; or none: t1
+  t: (name, about) =>
+    assistantMessage(
+      [
+        { type: "thinking", thinking: `thought of ${name}`, thinkingSignature: `signed ${name}` },
+        { type: "text", text: name },
+        ...(about === "" ? [] : about.split(",").map(bashCall)),
+      ],
+      { provider: "anthropic", model: "claude-fable-5-1" },
+    ),
   // The result of a call: r1:k1
   r: (name, about) => toolResult(about, name, { toolName: "bash" }),
   // A compaction that keeps from an entry on: c1:a2; or nothing: c1

@@ -2,6 +2,7 @@ import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import { isObject } from "../../entry/json.js";
 import type { ProviderOptions } from "../../entry/provider-options.js";
+import { leaveOutThinking, THINKING_OPTIONS, type ThinkingOptions } from "../bound-thinking.js";
 import type { SessionContext } from "../context.js";
 import type {
   AiSdkAssistantPart,
@@ -35,17 +36,18 @@ import { projectMessages, systemText } from "./projection.js";
  *
  * Provider options are given back: Google's thought signatures, OpenAI's ids and encrypted reasoning, Anthropic's signatures. They
  * have the name of their provider, and each provider reads only its own. Files are sent as such, JSON outputs as JSON, and
- * what only a page shows (sources, data parts) is left out. A result with images or files has no error flag. A call at the end that
+ * what only a page shows (sources, data parts) is left out. Signed thinking whose prefix changed is left out where the model checks it. A result with images or files has no error flag. A call at the end that
  * was approved and has not run is sent with its approval, so that the SDK runs it.
  *
  * @example
  * await generateText({ model, ...toAiSdk(context) });
  */
-export function toAiSdk(context: SessionContext): AiSdkPrompt {
+export function toAiSdk(context: SessionContext, options: ThinkingOptions = {}): AiSdkPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
+  checkArgument("options", options, THINKING_OPTIONS);
   const system = systemText(context);
   const messages: AiSdkMessage[] = [];
-  const projected = projectMessages(context.messages);
+  const projected = projectMessages(leaveOutThinking(context, options).messages);
   for (const [at, message] of projected.entries()) {
     if (message.role === "user") messages.push(...toUserMessages(message.parts));
     else messages.push(...toReplyMessages(at === projected.length - 1 ? message : withoutApprovals(message)));
@@ -102,7 +104,7 @@ function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
   const calls = answer.parts.filter((part) => part.type === "call");
   const inReply = new Set(calls.filter(({ providerExecuted }) => providerExecuted === true).map(({ id }) => id));
   const approved = new Map(calls.flatMap(({ id, approved: given }) => (given === undefined ? [] : [[id, given] as const])));
-  const own = answer.parts.flatMap((part) => [...toReplyPart(part, answer.provider), ...ownResult(part, answer, inReply)]);
+  const own = answer.parts.flatMap((part) => [...toReplyPart(part, answer.isAnthropic), ...ownResult(part, answer, inReply)]);
   // An interrupted reply; Anthropic rejects one that ends with thinking.
   if (own.every((part) => part.type === "reasoning")) return [];
   const requests = [...approved].map(([toolCallId, { id, signature }]) => ({
@@ -135,14 +137,14 @@ function ownResult(part: ReplyPart, { results }: ProjectedReply, inReply: Readon
   return results.filter(({ callId }) => callId === part.id).map(toResultPart);
 }
 
-function toReplyPart(part: ReplyPart, provider: string | undefined): readonly AiSdkAssistantPart[] {
+function toReplyPart(part: ReplyPart, isAnthropic: boolean): readonly AiSdkAssistantPart[] {
   switch (part.type) {
     case "text":
       return [toTextPart(part)];
     case "image":
       return [{ type: "file", data: part.data, mediaType: part.mediaType, ...optionsOf(part) }];
     case "thinking":
-      return toReasoning(part, provider);
+      return toReasoning(part, isAnthropic);
     case "call":
       return [toCallPart(part)];
     case "file":
@@ -164,9 +166,9 @@ function toCallPart(call: ProjectedCall): AiSdkAssistantPart {
   };
 }
 
-function toReasoning(part: ProjectedThinking, provider: string | undefined): readonly AiSdkReasoningPart[] {
+function toReasoning(part: ProjectedThinking, isAnthropic: boolean): readonly AiSdkReasoningPart[] {
   const options = optionsOf(part).providerOptions;
-  const signed = provider === "anthropic" ? part.signature : undefined;
+  const signed = isAnthropic ? part.signature : undefined;
   if (signed !== undefined) {
     const own = part.redacted ? { redactedData: signed } : { signature: signed };
     const providerOptions = { ...options, anthropic: { ...options?.["anthropic"], ...own } };

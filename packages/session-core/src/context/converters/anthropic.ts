@@ -3,6 +3,7 @@ import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import { optionsFor } from "../../entry/provider-options.js";
+import { leaveOutThinking, THINKING_OPTIONS, type ThinkingOptions } from "../bound-thinking.js";
 import type { SessionContext } from "../context.js";
 import type {
   AnthropicAssistantBlock,
@@ -13,6 +14,7 @@ import type {
   AnthropicRawBlock,
   AnthropicRedactedThinkingBlock,
   AnthropicTextBlock,
+  AnthropicThinkingBlock,
   AnthropicUserBlock,
 } from "./anthropic-messages.js";
 import {
@@ -38,29 +40,54 @@ import { FILES_FOLLOW, IMAGES_FOLLOW, OPENING } from "./templates.js";
  *
  * Roles alternate, starting with `user`. All results of a reply are the first blocks of the user message after it. Thinking
  * that an Anthropic model signed is sent back unchanged; other thinking is left out. Blocks of the API that Bough stores as
- * `foreign` (documents, server tools) are sent back unchanged.
+ * `foreign` (documents, server tools) are sent back unchanged, and members of blocks that Bough does not know.
+ *
+ * Newer models bind signed thinking to what stands before it, and reject it once that has changed. For them the thinking of another
+ * model and that of `context.staleThinking` is left out.
  *
  * @example
  * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic(context) });
  */
-export function toAnthropic(context: SessionContext): AnthropicPrompt {
+export function toAnthropic(context: SessionContext, options: ThinkingOptions = {}): AnthropicPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
+  checkArgument("options", options, THINKING_OPTIONS);
   const system = systemText(context);
-  // Merged first, because a reply with only thinking may be the start of the next reply; merged again, because the removal
-  // may leave a reply empty.
-  const joined = mergeSameRole(projectMessages(context.messages).flatMap(toMessages)).map(removeRejectedBlocks);
-  const messages = ensureUserFirst(mergeSameRole(joined)).map(trimLastText);
+  const projected = projectMessages(leaveOutThinking(context, options).messages);
+  const joined = mergeSameRole(projected.flatMap((message, at) => toMessages(message, projected[at + 1])));
+  const paused = projected.at(-1);
+  const kept = paused?.role === "assistant" && paused.isPaused ? joined.at(-1) : undefined;
+  // Merged again, because the removal may leave a reply empty.
+  const messages: AnthropicMessage[] = ensureUserFirst(
+    mergeSameRole(joined.map((message) => (message === kept ? message : removeUnpairedServerTools(message)))),
+  );
   return system === undefined ? { messages } : { system, messages };
 }
 
-function toMessages(message: ProjectedMessage): readonly AnthropicMessage[] {
+function toMessages(message: ProjectedMessage, next: ProjectedMessage | undefined): readonly AnthropicMessage[] {
   if (message.role === "user") return [{ role: "user", content: message.parts.map(toUserBlock) }];
   const content = message.parts.flatMap((part) => toReplyBlocks(part, message));
+  if (!isContinued(message, next)) endReply(content, next);
   if (message.results.length === 0) return [{ role: "assistant", content }];
   return [
     { role: "assistant", content },
     { role: "user", content: toResultBlocks(message.results) },
   ];
+}
+
+/** True if the next message is the rest of this reply. One whose id is unknown may be: some programs store each block by itself. */
+function isContinued({ responseId, isPaused }: ProjectedReply, next: ProjectedMessage | undefined): boolean {
+  if (next?.role !== "assistant") return false;
+  return isPaused || responseId === undefined || next.responseId === undefined || responseId === next.responseId;
+}
+
+/**
+ * Removes what the API rejects at the end of a reply: thinking (of an interrupted one), and white space of a text that the next reply
+ * continues. It depends only on the reply and whether another one follows it, so that later requests repeat this one.
+ */
+function endReply(content: AnthropicAssistantBlock[], next: ProjectedMessage | undefined): void {
+  while (isThinking(content.at(-1))) content.pop();
+  const last = content.at(-1);
+  if (next?.role !== "user" && last?.type === "text") content[content.length - 1] = { ...last, text: last.text.trimEnd() };
 }
 
 function mergeSameRole(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
@@ -75,40 +102,26 @@ function mergeSameRole(messages: readonly AnthropicMessage[]): AnthropicMessage[
   return joined;
 }
 
-function removeRejectedBlocks(message: AnthropicMessage): AnthropicMessage {
-  if (message.role === "user") return message;
-  const content = removeUnpairedServerTools(message.content);
-  // The API rejects a reply that ends with thinking (an interrupted one).
-  while (isThinking(content.at(-1))) content.pop();
-  return { role: "assistant", content };
-}
-
 function isThinking(block: AnthropicAssistantBlock | undefined): boolean {
   return block?.type === "thinking" || block?.type === "redacted_thinking";
 }
 
-function ensureUserFirst(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+function ensureUserFirst(messages: AnthropicMessage[]): AnthropicMessage[] {
   return messages[0]?.role === "assistant" ? [{ role: "user", content: [{ type: "text", text: OPENING }] }, ...messages] : messages;
 }
 
-// A request may end with a text of the assistant, to be continued, but the API rejects trailing white space.
-function trimLastText(message: AnthropicMessage, at: number, all: readonly AnthropicMessage[]): AnthropicMessage {
-  const last = message.content.at(-1);
-  if (at < all.length - 1 || message.role === "user" || last?.type !== "text") return message;
-  return { role: "assistant", content: [...message.content.slice(0, -1), { type: "text", text: last.text.trimEnd() }] };
-}
-
 function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly AnthropicAssistantBlock[] {
-  const isOwn = reply.provider === "anthropic";
+  const isOwn = reply.isAnthropic;
+  const more = isOwn && "apiMembers" in part ? part.apiMembers : undefined;
   switch (part.type) {
     case "text":
-      return [toTextBlock(part)];
+      return [{ ...more, ...toTextBlock(part) }];
     case "file":
       return [{ type: "text", text: plainText([part]) }];
     case "call":
-      return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
+      return [{ ...more, type: "tool_use", id: part.id, name: part.name, input: part.input }];
     case "thinking":
-      return toThinkingBlocks(part, isOwn);
+      return toThinkingBlocks(part, isOwn).map((block) => ({ ...more, ...block }));
     case "foreign":
       return isOwn ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
     case "image":
@@ -117,7 +130,7 @@ function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly Anthrop
 }
 
 // The AI SDK keeps the signature in the options of the provider.
-function toThinkingBlocks(part: ProjectedThinking, isOwn: boolean): readonly AnthropicAssistantBlock[] {
+function toThinkingBlocks(part: ProjectedThinking, isOwn: boolean): readonly (AnthropicThinkingBlock | AnthropicRedactedThinkingBlock)[] {
   const { thinking } = part;
   const options = optionsFor(part, "anthropic");
   const hidden = textIn(options, "redactedData") ?? (isOwn && part.redacted ? part.signature : undefined);
@@ -206,13 +219,17 @@ function isServerResult(type: string): type is `${string}_tool_result` {
  * Removes calls of server tools without a result, and results without a call: after a reply that was interrupted between
  * them, the API would reject every later request.
  */
-function removeUnpairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
-  const callIds = new Set(blocks.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
-  const resultIds = new Set(blocks.flatMap((block) => (isServerResultBlock(block) ? [block["tool_use_id"]] : [])));
-  return blocks.filter((block) => {
+function removeUnpairedServerTools(message: AnthropicMessage): AnthropicMessage {
+  if (message.role === "user") return message;
+  const { content } = message;
+  const callIds = new Set(content.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
+  const resultIds = new Set(content.flatMap((block) => (isServerResultBlock(block) ? [block["tool_use_id"]] : [])));
+  const paired = content.filter((block) => {
     if (isServerUse(block)) return resultIds.has(block["id"]);
     return !isServerResultBlock(block) || callIds.has(block["tool_use_id"]);
   });
+  while (isThinking(paired.at(-1))) paired.pop();
+  return { role: "assistant", content: paired };
 }
 
 function isServerUse(block: AnthropicAssistantBlock): block is AnthropicRawBlock {

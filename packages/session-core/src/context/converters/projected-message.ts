@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock, ContentBlock, FileBlock, ImageBlock, TextBlock, ThinkingBlock } from "../../entry/message.js";
 import { isProviderOptions, type ProviderOptions } from "../../entry/provider-options.js";
 import { describeFile } from "../../entry/text.js";
@@ -8,6 +9,8 @@ import { blockPlaceholder, filePlaceholder } from "./templates.js";
 interface PartOptions {
   /** The options of the block, by provider. A converter sends those of its provider only. */
   readonly providerOptions?: ProviderOptions;
+  /** Members of a block of Anthropic's API that Bough does not know. They are sent back to that API, because a reply is sent unchanged. */
+  readonly apiMembers?: JsonObject;
 }
 
 /** Text that is not blank and has no lone surrogate. */
@@ -92,6 +95,12 @@ interface ProjectedUserMessage {
 export interface ProjectedReply {
   readonly role: "assistant";
   readonly provider: string | undefined;
+  /** Anthropic's API wrote it, at Anthropic or at a provider that serves it. */
+  readonly isAnthropic: boolean;
+  /** The id of the response. Entries with the same id are parts of one response. */
+  readonly responseId: string | undefined;
+  /** The provider paused the turn: the next request continues the reply. */
+  readonly isPaused: boolean;
   readonly parts: readonly ReplyPart[];
   readonly results: readonly ProjectedResult[];
 }
@@ -123,7 +132,7 @@ export function projectReplyBlock(block: Exclude<AssistantBlock, { type: "toolCa
 }
 
 function projectTextBlock(block: TextBlock): readonly ProjectedText[] {
-  return projectText(block.text).map((part) => ({ ...part, ...optionsOf(block) }));
+  return projectText(block.text).map((part) => ({ ...part, ...optionsOf(block), ...apiMembersOf(block) }));
 }
 
 /** The provider options of a block as members of its part. A row that was changed by another program may have any value. */
@@ -131,6 +140,17 @@ export function optionsOf({ providerOptions }: { readonly providerOptions?: unkn
   if (providerOptions === undefined || !isProviderOptions(providerOptions)) return {};
   const sent = toWellFormedJson(providerOptions);
   return isProviderOptions(sent) ? { providerOptions: sent } : {};
+}
+
+// Members that other programs add to blocks are camelCase or one word; those of the API are known words or have an underscore.
+const API_MEMBER = /^(?:caller|citations|[a-z]+(?:_[a-z0-9]+)+)$/;
+
+/** The members of a block that Anthropic's API wrote and Bough does not know. `cache_control` belongs to requests. */
+export function apiMembersOf(block: object): PartOptions {
+  const members = Object.entries(block).filter(([name]) => API_MEMBER.test(name) && name !== "cache_control");
+  if (members.length === 0) return {};
+  const sent = toWellFormedJson(Object.fromEntries(members));
+  return isObject(sent) ? { apiMembers: sent } : {};
 }
 
 /** The text as one part; none if it is blank. */
@@ -145,7 +165,9 @@ function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
   const isOpaque = signature !== undefined || options.providerOptions !== undefined;
   if (thinking.trim() === "" && !isOpaque) return [];
   // Thinking that a provider signed, or finds by an id, is sent unchanged.
-  return [{ type: "thinking", thinking: isOpaque ? thinking : thinking.toWellFormed(), signature, redacted, ...options }];
+  return [
+    { type: "thinking", thinking: isOpaque ? thinking : thinking.toWellFormed(), signature, redacted, ...options, ...apiMembersOf(block) },
+  ];
 }
 
 // The four types that OpenAI, Anthropic and Google all accept. With another one, this and every later request fails.

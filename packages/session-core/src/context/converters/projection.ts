@@ -4,6 +4,7 @@ import type { ContextMessage, SessionContext } from "../context.js";
 import { promptContent } from "../message-body.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
 import {
+  apiMembersOf,
   type ContentPart,
   optionsOf,
   type ProjectedCall,
@@ -73,7 +74,16 @@ function projectReply(
     parts.push(call);
     answers.push(projectResult(call, result));
   }
-  return parts.length === 0 ? [] : [{ role: "assistant", provider: message.provider, parts, results: answers }];
+  if (parts.length === 0) return [];
+  const { provider, stopReason } = message;
+  const responseId = typeof message["responseId"] === "string" ? message["responseId"] : undefined;
+  const isAnthropic = isFromAnthropic(message);
+  return [{ role: "assistant", provider, isAnthropic, responseId, isPaused: stopReason === "pause_turn", parts, results: answers }];
+}
+
+/** True if Anthropic's API wrote a reply: Anthropic's own, or that of a cloud that serves Claude. */
+function isFromAnthropic({ provider = "", model = "" }: AssistantMessage): boolean {
+  return provider === "anthropic" || (/anthropic|bedrock|vertex|azure|foundry/i.test(provider) && /claude/i.test(model));
 }
 
 function hasRun(result: ToolResultMessage | undefined): boolean {
@@ -91,7 +101,15 @@ function approvedMember({ approval }: ToolCallBlock): Pick<ProjectedCall, "appro
 function projectCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {
   const own = block["providerExecuted"] === true ? { providerExecuted: true } : {};
   const options = optionsOf(block);
-  return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments), ...own, ...options };
+  return {
+    type: "call",
+    id: drawId(block.id),
+    name: sanitizeToolName(block.name),
+    input: toInput(block.arguments),
+    ...own,
+    ...options,
+    ...apiMembersOf(block),
+  };
 }
 
 // Stored arguments are not validated again, and other programs stored texts and null.
