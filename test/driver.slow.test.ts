@@ -132,8 +132,8 @@ describe("a driver that does not load", () => {
   test.each(LOADING)("ends the command with one line and its own code: %s", (_what, _fault, code) => {
     fakeDriver("12.11.1", code);
     const { status, stderr } = command(onNode("22.23.3"));
-    expect(stderr).toMatch(/^bough: .*better-sqlite3@13.*troubleshooting\.md\n$/);
-    expect(status).toBe(70);
+    expect(stderr).toMatch(/^bough: .*better-sqlite3@13.*troubleshooting\.md \(DRIVER_UNUSABLE\)\n$/);
+    expect(status).toBe(7);
   });
 
   test("is told from the real one: without its binaries, and with one that is none", () => {

@@ -133,7 +133,7 @@ describe("bough view", () => {
       said += piece.toString();
     });
     expect(await once(child, "close")).toEqual([81, null]);
-    expect(said).toBe(`bough: Port ${port} is in use. Name another one with --port, or omit it.\n`);
+    expect(said).toBe(`bough: Port ${port} is in use. Name another one with --port, or omit it. (PORT_REFUSED)\n`);
   });
 
   test("opens the browser at an address that works once, so that a list of processes does not tell the other one", async () => {

@@ -294,7 +294,7 @@ describe("The navigator without a terminal that can be drawn on", () => {
     const failed = await run(process.execPath, [BOUGH, "tree", "-i", "parser"], { env: { ...process.env, ...at.env } }).catch(
       (error: unknown) => error,
     );
-    expect(failed).toMatchObject({ code: 62, stdout: "" });
+    expect(failed).toMatchObject({ code: 10, stdout: "" });
     expect(failed).toHaveProperty("stderr", expect.stringMatching(/^[^\n]*needs a terminal[^\n]*\n$/));
   });
 
@@ -303,7 +303,7 @@ describe("The navigator without a terminal that can be drawn on", () => {
     const terminal = terminalAt(at);
     await started(terminal, "TERM=dumb");
     const screen = await terminal.until(ENDED);
-    expect(screen).toMatch(/^ended 62$/m);
+    expect(screen).toMatch(/^ended 10$/m);
     expect(screen).toContain("needs a terminal");
     expect(terminal.modes().alternateScreen).toBe(false);
   });

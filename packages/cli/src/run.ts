@@ -3,13 +3,13 @@ import { BoughError, DriverUnusableError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
-import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
+import { EXIT_OK, EXIT_USAGE, exitReport } from "./exit-codes.js";
 import { readPagerSetting } from "./program/define.js";
 import { createProgram, insertDefaultCommand, NO_PAGER, type ParserOutput } from "./program/program.js";
 import { type Io, OutputClosedError } from "./terminal/io.js";
-import { styled } from "./terminal/line.js";
+import { type Line, styled } from "./terminal/line.js";
 import { Printer } from "./terminal/printer.js";
-import { safeLines } from "./terminal/safe.js";
+import { safeJson, safeLines } from "./terminal/safe.js";
 
 /** Runs a command line (without `node` and the script) and returns its exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -37,23 +37,30 @@ async function parseAndRun(args: readonly string[], io: Io, out: Printer, output
   }
 }
 
-/** Prints the message of an error and its hint to stderr, in one line. `BOUGH_DEBUG` adds the stack of an unexpected one. */
+/** Prints an error to stderr and returns its exit code. `BOUGH_DEBUG` adds the stack of an unexpected one. */
 async function reportError(error: unknown, args: readonly string[], io: Io, out: Printer): Promise<number> {
   if (error instanceof OutputClosedError) return EXIT_OK;
-  const code = findExitCode(error);
-  const message = withoutUrls(error instanceof Error ? error.message : String(error), args);
-  const hint = ownHint(error) ?? code?.hint;
-  const text = `${code === undefined ? "unexpected error: " : ""}${message}${hint === undefined ? "" : ` ${hint}`}`;
+  const { exit, code } = exitReport(error);
   const stack = code === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
   try {
-    await out.note(styled("error", "bough: "), text);
+    await out.note(...errorLine(error, args));
     for (const line of stack) await out.note(line);
     await out.end();
   } catch (outputError) {
     // stderr is closed or full: the exit code is all that can be reported.
     if (!(outputError instanceof OutputClosedError || outputError instanceof OutputFailedError)) throw outputError;
   }
-  return code?.exit ?? EXIT_UNEXPECTED;
+  return exit;
+}
+
+/** An error in one line: its message, its hint and its code; for `--json` an object with these. */
+function errorLine(error: unknown, args: readonly string[]): Line {
+  const { exit, code, hint: usualHint } = exitReport(error);
+  const message = withoutUrls(error instanceof Error ? error.message : String(error), args);
+  const hint = ownHint(error) ?? usualHint;
+  if (args.includes("--json")) return [safeJson(JSON.stringify({ error: { code: code ?? null, exit, message, hint: hint ?? null } }))];
+  const text = `${code === undefined ? "unexpected error: " : ""}${message}${hint === undefined ? "" : ` ${hint}`}`;
+  return [styled("error", "bough: "), text, styled("dim", code === undefined ? "" : ` (${code})`)];
 }
 
 /** The hint of an error where that of its exit code is about another cause: a damaged installation, or a store that is no file. */
@@ -80,5 +87,5 @@ function moveHelpToStdout(output: ParserOutput): number {
 function usageExitCode(error: CommanderError, output: ParserOutput): number {
   if (error.exitCode === 0) return EXIT_OK;
   if (!output.err.endsWith("\n")) output.err += "\n";
-  return EXIT_CODES.USAGE.exit;
+  return EXIT_USAGE;
 }

@@ -75,7 +75,7 @@ test("a folder of pipes wherever a session leads to a file ends, with every sess
   pipe(here, "in/claude/agent-x.meta.json");
   pipe(here, "in/pipe.jsonl");
   const { status, sessions, failed } = imported(here, "in");
-  expect(status).toBe(4);
+  expect(status).toBe(3);
   expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual([`${SESSION}.x`, "agent", "with-image"]);
   const named = (list: readonly Named[]) => list.map(({ path, code }) => [path.slice(here.path("in/").length), code]);
   expect(named(failed)).toEqual([
@@ -91,12 +91,12 @@ test("a folder of pipes wherever a session leads to a file ends, with every sess
   ]);
 });
 
-test("a pipe or a device that is named by itself is not read, and ends with 36", () => {
+test("a pipe or a device that is named by itself is not read, and ends with 9", () => {
   const here = world();
   pipe(here, "pipe.jsonl");
   for (const path of [here.path("pipe.jsonl"), "/dev/null", "/dev/zero"])
     expect(importing(here, [path]), path).toMatchObject({
-      status: 36,
+      status: 9,
       stderr: expect.stringMatching(/cannot be read: it is a (pipe|device)/),
     });
 });
@@ -106,7 +106,7 @@ test.runIf(process.platform === "linux")("a store in a folder where none can be 
   const here = world();
   pi(here, "s.jsonl", "s");
   expect(importing(here, [here.path("s.jsonl"), "--store", "/proc/x/y.db"])).toMatchObject({
-    status: 27,
+    status: 7,
     stderr: expect.stringContaining("its folder is missing and cannot be made"),
   });
 });
@@ -120,8 +120,8 @@ test("a store in a folder that cannot be written is refused, with the reason and
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const { status, stderr } = importing(here, [here.path("s.jsonl")], nobody);
   expect({ status, stderr }).toEqual({
-    status: 27,
-    stderr: `bough: Cannot open ${here.store}: the folder ${here.folder} is not writable; change its permissions or name another path.\n`,
+    status: 7,
+    stderr: `bough: Cannot open ${here.store}: the folder ${here.folder} is not writable; change its permissions or name another path. (STORE_UNAVAILABLE)\n`,
   });
 });
 
@@ -143,6 +143,6 @@ test("a path that is longer than the system takes is reported, and the sessions 
   onTestFinished(() => void execFileSync("rm", ["-rf", join(here.path("in"), "b".repeat(20))]));
   chmodSync(here.path("in"), 0o755);
   const { status, sessions, failed } = imported(here, "in");
-  expect([status, sessions.map(({ sessionId }) => sessionId)]).toEqual([4, ["above"]]);
+  expect([status, sessions.map(({ sessionId }) => sessionId)]).toEqual([3, ["above"]]);
   expect(failed).toMatchObject([{ code: "SOURCE_UNREADABLE", message: expect.stringContaining("longer than the system allows") }]);
 });

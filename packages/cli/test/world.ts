@@ -13,7 +13,10 @@ import { quietIo } from "./quiet-io.js";
 export interface Ran {
   readonly exit: number;
   readonly out: string;
+  /** Without the code of the error. */
   readonly err: string;
+  /** The code of the error that ended the command, as its last line says it. */
+  readonly code: string | undefined;
   /** What it asked the person. */
   readonly asked: readonly string[];
 }
@@ -65,7 +68,8 @@ export class World {
     const cancelOnInterrupt = () => cancelledBy(around.interruptedAt);
     const cwd = around.cwd ?? this.folder;
     const exit = await run(args, quietIo(this.folder, {}, { ...streams, cwd, now: () => NOON, ask, bough: run, cancelOnInterrupt }));
-    return { exit, ...text, asked };
+    const [ended = "", code] = / \(([A-Z_]+)\)\n$/.exec(text.err) ?? [];
+    return { exit, out: text.out, err: code === undefined ? text.err : `${text.err.slice(0, -ended.length)}\n`, code, asked };
   }
 
   /** Runs a command that must end well and print JSON. */

@@ -114,8 +114,8 @@ describe("bough mcp --install", () => {
     mkdirSync(join(home, name, ".."), { recursive: true });
     writeFileSync(join(home, name), text);
     const { status, stderr } = install(client, "--yes");
-    expect(status).toBe(67);
-    expect(stderr).toMatch(/^bough: .* was not changed: .*by hand\.\n$/);
+    expect(status).toBe(8);
+    expect(stderr).toMatch(/^bough: .* was not changed: .*by hand\. \(CLIENT_CONFIG\)\n$/);
     expect(readFileSync(join(home, name), "utf8")).toBe(text);
   });
 
@@ -126,7 +126,7 @@ describe("bough mcp --install", () => {
     mkdirSync(join(home, name, ".."), { recursive: true });
     writeFileSync(join(home, name), text);
     const { status, stderr } = install(client, "--yes");
-    expect(status).toBe(67);
+    expect(status).toBe(8);
     expect(stderr).toContain(`${name} is damaged`);
     expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
     expect(readFileSync(join(home, name), "utf8")).toBe(text);

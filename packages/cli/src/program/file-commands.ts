@@ -31,7 +31,7 @@ function defineCopy(registry: CommandRegistry): void {
         "Copies all sessions, or the named ones with those of their subagents: entries with their ids, leaves, labels, values, times and titles. " +
         "Each session is read back and compared with its source. A copy that was interrupted goes on when it is run again; a session that is there is not written again, and one with other content is left. " +
         "What `bough sync` has read of files is not copied: the next sync into the target reads the files again and adds nothing. " +
-        "Exit code 0: the target has all sessions; 103: some were left or failed.",
+        "Exit code 0: the target has all sessions; 3: some were left or failed.",
       examples: [
         ["bough copy --to postgres://ada@db.example/agents", "the usual store to a server"],
         ["bough copy --from postgres://ada@db.example/agents --to local.db parser", "one session to a file"],
@@ -74,7 +74,7 @@ function defineImport(registry: CommandRegistry): void {
       more:
         `Reads ${SUPPORTED_SOURCES}: a file, or every file below a folder. The content decides the format. ` +
         "Without PATH: offers the sessions of the agents that it finds in the home directory. Sources are not changed; a repeated import adds new entries only, and does not move a leaf that was placed with `bough go`. Creates the store if it does not exist. " +
-        "Exit code 0: everything was imported; 4: files failed; 34: lines are not JSON; 35: records match no schema.",
+        "Exit code 0: everything was imported; 3: files failed (FILES_FAILED), lines are not JSON (INVALID_JSON), or records match no schema (INVALID_RECORDS).",
       examples: [
         ["bough import", "lists what it finds, and asks"],
         ["bough import ~/.claude/projects", "all sessions of Claude Code"],
@@ -100,7 +100,7 @@ function defineSync(registry: CommandRegistry): void {
         "Looks where agents keep their sessions: in the folders that their environment variables name, or at their usual places. A file that did not " +
         "change since the last sync is not opened, one that grew is read from where reading ended. Sources are not changed. Sessions whose source was removed stay in the " +
         "store (bough sessions --orphaned); a session that was deleted with `bough delete` is not imported again. Creates the store if it does " +
-        "not exist. Exit codes as of import; 74: no agent has a folder.",
+        "not exist. Exit codes as of import; 4: no agent has a folder.",
       examples: [
         ["bough sync", "everything that is new"],
         ["bough sync --dry-run", "which files would be read"],
@@ -226,7 +226,7 @@ function defineSecrets(registry: CommandRegistry): void {
         "passwords in URLs, Authorization headers, cookies, values of .env files, and values that are named as secrets.",
       examples: [
         ["bough secrets", "in all sessions"],
-        ["bough secrets parser --check", "for a script: exit code 79 if there are any"],
+        ["bough secrets parser --check", "for a script: exit code 3 if there are any"],
       ],
       json: "{ sessions: [{ id, title, places: [{ entryId, kind, mask, context, count }] }] }",
     },

@@ -1,7 +1,7 @@
 // The manual pages, in the man macros of roff. `.ci/build.mjs` writes them to dist/man; package.json names them, so that npm installs them.
 
 import type { Command, Help, Option } from "commander";
-import { listExitCodes } from "../exit-codes.js";
+import { EXIT_USAGE, type ListedExit, listExitCodes } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 import { type CommandHelp, helpOf } from "./define.js";
 import { createDefinitions } from "./pages.js";
@@ -46,7 +46,7 @@ function renderProgramPage(program: Command): string {
     ".SH ENVIRONMENT",
     ...literal(TOPICS["environment"]?.() ?? ""),
     ".SH EXIT STATUS",
-    ...exitStatus(() => true),
+    ...exitStatus(),
     ".SH SEE ALSO",
     ...program.commands
       .filter((command) => helpOf(command) !== undefined)
@@ -74,9 +74,9 @@ function renderCommandPage(program: Command, command: Command, help: CommandHelp
     ...exampleList(help.examples),
     ...(help.json === undefined ? [] : [".SH JSON", `${bold("--json")} prints:`, ".PP", escapeLine(help.json)]),
     ".SH EXIT STATUS",
-    ...exitStatus(({ exit, meaning }) => exit <= 2 || new RegExp(`\`${name}[ \`]`).test(meaning)),
+    ...errorList(name),
     ".PP",
-    `The list of all: ${bold("bough")}(1).`,
+    `All exit codes: ${bold("bough")}(1); all errors: ${bold("bough help exit-codes")}.`,
     ".SH SEE ALSO",
     `${bold("bough")}(1)`,
   ]);
@@ -131,10 +131,21 @@ function exampleList(examples: CommandHelp["examples"]): readonly string[] {
   return examples.flatMap(([line, effect]) => item(bold(line), effect));
 }
 
-function exitStatus(isListed: (code: ReturnType<typeof listExitCodes>[number]) => boolean): readonly string[] {
-  return listExitCodes()
-    .filter(isListed)
-    .flatMap(({ exit, meaning, hint }) => item(bold(String(exit)), `${meaning}.${hint === undefined ? "" : ` ${hint}`}`));
+function exitStatus(): readonly string[] {
+  return listExitCodes().flatMap(({ exit, meaning }) => item(bold(String(exit)), `${meaning}.`));
+}
+
+/** Success, wrong usage, and the errors that only this command has. */
+function errorList(name: string): readonly string[] {
+  const own = new RegExp(`\`${name}[ \`]`);
+  return listExitCodes().flatMap(({ exit, meaning, errors }) => [
+    ...(exit <= EXIT_USAGE ? item(bold(String(exit)), `${meaning}.`) : []),
+    ...errors.filter((error) => own.test(error.meaning)).flatMap((error) => item(`${bold(String(exit))} ${error.code}`, withHint(error))),
+  ]);
+}
+
+function withHint({ meaning, hint }: ListedExit["errors"][number]): string {
+  return `${meaning}.${hint === undefined ? "" : ` ${hint}`}`;
 }
 
 function pageName(command: Command, isLast: boolean): string {

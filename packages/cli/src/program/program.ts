@@ -230,7 +230,10 @@ BOUGH_DEBUG     print the stack of an unexpected error
 
 function renderExitCodesTopic(): string {
   return listExitCodes()
-    .map(({ exit, name, meaning }) => `${String(exit).padStart(3)}  ${name === "" ? "" : `${name}: `}${meaning.replaceAll("`", "")}`)
-    .join("\n")
-    .concat("\n");
+    .flatMap(({ exit, meaning, errors }) => [
+      `${String(exit).padStart(3)}  ${meaning}`,
+      ...errors.map((error) => `       ${error.code}: ${error.meaning}`),
+    ])
+    .map((line) => `${line.replaceAll("`", "")}\n`)
+    .join("");
 }

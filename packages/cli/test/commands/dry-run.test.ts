@@ -46,8 +46,11 @@ test("--dry-run fails as the command would for a file that exists, and for a fol
   const here = world();
   await parserSession(here);
   await here.run(["export", "parser", "-o", here.path("parser.md")]);
-  expect(await here.run(["export", "parser", "-o", here.path("parser.md"), "--dry-run"])).toMatchObject({ exit: 29 });
-  expect(await here.run(["export", "parser", "-o", here.path("none/parser.md"), "--dry-run"])).toMatchObject({ exit: 9 });
+  expect(await here.run(["export", "parser", "-o", here.path("parser.md"), "--dry-run"])).toMatchObject({ exit: 5, code: "TARGET_EXISTS" });
+  expect(await here.run(["export", "parser", "-o", here.path("none/parser.md"), "--dry-run"])).toMatchObject({
+    exit: 9,
+    code: "OUTPUT_FAILED",
+  });
 });
 
 test.each([["export", "parser"], ["mcp"], ["checkpoints", "parser"]])("refuses --dry-run where %s writes nothing", async (...command) => {

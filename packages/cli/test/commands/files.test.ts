@@ -64,7 +64,7 @@ describe("bough export", () => {
     await parserSession(here);
     const file = here.path("out.md");
     writeFileSync(file, "mine");
-    expect(await here.run(["export", "parser", "-o", file])).toMatchObject({ exit: 29, out: "" });
+    expect(await here.run(["export", "parser", "-o", file])).toMatchObject({ exit: 5, code: "TARGET_EXISTS", out: "" });
     expect(readFileSync(file, "utf8")).toBe("mine");
     expect((await here.run(["export", "parser", "-o", file, "--force"])).exit).toBe(0);
     expect(readFileSync(file, "utf8")).toContain("# Parser");
@@ -76,9 +76,10 @@ describe("bough export", () => {
     await parserSession(here);
     mkdirSync(here.path("folder"));
     const missing = await here.run(["export", "parser", "-o", here.path("nowhere/out.md")]);
-    expect(missing).toMatchObject({ exit: 9, err: expect.stringContaining("its folder does not exist") });
+    expect(missing).toMatchObject({ exit: 9, code: "OUTPUT_FAILED", err: expect.stringContaining("its folder does not exist") });
     expect(await here.run(["export", "parser", "-o", here.path("folder")])).toMatchObject({
       exit: 9,
+      code: "OUTPUT_FAILED",
       err: expect.stringContaining("is a directory"),
     });
   });
@@ -125,7 +126,12 @@ describe("bough backup", () => {
     const file = here.path("copy.db");
     expect((await here.run(["backup", file])).exit).toBe(0);
     expect((await here.run(["tree", "parser", "--store", file])).exit).toBe(0);
-    expect(await here.run(["backup", file])).toMatchObject({ exit: 29, out: "", err: expect.stringMatching(/^bough: /) });
+    expect(await here.run(["backup", file])).toMatchObject({
+      exit: 5,
+      code: "TARGET_EXISTS",
+      out: "",
+      err: expect.stringMatching(/^bough: /),
+    });
   });
 });
 
@@ -167,27 +173,28 @@ describe("bough restore", () => {
     expect(existsSync(keptAt)).toBe(true);
   });
 
-  test.each<[string, number, readonly string[], { answer?: string }]>([
-    ["nobody can be asked", 7, [], {}],
-    ["the answer is no", 5, [], { answer: "n" }],
+  test.each<[string, string, readonly string[], { answer?: string }]>([
+    ["nobody can be asked", "CONFIRMATION_NEEDED", [], {}],
+    ["the answer is no", "DECLINED", [], { answer: "n" }],
   ])("replaces nothing where %s", async (_what, code, more, around) => {
     const { here, backup, sessions } = await backedUp();
-    expect((await here.run(["restore", backup, ...more], around)).exit).toBe(code);
+    expect((await here.run(["restore", backup, ...more], around)).code).toBe(code);
     expect(await sessions()).toBe(2);
   });
 
   test("refuses what is no whole backup before it asks, and a store that is in use", async () => {
     const { here, backup, sessions } = await backedUp();
     writeFileSync(here.path("text.db"), "a text");
-    expect(await here.run(["restore", here.path("text.db")], { answer: "y" })).toMatchObject({ exit: 21, asked: [] });
+    expect(await here.run(["restore", here.path("text.db")], { answer: "y" })).toMatchObject({ exit: 8, code: "FOREIGN_FILE", asked: [] });
     expect(await here.run(["restore", here.path("none.db"), "--yes"])).toMatchObject({
-      exit: 20,
+      exit: 4,
+      code: "STORE_NOT_FOUND",
       err: `bough: There is no backup at ${here.path("none.db")}: the file is missing or empty. Check the path.\n`,
     });
     const inUse = await here.withStore(() => here.run(["restore", backup, "--yes"]));
-    expect(inUse).toMatchObject({ exit: 64, err: expect.stringContaining("is in use by another program") });
+    expect(inUse).toMatchObject({ exit: 6, code: "STORE_IN_USE", err: expect.stringContaining("is in use by another program") });
     writeFileSync(backup, readFileSync(backup).subarray(0, 40_960));
-    expect((await here.run(["restore", backup, "--yes"])).exit).toBe(63);
+    expect((await here.run(["restore", backup, "--yes"])).code).toBe("BACKUP_DAMAGED");
     expect(await sessions()).toBe(2);
   });
 });
@@ -196,12 +203,12 @@ describe("the store that is used", () => {
   test("is never created by a command that reads; the message explains how to create one", async () => {
     const here = world();
     const { exit, err } = await here.run(["sessions"], { env: { BOUGH_STORE: "" } });
-    expect(exit).toBe(20);
+    expect(exit).toBe(4);
     expect(err).toBe(
       `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Import sessions to create it: bough import PATH.\n`,
     );
     expect(existsSync(here.path(".local"))).toBe(false);
-    expect((await here.run(["rename", "x", "y", "--store", "other.db"])).exit).toBe(20);
+    expect((await here.run(["rename", "x", "y", "--store", "other.db"])).code).toBe("STORE_NOT_FOUND");
   });
 
   test("is --store before BOUGH_STORE before the XDG data directory", async () => {
@@ -217,8 +224,8 @@ describe("the store that is used", () => {
   test("is refused, unchanged, when it is another program's file", async () => {
     const here = world();
     writeFileSync(here.store, "not a database, but somebody's notes");
-    expect((await here.run(["import", here.path("x")])).exit).toBe(21);
-    expect((await here.run(["sessions"])).exit).toBe(21);
+    expect((await here.run(["import", here.path("x")])).code).toBe("FOREIGN_FILE");
+    expect((await here.run(["sessions"])).code).toBe("FOREIGN_FILE");
     expect(readFileSync(here.store, "utf8")).toBe("not a database, but somebody's notes");
   });
 });

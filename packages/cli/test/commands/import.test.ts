@@ -43,7 +43,7 @@ describe("bough import", () => {
     const good = piFile(here, "b.jsonl", message("aaaa1111", null, "Hello there"));
     writeFileSync(here.path("a.md"), "# no session\n");
     const { exit, out } = await here.run(["import", here.path("a.md"), good, here.path("nowhere")]);
-    expect(exit).toBe(4);
+    expect(exit).toBe(3);
     expect(out).toContain("1 session, 1 new entry");
     expect(out).toContain(here.path("a.md"));
     expect(out).toContain(here.path("nowhere"));
@@ -118,7 +118,7 @@ describe("bough import", () => {
     const here = world();
     const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), "{ not json", message("bbbb2222", "aaaa1111", "Two"));
     const { exit, out, err } = await here.run(["import", path]);
-    expect(exit).toBe(34);
+    expect(exit).toBe(3);
     expect(out).toContain(`malformed-line  ${path}:3:`);
     expect(out).toContain("2 new entries");
     expect(err).toContain("1 line could not be parsed and were skipped");
@@ -128,7 +128,7 @@ describe("bough import", () => {
     const here = world();
     const broken = { ...message("bbbb2222", "aaaa1111", ""), message: { role: "toolResult", content: 7 } };
     const { exit, out } = await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"), broken)]);
-    expect(exit).toBe(35);
+    expect(exit).toBe(3);
     expect(out).toContain("invalid-record");
   });
 
@@ -163,7 +163,7 @@ describe("bough import", () => {
     const lost = Array.from({ length: 1_100 }, (_, at) => message(`lost${at}`, "nowhere", "x"));
     const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...lost, ...Array<string>(50).fill("{ not json"));
     const { exit, out: short, err } = await here.run(["import", path]);
-    expect(exit).toBe(34);
+    expect(exit).toBe(3);
     expect(err).toContain("50 lines could not be parsed");
     expect(short).toMatch(/missing-parent {2}.*: 1,100 times, the first at line 3: /);
     const { out } = await here.run(["import", path, "--verbose"]);
@@ -184,7 +184,7 @@ describe("bough import", () => {
     mkdirSync(here.path("one"));
     writeFileSync(here.path("one/agent.jsonl"), "no session\n");
     const { exit, out, err } = await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"))]);
-    expect(exit).toBe(4);
+    expect(exit).toBe(3);
     expect(out).toContain(`unreadable-file  ${here.path("one/agent.jsonl")}: the subagent's session was left out`);
     expect(err).toContain("1 file could not be imported");
   });
@@ -195,32 +195,36 @@ describe("bough import", () => {
     writeFileSync(odd, `${JSON.stringify({ type: "bough-session", version: 1, id: "two words" })}\n`);
     const good = piFile(here, "zz.jsonl", message("aaaa1111", null, "a peculiar wombat"));
     const { exit, out } = await here.run(["import", odd, good]);
-    expect(exit).toBe(4);
+    expect(exit).toBe(3);
     expect(out).toContain(odd);
     expect((await here.run(["search", "wombat"])).out).toContain("1 match");
   });
 
-  test("imports what it can of a folder and names the files that failed, ending with 4", async () => {
+  test("imports what it can of a folder and names the files that failed, ending with 3", async () => {
     const here = world();
     mkdirSync(here.path("folder"));
     piFile(here, "folder/good.jsonl", message("aaaa1111", null, "Good"));
     writeFileSync(here.path("folder/newer.jsonl"), `${JSON.stringify({ ...HEADER, version: 99 })}\n`);
     const { exit, out } = await here.run(["import", here.path("folder")]);
-    expect(exit).toBe(4);
+    expect(exit).toBe(3);
     expect(out).toMatch(/failed +.*newer\.jsonl.*version 99/);
     expect(out).toContain("1 session, 1 new entry");
   });
 
   test.each([
-    ["a path where nothing is", 30, () => undefined],
-    ["a folder without sessions", 31, (path: string) => mkdirSync(path)],
-    ["a file of another program", 32, (path: string) => writeFileSync(path, "hello\n")],
-    ["a file of a newer version", 33, (path: string) => writeFileSync(path, `${JSON.stringify({ ...HEADER, version: 99 })}\n`)],
-  ])("refuses %s with %i and one line", async (_, code, make) => {
+    ["a path where nothing is", "SOURCE_NOT_FOUND", () => undefined],
+    ["a folder without sessions", "NO_SESSIONS_FOUND", (path: string) => mkdirSync(path)],
+    ["a file of another program", "UNKNOWN_FORMAT", (path: string) => writeFileSync(path, "hello\n")],
+    [
+      "a file of a newer version",
+      "UNKNOWN_FORMAT_VERSION",
+      (path: string) => writeFileSync(path, `${JSON.stringify({ ...HEADER, version: 99 })}\n`),
+    ],
+  ])("refuses %s with %s and one line", async (_, expected, make) => {
     const here = world();
     make(here.path("source"));
-    const { exit, out, err } = await here.run(["import", here.path("source")]);
-    expect({ exit, out }).toEqual({ exit: code, out: "" });
+    const { code, out, err } = await here.run(["import", here.path("source")]);
+    expect({ code, out }).toEqual({ code: expected, out: "" });
     expect(err.split("\n").filter((line) => line.startsWith("bough: "))).toHaveLength(1);
   });
 

@@ -65,7 +65,7 @@ describe("bough pack", () => {
 
   test("creates no store", async () => {
     const { exit, err } = await world().run(["pack"]);
-    expect(exit).toBe(20);
+    expect(exit).toBe(4);
     expect(err).toContain("There is no store");
   });
 });

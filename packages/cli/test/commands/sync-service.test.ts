@@ -53,8 +53,8 @@ describe("bough sync --install", () => {
 
   it("writes nothing if the answer is no, or nobody can be asked", async () => {
     const { at, run, called } = withStarter();
-    expect((await run(["--install"], { answer: "n" })).exit).toBe(5);
-    expect((await run(["--install"])).exit).toBe(7);
+    expect((await run(["--install"], { answer: "n" })).code).toBe("DECLINED");
+    expect((await run(["--install"])).code).toBe("CONFIRMATION_NEEDED");
     expect([existsSync(fileIn(at)), called()]).toEqual([false, []]);
   });
 
@@ -64,7 +64,7 @@ describe("bough sync --install", () => {
     writeFileSync(fileIn(at), "mine\n");
     for (const flag of ["--install", "--uninstall"]) {
       const { exit, err } = await run([flag, "--yes"]);
-      expect([exit, err]).toEqual([85, expect.stringContaining("not written by bough")]);
+      expect([exit, err]).toEqual([7, expect.stringContaining("not written by bough")]);
     }
     expect([readFileSync(fileIn(at), "utf8"), called()]).toEqual(["mine\n", []]);
   });
@@ -72,7 +72,7 @@ describe("bough sync --install", () => {
   it("says what was written and what is left to do if the service does not start", async () => {
     const { at, run } = withStarter(1);
     const { exit, err } = await run(["--install", "--yes"]);
-    expect(exit).toBe(85);
+    expect(exit).toBe(7);
     expect(err).toContain(`${fileIn(at)} was written, but it could not be started`);
     expect(err).toMatch(new RegExp(`Run it yourself: ${STARTER} `));
     expect(err.trim().split("\n")).toHaveLength(1);

@@ -96,11 +96,15 @@ describe("bough sync", () => {
 
   test("a machine without agents, and a file that cannot be read, have their exit codes", async () => {
     const here = world();
-    expect(await here.run(["sync"])).toMatchObject({ exit: 74, err: expect.stringContaining("bough import PATH") });
+    expect(await here.run(["sync"])).toMatchObject({
+      exit: 4,
+      code: "AGENTS_NOT_FOUND",
+      err: expect.stringContaining("bough import PATH"),
+    });
     piSession(here);
     appendFileSync(here.path(`${PI}.jsonl`), '{"type":"session","version":9,"id":"n"}\n');
     const { exit, out } = await here.run(["sync"]);
-    expect({ exit, out }).toEqual({ exit: 4, out: expect.stringContaining("1 new") });
+    expect({ exit, out }).toEqual({ exit: 3, out: expect.stringContaining("1 new") });
     expect(out).toContain("version 9");
   });
 });

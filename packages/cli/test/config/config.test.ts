@@ -8,7 +8,6 @@ import { resolveConfigPath } from "../../src/config/config-path.js";
 import { PRESET_NAMES } from "../../src/config/presets.js";
 import { configJsonSchema } from "../../src/config/schema.js";
 import { ConfigError } from "../../src/errors.js";
-import { EXIT_CODES } from "../../src/exit-codes.js";
 import { configExample, renderConfigPage } from "../../src/program/pages.js";
 
 function home(): { readonly home: string; readonly env: Record<string, string>; readonly path: string } {
@@ -121,10 +120,6 @@ describe("reading the config", () => {
     const io = home();
     mkdirSync(io.path, { recursive: true });
     await expect(loadConfig(io)).rejects.toThrow(/cannot be read \(EISDIR\)/);
-  });
-
-  test("has an exit code of its own", () => {
-    expect(EXIT_CODES.CONFIG_INVALID.exit).toBe(61);
   });
 });
 

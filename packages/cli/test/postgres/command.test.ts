@@ -60,13 +60,18 @@ describe("a store on a server", () => {
     mkdirSync(join(config, ".."), { recursive: true });
     writeFileSync(config, JSON.stringify({ store: here.store }));
     const refused = await here.run(["sessions"], { env: { BOUGH_STORE: "" } });
-    expect(refused).toMatchObject({ exit: 61, err: expect.stringContaining("store must not contain a password; put it into ~/.pgpass") });
+    expect(refused).toMatchObject({
+      exit: 2,
+      code: "CONFIG_INVALID",
+      err: expect.stringContaining("store must not contain a password; put it into ~/.pgpass"),
+    });
     expect(refused.err).not.toContain(passwordOf(here));
     writeFileSync(config, JSON.stringify({ store: "sessions.db" }));
-    expect(await here.run(["sessions"], { env: { BOUGH_STORE: "" } })).toMatchObject({ exit: 61 });
+    expect(await here.run(["sessions"], { env: { BOUGH_STORE: "" } })).toMatchObject({ exit: 2, code: "CONFIG_INVALID" });
     writeFileSync(config, JSON.stringify({ store: "~/other.db" }));
     expect(await here.run(["sessions"], { env: { BOUGH_STORE: "" } })).toMatchObject({
-      exit: 20,
+      exit: 4,
+      code: "STORE_NOT_FOUND",
       err: expect.stringContaining(here.path("other.db")),
     });
     writeFileSync(config, JSON.stringify({ store: nameOf(here) }));
@@ -99,7 +104,7 @@ describe("a store on a server", () => {
     const elsewhere = here.store.replace(/schema=\w+/, "schema=nobody_made_this");
     const { exit, err } = await here.run(["sessions", "--store", elsewhere]);
     expect({ exit, err }).toEqual({
-      exit: 20,
+      exit: 4,
       err: `bough: There is no store at ${elsewhere.replace(`:${passwordOf(here)}@`, "@")}. Import sessions to create it: bough import PATH.\n`,
     });
   });
@@ -111,7 +116,7 @@ describe("a store on a server", () => {
   ])("leaves bough %s to the server, and says what to run", async (command, line) => {
     const here = world();
     const { exit, err } = await here.run([command, ...(command === "pack" ? [] : ["sessions.dump"])]);
-    expect({ exit, isNamed: err.includes(line) }, err).toEqual({ exit: 100, isNamed: true });
+    expect({ exit, isNamed: err.includes(line) }, err).toEqual({ exit: 5, isNamed: true });
     expect(err).not.toContain(passwordOf(here));
     expect(err.trimEnd().split("\n")).toHaveLength(1);
   });

@@ -4,7 +4,7 @@ import { listExitCodes } from "../../src/exit-codes.js";
 import { createProgram } from "../../src/program/program.js";
 import { Printer } from "../../src/terminal/printer.js";
 import { quietIo } from "../quiet-io.js";
-import { world } from "../world.js";
+import { parserSession, world } from "../world.js";
 import { commandNames } from "./command-names.js";
 
 describe("help", () => {
@@ -21,7 +21,7 @@ describe("help", () => {
     async (args) => {
       const here = world();
       const { exit, out, err } = await here.run(args);
-      expect({ exit, out }).toEqual({ exit: 62, out: "" });
+      expect({ exit, out }).toEqual({ exit: 10, out: "" });
       expect(err).toMatch(/^bough: .*terminal.*bough tree.*\n$/);
     },
   );
@@ -71,7 +71,7 @@ describe("help", () => {
 
   test("has topics, and refuses unknown ones", async () => {
     const here = world();
-    expect((await here.run(["help", "exit-codes"])).out).toContain(" 10  SESSION_NOT_FOUND: ");
+    expect((await here.run(["help", "exit-codes"])).out).toContain("       SESSION_NOT_FOUND: ");
     expect((await here.run(["help", "names"])).out).toContain("@leaf");
     expect((await here.run(["help", "environment"])).out).toContain("BOUGH_STORE");
     expect((await here.run(["help", "cooking"])).exit).toBe(2);
@@ -112,8 +112,30 @@ describe("the command line", () => {
 });
 
 describe("exit codes", () => {
-  test("are all different", () => {
-    const codes = listExitCodes().map(({ exit }) => exit);
-    expect(new Set(codes).size).toBe(codes.length);
+  test("are a class each, and each error has one", () => {
+    const listed = listExitCodes();
+    const codes = listed.map(({ exit }) => exit);
+    expect(codes).toEqual([...new Set(codes)].sort((a, b) => a - b));
+    const errors = listed.flatMap(({ errors }) => errors.map(({ code }) => code));
+    expect(new Set(errors).size).toBe(errors.length);
+    expect(listed.find(({ exit }) => exit === 4)?.errors.map(({ code }) => code)).toContain("SESSION_NOT_FOUND");
+  });
+
+  test("stand beside the code of the error, which --json prints as an object", async () => {
+    const here = world();
+    await parserSession(here);
+    const error = {
+      code: "SESSION_NOT_FOUND",
+      exit: 4,
+      message: "No session nothing in this store.",
+      hint: "List sessions with `bough sessions`.",
+    };
+    expect(await here.run(["show", "nothing"])).toMatchObject({
+      exit: 4,
+      code: error.code,
+      err: `bough: ${error.message} ${error.hint}\n`,
+    });
+    const { out, err } = await here.run(["show", "nothing", "--json"]);
+    expect({ out, err: JSON.parse(err) }).toEqual({ out: "", err: { error } });
   });
 });

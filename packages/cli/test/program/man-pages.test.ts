@@ -44,9 +44,11 @@ describe("the manual pages", () => {
     expect(page("bough-log.1")).toContain("bough\\-log \\- print the entries of a branch");
   });
 
-  test("list the exit codes: of a command its own, in bough(1) all", () => {
-    expect(page("bough-edit.1")).toContain(".TP\n\\fB75\\fR\n\\fBedit\\fR: the editor could not be started, or it ended with an error");
-    expect(page("bough-log.1")).not.toContain("\\fB75\\fR");
-    expect(page("bough.1")).toContain("\\fB75\\fR");
+  test("list the exit codes: of a command with its own errors, in bough(1) all", () => {
+    expect(page("bough-edit.1")).toContain(
+      ".TP\n\\fB7\\fR EDITOR_FAILED\n\\fBedit\\fR: the editor could not be started, or it ended with an error",
+    );
+    expect(page("bough-log.1")).not.toContain("EDITOR_FAILED");
+    expect(page("bough.1")).toContain(".TP\n\\fB130\\fR\nInterrupted (Ctrl+C).");
   });
 });

@@ -34,14 +34,19 @@ describe("bough go and undo", () => {
   test("say with 6 that nothing is left to undo", async () => {
     const here = world();
     await here.withStore((store) => grow(store, "plain-session", "u1"));
-    expect(await here.run(["undo", "plain"])).toMatchObject({ exit: 6, out: "", err: "bough: No move of the leaf is left to undo.\n" });
-    expect((await here.run(["undo", "plain", "--redo"])).exit).toBe(6);
+    expect(await here.run(["undo", "plain"])).toMatchObject({
+      exit: 5,
+      code: "NOTHING_TO_UNDO",
+      out: "",
+      err: "bough: No move of the leaf is left to undo.\n",
+    });
+    expect((await here.run(["undo", "plain", "--redo"])).code).toBe("NOTHING_TO_UNDO");
   });
 
   test("undo no move of an unnamed session of another directory", async () => {
     const here = world();
     await parserSession(here);
-    expect(await here.run(["undo"], { cwd: "/elsewhere" })).toMatchObject({ exit: 8, out: "" });
+    expect(await here.run(["undo"], { cwd: "/elsewhere" })).toMatchObject({ exit: 4, code: "NO_SESSION", out: "" });
     expect(await leafOf(here)).toBe("asst3");
   });
 });
@@ -120,15 +125,20 @@ describe("bough delete", () => {
     const here = world();
     await parserSession(here);
     const no = await here.run(["delete", "parser"], { answer: "" });
-    expect(no).toMatchObject({ exit: 5, out: "", asked: ["Delete Parser (pars), 8 entries? This cannot be undone. [y/N] "] });
+    expect(no).toMatchObject({
+      exit: 10,
+      code: "DECLINED",
+      out: "",
+      asked: ["Delete Parser (pars), 8 entries? This cannot be undone. [y/N] "],
+    });
     expect((await here.run(["delete", "parser"], { answer: "y" })).out).toBe("deleted: Parser (pars), 8 entries\n");
-    expect((await here.run(["show", "parser"])).exit).toBe(10);
+    expect((await here.run(["show", "parser"])).code).toBe("SESSION_NOT_FOUND");
   });
 
   test("needs --yes without a terminal", async () => {
     const here = world();
     await parserSession(here);
-    expect(await here.run(["delete", "parser"])).toMatchObject({ exit: 7, out: "" });
+    expect(await here.run(["delete", "parser"])).toMatchObject({ exit: 10, code: "CONFIRMATION_NEEDED", out: "" });
     expect((await here.run(["delete", "parser", "--yes"])).exit).toBe(0);
   });
 });

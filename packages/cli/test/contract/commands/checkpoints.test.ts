@@ -84,13 +84,13 @@ describe("bough checkpoints", () => {
   });
 
   test.each([
-    ["7", 17],
-    ["nothing", 11],
-    ["u1", 2],
-  ])("says of %s with %i that it is none", async (which, exit) => {
+    ["7", "CHECKPOINT_NOT_FOUND"],
+    ["nothing", "ENTRY_NOT_FOUND"],
+    ["u1", "USAGE"],
+  ])("says of %s with %s that it is none", async (which, code) => {
     const here = await withLongSession();
     await compacted(here, 400);
-    expect(await here.run(["checkpoints", "long", which])).toMatchObject({ exit, out: "" });
+    expect(await here.run(["checkpoints", "long", which])).toMatchObject({ code, out: "" });
   });
 });
 
@@ -116,11 +116,11 @@ describe("bough checkpoints --write", () => {
     expect(readdirSync(here.folder)).not.toContain("notes");
   });
 
-  test("exits with 58 if a file of this name exists", async () => {
+  test("fails if a file of this name exists", async () => {
     const here = await withLongSession();
     await compacted(here, 400);
     writeFileSync(here.path("notes"), "mine");
-    expect(await here.run(["checkpoints", "long", "--write", "notes"])).toMatchObject({ exit: 58, out: "" });
+    expect(await here.run(["checkpoints", "long", "--write", "notes"])).toMatchObject({ exit: 9, code: "CHECKPOINT", out: "" });
     expect(readFileSync(here.path("notes"), "utf8")).toBe("mine");
   });
 

@@ -64,7 +64,8 @@ describe("bough compact without a model", () => {
   test("exits with 50 and the reason if there is nothing to do", async () => {
     const here = await withLongSession();
     expect(await here.run(["compact", "long"])).toMatchObject({
-      exit: 50,
+      exit: 5,
+      code: "NOTHING_TO_COMPACT",
       out: "",
       err: "bough: Nothing to compact: all messages fit into the kept tail. --keep TOKENS keeps fewer.\n",
     });
@@ -73,7 +74,7 @@ describe("bough compact without a model", () => {
 
   test("uses the newest session of this directory, not of another one", async () => {
     const here = await withLongSession();
-    expect((await here.run(["compact"])).exit).toBe(8);
+    expect((await here.run(["compact"])).code).toBe("NO_SESSION");
   });
 });
 
@@ -104,7 +105,7 @@ describe("bough compact --dry-run", () => {
 
   test("prints the same message as the compaction if there is nothing to do", async () => {
     const here = await withLongSession();
-    expect((await here.run(["compact", "long", "--dry-run"])).exit).toBe(50);
+    expect((await here.run(["compact", "long", "--dry-run"])).code).toBe("NOTHING_TO_COMPACT");
   });
 });
 
@@ -139,7 +140,7 @@ describe("the config file", () => {
   test("with an invalid setting stops the command before anything is written, in one line", async () => {
     const here = await configured({ compaction: { keep: { recentTokens: "many" } } });
     const { exit, err } = await here.run(["compact", "long"]);
-    expect(exit).toBe(61);
+    expect(exit).toBe(2);
     expect(err.trim().split("\n")).toHaveLength(1);
     expect(err).toContain("compaction.keep.recentTokens must be a number");
   });
@@ -162,7 +163,7 @@ describe("bough compact --undo", () => {
 
   test("exits with 6 if there is none", async () => {
     const here = await withLongSession();
-    expect(await here.run(["compact", "long", "--undo"])).toMatchObject({ exit: 6, out: "" });
+    expect(await here.run(["compact", "long", "--undo"])).toMatchObject({ exit: 5, code: "NOTHING_TO_UNDO", out: "" });
   });
 });
 
@@ -236,7 +237,11 @@ describe("bough compact with a model", () => {
   test("exits with 52 and writes nothing if the preset does not allow an extract", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     server.otherwise(fail(401, "no"));
-    expect(await here.run([...KEEP, "--preset", "pi", "--model", "m1", "--base-url", server.baseURL])).toMatchObject({ exit: 52, out: "" });
+    expect(await here.run([...KEEP, "--preset", "pi", "--model", "m1", "--base-url", server.baseURL])).toMatchObject({
+      exit: 7,
+      code: "SUMMARIZER_CALL",
+      out: "",
+    });
     expect(await standOf(here)).toEqual(BEFORE);
   });
 
@@ -245,7 +250,12 @@ describe("bough compact with a model", () => {
     server.otherwise(hang());
     const asked = server.request(0);
     const ran = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL], { interruptedAt: asked });
-    expect(ran).toMatchObject({ exit: 130, out: "", err: "m1 writes the summary\nbough: Cancelled; nothing was written.\n" });
+    expect(ran).toMatchObject({
+      exit: 130,
+      code: "CANCELLED",
+      out: "",
+      err: "m1 writes the summary\nbough: Cancelled; nothing was written.\n",
+    });
     await (await asked).gone;
     expect(await standOf(here)).toEqual(BEFORE);
   });
@@ -258,7 +268,7 @@ describe("bough compact with a model", () => {
     await server.request(0);
     await here.run(["go", "long", "a2"]);
     answer.open();
-    expect(await running).toMatchObject({ exit: 51, out: "" });
+    expect(await running).toMatchObject({ exit: 6, code: "SUPERSEDED", out: "" });
     expect(await standOf(here)).toEqual({ leafId: "a2", entries: BEFORE.entries });
   });
 

@@ -24,7 +24,7 @@ describe("bough diff", () => {
     expect((await here.run(["diff", "user2", "user3"])).out).toContain("--- user2");
     await here.run(["fork", "parser", "--at", "asst1", "--title", "Other way"]);
     expect(await here.json("diff", "parser-session-1", "Other way")).toMatchObject({ commonAncestorId: "asst1", right: { entries: [] } });
-    expect((await here.run(["diff", "parser-session-1", "nothing-such"])).exit).toBe(11);
+    expect((await here.run(["diff", "parser-session-1", "nothing-such"])).code).toBe("ENTRY_NOT_FOUND");
   });
 });
 
@@ -128,9 +128,11 @@ describe("bough edit", () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["edit", "parser"], { env: editor(here, "exit 3\n") });
-    expect(exit).toBe(75);
+    expect(exit).toBe(7);
     expect(err).toContain("ended with 3. Set VISUAL or EDITOR");
     expect(existsSync(readFileSync(here.path("args"), "utf8").split("\n")[1] ?? "")).toBe(false);
-    expect((await here.run(["edit", "parser"], { env: { EDITOR: "no-such-editor", PATH: process.env["PATH"] ?? "" } })).exit).toBe(75);
+    expect((await here.run(["edit", "parser"], { env: { EDITOR: "no-such-editor", PATH: process.env["PATH"] ?? "" } })).code).toBe(
+      "EDITOR_FAILED",
+    );
   });
 });

@@ -35,7 +35,7 @@ describe("bough copy", () => {
     await here.run(["copy", "--to", other]);
     await change(other, "Mine");
     const left = await here.run(["copy", "--to", other]);
-    expect(left.exit).toBe(103);
+    expect(left.code).toBe("SESSIONS_LEFT");
     expect(left.out).toMatch(/is there with other content: other title(, titleSource)?\.\n/);
     expect(left.err).toMatch(/^bough: 1 session is in the target with other content and was left\. --update copies/m);
     expect((await here.run(["copy", "--to", other, "--update"])).exit).toBe(0);
@@ -63,7 +63,7 @@ describe("bough copy", () => {
 
   test("takes sessions by name, and needs two stores", async () => {
     const { here, other } = await twoStores();
-    expect((await here.run(["copy", "nothing-of-this-name", "--to", other])).exit).toBe(10);
+    expect((await here.run(["copy", "nothing-of-this-name", "--to", other])).code).toBe("SESSION_NOT_FOUND");
     const same = await here.run(["copy", "--to", here.store]);
     expect([same.exit, same.err]).toEqual([2, expect.stringContaining(`are both ${urlWithoutPassword(here.store)}. Name two stores.`)]);
     expect((await here.run(["copy"])).exit).toBe(2);

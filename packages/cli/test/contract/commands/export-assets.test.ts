@@ -32,5 +32,5 @@ test("bough export --assets writes images beside the document, by their content,
   expect(readFileSync(here.path(`my images/${name}`), "utf8")).toBe("mine");
   expect(await here.run(["export", "images-session", "--format", "pi", "--assets", "x"])).toMatchObject({ exit: 2 });
   const blocked = await here.run([...args.slice(0, -1), here.path(`out.md`), "--force"]);
-  expect(blocked).toMatchObject({ exit: 9 });
+  expect(blocked).toMatchObject({ exit: 9, code: "OUTPUT_FAILED" });
 });

@@ -80,7 +80,7 @@ describe("bough go --summarize", () => {
     server.otherwise(hang());
     const typed = ["go", "long", "a8", "--summarize", "--model", "m1", "--base-url", server.baseURL];
     const ran = await here.run(typed, { interruptedAt: server.request(0) });
-    expect(ran).toMatchObject({ exit: 130, out: "" });
+    expect(ran).toMatchObject({ exit: 130, code: "CANCELLED", out: "" });
     expect(ran.err).toContain("bough: Cancelled; the leaf was not moved and nothing was written.\n");
     expect(await standOf(here)).toEqual({ leafId: "a10", entries: 40 });
   });
@@ -89,7 +89,7 @@ describe("bough go --summarize", () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     server.otherwise(fail(401, "no"));
     const typed = ["--summarize", "--preset", "pi", "--model", "m1", "--base-url", server.baseURL];
-    expect((await here.run(["go", "long", "a8", ...typed])).exit).toBe(52);
+    expect((await here.run(["go", "long", "a8", ...typed])).code).toBe("SUMMARIZER_CALL");
     expect(await standOf(here)).toEqual({ leafId: "a10", entries: 40 });
   });
 

@@ -18,7 +18,7 @@ describe("bough import without a path", () => {
     session(here, ".claude/projects/a/two.jsonl");
     writeFileSync(here.path(".claude/projects/a/notes.txt"), "no session");
     const { exit, out, err } = await here.run(["import"]);
-    expect({ exit, out }).toEqual({ exit: 73, out: "" });
+    expect({ exit, out }).toEqual({ exit: 10, out: "" });
     const folders = [".pi/agent/sessions", ".claude/projects"];
     expect(err.split("\n")).toEqual([
       "pi: 1 file in ~/.pi/agent/sessions",
@@ -31,7 +31,7 @@ describe("bough import without a path", () => {
   test("asks on a terminal, and imports after yes or with --yes", async () => {
     const here = world();
     session(here, ".pi/agent/sessions/one.jsonl");
-    expect(await here.run(["import"], { answer: "n" })).toMatchObject({ exit: 5 });
+    expect(await here.run(["import"], { answer: "n" })).toMatchObject({ exit: 10, code: "DECLINED" });
     const { exit, asked, out } = await here.run(["import"], { answer: "y" });
     expect({ exit, asked }).toEqual({ exit: 0, asked: ["Import pi? [y/N] "] });
     expect(out).toContain("1 session, ");
@@ -49,7 +49,11 @@ describe("bough import without a path", () => {
 
   test("says that nothing was found", async () => {
     const here = world();
-    expect(await here.run(["import"])).toMatchObject({ exit: 74, err: expect.stringContaining("bough import PATH") });
+    expect(await here.run(["import"])).toMatchObject({
+      exit: 4,
+      code: "AGENTS_NOT_FOUND",
+      err: expect.stringContaining("bough import PATH"),
+    });
   });
 });
 

@@ -167,7 +167,7 @@ describe("bough resume", () => {
     await parserSession(here);
     const env = { PATH: here.path("none") };
     const { exit, out, err } = await here.run(["resume", "parser", "--in", "claude"], { env, isTerminal: true });
-    expect([exit, out]).toEqual([86, ""]);
+    expect([exit, out]).toEqual([5, ""]);
     expect(err).toMatch(/claude is not in PATH, so nothing was written\..*--write/);
     expect(existsSync(here.path(".claude"))).toBe(false);
     const written = await here.run(["resume", "parser", "--in", "claude", "--write"], { env, isTerminal: true });
@@ -203,7 +203,7 @@ describe("bough resume", () => {
     const elsewhere = { env: programs(here, 0, "claude"), isTerminal: true, cwd: here.path("bin") };
     const refused = await here.run(["resume"], { ...elsewhere, answer: "n" });
     expect(refused.asked).toEqual([expect.stringMatching(/^Go on with read a\.ts .* in Claude Code, in .*\? \[y\/N\] $/)]);
-    expect([refused.exit, existsSync(here.path(".claude"))]).toEqual([5, false]);
+    expect([refused.exit, existsSync(here.path(".claude"))]).toEqual([10, false]);
     const unasked = await here.run(["resume"], elsewhere);
     expect([unasked.err, existsSync(here.path(".claude"))]).toEqual([expect.stringContaining("--yes"), false]);
     expect(await here.run(["resume"], { ...elsewhere, answer: "y" })).toMatchObject({ exit: 0 });
@@ -227,7 +227,7 @@ describe("bough resume", () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["resume", "parser", "--in", "pi"], { env: programs(here, 3, "pi"), isTerminal: true });
-    expect([exit, err]).toEqual([87, expect.stringMatching(/pi ended with 3\./)]);
+    expect([exit, err]).toEqual([7, expect.stringMatching(/pi ended with 3\./)]);
     expect(existsSync(started(here)[2] ?? "")).toBe(true);
   });
 
@@ -235,7 +235,7 @@ describe("bough resume", () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["resume", "parser"]);
-    expect([exit, err]).toEqual([86, expect.stringContaining("--in pi, --in claude, --in codex")]);
+    expect([exit, err]).toEqual([5, expect.stringContaining("--in pi, --in claude, --in codex")]);
     expect(existsSync(here.path(".claude"))).toBe(false);
   });
 
@@ -249,10 +249,10 @@ describe("bough resume", () => {
     await here.run(["import", file]);
     expect(await resumed(here, id)).toMatchObject({ agent: "Gemini CLI", isNew: false, file, command: ["gemini", "--resume", id] });
     const { exit, err } = await here.run(["resume", id, "m1"]);
-    expect([exit, err]).toEqual([86, expect.stringMatching(/Gemini CLI goes on at the end of its own session only.*--in claude/)]);
+    expect([exit, err]).toEqual([5, expect.stringMatching(/Gemini CLI goes on at the end of its own session only.*--in claude/)]);
     expect(await resumed(here, id, "m1", "--in", "pi")).toMatchObject({ agent: "pi", isNew: true });
     rmSync(file);
-    expect(await here.run(["resume", id])).toMatchObject({ exit: 86, err: expect.stringContaining("is gone") });
+    expect(await here.run(["resume", id])).toMatchObject({ exit: 5, code: "NOT_RESUMABLE", err: expect.stringContaining("is gone") });
   });
 
   test("obeys the agent's own variable for its folder", async () => {

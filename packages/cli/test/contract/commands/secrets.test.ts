@@ -64,7 +64,7 @@ describe("bough secrets", () => {
     expect(await here.run(["secrets", "--check"])).toMatchObject({ exit: 0 });
     await sessionWithSecrets(here);
     expect(await here.run(["secrets"])).toMatchObject({ exit: 0 });
-    expect(await here.run(["secrets", "--check"])).toMatchObject({ exit: 79 });
+    expect(await here.run(["secrets", "--check"])).toMatchObject({ exit: 3, code: "SECRETS_FOUND" });
   });
 });
 
