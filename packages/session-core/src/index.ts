@@ -66,7 +66,6 @@ export {
 } from "./context/converters/openai-responses.js";
 export type { ReplyOptions } from "./context/converters/replies.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
-// Entries and messages
 export { assistantMessage, type MessageFields, systemMessage, toolCallsOf, toolResult, userMessage } from "./entry/builders.js";
 export type {
   BranchSummaryPayload,
@@ -98,6 +97,8 @@ export type {
   Usage,
   UserMessage,
 } from "./entry/message.js";
+// Entries and messages
+export { type NativeCompaction, nativeCompactionOf } from "./entry/native-compaction.js";
 export type { ProviderOptions } from "./entry/provider-options.js";
 export { type StopReason, stopReasonOf } from "./entry/stop-reason.js";
 export { textOf } from "./entry/text.js";

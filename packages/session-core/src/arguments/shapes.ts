@@ -1,5 +1,6 @@
 // The shapes of messages, payloads and contexts, as deep as the functions that take them read. Linear in messages and blocks,
 // not in the length of texts.
+import { isNativeCompaction, NATIVE_RULE } from "../entry/native-compaction.js";
 import {
   byMember,
   CALLBACK,
@@ -54,7 +55,7 @@ const MESSAGES_BY_ROLE: Readonly<Record<string, Rule>> = {
   toolResult: record({ toolCallId: TEXT, toolName: optional(TEXT), content: CONTENT }),
   bashExecution: record({ command: TEXT, output: TEXT }),
   custom: record({ customType: TEXT, content: CONTENT }),
-  compactionSummary: record({ summary: TEXT }),
+  compactionSummary: record({ summary: TEXT, native: optional(ruleOf(NATIVE_RULE, isNativeCompaction)) }),
   branchSummary: record({ summary: TEXT }),
 };
 

@@ -2,10 +2,13 @@ import { nullable, oneOf, optional, record, TEXT } from "../arguments/rules.js";
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { freezeJson, isObject } from "../entry/json.js";
 import type { AssistantBlock, AssistantMessage, Message } from "../entry/message.js";
+import { nativeCompactionOf } from "../entry/native-compaction.js";
 import { joinTextBlocks } from "../entry/text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextEntry } from "../port/records.js";
 import type { ContextMessage, ModelSetting, SessionContext, StaleReason, StaleThinking } from "./context.js";
+import { compactionBlocks } from "./converters/native-items.js";
+import { modelKey } from "./model-key.js";
 import type { Replacement } from "./projected-entries.js";
 import { listToolCalls } from "./tool-pairs.js";
 
@@ -46,22 +49,6 @@ export function bindsThinking(model: { readonly modelId?: string | undefined } |
   return BINDING.test(model?.modelId ?? "");
 }
 
-/** Names of a model that mean the same are equal: without region, maker, date and revision. */
-function modelKey({ provider = "", modelId }: ModelSetting): string {
-  const host =
-    /bedrock|vertex|azure|foundry/i.exec(`${provider} ${modelId}`)?.[0].toLowerCase() ?? (isBedrockName(modelId) ? "bedrock" : "");
-  const name = modelId
-    .toLowerCase()
-    .replace(/^.*[/.](?=claude)/, "")
-    .replace(/[@:].*$/, "")
-    .replace(/-v\d+$/, "");
-  return `${host} ${name.replace(/-(?:20\d{6}|latest)$/, "").replaceAll(".", "-")}`;
-}
-
-function isBedrockName(modelId: string): boolean {
-  return /(?:^|[./])anthropic\.claude/i.test(modelId);
-}
-
 /** A change of the path at index `at`: the thinking of replies between `from` and `at` (both excluded) is no longer valid. */
 interface PathChange {
   readonly at: number;
@@ -79,7 +66,14 @@ interface PathChange {
  */
 export function findStaleThinking(entries: readonly ContextEntry[], compactionSeq: number | null): readonly StaleThinking[] {
   if (!entries.some(({ payload }) => hasThinking(payload))) return [];
-  const changes = new PathChanges(entries, compactionSeq).list();
+  const stale = listStale(entries, new PathChanges(entries, compactionSeq).list());
+  const inForce = entries.find(({ seq }) => seq === compactionSeq)?.payload;
+  if (inForce?.type !== "compaction" || nativeCompactionOf(inForce) === undefined) return stale;
+  const always = new Set(listStale(entries, new PathChanges(entries, compactionSeq, true).list()).map(({ entryId }) => entryId));
+  return stale.map((one) => (always.has(one.entryId) ? one : { ...one, unlessNative: true }));
+}
+
+function listStale(entries: readonly ContextEntry[], changes: PathChange[]): readonly StaleThinking[] {
   const stale: StaleThinking[] = [];
   let earliest: PathChange | undefined;
   for (let at = entries.length - 1; at >= 0; at -= 1) {
@@ -115,13 +109,16 @@ class PathChanges {
   readonly #changes: PathChange[] = [];
   readonly #entries: readonly ContextEntry[];
   readonly #compactionSeq: number | null;
+  readonly #isNative: boolean;
   readonly #indexes: ReadonlyMap<EntryId, number>;
   readonly #undone: ReadonlySet<EntryId>;
   readonly #calls = new OpenCalls();
   #system: string | undefined;
   #changedRequest = false;
 
-  constructor(entries: readonly ContextEntry[], compactionSeq: number | null) {
+  /** `isNative`: the request starts with the provider's own compaction, so that the one in force changes nothing. */
+  constructor(entries: readonly ContextEntry[], compactionSeq: number | null, isNative = false) {
+    this.#isNative = isNative;
     this.#entries = entries;
     this.#compactionSeq = compactionSeq;
     this.#indexes = new Map(entries.map(({ id }, at) => [id, at]));
@@ -139,8 +136,10 @@ class PathChanges {
   }
 
   #read(at: number, { id, seq, payload }: ContextEntry): void {
-    if (payload.type === "compaction" && !this.#undone.has(id)) this.#add(at, -1, "compaction");
-    else if (payload.type === "context_edit") this.#readEdit(at, seq, payload);
+    if (payload.type === "compaction") {
+      const isKept = this.#isNative && seq === this.#compactionSeq;
+      if (!this.#undone.has(id) && !isKept) this.#add(at, -1, "compaction");
+    } else if (payload.type === "context_edit") this.#readEdit(at, seq, payload);
     else if (payload.type === "custom" && payload.customType === CHANGED_REQUEST) this.#changedRequest = true;
     else if (payload.type === "message") this.#readMessage(at, payload.message);
   }
@@ -206,14 +205,20 @@ class OpenCalls {
 
 /**
  * The thinking of a context that the model of the request rejects, by reply, in order: of another model where one of the two checks
- * prefixes, and thinking whose prefix changed where the model checks them.
+ * prefixes, and thinking whose prefix changed where the model checks them. `isNative`: the request starts with the provider's own
+ * compaction; default: it does if the model reads that of the context.
  */
-export function listLeftOutThinking(context: SessionContext, options: ThinkingOptions = {}): readonly LeftOutThinking[] {
+export function listLeftOutThinking(
+  context: SessionContext,
+  options: ThinkingOptions = {},
+  isNative = compactionBlocks(context, options.model ?? context.model) !== undefined,
+): readonly LeftOutThinking[] {
   const model = options.model ?? context.model;
   if (model === null) return [];
   const { boundThinking = "auto" } = options;
   const binds = boundThinking === "auto" ? bindsThinking(model) : boundThinking === "always";
-  const stale = new Map((binds ? (context.staleThinking ?? []) : []).map(({ entryId, because }) => [entryId, because]));
+  const checked = (binds ? (context.staleThinking ?? []) : []).filter(({ unlessNative }) => !(isNative && unlessNative === true));
+  const stale = new Map(checked.map(({ entryId, because }) => [entryId, because]));
   return context.messages.flatMap((message, at) => {
     const entryId = context.entries[at];
     if (entryId === undefined || message.role !== "assistant") return [];
@@ -245,8 +250,8 @@ export function stripThinking(message: ContextMessage): ContextMessage {
 }
 
 /** The context without the thinking that `listLeftOutThinking` lists; the same object if it lists none. */
-export function leaveOutThinking(context: SessionContext, options: ThinkingOptions = {}): SessionContext {
-  const leftOut = new Set(listLeftOutThinking(context, options).map(({ entryId }) => entryId));
+export function leaveOutThinking(context: SessionContext, options: ThinkingOptions = {}, isNative?: boolean): SessionContext {
+  const leftOut = new Set(listLeftOutThinking(context, options, isNative).map(({ entryId }) => entryId));
   if (leftOut.size === 0) return context;
   const messages = context.messages.map((message, at) => (leftOut.has(context.entries[at] ?? "") ? stripThinking(message) : message));
   return { ...context, messages };

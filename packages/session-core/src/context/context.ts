@@ -1,5 +1,6 @@
 import type { CompactionPayload } from "../entry/entry.js";
 import type { AssistantMessage, BashExecutionMessage, CustomMessage, ToolResultMessage, UserMessage } from "../entry/message.js";
+import type { NativeCompaction } from "../entry/native-compaction.js";
 import type { EntryId } from "../ids/ids.js";
 
 /** The summary of the latest compaction of the path. */
@@ -7,6 +8,8 @@ export interface CompactionSummaryMessage {
   readonly role: "compactionSummary";
   readonly summary: string;
   readonly tokensBefore?: number | undefined;
+  /** The provider's own form of the summary. The converters send it instead of the text where provider and model fit. */
+  readonly native?: NativeCompaction | undefined;
 }
 
 /** The summary of a branch that was left. */
@@ -68,4 +71,6 @@ export type StaleReason = "compaction" | "edit" | "system" | "result" | "request
 export interface StaleThinking {
   readonly entryId: EntryId;
   readonly because: StaleReason;
+  /** True: it stays valid in a request that starts with the provider's own compaction, which stands for what it replaced. */
+  readonly unlessNative?: boolean | undefined;
 }

@@ -36,7 +36,11 @@ export function withBody(message: ContextMessage, body: string | readonly Assist
       return { ...message, content: typeof body === "string" ? [{ type: "text", text: body }] : [...body] };
     case "bashExecution":
       return { ...message, output: joinTextBlocks(body) };
-    case "compactionSummary":
+    case "compactionSummary": {
+      // The provider's form of the summary says what the text said before.
+      const { native: _native, ...own } = message;
+      return { ...own, summary: joinTextBlocks(body) };
+    }
     case "branchSummary":
       return { ...message, summary: joinTextBlocks(body) };
   }

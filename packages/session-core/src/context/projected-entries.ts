@@ -1,6 +1,7 @@
-import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
+import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { freezeJson } from "../entry/json.js";
 import type { Message } from "../entry/message.js";
+import { nativeCompactionOf } from "../entry/native-compaction.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { ContextMessage } from "./context.js";
@@ -114,7 +115,7 @@ function projectPayload(payload: EntryPayload): ContextMessage | null {
     case "message":
       return projectMessage(payload.message);
     case "compaction":
-      return { role: "compactionSummary", summary: payload.summary, tokensBefore: payload.tokensBefore };
+      return projectCompaction(payload);
     case "branch_summary":
       return { role: "branchSummary", summary: payload.summary, fromId: payload.fromId };
     case "custom_message": {
@@ -128,6 +129,12 @@ function projectPayload(payload: EntryPayload): ContextMessage | null {
     case "foreign":
       return null;
   }
+}
+
+function projectCompaction(payload: CompactionPayload): ContextMessage {
+  const { summary, tokensBefore } = payload;
+  const native = nativeCompactionOf(payload);
+  return { role: "compactionSummary", summary, tokensBefore, ...(native === undefined ? {} : { native }) };
 }
 
 function projectMessage(message: Message): ContextMessage | null {

@@ -50,16 +50,22 @@ export function toolResult(
 }
 
 /**
- * The tool calls of a reply, in their order, with parsed arguments; none of any other entry.
+ * The tool calls of a reply or of the entries of one, in their order, with parsed arguments; none of any other entry.
  *
  * @example
  * for (const { id, name, arguments: input } of toolCallsOf(reply)) await session.append(toolResult(id, await run(name, input), { toolName: name }));
  */
-export function toolCallsOf(entry: EntryInput): readonly ToolCallBlock[] {
+export function toolCallsOf(entry: EntryInput | readonly EntryInput[]): readonly ToolCallBlock[] {
+  if (isList(entry)) return entry.flatMap((one) => toolCallsOf(one));
   checkArgument("entry", entry, OBJECT);
   if (entry.type !== "message" || entry.message.role !== "assistant") return [];
   const { content } = entry.message;
   return Array.isArray(content) ? content.filter((block) => block.type === "toolCall") : [];
+}
+
+/** True for several entries, such as those of a reply; false for one. */
+export function isList(given: EntryInput | readonly EntryInput[]): given is readonly EntryInput[] {
+  return Array.isArray(given);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { EntryId } from "../ids/ids.js";
 import { toForeignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";
 import { anyJsonSchema, assistantBlockSchema, contentBlockSchema, messageSchema, usageSchema } from "./message.js";
+import { hasValidNative, NATIVE_RULE } from "./native-compaction.js";
 
 const tokens = z.number().nonnegative();
 const summaryFields = {
@@ -18,10 +19,12 @@ const messageEntrySchema = z.looseObject({ type: z.literal("message"), message: 
 /**
  * From here on the context starts with `summary`, followed by the entries from `firstKeptEntryId` on (null: nothing kept). With `keptEntryIds`,
  * it starts with these of the entries from `firstKeptEntryId` up to the compaction, in their order here; null is the summary.
+ * `details.native`: the provider's own form of the summary.
  */
 const compactionEntrySchema = z.looseObject({
   type: z.literal("compaction"),
   ...summaryFields,
+  details: z.unknown().refine(hasValidNative, NATIVE_RULE).optional(),
   firstKeptEntryId: z.string().nullable(),
   keptEntryIds: z.array(z.string().nullable()).optional(),
   tokensBefore: tokens.optional(),

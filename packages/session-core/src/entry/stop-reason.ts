@@ -1,7 +1,7 @@
 import { checkArgument, TEXT } from "../arguments/rules.js";
 
 /** Why a reply ended, as Bough stores it in `stopReason`. */
-export type StopReason = "stop" | "length" | "toolUse" | "contentFilter" | "error" | "aborted";
+export type StopReason = "stop" | "length" | "toolUse" | "contentFilter" | "compaction" | "error" | "aborted";
 
 // The words of the AI SDK, OpenAI (chat completions, Responses), Anthropic and Google, in lower case.
 const BY_WORD: ReadonlyMap<string, StopReason> = new Map([
@@ -10,6 +10,8 @@ const BY_WORD: ReadonlyMap<string, StopReason> = new Map([
   ...wordsFor("toolUse", ["tooluse", "tool-calls", "tool_calls", "function_call", "tool_use"]),
   ...wordsFor("contentFilter", ["contentfilter", "content-filter", "content_filter", "refusal"]),
   ...wordsFor("contentFilter", ["safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"]),
+  // Anthropic compacted the conversation and paused, or was asked for nothing else.
+  ...wordsFor("compaction", ["compaction"]),
   ...wordsFor("error", ["error", "failed", "malformed_function_call"]),
   ...wordsFor("aborted", ["aborted", "cancelled", "canceled"]),
 ]);

@@ -85,6 +85,8 @@ const OWN_MARKS = ["input", "output", "cacheRead", "cacheWrite"];
  * The usage that a provider or a framework reported, with the names of Bough: `input` without the tokens of the cache, `output`
  * with those of thinking, `cacheRead`, `cacheWrite`, `totalTokens`, `cost`, and `reasoning`, the part of `output` that was thinking.
  *
+ * Of an Anthropic reply with several calls (`iterations`), compactions are added, and `contextTokens` is the prompt of the last call.
+ *
  * Takes a usage of Bough (returned unchanged) and those of the AI SDK (4 to 7), OpenAI (chat completions, Responses, Agents SDK),
  * Anthropic, Google (`usageMetadata`) and LangChain (`usage_metadata`). Other members of a foreign usage are left out; an object
  * without numbers gives `{}`. Constant time.
@@ -102,7 +104,8 @@ export function normalizeUsage(usage: object): Usage {
 export function toOwnUsage(usage: unknown, at: string): Usage {
   if (!isObject(usage)) throw new InvalidEntryError(at, "must be an object of token counts");
   if (OWN_MARKS.some((name) => usage[name] !== undefined)) return usage;
-  const counts = readCounts(usage);
+  const read = readCounts(usage);
+  const counts = read && addIterations(read, usage);
   if (counts === undefined) {
     if (!hasUncounted(usage)) return usage;
     throw new InvalidEntryError(at, `none of its counts is known (${namesOf(usage)}), so it would count as nothing; ${ACCEPTED}`);
@@ -130,6 +133,31 @@ export function normalizeUsageOf(entry: unknown): unknown {
   if (!isObject(usage)) return entry;
   const own = toOwnUsage(usage, "usage");
   return own === usage ? entry : { ...entry, usage: own };
+}
+
+/** The calls that Anthropic reports behind one reply, each with a `type` and a usage of its own; empty: there was one. */
+export function listIterations(usage: JsonObject | undefined): readonly JsonObject[] {
+  const iterations = usage?.["iterations"];
+  return Array.isArray(iterations) ? iterations.filter(isObject) : [];
+}
+
+/**
+ * Adds the tokens of compactions, which the counts of a reply leave out. `contextTokens` is the prompt of the last call of several: the
+ * counts of the reply are sums, and not the size of a context.
+ */
+export function addIterations<Given extends Partial<Counts>>(counts: Given, usage: JsonObject): Given & Partial<Counts> {
+  const iterations = listIterations(usage);
+  const compactions = iterations.filter(({ type }) => type === "compaction").map(readCounts);
+  if (compactions.length === 0 && iterations.length < 2) return counts;
+  const total = (name: keyof Counts) => compactions.reduce<number | undefined>((so, one) => sum(so, one?.[name]), counts[name]);
+  const last = iterations.findLast(({ type }) => type === "message");
+  const contextTokens = iterations.length < 2 || last === undefined ? undefined : promptOf(readCounts(last));
+  const summed = { input: total("input"), output: total("output"), cacheRead: total("cacheRead"), cacheWrite: total("cacheWrite") };
+  return { ...counts, ...summed, ...(contextTokens === undefined ? {} : { contextTokens }) };
+}
+
+function promptOf(counts: Counts | undefined): number | undefined {
+  return sum(sum(counts?.input, counts?.cacheRead), counts?.cacheWrite);
 }
 
 type Counts = Readonly<Record<"input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens" | "reasoning", number | undefined>>;

@@ -1,9 +1,11 @@
 import { CALLBACK, checkArgument, list, NUMBER, nullable, OBJECT, TEXT } from "../arguments/rules.js";
 import { APPEND, CONTEXT, ID, LISTING, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
+import { isList } from "../entry/builders.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
+import { InvalidArgumentError } from "../errors/bough-error.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import { type EntryId, newEntryId, type SessionId } from "../ids/ids.js";
 import type {
   EntryListing,
   LeafMove,
@@ -107,24 +109,26 @@ export class Session {
   }
 
   /**
-   * Appends an entry below the leaf and moves the leaf to it; with `parentId`, below that entry, without moving the leaf. When the promise resolves the entry is on disk; with durability
+   * Appends an entry below the leaf and moves the leaf to it; with `parentId`, below that entry, without moving the leaf. Of a list, such as
+   * the entries of a reply, each is appended below the one before it, all in one transaction; the last one is returned. When the promise resolves the entry is on disk; with durability
    * `full`, the default, it survives a power loss.
    *
    * An append with the `id` and content of an existing entry (and its parent, if `parentId` is given) writes nothing, so that it can
    * be repeated.
    *
    * @throws {InvalidEntryError | UnserializableValueError} naming the field.
+   * @throws {InvalidArgumentError} the list is empty.
    * @throws {LeafMovedError} another writer moved the leaf, and `onConflict` is `error`.
    * @throws {EntryConflictError} the id belongs to other content, or to an entry below another parent.
    * @throws {EntryNotFoundError} `parentId` is no entry of this session.
    * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
    * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
    */
-  async append(entry: EntryInput, options: AppendOptions = {}): Promise<AppendedEntry> {
+  async append(entry: EntryInput | readonly EntryInput[], options: AppendOptions = {}): Promise<AppendedEntry> {
     checkArgument("options", options, APPEND);
-    const { entries } = await this.#writer.commit([{ kind: "entry", entry, parentId: options.parentId }], options);
-    // A batch of one entry returns one entry, or the storage has thrown.
-    return entries[0] as AppendedEntry;
+    const { entries } = await this.#writer.commit(toWrites(isList(entry) ? entry : [entry], options.parentId), options);
+    // A batch of entries returns them, or the storage has thrown.
+    return entries.at(-1) as AppendedEntry;
   }
 
   /**
@@ -305,4 +309,12 @@ export class Session {
     checkArgument("leafId", leafId, nullable(ID));
     return this.#context.settingsAt(leafId);
   }
+}
+
+/** The writes of entries below each other, the first below `parentId`; undefined: below the leaf. */
+function toWrites(entries: readonly EntryInput[], parentId: EntryId | null | undefined): readonly Write[] {
+  if (entries.length === 0) throw new InvalidArgumentError("entry", "an entry or a list of at least one", "an empty list");
+  if (parentId === undefined || entries.length === 1) return entries.map((entry) => ({ kind: "entry", entry, parentId }));
+  const named = entries.map((entry) => ({ ...entry, id: entry.id ?? newEntryId() }));
+  return named.map((entry, at) => ({ kind: "entry", entry, parentId: named[at - 1]?.id ?? parentId }));
 }

@@ -18,6 +18,7 @@ import type {
   AiSdkToolOutput,
   AiSdkToolResultPart,
 } from "./ai-sdk-messages.js";
+import { compactionBlocks } from "./native-items.js";
 import {
   type ContentPart,
   type ProjectedCall,
@@ -36,7 +37,9 @@ import { projectMessages, systemText } from "./projection.js";
  *
  * Provider options are given back: Google's thought signatures, OpenAI's ids and encrypted reasoning, Anthropic's signatures. They
  * have the name of their provider, and each provider reads only its own. Files are sent as such, JSON outputs as JSON, and
- * what only a page shows (sources, data parts) is left out. Signed thinking whose prefix changed is left out where the model checks it. A result with images or files has no error flag. A call at the end that
+ * what only a page shows (sources, data parts) is left out. Signed thinking whose prefix changed is left out where the model checks it.
+ * A compaction that Anthropic wrote is the SDK's part for it, without a signature, which the SDK drops; a signed one, and those of other
+ * providers, are sent as the text of their summary. A result with images or files has no error flag. A call at the end that
  * was approved and has not run is sent with its approval, so that the SDK runs it.
  *
  * @example
@@ -47,12 +50,21 @@ export function toAiSdk(context: SessionContext, options: ThinkingOptions = {}):
   checkArgument("options", options, THINKING_OPTIONS);
   const system = systemText(context);
   const messages: AiSdkMessage[] = [];
-  const projected = projectMessages(leaveOutThinking(context, options).messages);
+  const compacted = toCompactionMessage(compactionBlocks(context, options.model ?? context.model));
+  const projected = projectMessages(leaveOutThinking(context, options, compacted !== undefined).messages);
   for (const [at, message] of projected.entries()) {
-    if (message.role === "user") messages.push(...toUserMessages(message.parts));
+    if (at === 0 && compacted !== undefined) messages.push(compacted);
+    else if (message.role === "user") messages.push(...toUserMessages(message.parts));
     else messages.push(...toReplyMessages(at === projected.length - 1 ? message : withoutApprovals(message)));
   }
   return system === undefined ? { messages } : { system, messages };
+}
+
+/** A compaction block as `@ai-sdk/anthropic` reads and sends it; undefined: there is none, or the SDK would drop its signature. */
+function toCompactionMessage(blocks: ReturnType<typeof compactionBlocks>): AiSdkMessage | undefined {
+  const [block, ...others] = blocks ?? [];
+  if (block === undefined || others.length > 0 || typeof block["signature"] === "string") return undefined;
+  return { role: "assistant", content: [{ type: "text", text: block.content, providerOptions: { anthropic: { type: "compaction" } } }] };
 }
 
 function toUserMessages(parts: readonly ContentPart[]): readonly AiSdkMessage[] {

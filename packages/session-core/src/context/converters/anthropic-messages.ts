@@ -49,6 +49,13 @@ export interface AnthropicToolUseBlock {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
+/** The summary of a compaction that the API wrote, as it came. It stands in place of the messages before it. */
+export interface AnthropicCompactionBlock {
+  readonly type: "compaction";
+  readonly content: string;
+  readonly [field: string]: unknown;
+}
+
 /** A block of the API that Bough stores as `foreign` and sends back unchanged: documents, tools that Anthropic runs. */
 export interface AnthropicRawBlock {
   readonly type: "document" | "search_result" | "server_tool_use" | "mcp_tool_use" | `${string}_tool_result`;
@@ -77,6 +84,7 @@ export type AnthropicAssistantBlock =
   | AnthropicThinkingBlock
   | AnthropicRedactedThinkingBlock
   | AnthropicToolUseBlock
+  | AnthropicCompactionBlock
   | AnthropicRawBlock;
 
 /** A message of a request. */

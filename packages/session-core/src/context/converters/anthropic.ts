@@ -7,6 +7,7 @@ import { leaveOutThinking, THINKING_OPTIONS, type ThinkingOptions } from "../bou
 import type { SessionContext } from "../context.js";
 import type {
   AnthropicAssistantBlock,
+  AnthropicCompactionBlock,
   AnthropicDocumentBlock,
   AnthropicImageBlock,
   AnthropicMessage,
@@ -17,6 +18,7 @@ import type {
   AnthropicThinkingBlock,
   AnthropicUserBlock,
 } from "./anthropic-messages.js";
+import { compactionBlocks } from "./native-items.js";
 import {
   type ContentPart,
   type ProjectedFile,
@@ -40,7 +42,8 @@ import { FILES_FOLLOW, IMAGES_FOLLOW, OPENING } from "./templates.js";
  *
  * Roles alternate, starting with `user`. All results of a reply are the first blocks of the user message after it. Thinking
  * that an Anthropic model signed is sent back unchanged; other thinking is left out. Blocks of the API that Bough stores as
- * `foreign` (documents, server tools) are sent back unchanged, and members of blocks that Bough does not know.
+ * `foreign` (documents, server tools) are sent back unchanged, and members of blocks that Bough does not know. A compaction that Anthropic
+ * wrote is sent first and unchanged to its model; other models get its summary as text.
  *
  * Newer models bind signed thinking to what stands before it, and reject it once that has changed. For them the thinking of another
  * model and that of `context.staleThinking` is left out.
@@ -52,8 +55,13 @@ export function toAnthropic(context: SessionContext, options: ThinkingOptions = 
   checkArgument("context", context, SESSION_CONTEXT);
   checkArgument("options", options, THINKING_OPTIONS);
   const system = systemText(context);
-  const projected = projectMessages(leaveOutThinking(context, options).messages);
-  const joined = mergeSameRole(projected.flatMap((message, at) => toMessages(message, projected[at + 1])));
+  const model = options.model ?? context.model;
+  const compacted = compactionBlocks(context, model);
+  const projected = projectMessages(leaveOutThinking(context, options, compacted !== undefined).messages);
+  const start: readonly AnthropicMessage[] =
+    compacted === undefined ? [] : [{ role: "assistant", content: compacted.map(toCompactionBlock) }];
+  const rest = projected.slice(start.length);
+  const joined = mergeSameRole([...start, ...rest.flatMap((message, at) => toMessages(message, rest[at + 1]))]);
   const paused = projected.at(-1);
   const kept = paused?.role === "assistant" && paused.isPaused ? joined.at(-1) : undefined;
   // Merged again, because the removal may leave a reply empty.
@@ -61,6 +69,12 @@ export function toAnthropic(context: SessionContext, options: ThinkingOptions = 
     mergeSameRole(joined.map((message) => (message === kept ? message : removeUnpairedServerTools(message)))),
   );
   return system === undefined ? { messages } : { system, messages };
+}
+
+/** The API returns `encrypted_content: null` and rejects it. Everything else is sent as it came. */
+function toCompactionBlock(given: AnthropicCompactionBlock): AnthropicCompactionBlock {
+  const { encrypted_content, ...block } = given;
+  return encrypted_content === null ? block : given;
 }
 
 function toMessages(message: ProjectedMessage, next: ProjectedMessage | undefined): readonly AnthropicMessage[] {
@@ -107,7 +121,10 @@ function isThinking(block: AnthropicAssistantBlock | undefined): boolean {
 }
 
 function ensureUserFirst(messages: AnthropicMessage[]): AnthropicMessage[] {
-  return messages[0]?.role === "assistant" ? [{ role: "user", content: [{ type: "text", text: OPENING }] }, ...messages] : messages;
+  const [first] = messages;
+  return first?.role === "assistant" && first.content[0]?.type !== "compaction"
+    ? [{ role: "user", content: [{ type: "text", text: OPENING }] }, ...messages]
+    : messages;
 }
 
 function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly AnthropicAssistantBlock[] {

@@ -1,15 +1,20 @@
 import { checkArgument } from "../../arguments/rules.js";
-import { assistantMessage } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
 import { toForeignBlock } from "../../entry/foreign-block.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { stopReasonOf } from "../../entry/stop-reason.js";
+import { ReplyEntries } from "./compacted-reply.js";
+import { isCompactionItem } from "./native-items.js";
 import { notAReply, parseArguments, REPLY_OPTIONS, type ReplyOptions, textBlocks, textIn, withoutUndefined } from "./replies.js";
 
 /**
- * A response of the OpenAI Responses API as an entry to append: text, refusal, reasoning, tool calls, generated images, usage, stop
+ * A response of the OpenAI Responses API as entries to append: text, refusal, reasoning, tool calls, generated images, usage, stop
  * reason, model and id. Items of tools that OpenAI runs are stored as foreign blocks.
+ *
+ * One entry, unless the API compacted the conversation (`context_management`, `compaction_trigger`, `POST /responses/compact`): then a
+ * compaction entry with the items unchanged, from which the context begins, and the reply below it, if there is one. The items are
+ * encrypted: the summary of the entry says so, and has the user's messages that the response kept.
  *
  * The id of each item and the encrypted content of reasoning are kept in `providerOptions.openai`, as the AI SDK names them (`itemId`,
  * `reasoningEncryptedContent`); `toOpenAiResponses` gives them back. Ask for the content with `include`, also with `store: false`.
@@ -19,17 +24,28 @@ import { notAReply, parseArguments, REPLY_OPTIONS, type ReplyOptions, textBlocks
  * const request = { model, store: false, include: ["reasoning.encrypted_content"], ...toOpenAiResponses(context), tools };
  * await session.append(fromOpenAiResponses(await openai.responses.create(request)));
  */
-export function fromOpenAiResponses(reply: object, options: ReplyOptions = {}): EntryInput {
+export function fromOpenAiResponses(reply: object, options: ReplyOptions = {}): EntryInput[] {
   checkArgument("options", options, REPLY_OPTIONS);
   const { provider = "openai" } = options;
   const body = isObject(reply) ? reply : {};
   const output = body["output"];
   if (!Array.isArray(output)) throw notAReply(reply, "a response with output");
-  const content = output.filter(isObject).flatMap(toBlocks);
+  const items = output.filter(isObject);
+  const model = textIn(body, "model") ?? options.model;
+  const entries = new ReplyEntries({ provider, model });
+  const content = items.flatMap(toBlocks);
+  // All items of a compacted conversation are the next input, the messages of the user among them too.
+  if (body["object"] === "response.compaction" && items.some(isCompactionItem)) entries.addCompaction(items, undefined);
+  else {
+    for (const item of items) {
+      if (isCompactionItem(item)) entries.addCompaction([item], undefined);
+      else entries.addBlocks(toBlocks(item));
+    }
+  }
   const error = isObject(body["error"]) ? textIn(body["error"], "message") : undefined;
-  return assistantMessage(content, {
+  return entries.end({
     provider,
-    model: textIn(body, "model"),
+    model,
     usage: isObject(body["usage"]) ? body["usage"] : undefined,
     stopReason: stopReasonIn(body, content),
     errorMessage: error,

@@ -1,7 +1,9 @@
 import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
+import type { JsonObject } from "../../entry/json.js";
 import { optionsFor } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
+import { isCompactionItem, nativeItems } from "./native-items.js";
 import { OPENAI_NAME_LENGTH } from "./openai-chat.js";
 import {
   type ContentPart,
@@ -43,12 +45,20 @@ export interface OpenAiOutputMessage {
   readonly phase?: string;
 }
 
+/** A conversation that OpenAI or xAI compacted, encrypted. It stands in place of the items before it. */
+export interface OpenAiCompactionItem {
+  readonly type: "compaction";
+  readonly id?: string;
+  readonly encrypted_content: string;
+}
+
 /** One item of the `input` of a Responses request; `arguments` is JSON text. `id`: of the item in its response. */
 export type OpenAiResponsesItem =
   | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
   | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
   | OpenAiOutputMessage
   | OpenAiReasoningItem
+  | OpenAiCompactionItem
   | { readonly type: "function_call"; readonly id?: string; readonly call_id: string; readonly name: string; readonly arguments: string }
   | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
 
@@ -64,7 +74,8 @@ export interface OpenAiResponsesInput {
  * Reasoning of an OpenAI model is given back with its id and encrypted content, and the items after it with their ids, so that a
  * tool loop continues its reasoning. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
  * its id is valid only as long as OpenAI stores the response. Thinking of other providers is left out. PDFs are sent; other files
- * that are not images become a line of text.
+ * that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
+ * summary as text.
  *
  * @example
  * await openai.responses.create({ model, store: false, include: ["reasoning.encrypted_content"], ...toOpenAiResponses(context) });
@@ -74,10 +85,17 @@ export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput
   const instructions = systemText(context);
   const input: OpenAiResponsesItem[] = [];
   for (const message of projectMessages(context.messages)) {
-    if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(toInputPart) });
+    const compacted = message.role === "user" ? nativeItems(message.native, context.model) : undefined;
+    if (compacted !== undefined && isCompactedInput(compacted)) input.push(...compacted);
+    else if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(toInputPart) });
     else input.push(...toReplyItems(message), ...message.results.map(toOutputItem));
   }
   return instructions === undefined ? { input } : { instructions, input };
+}
+
+/** True for what `/responses/compact` or a response returned: a compaction item, and the messages of the user that were kept in front of it. */
+function isCompactedInput(items: readonly JsonObject[]): items is readonly (JsonObject & OpenAiCompactionItem)[] {
+  return items.some(isCompactionItem) && items.every((item) => typeof item["type"] === "string" || typeof item["role"] === "string");
 }
 
 function toInputPart(part: ContentPart): OpenAiResponsesPart {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock, ContentBlock, FileBlock, ImageBlock, TextBlock, ThinkingBlock } from "../../entry/message.js";
+import type { NativeCompaction } from "../../entry/native-compaction.js";
 import { isProviderOptions, type ProviderOptions } from "../../entry/provider-options.js";
 import { describeFile } from "../../entry/text.js";
 import { toWellFormedJson } from "./sanitize.js";
@@ -89,6 +90,8 @@ export interface ProjectedResult extends PartOptions {
 interface ProjectedUserMessage {
   readonly role: "user";
   readonly parts: readonly ContentPart[];
+  /** The provider's own form of the summary that `parts` says in words. */
+  readonly native?: NativeCompaction | undefined;
 }
 
 /** A reply with exactly one result for each of its calls, in the order of the calls. */

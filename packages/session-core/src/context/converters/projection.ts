@@ -1,5 +1,6 @@
 import { isObject } from "../../entry/json.js";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
+import type { NativeCompaction } from "../../entry/native-compaction.js";
 import type { ContextMessage, SessionContext } from "../context.js";
 import { promptContent } from "../message-body.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
@@ -50,11 +51,12 @@ function projectOne(
   if (message.role === "assistant") return projectReply(message, results, drawId);
   if (message.role === "toolResult") return []; // part of the reply with its call
   const content = promptContent(message);
-  return content === null ? [] : toUserMessages(projectContent(content));
+  const native = message.role === "compactionSummary" ? message.native : undefined;
+  return content === null ? [] : toUserMessages(projectContent(content), native);
 }
 
-function toUserMessages(parts: readonly ContentPart[]): readonly ProjectedMessage[] {
-  return parts.length === 0 ? [] : [{ role: "user", parts }];
+function toUserMessages(parts: readonly ContentPart[], native: NativeCompaction | undefined): readonly ProjectedMessage[] {
+  return parts.length === 0 ? [] : [{ role: "user", parts, ...(native === undefined ? {} : { native }) }];
 }
 
 function projectReply(

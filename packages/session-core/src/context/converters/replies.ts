@@ -9,10 +9,12 @@ import { InvalidArgumentError } from "../../errors/bough-error.js";
 export interface ReplyOptions {
   /** The provider that is stored with the reply, and under whose name its options are kept; default: the maker of the format. */
   readonly provider?: string | undefined;
+  /** The model that was asked, for responses that do not name it, such as those of `/responses/compact`. */
+  readonly model?: string | undefined;
 }
 
 /** `ReplyOptions`. */
-export const REPLY_OPTIONS = record({ provider: optional(TEXT) });
+export const REPLY_OPTIONS = record({ provider: optional(TEXT), model: optional(TEXT) });
 
 /** The error for an object that is no reply: the body of a failed request, a chunk of a stream, a response object of fetch. */
 export function notAReply(given: unknown, wanted: string): InvalidArgumentError {

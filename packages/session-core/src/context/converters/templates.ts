@@ -8,6 +8,13 @@ export function compactionSummaryText(summary: string): string {
   return `The conversation history before this point was compacted into the following summary:\n\n<summary>\n${summary}\n</summary>`;
 }
 
+/** The summary of a compaction that only its provider can read. `prompts`: the messages of the user that it kept word for word. */
+export function opaqueSummaryText(provider: string, prompts: readonly string[]): string {
+  const said = prompts.filter((text) => text.trim() !== "").map((text) => `<user>\n${text}\n</user>`);
+  const note = `${provider} compacted the conversation before this point. Its summary is encrypted, and only ${provider} can read it; the messages are in the session.`;
+  return said.length === 0 ? note : [note, "The user's messages:", ...said].join("\n\n");
+}
+
 /** The text of a branch summary in a prompt. */
 export function branchSummaryText(summary: string): string {
   return `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n${summary}\n</summary>`;

@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import * as core from "../../../src/index.js";
 import { contextOf, PIXEL } from "./contexts.js";
 
-function messageOf(entry: core.EntryInput): core.AssistantMessage {
+function messageOf(given: core.EntryInput | readonly core.EntryInput[]): core.AssistantMessage {
+  const [entry, ...others] = "type" in given ? [given] : given;
+  if (entry === undefined || others.length > 0) throw new Error("not one entry");
   if (entry.type !== "message" || entry.message.role !== "assistant" || !Array.isArray(entry.message.content)) throw new Error("no reply");
   return { ...entry.message, content: entry.message.content } as core.AssistantMessage;
 }

@@ -10,7 +10,7 @@ type Body = Record<string, unknown>;
 interface Provider {
   readonly name: string;
   readonly request: (context: core.SessionContext) => object;
-  readonly read: (reply: Body) => core.EntryInput;
+  readonly read: (reply: Body) => core.EntryInput | readonly core.EntryInput[];
   /** A reply that thinks and calls the tool `add`. */
   readonly calling: Body;
   readonly answering: Body;

@@ -1,0 +1,17 @@
+import type { ModelSetting } from "./context.js";
+
+/** Names of a model that mean the same are equal: without region, maker, date and revision. */
+export function modelKey({ provider = "", modelId }: ModelSetting): string {
+  const host =
+    /bedrock|vertex|azure|foundry/i.exec(`${provider} ${modelId}`)?.[0].toLowerCase() ?? (isBedrockName(modelId) ? "bedrock" : "");
+  const name = modelId
+    .toLowerCase()
+    .replace(/^.*[/.](?=claude)/, "")
+    .replace(/[@:].*$/, "")
+    .replace(/-v\d+$/, "");
+  return `${host} ${name.replace(/-(?:20\d{2}-?\d{2}-?\d{2}|latest)$/, "").replaceAll(".", "-")}`;
+}
+
+function isBedrockName(modelId: string): boolean {
+  return /(?:^|[./])anthropic\.claude/i.test(modelId);
+}
