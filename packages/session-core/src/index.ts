@@ -32,6 +32,7 @@ export type {
 export { toAnthropic } from "./context/converters/anthropic.js";
 export type {
   AnthropicAssistantBlock,
+  AnthropicCompactionBlock,
   AnthropicDocumentBlock,
   AnthropicImageBlock,
   AnthropicMessage,
@@ -57,6 +58,7 @@ export {
   toOpenAiChat,
 } from "./context/converters/openai-chat.js";
 export {
+  type OpenAiCompactionItem,
   type OpenAiOutputMessage,
   type OpenAiReasoningItem,
   type OpenAiResponsesInput,

@@ -30,6 +30,6 @@ export {
 } from "./entry/json-fields.js";
 export type { EntryReference } from "./entry/origins.js";
 export { isProviderOptions } from "./entry/provider-options.js";
-export { toOwnUsage } from "./entry/usage.js";
+export { addIterations, toOwnUsage } from "./entry/usage.js";
 export { validateEntry } from "./entry/validate.js";
 export { isId, newEntryId, quoted } from "./ids/ids.js";

@@ -1,6 +1,5 @@
 // The shapes of messages, payloads and contexts, as deep as the functions that take them read. Linear in messages and blocks,
 // not in the length of texts.
-import { isNativeCompaction, NATIVE_RULE } from "../entry/native-compaction.js";
 import {
   byMember,
   CALLBACK,
@@ -48,6 +47,8 @@ export const CONTENT_BLOCK: Rule = byMember("type", {
 const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
 const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
 
+const NATIVE = record({ provider: TEXT, model: optional(TEXT), items: list(OBJECT, "an array of objects") });
+
 const MESSAGES_BY_ROLE: Readonly<Record<string, Rule>> = {
   system: record({ content: CONTENT }),
   user: record({ content: CONTENT }),
@@ -55,7 +56,7 @@ const MESSAGES_BY_ROLE: Readonly<Record<string, Rule>> = {
   toolResult: record({ toolCallId: TEXT, toolName: optional(TEXT), content: CONTENT }),
   bashExecution: record({ command: TEXT, output: TEXT }),
   custom: record({ customType: TEXT, content: CONTENT }),
-  compactionSummary: record({ summary: TEXT, native: optional(ruleOf(NATIVE_RULE, isNativeCompaction)) }),
+  compactionSummary: record({ summary: TEXT, native: optional(NATIVE) }),
   branchSummary: record({ summary: TEXT }),
 };
 
