@@ -20,7 +20,7 @@ export interface NativeCompaction {
 export const NATIVE_RULE = "native must have provider, items (at least one object) and readable (a boolean)";
 
 /** True if `value` is a compaction of a provider. */
-export function isNativeCompaction(value: unknown): value is NativeCompaction {
+function isNativeCompaction(value: unknown): value is NativeCompaction {
   if (!isObject(value)) return false;
   const { provider, model, items, readable } = value;
   return (

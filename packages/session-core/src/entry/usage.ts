@@ -145,11 +145,12 @@ export function listIterations(usage: JsonObject | undefined): readonly JsonObje
  * Adds the tokens of compactions, which the counts of a reply leave out. `contextTokens` is the prompt of the last call of several: the
  * counts of the reply are sums, and not the size of a context.
  */
-export function addIterations<Given extends Partial<Counts>>(counts: Given, usage: JsonObject): Given & Partial<Counts> {
+export function addIterations(counts: Usage, usage: JsonObject): Usage {
   const iterations = listIterations(usage);
   const compactions = iterations.filter(({ type }) => type === "compaction").map(readCounts);
   if (compactions.length === 0 && iterations.length < 2) return counts;
-  const total = (name: keyof Counts) => compactions.reduce<number | undefined>((so, one) => sum(so, one?.[name]), counts[name]);
+  const total = (name: "input" | "output" | "cacheRead" | "cacheWrite") =>
+    compactions.reduce<number | undefined>((so, one) => sum(so, one?.[name]), counts[name]);
   const last = iterations.findLast(({ type }) => type === "message");
   const contextTokens = iterations.length < 2 || last === undefined ? undefined : promptOf(readCounts(last));
   const summed = { input: total("input"), output: total("output"), cacheRead: total("cacheRead"), cacheWrite: total("cacheWrite") };
