@@ -30,7 +30,7 @@ export function compactionBlocks(
 type CompactionBlock = JsonObject & { readonly type: "compaction"; readonly content: string };
 
 /** A block of Anthropic's API with the summary of a compaction. `content: null` marks one that failed. */
-export function isCompactionBlock(block: unknown): block is CompactionBlock {
+export function isCompactionBlock(block: unknown): block is JsonObject & { readonly type: "compaction"; readonly content: string } {
   return isObject(block) && block["type"] === "compaction" && typeof block["content"] === "string" && block["content"] !== "";
 }
 
