@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
-import { userInfo } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { homedir, userInfo } from "node:os";
+import { join } from "node:path";
+import type { ConnectionOptions } from "node:tls";
 import { InvalidArgumentError } from "@bough/session-core";
 import { isServerUrl } from "@bough/session-core/engine";
-import { passwordFromFile } from "./password-file.js";
-import { bindsChannel, type Tls, tlsOf } from "./tls.js";
 
 export type { Tls };
 
@@ -24,7 +25,7 @@ export interface ServerAddress {
   readonly label: string;
   readonly schema: string | undefined;
   readonly tenant: string | undefined;
-  /** A role that is trusted as the owner of the tables, beside those of owners.ts. */
+  /** A role that is trusted as the owner of the tables, beside those of migrate.ts. */
   readonly owner: string | undefined;
   /**
    * True if the server keeps statements prepared. Not possible behind a pooler that changes the connection after each transaction and
@@ -199,4 +200,143 @@ function labelOf({ host, port, user, database }: Pick<ServerAddress, "host" | "p
   const name = host.includes(":") ? `[${host}]` : encodeURIComponent(host);
   const place = host.startsWith("/") ? `${encodeURIComponent(user)}@` : `${encodeURIComponent(user)}@${name}:${port}`;
   return `postgres://${place}/${encodeURIComponent(database)}${host.startsWith("/") ? `?host=${host}&port=${port}` : ""}`;
+}
+
+/** The login for which a password is looked up. */
+interface Login {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+/** Finds the password of a login in the file `PGPASSFILE`, default `~/.pgpass`; undefined if there is none. Like libpq, ignores a file that others may read. */
+async function passwordFromFile(login: Login, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const file = environment["PGPASSFILE"] || defaultFile(environment);
+  const text = await readPrivate(file);
+  for (const line of text.split(/\r?\n/)) {
+    const password = line.startsWith("#") ? undefined : passwordOf(line, login);
+    if (password !== undefined) return password;
+  }
+  return undefined;
+}
+
+function defaultFile(environment: NodeJS.ProcessEnv): string {
+  if (process.platform === "win32") return join(environment["APPDATA"] ?? homedir(), "postgresql", "pgpass.conf");
+  return join(environment["HOME"] ?? homedir(), ".pgpass");
+}
+
+async function readPrivate(file: string): Promise<string> {
+  try {
+    const about = await stat(file);
+    const isPrivate = process.platform === "win32" || (about.mode & 0o077) === 0;
+    return about.isFile() && isPrivate ? await readFile(file, "utf8") : "";
+  } catch {
+    return "";
+  }
+}
+
+/** A line is `host:port:database:user:password`; a field `*` matches everything, a backslash keeps a colon or backslash as it is. */
+function passwordOf(line: string, login: Login): string | undefined {
+  const fields = line.match(/(?:^|:)(?:\\.|[^:\\])*/g)?.map((field, at) => field.slice(at === 0 ? 0 : 1).replace(/\\(.)/g, "$1")) ?? [];
+  if (fields.length < 5) return undefined;
+  const isSocket = login.host.startsWith("/");
+  const wanted = [isSocket ? "localhost" : login.host, String(login.port), login.database, login.user];
+  const fits = wanted.every((want, at) => fields[at] === "*" || fields[at] === want || (at === 0 && fields[at] === login.host));
+  return fits ? fields.slice(4).join(":") : undefined;
+}
+
+/** The encryption of connections. The modes are those of libpq. */
+interface Tls {
+  /** undefined: connections are not encrypted. */
+  readonly options: ConnectionOptions | undefined;
+  /** True if a server without TLS is used as well. */
+  readonly optional: boolean;
+}
+
+const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+/**
+ * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. Default: `prefer`, and `disable` for a server of this machine. `require` and
+ * the modes before it do not verify the certificate of the server; `require` does if there is a root certificate, as in libpq.
+ * `channel_binding=require` implies TLS.
+ */
+function tlsOf(host: string, parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): Tls {
+  const root = parameters.get("sslrootcert") || environment["PGSSLROOTCERT"] || undefined;
+  const mode = modeOf(host, root, parameters, environment);
+  if (mode === "disable" || host.startsWith("/")) return { options: undefined, optional: false };
+  const certificate = parameters.get("sslcert") || environment["PGSSLCERT"];
+  const key = parameters.get("sslkey") || environment["PGSSLKEY"];
+  return {
+    options: {
+      ...verification(mode, root),
+      ...(certificate ? { cert: read("sslcert", certificate) } : {}),
+      ...(key ? { key: read("sslkey", key) } : {}),
+    },
+    optional: mode === "allow" || mode === "prefer",
+  };
+}
+
+function modeOf(host: string, root: string | undefined, parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): string {
+  const isBound = bindsChannel(parameters, environment);
+  const isLocal = host.startsWith("/") || host === "localhost" || host === "::1" || host.startsWith("127.");
+  const usual = root === "system" ? "verify-full" : isLocal ? "disable" : "prefer";
+  const given = parameters.get("sslmode") || environment["PGSSLMODE"] || undefined;
+  const mode = given ?? usual;
+  if (!MODES.includes(mode))
+    throw new InvalidArgumentError("options.url", "a url with an sslmode of libpq", `one with another; known are ${MODES.join(", ")}`);
+  if (!isBound) return mode;
+  if (given === "disable" || host.startsWith("/"))
+    throw new InvalidArgumentError("options.url", "a url with TLS where channel_binding is require", "one without");
+  return OPTIONAL.includes(mode) ? "require" : mode;
+}
+
+/** The modes with which connections may not be encrypted. */
+const OPTIONAL = ["disable", "allow", "prefer"];
+
+/** True if connections must be bound to their TLS channel, which excludes a machine between the client and the server. */
+function bindsChannel(parameters: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): boolean {
+  const given = parameters.get("channel_binding") || environment["PGCHANNELBINDING"] || "prefer";
+  if (["disable", "prefer", "require"].includes(given)) return given === "require";
+  throw new InvalidArgumentError(
+    "options.url",
+    "a url with a channel_binding of libpq",
+    "one with another; known are disable, prefer, require",
+  );
+}
+
+function verification(mode: string, root: string | undefined): ConnectionOptions {
+  const file = root ?? ownRoot();
+  if (mode === "verify-full") return { rejectUnauthorized: true, ...trusted(file) };
+  // Anybody has a certificate of a public authority for some name; without its comparison it says nothing.
+  if (file === "system") throw new InvalidArgumentError("options.url", "a url with sslmode=verify-full where sslrootcert is system", mode);
+  if (mode === "verify-ca" && file === undefined)
+    throw new InvalidArgumentError("options.url", "a url with sslrootcert where sslmode is verify-ca", "one without");
+  const isVerified = mode === "verify-ca" || (mode === "require" && file !== undefined);
+  // The name of the host is not compared.
+  return isVerified ? { rejectUnauthorized: true, checkServerIdentity: () => undefined, ...trusted(file) } : { rejectUnauthorized: false };
+}
+
+/** `system`: the authorities that Node knows. */
+function trusted(root: string | undefined): ConnectionOptions {
+  return root === undefined || root === "system" ? {} : { ca: read("sslrootcert", root) };
+}
+
+/** The file that libpq uses where none is given. */
+function ownRoot(): string | undefined {
+  const file = join(homedir(), ".postgresql", "root.crt");
+  return existsSync(file) ? file : undefined;
+}
+
+function read(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new InvalidArgumentError(
+      "options.url",
+      `a url whose ${name} is a file that can be read`,
+      `one whose file cannot be read (${reason})`,
+    );
+  }
 }

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type SessionId, type StoreChange, StoreReadOnlyError } from "@bough/session-core";
 import type { Query } from "@bough/session-core/engine";
 import type { Attempts } from "./attempts.js";
-import type { PgConnection } from "./driver.js";
+import { type PgConnection, toServer } from "./driver.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { CHANNEL_TABLE } from "./schema.js";
-import { toServer } from "./text.js";
 
 /** The access to the sessions of a tenant. */
 interface Reader {

@@ -2,7 +2,7 @@ import { type EntryId, EntryNotFoundError, type EntryPayload, LeafNotFoundError,
 import type { ContextEnd, ContextEntry, ContextPath, SessionKey } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
-import { entriesFrom, joinEntries, parsePayload } from "./entry-rows.js";
+import { entriesFrom, joinEntries, parsePayload } from "./entries.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
 import { rangesUp } from "./runs.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";

@@ -1,10 +1,172 @@
-import { type Entry, type EntryId, type EntryListing, EntryNotFoundError } from "@bough/session-core";
-import { rowLimit, type SessionKey, sessionIdOf, shortenId } from "@bough/session-core/engine";
+import {
+  type Entry,
+  type EntryId,
+  type EntryListing,
+  EntryNotFoundError,
+  type EntryPayload,
+  PayloadDamagedError,
+  type SessionId,
+} from "@bough/session-core";
+import {
+  entryOf,
+  kindsWith,
+  parseStoredPayload,
+  rowLimit,
+  type SessionKey,
+  sessionIdOf,
+  shortenId,
+  toEntryKind,
+} from "@bough/session-core/engine";
+import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
-import { listOf, possibleSeqs } from "./entry-list.js";
-import { ENTRY_COLUMNS, type EntryRow, joinEntries, toEntry } from "./entry-rows.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { type Always, type PgEntry, pgQuery, pgRaw } from "./query.js";
+import { MAX_SEQ } from "./runs.js";
+import { MARK_KINDS } from "./schema.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
+
+/** The columns of an entry that its payload is read by. */
+type PayloadRow = Pick<PgEntry, "seq" | "kind" | "payload">;
+
+/** The columns of an entry, and the id of its parent. */
+export type EntryRow = PayloadRow & Pick<PgEntry, "created_at_ms"> & { readonly id: EntryId; readonly parent_id: EntryId | null };
+
+/** The columns of an `EntryRow`, for SQL on the table `entry`. The parent is looked up for each row: a join could read the whole session. */
+export const ENTRY_COLUMNS = `entry.seq, entry.kind, entry.payload, entry.created_at_ms, entry.id, (SELECT parent.id FROM entry AS parent
+  WHERE parent.tenant = entry.tenant AND parent.session_id = entry.session_id AND parent.seq = entry.parent_seq) AS parent_id`;
+
+/**
+ * SQL of the entries of a session from one number or id to another, which can be columns of the tables before it. The server expects that a
+ * session has as many entries as the average one, or one if it has no statistics yet, and would read a long one whole. `OFFSET 0` keeps it from
+ * joining in another way; the range and its order, from choosing another index.
+ */
+export function entriesFrom(
+  sql: Sql,
+  p: Always & Pick<KeyParameters, "session">,
+  key: "seq" | "id",
+  from: RawBuilder<unknown>,
+  to = from,
+): RawBuilder<unknown> {
+  const column = sql.ref(`entry.${key}`);
+  return sql`(SELECT * FROM entry WHERE ${ofSession(sql, p, "entry")} AND ${column} >= ${from} AND ${column} <= ${to} ORDER BY ${column} OFFSET 0)`;
+}
+
+/** The same, joined to the tables before it. */
+export function joinEntries(...given: Parameters<typeof entriesFrom>): RawBuilder<unknown> {
+  const [sql] = given;
+  return sql`CROSS JOIN LATERAL ${entriesFrom(...given)} AS entry`;
+}
+
+/** Parses the payload of a row. @throws {PayloadDamagedError} */
+export function parsePayload(session: SessionId, row: PayloadRow): EntryPayload {
+  try {
+    return parseStoredPayload(toEntryKind(row.kind).type, row.payload);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new PayloadDamagedError("the store", session, [row.seq, row.seq], "it is no JSON of an entry", { cause: error });
+  }
+}
+
+/** Converts a row to an entry. @throws {PayloadDamagedError} */
+export function toEntry(session: SessionId, row: EntryRow): Entry {
+  return entryOf(row, parsePayload(session, row));
+}
+
+/**
+ * The conditions of a list or a path of entries. Each combination is a query of its own: with a condition that was not asked for, the
+ * server could not use the index.
+ */
+interface FilterShape {
+  /** `marks`: only kinds that the index `entry_marks` has. */
+  readonly kinds: "any" | "marks" | "some";
+  readonly hasCustomType: boolean;
+}
+
+const SHAPES: readonly FilterShape[] = (["any", "marks", "some"] as const).flatMap((kinds) =>
+  [false, true].map((hasCustomType) => ({ kinds, hasCustomType })),
+);
+
+/** The parameters of a filter. */
+export interface FilterParameters {
+  /** Numbers of kinds; null: any. */
+  readonly kinds: readonly number[] | null;
+  readonly customType: string | null;
+}
+
+const marks: ReadonlySet<number> = new Set(MARK_KINDS.split(", ").map(Number));
+
+const nameOf = ({ kinds, hasCustomType }: FilterShape) => `${kinds} ${hasCustomType}`;
+
+/** Declares one query for each combination of conditions. Returns the one for a filter. */
+export function eachFilter<Q>(declare: (shape: FilterShape) => Q): (filter: FilterParameters) => Q {
+  const [first, ...others] = SHAPES;
+  if (first === undefined) throw new Error("no shapes");
+  const plain = declare(first);
+  const queries = new Map([[nameOf(first), plain], ...others.map((shape): [string, Q] => [nameOf(shape), declare(shape)])]);
+  return (filter) => queries.get(nameOf(shapeOf(filter))) ?? plain;
+}
+
+function shapeOf({ kinds, customType }: FilterParameters): FilterShape {
+  const areMarks = kinds?.every((kind) => marks.has(kind)) === true;
+  return { kinds: kinds === null ? "any" : areMarks ? "marks" : "some", hasCustomType: customType !== null };
+}
+
+/** SQL of the conditions on the table `entry`. */
+export function matching(sql: Sql, p: FilterParameters, { kinds, hasCustomType }: FilterShape): RawBuilder<unknown> {
+  // The number of each kind is a part of the statement: the server uses a partial index only for numbers that it knows when it plans.
+  const isMark = kinds === "marks" ? sql`AND entry.kind IN (${sql.raw(MARK_KINDS)})` : sql``;
+  const isOfKind = kinds === "any" ? sql`` : sql`AND entry.kind = ANY(${p.kinds}::smallint[])`;
+  return sql`${hasCustomType ? sql`AND entry.custom_type = ${p.customType}` : sql``} ${isMark} ${isOfKind}`;
+}
+
+// Lists of the entries of a session in order of arrival, whatever their branch: as entries in entries.ts, as rows in outline.ts.
+
+const DEFAULT_LIMIT = 1000;
+
+interface ListParameters extends KeyParameters, FilterParameters {
+  after: number;
+  before: number;
+  limit: number;
+}
+
+/** A number that a caller gave as one of an entry, within the range of the column. */
+export function clampSeq(seq: number): number {
+  return Number.isNaN(seq) ? 0 : Math.max(0, Math.min(MAX_SEQ, Math.floor(seq)));
+}
+
+/** Of numbers that a caller gave, those that an entry can have. */
+export function possibleSeqs(seqs: readonly number[]): readonly number[] {
+  return seqs.filter((seq) => Number.isInteger(seq) && seq > 0 && seq <= MAX_SEQ);
+}
+
+/** A bound of times that a caller gave, as a whole number: times are whole milliseconds. */
+export function wholeMs(ms: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
+}
+
+/** Declares the queries of a list with these columns. Returns the function that reads a page of it. */
+export function listOf<R>(columns: string): (database: Database, key: SessionKey, listing: EntryListing) => Promise<readonly R[]> {
+  const inOrder = (order: "ASC" | "DESC") =>
+    eachFilter((shape) =>
+      pgQuery<ListParameters, R>(({ sql, p }) =>
+        pgRaw(sql<R>`
+          SELECT ${sql.raw(columns)} FROM entry
+          WHERE ${ofSession(sql, p, "entry")} AND entry.seq > ${p.after} AND entry.seq < ${p.before} ${matching(sql, p, shape)}
+            AND ${sessionExists(sql, p)}
+          ORDER BY entry.seq ${sql.raw(order)} LIMIT ${p.limit}`),
+      ),
+    );
+  const [oldest, newest] = [inOrder("ASC"), inOrder("DESC")];
+  return async (database, key, listing) => {
+    const filter = { kinds: listing.types === undefined ? null : kindsWith(listing.types), customType: listing.customType ?? null };
+    const query = (listing.order === "newest" ? newest : oldest)(filter);
+    return rowsOf(database, key, query, {
+      ...filter,
+      after: clampSeq(listing.afterSeq ?? 0),
+      before: clampSeq(listing.beforeSeq ?? MAX_SEQ),
+      limit: rowLimit(listing.limit ?? DEFAULT_LIMIT),
+    });
+  };
+}
 
 const byIds = pgQuery<KeyParameters & { ids: readonly EntryId[] }, EntryRow>(({ sql, p }) =>
   pgRaw(sql<EntryRow>`

@@ -1,27 +1,51 @@
-import { SessionExistsError, type SessionId, SessionNotFoundError } from "@bough/session-core";
+import {
+  type EntryId,
+  type EntryPayload,
+  type FileTools,
+  type Label,
+  SessionExistsError,
+  type SessionId,
+  SessionNotFoundError,
+} from "@bough/session-core";
 import type * as port from "@bough/session-core/engine";
 import {
   DifferentSessionError,
   deriveSessionId,
+  type EntryPathState,
   type ExistingSession,
   fromStart,
+  type GivenTitle,
+  type ImportOptions,
+  type ImportTarget,
   importInto,
   MAIN_LEAF,
+  type NewReading,
   newSession,
+  type PathState,
+  parseEncoded,
+  parseStoredPayload,
+  renamedTitle,
   SessionDeletedError,
   type SessionRecordRow,
   type SourceSession,
   sessionColumns,
   toIndexedText,
+  toLeafName,
+  type ValidatedEntry,
+  WordCollector,
+  type WrittenEntry,
 } from "@bough/session-core/engine";
 import type { Database, PgDatabase } from "./database.js";
-import { type LockedSession, lockSession } from "./facts.js";
-import { readImportFacts, saveImport } from "./import-rows.js";
-import { Asked, NotReadError, PlannedImport } from "./planned-import.js";
-import type { Changes } from "./planned-session.js";
-import { findSessionRow, insertNewSession } from "./session-rows.js";
+import { type Facts, type LockedSession, lockSession, readFacts, typeOf } from "./facts.js";
+import { connectCopies } from "./origins.js";
+import { type Changes, PlannedSession, type WriteRules } from "./planned-session.js";
+import { pgQuery, pgRaw } from "./query.js";
+import { saveChanges } from "./save-changes.js";
+import { ofSession } from "./session-key.js";
+import { findSessionRow, insertNewSession, saveTitle } from "./sessions.js";
+import { setSourceSession } from "./source-files.js";
 import { listCollected } from "./word-list.js";
-import type { WriteRules } from "./write-rules.js";
+import { textToWrite } from "./words.js";
 
 type Imported = Omit<port.ImportedSession, "claimedId">;
 
@@ -169,4 +193,237 @@ function planned(session: LockedSession, plan: PlannedImport, imported: Imported
   const written = changes.entries.length + changes.leaves.size + changes.labels.size + changes.values.size;
   const changesSomething = written > 0 || [title, origin, call, reading].some((one) => one !== undefined);
   return { session, plan, changes, imported, changesSomething };
+}
+
+/** The facts of a session that an import needs: those of a batch, and more. */
+interface ImportFacts extends Facts {
+  readonly labels: ReadonlyMap<number, Omit<Label, "entryId">>;
+  readonly hasMainMoves: boolean;
+  readonly title: GivenTitle;
+}
+
+/** The names that were read of a session: ids of entries, names of leaves and keys of values. */
+class Asked {
+  readonly ids = new Set<EntryId>();
+  readonly leaves = new Set([MAIN_LEAF]);
+  readonly values = new Set<string>();
+
+  /** Reads the source for the names in it. */
+  static of(source: SourceSession, { sync, append }: ImportOptions): Asked {
+    const asked = new Asked();
+    asked.#addIds(sync?.from?.lastId, sync?.known?.leafId, append?.after, append?.leaf);
+    for (const record of source.records(sync?.from)) {
+      if (record.kind === "entry") asked.#addIds(record.id, record.parentId);
+      if (record.kind === "label" || record.kind === "leaf") asked.#addIds(record.entryId);
+      if (record.kind === "leaf") asked.leaves.add(toLeafName(record.name));
+      if (record.kind === "value") asked.values.add(record.key.toWellFormed());
+    }
+    return asked;
+  }
+
+  #addIds(...ids: readonly (EntryId | null | undefined)[]): void {
+    for (const id of ids) if (typeof id === "string") this.ids.add(id);
+  }
+
+  get size(): number {
+    return this.ids.size + this.leaves.size + this.values.size;
+  }
+}
+
+/** The import looked up a name that was not read. `Asked` contains it now, so that the caller reads it and plans again. */
+class NotReadError extends Error {
+  override readonly name = "NotRead";
+}
+
+/** The changes of an import that a batch cannot make. */
+interface ImportChanges {
+  readonly title: GivenTitle | undefined;
+  readonly origin: { readonly cwd: string | null; readonly createdAtMs: number } | undefined;
+  readonly call: { readonly sessionId: SessionId; readonly entryId: EntryId | null; readonly toolCallId: string } | undefined;
+  readonly reading: NewReading | undefined;
+}
+
+/**
+ * A session as an import needs it, and the changes of the import. `asked` lists the names that were read; undefined for a new session,
+ * which has none. A look-up of any other name adds it to `asked`, and `settle` throws `NotReadError`.
+ */
+class PlannedImport extends PlannedSession implements ImportTarget<number> {
+  readonly #facts: ImportFacts;
+  readonly #asked: Asked | undefined;
+  readonly #askedBefore: number;
+  readonly #ownIds = new Set<EntryId>();
+  readonly #ownValues = new Map<string, unknown>();
+  readonly #changed: { -readonly [K in keyof ImportChanges]: ImportChanges[K] } = {
+    title: undefined,
+    origin: undefined,
+    call: undefined,
+    reading: undefined,
+  };
+  /** The words of the new entries. */
+  readonly words = new WordCollector();
+  #references: ReadonlySet<SessionId> = new Set();
+  title: GivenTitle;
+
+  constructor(tenant: string, session: LockedSession, facts: ImportFacts, fileTools: FileTools, asked?: Asked) {
+    super(tenant, session, facts, fileTools);
+    this.#facts = facts;
+    this.#asked = asked;
+    this.#askedBefore = asked?.size ?? 0;
+    this.title = facts.title;
+  }
+
+  get changed(): ImportChanges {
+    return this.#changed;
+  }
+
+  /** True if the import looked up a name that was not read. */
+  get isShort(): boolean {
+    return this.#asked !== undefined && this.#asked.size > this.#askedBefore;
+  }
+
+  settle(references: ReadonlySet<SessionId>): void {
+    if (this.isShort) throw new NotReadError();
+    this.#references = references;
+  }
+
+  /** The sessions to which new entries refer. */
+  get references(): ReadonlySet<SessionId> {
+    return this.#references;
+  }
+
+  override find(id: EntryId): number | undefined {
+    if (!this.#ownIds.has(id)) this.#asked?.ids.add(id);
+    return super.find(id);
+  }
+
+  payloadOf(id: EntryId): EntryPayload | undefined {
+    const fact = this.find(id) === undefined ? undefined : this.factOf(id);
+    return fact?.payload == null ? undefined : parseStoredPayload(typeOf(fact.kind), fact.payload);
+  }
+
+  override findEqual(entry: ValidatedEntry, parent?: PathState<number>): EntryPathState<number> | undefined {
+    const { id } = entry;
+    if (id === undefined || this.find(id) === undefined) return undefined;
+    // Known only as the place of a leaf: its payload was not read.
+    return this.factOf(id)?.payload === null ? undefined : super.findEqual(entry, parent);
+  }
+
+  override write(parent: PathState<number>, entry: ValidatedEntry): EntryPathState<number> {
+    const state = super.write(parent, entry);
+    this.#ownIds.add(state.entryId);
+    this.words.add(toIndexedText(textToWrite(entry.payload)));
+    return state;
+  }
+
+  writeNew(parent: PathState<number>, entry: ValidatedEntry): WrittenEntry<number> {
+    const known = this.findEqual(entry);
+    return known === undefined ? { state: this.write(parent, entry), isKnown: false } : { state: known, isKnown: true };
+  }
+
+  override findLeaf(name: string): number | null | undefined {
+    this.#asked?.leaves.add(name);
+    return super.findLeaf(name);
+  }
+
+  hasLeafMoves(): boolean {
+    return this.#facts.hasMainMoves;
+  }
+
+  findLabel(entry: number): Omit<Label, "entryId"> | undefined {
+    return this.#facts.labels.get(entry);
+  }
+
+  presentValue(key: string): unknown {
+    const stored = key.toWellFormed();
+    if (this.#ownValues.has(stored)) return this.#ownValues.get(stored);
+    if (this.#asked !== undefined && !this.#asked.values.has(stored)) {
+      this.#asked.values.add(stored);
+      throw new NotReadError();
+    }
+    const json = this.#facts.values.get(stored);
+    return json === undefined ? undefined : parseEncoded(json);
+  }
+
+  override setValue(key: string, value: unknown): void {
+    super.setValue(key, value);
+    this.#ownValues.set(key.toWellFormed(), value);
+  }
+
+  rename(title: string | null, source: "user" | "auto"): void {
+    const renamed = renamedTitle({ title: this.title.title, title_source: this.title.source }, title, source);
+    if (renamed === undefined) return;
+    this.title = renamed;
+    this.#changed.title = renamed;
+    this.words.add(toIndexedText(renamed.title ?? ""));
+  }
+
+  setOrigin(cwd: string | null, createdAtMs: number): void {
+    this.#changed.origin = { cwd, createdAtMs };
+  }
+
+  linkToCall(call: NonNullable<ImportChanges["call"]>): void {
+    this.#changed.call = call;
+  }
+
+  keepReading(reading: NewReading): void {
+    this.#changed.reading = reading;
+  }
+}
+
+type LabelRow = { readonly seq: number; readonly label: string; readonly createdAtMs: number };
+
+const labelsOf = pgQuery<{ session: SessionId }, LabelRow>(({ sql, p }) =>
+  pgRaw(sql<LabelRow>`
+    SELECT entry_seq AS seq, label, created_at_ms AS "createdAtMs" FROM label WHERE ${ofSession(sql, p, "label")}`),
+);
+
+const anyMove = pgQuery<{ session: SessionId; name: string }, { found: boolean }>(({ sql, p }) =>
+  pgRaw(sql<{ found: boolean }>`
+    SELECT EXISTS (
+      SELECT 1 FROM leaf_move WHERE ${ofSession(sql, p, "leaf_move")} AND leaf_name = ${p.name} AND state IN ('done', 'undone')) AS found`),
+);
+
+/** Reads what an import asks about a session. Three statements. */
+async function readImportFacts(transaction: Database, row: SessionRecordRow, asked: Asked): Promise<ImportFacts> {
+  const session = row.id;
+  const wanted = {
+    leaves: [...asked.leaves],
+    ids: [],
+    written: [...asked.ids],
+    values: [...asked.values],
+    needsRuns: true,
+    needsMarks: true,
+  };
+  const facts = await readFacts(transaction, session, wanted);
+  const labels = await transaction.all(labelsOf, { session });
+  const moves = await transaction.get(anyMove, { session, name: MAIN_LEAF });
+  return {
+    ...facts,
+    labels: new Map(labels.map(({ seq, ...label }) => [seq, label])),
+    hasMainMoves: moves?.found === true,
+    title: { title: row.title, source: row.title_source },
+  };
+}
+
+const setOrigin = pgQuery<{ session: SessionId; cwd: string | null; createdAtMs: number }>(({ sql, p }) =>
+  pgRaw(sql`UPDATE session SET cwd = ${p.cwd}, created_at_ms = ${p.createdAtMs} WHERE ${ofSession(sql, p, "session")}`),
+);
+
+const setCall = pgQuery<{ session: SessionId; sessionId: SessionId; entryId: EntryId | null; toolCallId: string }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE session SET parent_session_id = ${p.sessionId}, parent_entry_id = ${p.entryId}, parent_call_id = ${p.toolCallId}
+    WHERE ${ofSession(sql, p, "session")}`),
+);
+
+/** Writes what an import changes. The caller holds the session's row. */
+async function saveImport(transaction: Database, session: LockedSession, plan: PlannedImport, changes: Changes): Promise<void> {
+  const { id } = session;
+  const { title, origin, call, reading } = plan.changed;
+  await saveChanges(transaction, session, changes);
+  const [first] = changes.entries;
+  if (first !== undefined) await connectCopies(transaction, id, { from: first.seq, references: plan.references });
+  if (title !== undefined) await saveTitle(transaction, id, title);
+  if (origin !== undefined) await transaction.run(setOrigin, { session: id, ...origin });
+  if (call !== undefined) await transaction.run(setCall, { session: id, ...call });
+  if (reading !== undefined) await setSourceSession(transaction, { ...reading, sessionId: id });
 }

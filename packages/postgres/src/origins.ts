@@ -18,7 +18,7 @@ import type { Database } from "./database.js";
 import { typeOf } from "./facts.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { addToUsage } from "./save-changes.js";
-import { startsAndIs } from "./schema-steps.js";
+import { startsAndIs } from "./schema.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 
 // Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other

@@ -2,13 +2,10 @@ import type { EntryId, EntryListing, OutlineRow } from "@bough/session-core";
 import { rowLimit, type SessionKey, toEntryKind } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
-import { requireSeq } from "./entries.js";
-import { listOf, possibleSeqs } from "./entry-list.js";
-import { joinEntries } from "./entry-rows.js";
-import { type Always, pgQuery, pgRaw } from "./query.js";
+import { joinEntries, listOf, possibleSeqs, requireSeq } from "./entries.js";
+import { type Always, type PgEntry, pgQuery, pgRaw } from "./query.js";
 import { MAX_SEQ, rangesUp } from "./runs.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, rowsOf, sessionExists } from "./session-key.js";
-import type { PgEntry } from "./tables.js";
 
 type Row = Pick<
   PgEntry,

@@ -19,10 +19,18 @@ import {
   withOutcomes,
 } from "@bough/session-core/engine";
 import type { Database, PgDatabase } from "./database.js";
-import { readEntriesAt, requireSeqs } from "./entries.js";
-import { eachFilter, type FilterParameters, matching } from "./entry-filter.js";
-import { clampSeq } from "./entry-list.js";
-import { ENTRY_COLUMNS, type EntryRow, joinEntries, toEntry } from "./entry-rows.js";
+import {
+  clampSeq,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  eachFilter,
+  type FilterParameters,
+  joinEntries,
+  matching,
+  readEntriesAt,
+  requireSeqs,
+  toEntry,
+} from "./entries.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { isOnPath, lastShared, MAX_SEQ, rangesUp, readRanges } from "./runs.js";
 import { ofSession, requireSession } from "./session-key.js";

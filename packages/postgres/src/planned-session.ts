@@ -1,4 +1,4 @@
-import { type EntryId, EntryNotFoundError, type FileTools, type SessionId } from "@bough/session-core";
+import { type EntryId, EntryNotFoundError, type FileTools, type SessionId, type Write } from "@bough/session-core";
 import {
   type AddedTotals,
   assertLeafName,
@@ -25,10 +25,19 @@ import {
   toWritable,
   type ValidatedEntry,
 } from "@bough/session-core/engine";
-import { type EntryFact, type Facts, type LockedSession, type MarkFact, type RunFact, typeOf } from "./facts.js";
-import { toPathState } from "./leaf-state.js";
-import type { PgEntry } from "./tables.js";
+import { type EntryFact, type Facts, type LockedSession, type MarkFact, type RunFact, toPathState, typeOf } from "./facts.js";
+import type { PgEntry } from "./query.js";
 import { textToWrite, vectorOf } from "./words.js";
+
+/** The dependencies of a write besides the database. */
+export interface WriteRules {
+  readonly validateEntry: (given: unknown) => ValidatedEntry;
+  /** The host's tools that touch files. */
+  readonly fileTools: FileTools;
+}
+
+/** The first writes of a new session, at its leaf `main`; undefined: none. */
+export type FirstWrites = { readonly writes: readonly Write[]; readonly rules: WriteRules } | undefined;
 
 /** The columns of a new entry; those of its session are added by the statement. */
 export type NewEntryRow = Omit<PgEntry, "tenant" | "session_id">;

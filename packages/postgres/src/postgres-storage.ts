@@ -1,163 +1,170 @@
-import {
-  type EntryId,
-  type FileTools,
-  type SearchPage,
-  type SearchRequest,
-  type SessionId,
-  UnsupportedOperationError,
-  type Write,
-} from "@bough/session-core";
-import type * as records from "@bough/session-core/engine";
-import type * as port from "@bough/session-core/engine";
+import { type EntryId, type FileTools, type SessionId, UnsupportedOperationError, type Write } from "@bough/session-core";
 import {
   type Abilities,
   type Batch,
-  type BatchResult,
   copyJson,
   copyPatch,
   copyWrites,
+  type Fork,
+  type ImportOptions,
+  type LeafState,
   loadedValidation,
   loadValidation,
   type MetadataPatch,
+  type MissingSession,
+  type NewSession,
   type PayloadPacking,
-  type SessionCopies,
-  type SourceFileRecord,
+  type SessionKey,
+  type SessionStorage,
   type SourceSession,
-  type SourceSessionRecord,
 } from "@bough/session-core/engine";
 import { commitBatch } from "./commit.js";
+import { readContextPath } from "./context.js";
 import { copiesOf } from "./copies.js";
-import type { PgDatabase } from "./database.js";
+import type { Database, PgDatabase } from "./database.js";
+import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, shortEntryIds } from "./entries.js";
 import { forkSession } from "./fork.js";
 import { importSession } from "./import.js";
-import * as leaves from "./leaves.js";
-import { PostgresReads } from "./postgres-reads.js";
+import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "./leaves.js";
+import { listInherited } from "./origins.js";
+import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./outline.js";
+import { findCommonAncestor, readFileOperations, readFileTouches, readPathSeqs, scanPath } from "./paths.js";
+import type { FirstWrites, WriteRules } from "./planned-session.js";
 import { search } from "./search.js";
-import * as sessions from "./sessions.js";
-import * as files from "./source-files.js";
-import { saveTokenCounts } from "./values.js";
+import { findSessionsByName, listSessions, shortSessionIds } from "./session-list.js";
+import { archiveSession, createSession, deleteSession, findSession, openSession, renameSession, setMetadata } from "./sessions.js";
+import {
+  listHeldSessions,
+  listSessionSources,
+  listSourceFiles,
+  listSourceSessions,
+  setSourceFiles,
+  setSourcesGone,
+} from "./source-files.js";
+import { readStatistics, readTotalsOf } from "./statistics.js";
+import { findValue, findValuesOf, listLabels, listValueKeys, listValues, readTokenCounts, saveTokenCounts } from "./values.js";
 import { findViolations } from "./verify.js";
-import type { FirstWrites, WriteRules } from "./write-rules.js";
 
 /** The storage port on a schema of a PostgreSQL server. Each operation is one transaction. */
-export class PostgresStorage extends PostgresReads implements port.SessionStorage {
-  readonly #fileTools: FileTools;
-  readonly abilities: Abilities = ON_A_SERVER;
-  readonly files: readonly string[] = [];
-  readonly packing: PayloadPacking = NOTHING_TO_PACK;
-  readonly copies: SessionCopies;
-
-  constructor(database: PgDatabase, fileTools: FileTools) {
-    super(database);
-    this.copies = copiesOf(database);
-    this.#fileTools = fileTools;
-  }
-
-  async createSession(session: records.NewSession, writes: readonly Write[] = []): Promise<records.SessionRecord> {
-    return sessions.createSession(this.database, copySession(session), await this.#firstWrites(writes));
-  }
-
-  async openSession(id: SessionId, leafName: string, missing?: port.MissingSession): Promise<records.OpenedSession> {
-    const created = missing && { session: copySession(missing.session), first: await this.#firstWrites(missing.writes) };
-    return sessions.openSession(this.database, id, leafName, created);
-  }
-
-  async #firstWrites(writes: readonly Write[]): Promise<FirstWrites> {
-    return writes.length === 0 ? undefined : { writes: copyWrites(writes), rules: await this.#rules() };
-  }
-
-  async #rules(): Promise<WriteRules> {
-    return { validateEntry: loadedValidation() ?? (await loadValidation()), fileTools: this.#fileTools };
-  }
-
-  async renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
-    await sessions.renameSession(this.database, id, title, source);
-  }
-
-  async archiveSession(id: SessionId, archived: boolean): Promise<void> {
-    await sessions.archiveSession(this.database, id, archived);
-  }
-
-  async deleteSession(id: SessionId): Promise<void> {
-    await sessions.deleteSession(this.database, id);
-  }
-
-  async forkSession(id: SessionId, fork: records.Fork, writes: readonly Write[] = []): Promise<records.SessionRecord> {
-    const copy = { ...fork, into: copySession(fork.into) };
-    return forkSession(this.database, id, copy, await this.#firstWrites(writes));
-  }
-
-  async setMetadata(key: records.SessionKey, patch: MetadataPatch): Promise<void> {
-    await sessions.setMetadata(this.database, key, copyPatch(patch));
-  }
-
-  async leaf(key: records.SessionKey, name: string, at?: records.LeafState): Promise<records.LeafState> {
-    return at === undefined ? leaves.readLeaf(this.database, key, name) : leaves.openLeaf(this.database, key, name, at);
-  }
-
-  async deleteLeaf(id: SessionId, name: string): Promise<void> {
-    await leaves.deleteLeaf(this.database, id, name);
-  }
-
-  async commit(batch: Batch): Promise<BatchResult> {
-    // Without a wait there is no `await` before the batch is copied, so that later changes by its owner are not written.
-    const validateEntry = loadedValidation();
-    if (validateEntry !== undefined) return commitBatch(this.database, batch, { validateEntry, fileTools: this.#fileTools });
-    return commitBatch(this.database, { ...batch, writes: copyWrites(batch.writes) }, await this.#rules());
-  }
-
-  async undoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
-    return leaves.undoMove(this.database, key, leafName);
-  }
-
-  async redoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
-    return leaves.redoMove(this.database, key, leafName);
-  }
-
-  async saveTokenCounts(key: records.SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
-    await saveTokenCounts(this.database, key, counter, new Map(counts));
-  }
-
-  async search(request: SearchRequest): Promise<SearchPage> {
-    return search(this.database, request);
-  }
-
-  /** Nothing to do: entries are indexed in the transaction that writes them. */
-  async catchUpSearch(): Promise<number> {
-    return 0;
-  }
-
-  /** Nothing to do: the server merges the parts of its index. */
-  async mergeSearchIndex(): Promise<boolean> {
-    return false;
-  }
-
-  async importSession(source: SourceSession, options: port.ImportOptions): Promise<port.ImportedSession> {
-    return importSession(this.database, source, options, await this.#rules());
-  }
-
-  async setSourceFiles(records: readonly SourceFileRecord[]): Promise<void> {
-    await this.database.write((transaction) => files.setSourceFiles(transaction, records));
-  }
-
-  async setSourcesGone(of: readonly Pick<SourceSessionRecord, "path" | "sourceId">[], goneAtMs: number | null): Promise<void> {
-    await this.database.write((transaction) => files.setSourcesGone(transaction, of, goneAtMs));
-  }
-
-  verify(id?: SessionId): AsyncIterable<port.Violation> {
-    return findViolations(this.database, id);
-  }
-
-  async backup(): Promise<void> {
-    throw new UnsupportedOperationError("A backup of a store on a server is made by the server.", "Use pg_dump: see docs/postgres.md.");
-  }
-
-  async close(): Promise<void> {
-    await this.database.close();
-  }
+export function postgresStorage(database: PgDatabase, fileTools: FileTools): SessionStorage {
+  return { ...forwarded(database), ...copyingWrites(database, fileTools), ...ofServers(database) };
 }
 
-const ON_A_SERVER: Abilities = { sharedBy: "network", backup: false, packing: false, indexesLater: false, numbers: "session" };
+/** The operations of the port that are functions of a database and the arguments of the port. */
+function forwarded(database: PgDatabase) {
+  const on =
+    <A extends readonly unknown[], R>(operation: (database: PgDatabase, ...args: A) => R) =>
+    (...args: A): R =>
+      operation(database, ...args);
+  const inTransaction =
+    <A extends readonly unknown[], R>(operation: (transaction: Database, ...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      database.write((transaction) => operation(transaction, ...args));
+  return {
+    findSession: on(findSession),
+    sessionsNamed: on(findSessionsByName),
+    shortSessionIds: on(shortSessionIds),
+    listSessions: on(listSessions),
+    renameSession: on(renameSession),
+    archiveSession: on(archiveSession),
+    deleteSession: on(deleteSession),
+    sourceFiles: on(listSourceFiles),
+    sourceSessions: on(listSourceSessions),
+    sessionSources: on(listSessionSources),
+    heldSessions: on(listHeldSessions),
+    setSourceFiles: inTransaction(setSourceFiles),
+    setSourcesGone: inTransaction(setSourcesGone),
+    leaves: on(listLeaves),
+    leafMoves: on(listLeafMoves),
+    deleteLeaf: on(deleteLeaf),
+    undoMove: on(undoMove),
+    redoMove: on(redoMove),
+    entry: on(readEntry),
+    entriesById: on(readEntriesById),
+    entriesStartingWith: on(findEntryIds),
+    shortEntryIds: on(shortEntryIds),
+    scanPath: on(scanPath),
+    pathSeqs: on(readPathSeqs),
+    entriesAt: on(readEntriesAt),
+    children: on(listChildren),
+    branchPoints: on(listBranchPoints),
+    tips: on(listTips),
+    tipBelow: on(findTipBelow),
+    outline: on(readOutline),
+    outlinePath: on(readOutlinePath),
+    outlineAt: on(readOutlineAt),
+    listEntries: on(listEntries),
+    commonAncestor: on(findCommonAncestor),
+    contextPath: on(readContextPath),
+    fileOperations: on(readFileOperations),
+    fileTouches: on(readFileTouches),
+    inheritedSeqs: on(listInherited),
+    labels: on(listLabels),
+    value: on(findValue),
+    values: on(listValues),
+    valuesOf: on(findValuesOf),
+    valueKeys: on(listValueKeys),
+    totalsOf: on(readTotalsOf),
+    tokenCounts: on(readTokenCounts),
+    statistics: on(readStatistics),
+    search: on(search),
+    verify: on(findViolations),
+  };
+}
+
+/** The operations that copy what they are given before the first `await`, so that later changes by its owner are not written. */
+function copyingWrites(database: PgDatabase, fileTools: FileTools) {
+  const rules = async (): Promise<WriteRules> => ({ validateEntry: loadedValidation() ?? (await loadValidation()), fileTools });
+  const firstWrites = async (writes: readonly Write[]): Promise<FirstWrites> =>
+    writes.length === 0 ? undefined : { writes: copyWrites(writes), rules: await rules() };
+  return {
+    async createSession(session: NewSession, writes: readonly Write[] = []) {
+      return createSession(database, copySession(session), await firstWrites(writes));
+    },
+    async openSession(id: SessionId, leafName: string, missing?: MissingSession) {
+      const created = missing && { session: copySession(missing.session), first: await firstWrites(missing.writes) };
+      return openSession(database, id, leafName, created);
+    },
+    async forkSession(id: SessionId, fork: Fork, writes: readonly Write[] = []) {
+      return forkSession(database, id, { ...fork, into: copySession(fork.into) }, await firstWrites(writes));
+    },
+    async setMetadata(key: SessionKey, patch: MetadataPatch) {
+      await setMetadata(database, key, copyPatch(patch));
+    },
+    async commit(batch: Batch) {
+      const validateEntry = loadedValidation();
+      if (validateEntry !== undefined) return commitBatch(database, batch, { validateEntry, fileTools });
+      return commitBatch(database, { ...batch, writes: copyWrites(batch.writes) }, await rules());
+    },
+    async saveTokenCounts(key: SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>) {
+      await saveTokenCounts(database, key, counter, new Map(counts));
+    },
+    async importSession(source: SourceSession, options: ImportOptions) {
+      return importSession(database, source, options, await rules());
+    },
+  };
+}
+
+/** What a server does by itself, and what differs from a file. */
+function ofServers(database: PgDatabase) {
+  const abilities: Abilities = { sharedBy: "network", backup: false, packing: false, indexesLater: false, numbers: "session" };
+  return {
+    abilities,
+    files: [],
+    packing: NOTHING_TO_PACK,
+    copies: copiesOf(database),
+    onChange: (listener: Parameters<SessionStorage["onChange"]>[0]) => database.changes.add(listener),
+    leaf: (key: SessionKey, name: string, at?: LeafState) =>
+      at === undefined ? readLeaf(database, key, name) : openLeaf(database, key, name, at),
+    // Entries are indexed in the transaction that writes them, and the server merges the parts of its index.
+    catchUpSearch: async () => 0,
+    mergeSearchIndex: async () => false,
+    async backup() {
+      throw new UnsupportedOperationError("A backup of a store on a server is made by the server.", "Use pg_dump: see docs/postgres.md.");
+    },
+    close: () => database.close(),
+  };
+}
 
 /** A server stores payloads in one form, and looks after its files itself. */
 const NOTHING_TO_PACK: PayloadPacking = {
@@ -169,6 +176,6 @@ const NOTHING_TO_PACK: PayloadPacking = {
 };
 
 /** A copy of a new session, so that later changes by its owner are not written. */
-function copySession<S extends Pick<records.NewSession, "metadata">>(session: S): S {
+function copySession<S extends Pick<NewSession, "metadata">>(session: S): S {
   return { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
 }

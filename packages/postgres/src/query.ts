@@ -1,6 +1,116 @@
 import { Queries, type Query, type QueryBuilder } from "@bough/session-core/engine";
-import { type Compilable, PostgresAdapter, PostgresQueryCompiler, type RawBuilder } from "kysely";
-import type { PgTables } from "./tables.js";
+import { type Compilable, type Generated, type GeneratedAlways, PostgresAdapter, PostgresQueryCompiler, type RawBuilder } from "kysely";
+
+// One interface for each table of schema.ts, which gives the unit of each column and the meaning of NULL.
+
+interface Keyed {
+  tenant: string;
+  session_id: string;
+}
+
+interface SessionColumns extends Keyed {
+  seq: number;
+  kind: "conversation" | "subagent";
+  title: string | null;
+  title_source: "user" | "auto" | null;
+  cwd: string | null;
+  created_at_ms: number;
+  active_at_ms: number;
+  archived_at_ms: number | null;
+  parent_session_id: string | null;
+  parent_entry_id: string | null;
+  parent_call_id: string | null;
+  last_seq: Generated<number>;
+  entry_count: Generated<number>;
+  message_count: Generated<number>;
+  payload_bytes: Generated<number>;
+  first_text: string | null;
+  source_format: string | null;
+  source_path: string | null;
+  source_id: string | null;
+  metadata_json: string | null;
+  kind_counts: Generated<readonly number[]>;
+  listing: GeneratedAlways<number>;
+}
+
+/** A row of the table `session`. */
+
+/** A row of the table `entry`. */
+export interface PgEntry extends Keyed {
+  seq: number;
+  id: string;
+  parent_seq: number | null;
+  kind: number;
+  depth: number;
+  created_at_ms: number;
+  compaction_seq: number | null;
+  target_seq: number | null;
+  model_seq: number | null;
+  thinking_seq: number | null;
+  system_seq: number | null;
+  call_id: string | null;
+  is_error: boolean;
+  omits: boolean;
+  inherited: boolean;
+  is_private: boolean;
+  payload_bytes: number;
+  preview: string;
+  custom_type: string | null;
+  file_operations: string | null;
+  /** Written as the text of a tsvector; not read. */
+  words: string;
+  payload: string;
+  origin: string | null;
+}
+
+/** The tables of a store on a server, for Kysely. */
+export interface PgTables {
+  session: SessionColumns;
+  session_metadata: Keyed & { key: string; value: string };
+  session_title: Keyed & { words: string };
+  entry: PgEntry;
+  run: Keyed & { start_seq: number; parent_seq: number | null; depth: number };
+  leaf: Keyed & { name: string; entry_seq: number | null };
+  leaf_move: Keyed & {
+    seq: number;
+    leaf_name: string;
+    from_seq: number | null;
+    to_seq: number | null;
+    moved_at_ms: number;
+    state: "done" | "undone" | "dropped";
+    resume_seq: number | null;
+  };
+  label: Keyed & { entry_seq: number; label: string; created_at_ms: number };
+  value: Keyed & { key: string; value_json: string; bytes: number; updated_at_ms: number };
+  usage_total: Keyed & {
+    inherited: boolean;
+    provider: string;
+    model: string;
+    replies: number;
+    input_tokens: number;
+    output_tokens: number;
+    cache_read_tokens: number;
+    cache_write_tokens: number;
+    cost_usd: number;
+    recorded_replies: number;
+  };
+  word: { tenant: string; word: string };
+  entry_token_count: Keyed & { counter: string; entry_seq: number; tokens: number };
+  source_file: { tenant: string; path_key: string; path: string; stamp: string; format: string | null };
+  source_session: {
+    tenant: string;
+    path_key: string;
+    source_id: string;
+    path: string;
+    session_id: string | null;
+    revision: string | null;
+    leaf_id: string | null;
+    title: string | null;
+    position_json: string | null;
+    gone_at_ms: number | null;
+    held_until_ms: number | null;
+  };
+}
 
 const queries = new Queries<PgTables, Always>({
   createAdapter: () => new PostgresAdapter(),

@@ -5,7 +5,7 @@ import type { Database } from "./database.js";
 import type { LockedSession } from "./facts.js";
 import type { Changes, NewEntryRow, NewRun, PlannedMove } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
-import { modelKey } from "./schema-steps.js";
+import { modelKey } from "./schema.js";
 import { ofSession } from "./session-key.js";
 
 /** The columns of `NewEntryRow` with the types of their parameters. */

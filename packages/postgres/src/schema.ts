@@ -1,5 +1,96 @@
-import { SEARCH_CREATION, WORD_TABLE } from "./search-schema.js";
-import { secured } from "./tenants.js";
+import { type RawBuilder, sql } from "kysely";
+import { SEARCH_CREATION, WORD_TABLE, wordsFunction } from "./search-schema.js";
+
+// Row-level security: each table shows and takes only rows of the tenant in the setting `bough.tenant`. It holds for roles that neither
+// own the tables nor have BYPASSRLS, and so it does not stand in the way of the owner's pg_dump.
+
+const IS_OWN = "tenant = current_setting('bough.tenant', true)";
+
+/** The statements that secure a table. A partition has no policy, so that other roles reach its rows only through the table. */
+function secured(name: string, partitions: number): readonly string[] {
+  const parts = Array.from({ length: partitions }, (_, part) => `ALTER TABLE ${name}_${part} ENABLE ROW LEVEL SECURITY`);
+  return [
+    `ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY`,
+    `CREATE POLICY own_tenant ON ${name} USING (${IS_OWN}) WITH CHECK (${IS_OWN})`,
+    ...parts,
+  ];
+}
+
+// The steps of the schema after the first one. They run with the schema of the store first in the search path.
+
+/** The number of first characters of a text that an index contains: a row of an index has at most about 2,700 bytes. */
+export const INDEXED_CHARACTERS = 500;
+
+/** The characters of a member of the metadata that its index has. */
+export const INDEXED_KEY = 200;
+export const INDEXED_VALUE = 300;
+
+/** SQL of the condition that a column has a text, for an index of its beginnings. */
+export function startsAndIs(column: RawBuilder<unknown>, text: unknown, characters = INDEXED_CHARACTERS): RawBuilder<boolean> {
+  const cut = sql.lit(characters);
+  return sql<boolean>`left(${column}, ${cut}) = left(${text}::text, ${cut}) AND ${column} = ${text}`;
+}
+
+// A backslash is doubled because `decode` gives it a meaning; the bytes that join the names occur in no text of the store together (driver.ts).
+const [HASHED, JOINED, END] = ["sha256(decode(replace(", String.raw` || E'\x01\x03' || `, String.raw`, E'\\', E'\\\\'), 'escape'))`];
+
+/** SQL of a short value that is another one for every provider and model, whose names can be too long for an index. */
+export function modelKey(provider: RawBuilder<unknown>, model: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${sql.raw(HASHED)}${provider}${sql.raw(JOINED)}${model}${sql.raw(END)}`;
+}
+
+/**
+ * A statement that gives a table the owner of the other ones and the rights that roles have on these: whoever upgrades a store may be another role
+ * than its owner. Each privilege of `grants` is on every table, and so on `value`.
+ */
+function ownedAsOthers(table: string): string {
+  return `DO $$
+    DECLARE
+      known CONSTANT pg_catalog.regclass := 'value'::regclass;
+      owner CONSTANT oid := (SELECT relowner FROM pg_class WHERE oid = known);
+      given record;
+    BEGIN
+      IF owner <> (SELECT relowner FROM pg_class WHERE oid = '${table}'::regclass) THEN
+        EXECUTE format('ALTER TABLE ${table} OWNER TO %I', pg_get_userbyid(owner));
+      END IF;
+      FOR given IN
+        SELECT privilege_type, is_grantable, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
+        FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) WHERE oid = known AND grantee <> owner
+      LOOP
+        EXECUTE format('GRANT %s ON ${table} TO %s', given.privilege_type, given.role)
+          || CASE WHEN given.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END;
+      END LOOP;
+    END $$`;
+}
+
+/** Until when the last sync left out the end of a session, which its program was still writing. */
+export const HELD_ENDS: readonly string[] = [
+  "ALTER TABLE source_session ADD COLUMN held_until_ms bigint",
+  `CREATE INDEX source_session_held ON source_session (tenant, held_until_ms) WHERE held_until_ms IS NOT NULL`,
+];
+
+/** Long texts are indexed by their beginnings, functions name everything with its schema, and announcements are on channels that cannot be guessed. */
+export function secondStep({ schema }: Layout): readonly string[] {
+  const cut = (column: string, characters = INDEXED_CHARACTERS) => `left(${column}, ${characters})`;
+  return [
+    wordsFunction(schema),
+    "DROP INDEX session_by_cwd, session_by_parent, session_by_member",
+    `CREATE INDEX session_by_cwd ON session (tenant, ${cut("cwd")}, listing, active_at_ms) WHERE cwd IS NOT NULL`,
+    `CREATE INDEX session_by_parent ON session (tenant, ${cut("parent_session_id")}, active_at_ms) WHERE parent_session_id IS NOT NULL`,
+    `CREATE INDEX session_by_member ON session_metadata (tenant, ${cut("key", INDEXED_KEY)}, ${cut("value", INDEXED_VALUE)})`,
+    // Logical replication finds the row to change by a primary key, also during the upgrade.
+    "ALTER TABLE usage_total ADD COLUMN model_key bytea",
+    `UPDATE usage_total SET model_key = ${HASHED}provider${JOINED}model${END}`,
+    "ALTER TABLE usage_total DROP CONSTRAINT usage_total_pkey, ALTER COLUMN model_key SET NOT NULL",
+    "ALTER TABLE usage_total ADD PRIMARY KEY (tenant, session_id, inherited, model_key)",
+    `CREATE TABLE ${CHANNEL_TABLE} (
+      tenant  text COLLATE "C" PRIMARY KEY,
+      channel text COLLATE "C" NOT NULL -- the name of a channel of NOTIFY
+    )`,
+    ...secured(CHANNEL_TABLE, 0),
+    ownedAsOthers(CHANNEL_TABLE),
+  ];
+}
 
 /**
  * The tables of a store on a PostgreSQL server, in a schema of their own (default `bough`).
@@ -214,7 +305,7 @@ const FILE_TABLES: readonly (readonly [name: string, body: string])[] = [
 /** System messages, compactions, summaries of branches, changes of model and thinking level, edits. */
 export const MARK_KINDS = "1, 7, 8, 9, 10, 11";
 
-/** The tables that record the outcome of transactions, for writers whose connection broke: commit-marks.ts. */
+/** The tables that record the outcome of transactions, for writers whose connection broke: attempts.ts. */
 const MARK_TABLES: readonly (readonly [name: string, body: string])[] = [
   [
     "commit_mark",

@@ -1,8 +1,8 @@
 import type { SearchRequest } from "@bough/session-core";
 import { ENTRY_TYPES, MESSAGE_ROLES, showsCopies, toEntryKind } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
-import { possibleSeqs, wholeMs } from "./entry-list.js";
-import { startsAndIs } from "./schema-steps.js";
+import { possibleSeqs, wholeMs } from "./entries.js";
+import { startsAndIs } from "./schema.js";
 import { allOf } from "./search-words.js";
 
 // The conditions of a search that are not on words, as SQL on the tables `entry` and `session`.

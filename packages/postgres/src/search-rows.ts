@@ -13,10 +13,9 @@ import {
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
-import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
+import { type PgEntry, pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { searchedSessions } from "./search-conditions.js";
 import { candidatesCondition, matches, type WordsColumn } from "./search-words.js";
-import type { PgEntry } from "./tables.js";
 import type { WordParts } from "./word-parts.js";
 
 /** The key of an entry, and its age. */

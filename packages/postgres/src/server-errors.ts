@@ -24,7 +24,7 @@ export interface Place {
   readonly label: string;
   readonly database: string;
   readonly schema: string;
-  /** A role that may own the tables; undefined: see owners.ts. */
+  /** A role that may own the tables; undefined: see migrate.ts. */
   readonly owner?: string | undefined;
   readonly connections: number;
   readonly waitMs: number;

@@ -1,8 +1,7 @@
 import { openStore, userMessage } from "@bough/session-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { grants } from "../src/administration.js";
 import { MIGRATIONS } from "../src/migrate.js";
-import { openWithSteps } from "../src/open.js";
+import { grants, openWithSteps } from "../src/open.js";
 import { openError, ownServer, withUrl } from "./server.js";
 
 // Roles of one database that do not trust each other. Whatever one of them creates must not run with the rights of another one that uses a

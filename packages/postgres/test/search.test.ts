@@ -1,6 +1,6 @@
 import { openStore, type Store, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { grants } from "../src/administration.js";
+import { grants } from "../src/open.js";
 import { ownServer, withUrl } from "./server.js";
 
 // What only a store on a server has: limits of a tsvector, row-level security, an extension that may be missing, ranks of the newest only.

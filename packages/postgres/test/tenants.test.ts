@@ -1,7 +1,7 @@
 import { openStore, type Store, type StoreOptions, userMessage } from "@bough/session-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findingsOf } from "../../session-core/test/world/stores.js";
-import { distribution, grants } from "../src/administration.js";
+import { distribution, grants } from "../src/open.js";
 import { TABLE_KEYS } from "../src/schema.js";
 import { ownServer, withUrl } from "./server.js";
 
