@@ -1,17 +1,19 @@
 import { type Compactor, type PreparedRequest, toolTokens } from "@bough/compaction";
-import { roughCounter } from "@bough/compaction/internals";
-import { BoughError, type Session } from "@bough/session-core";
+import { type FailureParts, readFailureParts, roughCounter } from "@bough/compaction/internals";
+import { withoutSecrets } from "@bough/formats/secrets";
+import { BoughError, type EntryId, type Session, type ToolCallBlock } from "@bough/session-core";
+import { raceAbort } from "@bough/session-core/engine";
 import type { Io } from "../terminal/io.js";
+import { safe } from "../terminal/safe.js";
+import { truncate } from "../terminal/width.js";
 import { askModel } from "./ask-model.js";
 import type { ChatModel } from "./chat-model.js";
 import { withoutSecretVariables } from "./erase-secrets.js";
-import { failureLine, shortFailure } from "./failure-line.js";
 import { type PermissionAnswer, PermissionChecker, type PermissionRequest, type Permissions } from "./permissions.js";
-import type { Reply, Retry } from "./reply.js";
+import type { Reply, Retry, UnparsableCalls } from "./reply.js";
 import { buildRequestFrame, type RequestFrame } from "./request-frame.js";
-import { type CallRunner, notRun, runCalls } from "./run-calls.js";
-import type { Tool } from "./tools/tool.js";
-import { replyEntry, TurnBranch } from "./turn-branch.js";
+import { type FileToolName, isFileTool, type Tool, type ToolContext, type ToolOutcome } from "./tools/tool.js";
+import { replyEntry, resultEntry, TurnBranch } from "./turn-branch.js";
 import type { TurnEvent, TurnResult } from "./turn-events.js";
 
 /** Maximum rounds of calls and results in one turn. */
@@ -202,4 +204,139 @@ function requestContext({ context, continuePrompt }: PreparedRequest) {
   const last = context.messages.findLast((message) => message.role !== "assistant" || message.content.length > 0);
   const prompt = continuePrompt ?? (last?.role === "assistant" ? "Continue where you left off." : null);
   return prompt === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: prompt }] };
+}
+
+/** The environment of `runCalls`. */
+interface CallRunner {
+  readonly branch: TurnBranch;
+  readonly tools: readonly Tool[];
+  readonly checker: PermissionChecker;
+  readonly context: Omit<ToolContext, "target">;
+  readonly onEvent: (event: TurnEvent) => void;
+  readonly now: () => number;
+  /** Output of the last tool that is not stored yet. */
+  readonly pending: { text: string };
+}
+
+const STOPPED = "Not run: the user stopped the turn.";
+const DENIED = "Not run: the user denied this call. Ask what they want instead.";
+const CUT_OFF = "Not run: the reply reached its token limit, and this call may be incomplete. Call again with less text.";
+
+/**
+ * Runs the calls of a reply sequentially. Each result is stored before the next call runs. A call that does not run gets a
+ * result with the reason, so that every call has a result.
+ */
+async function runCalls(
+  runner: CallRunner,
+  calls: readonly ToolCallBlock[],
+  unparsableCalls: UnparsableCalls,
+  wasCut: boolean,
+): Promise<void> {
+  for (const call of calls) {
+    runner.onEvent({ kind: "tool", id: call.id, name: call.name, input: call.arguments });
+    const reasonNotToRun = wasCut ? CUT_OFF : unparsableCalls.get(call.id);
+    const outcome = reasonNotToRun === undefined ? await runCall(runner, call) : failedOutcome(reasonNotToRun);
+    await storeResult(runner, call, outcome);
+  }
+}
+
+/** The results of the calls of an interrupted reply, which do not run. */
+function notRun(calls: readonly ToolCallBlock[], why: "aborted" | "error", nowMs: number) {
+  const outcome = failedOutcome(why === "aborted" ? STOPPED : "Not run: the reply was interrupted.");
+  return calls.map(({ id, name }) => resultEntry(id, name, outcome, nowMs));
+}
+
+async function runCall(runner: CallRunner, call: ToolCallBlock): Promise<ToolOutcome> {
+  const { tools, context } = runner;
+  if (context.signal.aborted) return failedOutcome(STOPPED);
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined) return failedOutcome(`There is no tool ${call.name}. ${listTools(tools)}`);
+  const { name } = tool;
+  // Recall tools only read the session and need no permission.
+  if (!isFileTool(name)) return tool.run(call.arguments, { ...context, target: null });
+  const permission = await checkUnlessStopped(runner, call, name);
+  if (permission === undefined) return failedOutcome(STOPPED);
+  return permission.isAllowed ? tool.run(call.arguments, { ...context, target: permission.target }) : failedOutcome(DENIED);
+}
+
+function listTools(tools: readonly Tool[]): string {
+  return tools.length === 0 ? "No tools are enabled." : `Tools: ${tools.map(({ name }) => name).join(", ")}.`;
+}
+
+function failedOutcome(text: string): ToolOutcome {
+  return { text, isError: true };
+}
+
+/** The permission of a call; undefined if the turn is stopped before the user answers. */
+async function checkUnlessStopped({ checker, context }: CallRunner, call: ToolCallBlock, name: FileToolName) {
+  try {
+    const permission = await raceAbort(checker.check(call.id, name, call.arguments), context.signal);
+    return context.signal.aborted ? undefined : permission;
+  } catch (error) {
+    if (context.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+async function storeResult(runner: CallRunner, call: ToolCallBlock, outcome: ToolOutcome): Promise<EntryId> {
+  runner.pending.text = outcome.text;
+  const entryId = await runner.branch.append(resultEntry(call.id, call.name, outcome, runner.now()));
+  runner.pending.text = "";
+  runner.onEvent({ kind: "tool-result", id: call.id, name: call.name, ...outcome, entryId });
+  return entryId;
+}
+
+/** Maximum width of the line, in columns. */
+const MAX = 400;
+
+/** Length of a response body that is searched, in UTF-16 code units; a page can have any length. */
+const LOOKED_AT = 100_000;
+
+/** Also removed before the cut, because a secret may be cut in half there. */
+const CUT_EDGE = 5_000;
+
+/**
+ * Describes why a model call failed, in one line of at most 400 columns that is safe to show and store: the HTTP status, the
+ * message of the server, and the cause behind a bare "fetch failed". Secrets are removed, also in the spellings of URLs,
+ * HTML, JSON and Base64. The time is linear in the length of the response.
+ */
+export function failureLine(error: unknown, secrets: readonly string[]): string {
+  const { status, ...parts } = readFailureParts(error);
+  const words = describeFailure(parts, secrets);
+  const isRefusal = status !== undefined && (status < 200 || status > 299);
+  const line = isRefusal ? `HTTP ${status}: ${words === "" ? "no explanation" : words}` : words;
+  const clean = cleaned(line, secrets);
+  return truncate(safe(clean === "" ? "the request to the model failed" : clean), MAX, "…");
+}
+
+/** Messages of libraries for a stream that ended too early; they depend on the version of Node. */
+const BROKE_OFF = /^(terminated$|Failed to process successful response)/;
+
+/** The HTTP status of a failure, else its line: short enough for a line of progress. */
+function shortFailure(error: unknown, secrets: readonly string[]): string {
+  const { status } = readFailureParts(error);
+  return status === undefined ? failureLine(error, secrets) : `HTTP ${status}`;
+}
+
+function describeFailure({ message, cause, body }: Omit<FailureParts, "status">, secrets: readonly string[]): string {
+  if (BROKE_OFF.test(message))
+    return `The connection broke in the middle of the reply${cause === "" || cause === message ? "" : `: ${cause}`}`;
+  // A proxy in front of a model answers with a page: its beginning explains more than "Bad Gateway" alone.
+  const hasPage = body !== "" && !body.includes(message) && message.length <= 40;
+  const page = hasPage ? `: ${withoutTags(cleaned(body, secrets)).slice(0, 200)}` : "";
+  return `${message}${page}${cause === "" || message.includes(cause) ? "" : ` (${cause})`}`;
+}
+
+/** Removes HTML tags in linear time: a tag contains no `<`. */
+function withoutTags(page: string): string {
+  return page
+    .replace(/<[^<>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** The beginning of a text in one line, without secrets. */
+function cleaned(text: string, secrets: readonly string[]): string {
+  const beginning = withoutSecrets(text.slice(0, LOOKED_AT), secrets);
+  return (text.length > LOOKED_AT ? beginning.slice(0, -CUT_EDGE) : beginning).replace(/\s+/g, " ").trim();
 }

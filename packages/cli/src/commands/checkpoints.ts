@@ -1,16 +1,15 @@
 import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { describeFidelity, isSummary, readableSummary } from "@bough/session-core/view";
+import { count, counted, describeFidelity, isSummary, readableSummary } from "@bough/session-core/view";
 import { CheckpointNotFoundError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
-import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeFiles } from "../session/compaction-text.js";
+import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { resolveEntry } from "../session/resolve-names.js";
 import { extraField, type ListedSummary, listSummaries, type Summaries, type SummaryEntry, toListedSummary } from "../session/summaries.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";

@@ -1,9 +1,9 @@
 import { type Change, loadCounter, type PreparedRequest } from "@bough/compaction";
 import { ContextMeter, tokenizerOf } from "@bough/compaction/internals";
 import type { EntryId, Session, SessionContext } from "@bough/session-core";
+import { count, counted } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
 import type { PresetName } from "../config/presets.js";
-import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { compactionSettings, withCompactor } from "../session/compactor.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";

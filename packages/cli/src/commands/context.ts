@@ -1,12 +1,11 @@
 import { type ContextMessage, type SessionContext, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
-import { summaryGist } from "@bough/session-core/view";
+import { count, counted, summaryGist } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { messageLines, roleName, textLines } from "../format/entry-lines.js";
-import { count, counted } from "../format/numbers.js";
 import { roughMessageTokens, roughTokens } from "../format/rough-tokens.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
+import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { resolveEntry } from "../session/resolve-names.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";

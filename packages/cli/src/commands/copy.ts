@@ -1,12 +1,10 @@
 import { type CopyOptions, type CopyProgress, copySessions, openStore, type SessionCopyResult, type Store } from "@bough/session-core";
+import { count, counted } from "@bough/session-core/view";
 import { CancelledError, NoStoreError, SessionsLeftError, UsageError } from "../errors.js";
-import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
+import { resolveSession, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { resolveSession } from "../session/resolve-names.js";
-import { shortSessionId } from "../session/short-ids.js";
 import { locateStore } from "../session/store-location.js";
-import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";

@@ -1,12 +1,10 @@
+import { counted } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { counted } from "../format/numbers.js";
 import { afterResults } from "../session/after-results.js";
 import { chooseSession } from "../session/choose-session.js";
+import { resolveEntry, resolveSession, sessionName, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
-import { resolveEntry, resolveSession } from "../session/resolve-names.js";
-import { shortSessionId } from "../session/short-ids.js";
-import { sessionName } from "../session/titles.js";
 import { styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 

@@ -11,16 +11,15 @@ import {
 } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { Session, Store } from "@bough/session-core";
-import type { PriceList } from "@bough/session-core/view";
+import { bytes, counted, type PriceList } from "@bough/session-core/view";
 import { OutputFailedError, UsageError } from "../errors.js";
-import { bytes, counted } from "../format/numbers.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
+import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
-import { resolveEntry } from "../session/resolve-names.js";
 import { measureNewFile, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";

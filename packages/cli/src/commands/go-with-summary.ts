@@ -7,7 +7,7 @@ import { textLines } from "../format/entry-lines.js";
 import { describeLeaf } from "../session/choose-session.js";
 import { describeMethod } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
-import { shortEntryId } from "../session/short-ids.js";
+import { shortEntryId } from "../session/names.js";
 import { summaryTitle } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";

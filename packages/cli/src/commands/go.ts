@@ -1,10 +1,9 @@
+import { counted } from "@bough/session-core/view";
 import { NothingToUndoError, UsageError } from "../errors.js";
-import { counted } from "../format/numbers.js";
 import { afterResults } from "../session/after-results.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
+import { resolveEntry, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { resolveEntry } from "../session/resolve-names.js";
-import { shortSessionId } from "../session/short-ids.js";
 import { fitLine, styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";

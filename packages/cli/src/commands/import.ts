@@ -9,19 +9,17 @@ import {
   syncSessions,
 } from "@bough/formats";
 import type { Store } from "@bough/session-core";
+import { count, counted } from "@bough/session-core/view";
 import { AgentsNotFoundError, CancelledError, ChoiceNeededError } from "../errors.js";
-import { count, counted } from "../format/numbers.js";
-import { quotePath } from "../format/quote-path.js";
+import { quotePath } from "../format/path.js";
 import { type Column, tableLines } from "../format/table.js";
 import { describeAgent, findAgents, sourceEnvironment } from "../session/known-agents.js";
+import { sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
-import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
-import { printHeld, printProblems, printSkipped, throwForProblems } from "./import-problems.js";
-import { indexImported } from "./index-imported.js";
+import { indexImported, printHeld, printProblems, printSkipped, throwForProblems } from "./imported.js";
 import { startProgress } from "./progress.js";
 
 interface ImportCommandOptions extends CommonOptions {

@@ -1,8 +1,8 @@
 import type { EntryId, Label, Session } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { chooseSession, describeEntry } from "../session/choose-session.js";
+import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { resolveEntry } from "../session/resolve-names.js";
 import { fitLine, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";

@@ -10,11 +10,11 @@ import {
   StoreNotFoundError,
   type Violation,
 } from "@bough/session-core";
+import { bytes, counted } from "@bough/session-core/view";
 import { CancelledError, NoStoreError, NotOnServerError, ViolationsError } from "../errors.js";
-import { bytes, counted } from "../format/numbers.js";
-import { quotePath } from "../format/quote-path.js";
+import { quotePath } from "../format/path.js";
+import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { resolveSession } from "../session/resolve-names.js";
 import { locateStore } from "../session/store-location.js";
 import { requireNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";

@@ -4,8 +4,7 @@ import { MCP_CLIENTS } from "../mcp/clients.js";
 import { locateStore, notePassword, openOptions } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import type { CommonOptions } from "./command.js";
-import { type Command, confirm, type Invocation } from "./command.js";
+import { type Command, type CommonOptions, confirm, type Invocation } from "./command.js";
 
 interface McpOptions extends CommonOptions {
   readonly install?: string;

@@ -1,14 +1,12 @@
 import { learnSecrets } from "@bough/formats";
 import { describeSecrets, type SecretPlace } from "@bough/formats/secrets";
 import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
-import { oneLine } from "@bough/session-core/view";
+import { count, counted, oneLine } from "@bough/session-core/view";
 import { CancelledError, SecretsFoundError } from "../errors.js";
-import { count, counted } from "../format/numbers.js";
 import { tableLines } from "../format/table.js";
+import { resolveSession, sessionTitle } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
-import { resolveSession } from "../session/resolve-names.js";
-import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";

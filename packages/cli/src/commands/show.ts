@@ -1,15 +1,12 @@
 import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
-import type { PriceList } from "@bough/session-core/view";
+import { bytes, counted, type PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
-import { bytes, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
+import { resolveEntry, sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
-import { resolveEntry } from "../session/resolve-names.js";
-import { shortEntryIds, shortSessionId } from "../session/short-ids.js";
-import { sessionTitle } from "../session/titles.js";
 import { fieldLine, fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";

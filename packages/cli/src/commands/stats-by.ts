@@ -1,10 +1,9 @@
 import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
-import { type Cost, isRecorded, type ReplyUsage, sumCosts, usageOf } from "@bough/session-core/view";
-import { count, counted } from "../format/numbers.js";
+import { type Cost, count, counted, isRecorded, type ReplyUsage, sumCosts, usageOf } from "@bough/session-core/view";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
+import { sessionTitle } from "../session/names.js";
 import { costJson, readPrices, usdOf } from "../session/prices.js";
-import { sessionTitle } from "../session/titles.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";

@@ -1,11 +1,10 @@
 import type { SessionId, Statistics, Store } from "@bough/session-core";
-import type { PriceList } from "@bough/session-core/view";
+import { bytes, count, counted, type PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { bytes, count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
+import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { costCell, costJson, readPrices, UsageByModel } from "../session/prices.js";
-import { resolveSession } from "../session/resolve-names.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";

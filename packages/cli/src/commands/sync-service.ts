@@ -7,7 +7,7 @@ import { findAgentFolders } from "@bough/formats";
 import { errorCode } from "@bough/session-core/engine";
 import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
-import { quotePath } from "../format/quote-path.js";
+import { quotePath } from "../format/path.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { locateStore, notePassword, type StoreLocation } from "../session/store-location.js";
 import { writeNewFile } from "../session/write-file.js";

@@ -1,20 +1,20 @@
 import { platform } from "node:os";
 import { findAgentFolders, type ImportedFileSession, SourceNotFoundError, type SyncedAgent, syncSessions } from "@bough/formats";
 import { type BoughError, type Store, StoreBusyError, StoreFullError } from "@bough/session-core";
+import { raceAbort } from "@bough/session-core/engine";
+import { counted } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
-import { counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { BEING_WRITTEN } from "../session/held-replies.js";
 import { sourceEnvironment } from "../session/known-agents.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
+import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { fitLine, styled } from "../terminal/line.js";
 import { safeJson } from "../terminal/safe.js";
-import { ChangedPaths, type Due } from "../watch/changed-paths.js";
 import { FolderWatcher } from "../watch/folder-watcher.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
 /** Options of `bough sync` that `--watch` uses. */
-export interface WatchOptions extends CommonOptions {
+interface WatchOptions extends CommonOptions {
   readonly agent?: readonly string[];
 }
 
@@ -185,5 +185,70 @@ class WatchRun {
   get #now(): string {
     const { io, options } = this.#invocation;
     return options.json === true ? new Date(io.now()).toISOString() : dateTime(io.now());
+  }
+}
+
+/** Time without a change after which a batch is returned, and maximum time that a change waits, in milliseconds. */
+const QUIET_MS = 200;
+const LONGEST_MS = 2000;
+
+/** With more paths than this, everything is synced: the check of an unchanged file is cheaper than a long list. */
+const MANY_PATHS = 1000;
+
+/** The scope of the next sync: these paths, or everything. */
+type Due = { readonly kind: "paths"; readonly paths: readonly string[] } | { readonly kind: "all" };
+
+/** Collects paths that changed, and returns them in batches, so that a file that is being written is not read at each write. */
+export class ChangedPaths {
+  readonly #paths = new Set<string>();
+  #isAll = false;
+  #firstAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #give: (() => void) | undefined;
+
+  /** Adds a path. A file beside a database (`-wal`) counts as the database. */
+  add(path: string): void {
+    if (this.#paths.size === 0) this.#firstAtMs = performance.now();
+    this.#paths.add(path.replace(/-(?:wal|shm|journal)$/, ""));
+    if (this.#paths.size > MANY_PATHS) this.#isAll = true;
+    this.#giveSoon();
+  }
+
+  /**
+   * Resolves to the next batch, or to everything when nothing came for `idleMs`.
+   *
+   * @throws the reason of `signal`.
+   */
+  async next(idleMs: number, signal: AbortSignal): Promise<Due> {
+    const idle = setTimeout(() => {
+      this.#isAll = true;
+      this.#give?.();
+    }, idleMs);
+    try {
+      const given = new Promise<void>((resolve) => {
+        this.#give = resolve;
+      });
+      if (this.#paths.size > 0) this.#giveSoon();
+      await raceAbort(given, signal);
+      return this.#take();
+    } finally {
+      this.#give = undefined;
+      clearTimeout(idle);
+      clearTimeout(this.#timer);
+    }
+  }
+
+  #giveSoon(): void {
+    clearTimeout(this.#timer);
+    if (this.#give === undefined) return;
+    const leftMs = Math.max(this.#firstAtMs + LONGEST_MS - performance.now(), 0);
+    this.#timer = setTimeout(this.#give, Math.min(QUIET_MS, leftMs));
+  }
+
+  #take(): Due {
+    const due: Due = this.#isAll ? { kind: "all" } : { kind: "paths", paths: [...this.#paths] };
+    this.#paths.clear();
+    this.#isAll = false;
+    return due;
   }
 }

@@ -1,7 +1,7 @@
 import { findAgentFolders, type ImportProgress, type SyncedAgent, type SyncReport, syncSessions } from "@bough/formats";
 import { openStore, type Store } from "@bough/session-core";
+import { count, counted } from "@bough/session-core/view";
 import { AgentsNotFoundError, CancelledError, NoStoreError, UsageError } from "../errors.js";
-import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
@@ -9,8 +9,7 @@ import type { StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
-import { printHeld, printProblems, throwForProblems } from "./import-problems.js";
-import { indexImported } from "./index-imported.js";
+import { indexImported, printHeld, printProblems, throwForProblems } from "./imported.js";
 import { startProgress } from "./progress.js";
 
 interface SyncCommandOptions extends CommonOptions {

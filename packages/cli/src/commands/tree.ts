@@ -1,13 +1,12 @@
 import type { OutlineRow } from "@bough/session-core";
+import { count, counted } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { type ChosenSession, chooseSession } from "../session/choose-session.js";
+import { sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
-import { shortSessionId } from "../session/short-ids.js";
-import { sessionTitle } from "../session/titles.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadWidthsFor, truncate } from "../terminal/width.js";

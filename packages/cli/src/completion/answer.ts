@@ -1,12 +1,16 @@
+import { openStore, type SessionRecord, type Store } from "@bough/session-core";
 import type { Command as Commander } from "commander";
 import type { Command } from "../commands/command.js";
 import { UsageError } from "../errors.js";
+import { findNewestHere } from "../session/choose-session.js";
+import { sessionTitle, shortSessionId } from "../session/names.js";
+import { readOutline } from "../session/paging.js";
+import { locateStore, openOptions } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
-import { type Completion, complete, namedStore } from "./candidates.js";
-import { quoteForBash, splitLine } from "./command-line.js";
+import { shortIds } from "../tree/print-tree.js";
+import { type Candidate, type Completion, complete, namedStore, type StoreNames } from "./candidates.js";
 import { FILES, SCRIPTS, SHELLS, type Shell } from "./scripts.js";
-import { storeNames } from "./store-names.js";
 
 /** `bough completion SHELL`: prints the script that completes words in a shell. */
 export const runCompletion: Command = async ({ out, args: [shell] }) => {
@@ -16,7 +20,7 @@ export const runCompletion: Command = async ({ out, args: [shell] }) => {
 };
 
 /** The request of a shell: the line up to the cursor (bash), or the words after `bough`; the last word is at the cursor. */
-export interface CompletionQuestion {
+interface CompletionQuestion {
   readonly shell: Shell;
   readonly line?: string | undefined;
   readonly words: readonly string[];
@@ -54,4 +58,144 @@ function describedLines(completion: Exclude<Completion, string>): string {
 
 function oneLine(text: string): string {
   return safe(text.replace(/[\t\r\n]+/g, " "));
+}
+
+/** The words of a command line up to the cursor. */
+interface TypedLine {
+  /** The finished words, without quotes. */
+  readonly before: readonly string[];
+  /** The word at the cursor without quotes, and as it was typed. */
+  readonly current: string;
+  readonly raw: string;
+  /** The quote that is still open at the cursor. */
+  readonly quote: "" | "'" | '"';
+}
+
+/**
+ * Splits a line as a shell does: quotes and backslashes join, white space separates. The last word is the one at the cursor; it is empty
+ * behind white space.
+ *
+ * @example
+ * splitLine("bough tree 'Tabs in").current; // "Tabs in"
+ */
+export function splitLine(line: string): TypedLine {
+  const words: string[] = [];
+  let [current, raw, quote]: [string, string, TypedLine["quote"]] = ["", "", ""];
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line.charAt(at);
+    if (quote === "" && /\s/.test(character)) {
+      if (raw !== "") words.push(current);
+      [current, raw] = ["", ""];
+      continue;
+    }
+    raw += character;
+    if (quote === "" && (character === "'" || character === '"')) quote = character;
+    else if (character === quote) quote = "";
+    else if (character === "\\" && quote !== "'" && at + 1 < line.length) {
+      at += 1;
+      raw += line.charAt(at);
+      current += line.charAt(at);
+    } else current += character;
+  }
+  return { before: words, current, raw, quote };
+}
+
+/** A text as one word for bash: inside the quote that is open at the cursor, or with backslashes. */
+export function quoteForBash(text: string, quote: TypedLine["quote"]): string {
+  switch (quote) {
+    case "'":
+      return text.replaceAll("'", "'\\''");
+    case '"':
+      return text.replace(/["\\$`]/g, "\\$&");
+    case "":
+      return text
+        .replace(/[^\w@~%+=:,./-]/gu, (character) => (character.charCodeAt(0) < 0x80 ? `\\${character}` : character))
+        .replace(/^~(?!\d)/, "\\~");
+  }
+}
+
+/** Sessions and entries that are offered. */
+const MOST = 200;
+
+/** Maximum number of sessions that are searched for names. */
+const SEARCHED = 5000;
+
+/** Maximum time that a key press waits for the store, in milliseconds. */
+const MOST_WAIT_MS = 1500;
+
+/** The names in the store that `--store` names, which is opened read-only for each question. */
+function storeNames(io: Io, given: string | undefined): StoreNames {
+  return {
+    sessions: (beginning) => withNames(io, given, (store) => sessionNames(store, beginning)),
+    entries: (session, beginning) => withNames(io, given, (store) => entryNames(store, io, session, beginning)),
+  };
+}
+
+async function withNames(
+  io: Io,
+  given: string | undefined,
+  work: (store: Store) => Promise<readonly Candidate[]>,
+): Promise<readonly Candidate[]> {
+  const location = await locateStore(io, given);
+  const store = await openStore({ ...openOptions(location), mode: "read-only", busyTimeoutMs: MOST_WAIT_MS });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Ids and titles, newest first. A title that several sessions have names none of them, so that their ids are offered. */
+async function sessionNames(store: Store, beginning: string): Promise<readonly Candidate[]> {
+  const { items } = await store.listSessions({ kind: "all", archived: "all", empty: true, limit: SEARCHED });
+  if (beginning === "")
+    return Promise.all(
+      items
+        .filter(isListed)
+        .slice(0, MOST)
+        .map((record) => idCandidate(store, record)),
+    );
+  const folded = beginning.toLowerCase();
+  const counts = new Map<string, number>();
+  for (const record of items) counts.set(sessionTitle(record), (counts.get(sessionTitle(record)) ?? 0) + 1);
+  const byId = items.filter(({ id }) => id.startsWith(beginning)).slice(0, MOST);
+  const byTitle = items.filter((record) => sessionTitle(record).toLowerCase().startsWith(folded) && !byId.includes(record)).slice(0, MOST);
+  const ids = await Promise.all(
+    [...byId, ...byTitle.filter((record) => counts.get(sessionTitle(record)) !== 1)].map((record) => idCandidate(store, record)),
+  );
+  const titles = byTitle.filter((record) => counts.get(sessionTitle(record)) === 1);
+  return [...ids, ...titles.map((record) => ({ value: sessionTitle(record), description: record.id }))];
+}
+
+function isListed({ kind, archivedAtMs, entryCount }: SessionRecord): boolean {
+  return kind === "conversation" && archivedAtMs === null && entryCount > 0;
+}
+
+async function idCandidate(store: Store, record: SessionRecord): Promise<Candidate> {
+  return { value: await shortSessionId(store, record.id, { fullIds: false }), description: sessionTitle(record) };
+}
+
+/** Labels, the names of leaves, and ids, newest first. */
+async function entryNames(store: Store, io: Io, name: string | undefined, beginning: string): Promise<readonly Candidate[]> {
+  const record = name === undefined ? await findNewestHere(store, io) : await store.resolveSession(name);
+  if (record === undefined) return [];
+  const session = await store.openSession(record.id);
+  const [outline, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
+  const previews = new Map(outline.map(({ id, preview }) => [id, preview]));
+  const shown = outline.filter(({ id, role }) => (beginning === "" ? role === "user" || role === "assistant" : id.startsWith(beginning)));
+  const newest = shown.slice(-MOST).reverse();
+  const short = shortIds(
+    newest.map(({ id }) => id),
+    outline,
+  );
+  const named = [
+    ...labels.map(({ label, entryId }) => ({ value: label, description: previews.get(entryId) ?? "" })),
+    { value: "@leaf", description: "where the session stands" },
+    { value: "@root", description: "the first entry" },
+    ...leaves.filter(({ name: leaf }) => leaf !== "main").map(({ name: leaf }) => ({ value: `@${leaf}`, description: "a leaf" })),
+  ];
+  return [
+    ...named.filter(({ value }) => value.toLowerCase().startsWith(beginning.toLowerCase())),
+    ...newest.map(({ id, preview }) => ({ value: short.get(id) ?? id, description: preview })),
+  ];
 }

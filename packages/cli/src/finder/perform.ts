@@ -2,8 +2,8 @@ import { BoughError, type SearchHit, type SearchRequest, type SessionId, type St
 import type { PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
+import { sessionTitle } from "../session/names.js";
 import { readPrices } from "../session/prices.js";
-import { sessionTitle } from "../session/titles.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";

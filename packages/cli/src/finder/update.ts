@@ -1,13 +1,11 @@
 import type { SearchHit } from "@bough/session-core";
-import { type GoesTo, goToPlace, placeCount, scrollByHalf, withLines } from "../preview/pane.js";
+import { clampScroll, type GoesTo, goToPlace, placeCount, scrollByHalf, withLines } from "../preview/pane.js";
 import { editField } from "../tui/field.js";
 import { actionOf, helpLines } from "../tui/key-table.js";
-import { type ListShape, pageFrom, scrollText, stepFrom, topOf, turnWheel } from "../tui/list.js";
+import { type ListShape, pageFrom, scrollText, stepFrom, topOf, turnWheel, WHEEL_ROWS } from "../tui/list.js";
 import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
-import { type FinderEvent, type FinderModel, type FinderRow, type FinderStep, type Found, ROLE_FILTERS } from "./model.js";
-import { panesOf } from "./panes.js";
-import { pointedAt } from "./update-mouse.js";
+import { type FinderEvent, type FinderModel, type FinderRow, type FinderStep, type Found, panesOf, ROLE_FILTERS } from "./model.js";
 
 /** The finder after an event. */
 export function update(model: FinderModel, event: TerminalEvent | FinderEvent): FinderStep {
@@ -200,3 +198,38 @@ const ACTIONS: Readonly<Record<FinderAction, Act>> = {
   help: (model) => withoutEffects({ ...model, help: 0 }),
   close: (model) => withoutEffects({ ...model, result: { kind: "closed" } }),
 };
+
+/** The lines above the list: heading and query. */
+const HEAD_ROWS = 2;
+
+/** The action of a mouse event: choose a row of the list, scroll the list, or scroll the preview. */
+type Pointed =
+  | { readonly kind: "row"; readonly row: number; readonly isOpened: boolean }
+  | { readonly kind: "list"; readonly direction: 1 | -1 }
+  | { readonly kind: "preview"; readonly model: FinderModel };
+
+/** Returns the action of a mouse event at the position of the pointer; undefined: none. */
+function pointedAt(model: FinderModel, event: MouseEvent): Pointed | undefined {
+  if (event.action !== "press") {
+    const direction = event.action === "wheelUp" ? -1 : 1;
+    return isOverPreview(model, event) ? { kind: "preview", model: scrolled(model, direction) } : { kind: "list", direction };
+  }
+  const line = event.row - HEAD_ROWS;
+  if (line < 0 || line >= panesOf(model).list.rows || isOverPreview(model, event)) return undefined;
+  const row = model.top + line;
+  return model.rows[row]?.kind === "hit" ? { kind: "row", row, isOpened: event.isDouble === true } : undefined;
+}
+
+function isOverPreview(model: FinderModel, { column, row }: MouseEvent): boolean {
+  const { list, preview } = panesOf(model);
+  if (preview === undefined || row < HEAD_ROWS) return false;
+  return preview.place === "beside" ? column >= list.columns : row - HEAD_ROWS >= list.rows;
+}
+
+function scrolled(model: FinderModel, by: 1 | -1): FinderModel {
+  const { preview } = model;
+  return {
+    ...model,
+    preview: { ...preview, scroll: clampScroll(preview, panesOf(model).preview?.rows ?? 1, preview.scroll + by * WHEEL_ROWS) },
+  };
+}

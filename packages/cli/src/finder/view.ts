@@ -1,6 +1,6 @@
 import type { SearchHit } from "@bough/session-core";
 import { describeCopies } from "@bough/session-core/engine";
-import { count, counted } from "../format/numbers.js";
+import { count, counted } from "@bough/session-core/view";
 import { age } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { markLine } from "../preview/marks.js";
@@ -12,8 +12,7 @@ import { visibleField } from "../tui/field.js";
 import { helpLines, keyName } from "../tui/key-table.js";
 import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
-import type { FinderModel, FinderRow } from "./model.js";
-import { panesOf } from "./panes.js";
+import { type FinderModel, type FinderRow, panesOf } from "./model.js";
 
 const FIELD_SIGN = "/ ";
 

@@ -1,6 +1,7 @@
 import type { ContextMessage, Entry } from "@bough/session-core";
 import {
   type AttachmentPart,
+  bytes,
   type CallPart,
   type NotePart,
   type PriceList,
@@ -10,9 +11,8 @@ import {
   viewEntry,
 } from "@bough/session-core/view";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
-import { toPrintedJson } from "../terminal/printed-json.js";
+import { toPrintedJson } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
-import { bytes } from "./numbers.js";
 
 /** The kind of an entry, as shown on screen. */
 export function entryKind(entry: Entry): string {

@@ -1,6 +1,6 @@
 import { fitLine, type Line, lineWidth, type Span, styled, textOfLine } from "../terminal/line.js";
 import { loadWidthsFor } from "../terminal/width.js";
-import { pathEnd } from "./directory.js";
+import { pathEnd } from "./path.js";
 
 /** A column of a table. */
 export interface Column {

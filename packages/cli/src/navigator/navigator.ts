@@ -1,6 +1,6 @@
 import type { EntryId, SessionRecord } from "@bough/session-core";
 import { EMPTY_PANE } from "../preview/pane.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { TreeFilter } from "../tree/filter-names.js";

@@ -1,25 +1,27 @@
 import { platform } from "node:os";
 import { resolve } from "node:path";
+import type { NavigationResult } from "@bough/compaction";
 import { exportMarkdown } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
-import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
-import { type PriceList, previewOf, type ViewPart, viewEntry } from "@bough/session-core/view";
+import { BoughError, type Entry, type EntryId, InvalidQueryError, type SessionRecord } from "@bough/session-core";
+import { ENTRY_TYPES, type PriceList, previewOf, type ViewPart, viewEntry } from "@bough/session-core/view";
 import { entryLines } from "../format/entry-lines.js";
-import { failureNotice } from "../format/error-text.js";
+import { errorLine, failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { type ComparedMark, comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
+import { afterResults } from "../session/after-results.js";
+import { describeCompaction } from "../session/compaction-text.js";
+import { sessionTitle } from "../session/names.js";
 import { listChildren } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
-import { sessionTitle } from "../session/titles.js";
+import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import { writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
-import { CancellableWork } from "./cancellable-work.js";
-import { IncrementalSearch } from "./incremental-search.js";
-import type { NavigatorDispatch, NavigatorEffect, NavigatorEvent, NavigatorWorld, Subagent } from "./model.js";
+import type { NavigatorDispatch, NavigatorEffect, NavigatorEvent, NavigatorResult, NavigatorWorld, Subagent } from "./model.js";
 import { SessionWatcher } from "./session-watcher.js";
 
 type EffectOf<Kind extends NavigatorEffect["kind"]> = Extract<NavigatorEffect, { kind: Kind }>;
@@ -217,4 +219,133 @@ function textsOf(part: ViewPart): readonly string[] {
 function callIdsOf(entry: Entry): readonly string[] {
   if (entry.type !== "message" || entry.message.role !== "assistant") return [];
   return entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+}
+
+/** Hits of the first page and of the following ones: the first page has to arrive fast. */
+const FIRST_PAGE = 100;
+const NEXT_PAGE = 500;
+
+const MAX_HITS = 5000;
+
+/** Entries only, no title. A screen is read by the person whose entries these are, so it has the private ones too. */
+const REQUEST = { relax: true, types: ENTRY_TYPES, includePrivate: true } as const;
+
+interface Query {
+  readonly query: string;
+  readonly queryId: number;
+}
+
+/** Searches the session while the user types. A newer query cancels the running one after its current page. */
+class IncrementalSearch {
+  readonly #world: NavigatorWorld;
+  readonly #dispatch: NavigatorDispatch;
+  readonly #queries = new NewestOnly<Query>((query, isWanted) => this.#search(query, isWanted));
+
+  constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
+    this.#world = world;
+    this.#dispatch = dispatch;
+  }
+
+  /** Runs a query; dispatches its hits in pages. */
+  start(query: string, queryId: number): void {
+    this.#queries.start({ query, queryId });
+  }
+
+  /** Cancels the query. */
+  end(): void {
+    this.#queries.end();
+  }
+
+  async #search({ query, queryId }: Query, isWanted: () => boolean): Promise<void> {
+    try {
+      const words = unfinishedQuery(query);
+      let cursor: string | undefined;
+      for (let found = 0; found < MAX_HITS && isWanted(); ) {
+        const limit = found === 0 ? FIRST_PAGE : NEXT_PAGE;
+        const page = await this.#world.session.search({ ...REQUEST, query: words, limit, cursor });
+        const hits = page.hits.flatMap(({ entryId, snippet, matches }) => (entryId === null ? [] : [{ entryId, snippet, matches }]));
+        const { total, matched } = page;
+        this.#dispatch({ kind: "hits", queryId, hits, total, isMore: found > 0, words: { query: words, matched } });
+        found += page.hits.length;
+        if (page.next === null || page.hits.length === 0) return;
+        cursor = page.next;
+        // Pending keys are handled between two pages.
+        await new Promise(setImmediate);
+      }
+    } catch (error) {
+      if (!(error instanceof BoughError)) throw error;
+      const problem = error instanceof InvalidQueryError ? firstSentence(errorLine(error)) : errorLine(error);
+      this.#dispatch({ kind: "badQuery", queryId, problem });
+    }
+  }
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.!](?=\s|$)/.exec(text)?.[0] ?? text;
+}
+
+const SECOND_MS = 1000;
+
+/** Moves and compactions, which take time and can be cancelled. One runs at a time. */
+class CancellableWork {
+  readonly #world: NavigatorWorld;
+  readonly #dispatch: NavigatorDispatch;
+  #running: AbortController | undefined;
+
+  constructor(world: NavigatorWorld, dispatch: NavigatorDispatch) {
+    this.#world = world;
+    this.#dispatch = dispatch;
+  }
+
+  /** Cancels the running work. The work dispatches its end. */
+  cancel(): void {
+    this.#running?.abort();
+  }
+
+  /** Moves the leaf to an entry. */
+  async move(entryId: EntryId, summarize: boolean, focus: string | null): Promise<void> {
+    await this.#run(async (signal) => {
+      const { id } = await afterResults(this.#world.session, entryId);
+      const result = await (await this.#world.compactor()).navigate(id, { summarize, instructions: focus ?? undefined, signal });
+      const outcome = moveOutcome(result);
+      if (typeof outcome === "string") this.#dispatch({ kind: "workEnded", text: outcome, isError: result.kind === "failed" });
+      else this.#dispatch({ kind: "finished", result: outcome });
+    });
+  }
+
+  /** Compacts the entries before an entry. */
+  async compact(entryId: EntryId): Promise<void> {
+    await this.#run(async (signal) => {
+      const result = await (await this.#world.compactor()).compact({ keepFrom: entryId, signal });
+      this.#dispatch({ kind: "workEnded", text: describeCompaction(result, "bough compact --undo"), isError: result.kind === "failed" });
+    });
+  }
+
+  async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    this.#running = controller;
+    const tick = () => this.#dispatch({ kind: "tick", nowMs: this.#world.io.now() });
+    const timer = setInterval(tick, SECOND_MS);
+    tick();
+    try {
+      await work(controller.signal);
+    } finally {
+      clearInterval(timer);
+      this.#running = undefined;
+    }
+  }
+}
+
+/** The result that closes the navigator, or the notice to show instead. */
+function moveOutcome(result: NavigationResult): NavigatorResult | string {
+  switch (result.kind) {
+    case "moved":
+      return { kind: "moved", leafId: result.leafId, text: result.text, summaryEntryId: result.summaryEntryId };
+    case "already-there":
+      return { kind: "moved", leafId: result.leafId, text: result.text, summaryEntryId: null };
+    case "cancelled":
+      return "Cancelled. The session did not move.";
+    case "failed":
+      return `No summary was written, and the session did not move: ${errorLine(result.error)}`;
+  }
 }

@@ -1,9 +1,8 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
 import { errorLine } from "../format/error-text.js";
-import { HeldReplies } from "../session/held-replies.js";
 import { readOutline } from "../session/paging.js";
-import { watchStore } from "../session/store-watcher.js";
+import { HeldReplies, watchStore } from "../session/store-watcher.js";
 import { loadWidthsFor } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorDispatch, NavigatorTree, NavigatorWorld } from "./model.js";

@@ -1,12 +1,28 @@
+import type { EntryId } from "@bough/session-core";
+import { clampScroll } from "../preview/pane.js";
+import { leafRow } from "../tree/shown-rows.js";
+import type { VisibleRow } from "../tree/visible-row.js";
 import { actionOf } from "../tui/key-table.js";
+import { turnWheel, WHEEL_ROWS } from "../tui/list.js";
 import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
-import type { NavigatorEvent, NavigatorModel, NavigatorStep } from "./model.js";
-import { rebuildLayouts, showSelection } from "./selection.js";
+import type { NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Reading } from "./model.js";
+import { panesOf } from "./panes.js";
+import {
+  listOf,
+  rebuildLayouts,
+  refreshLayoutAt,
+  refreshLayoutInPlace,
+  selectedId,
+  selectedPosition,
+  selectPosition,
+  selectRow,
+  showSelection,
+  visibleCount,
+} from "./selection.js";
 import { updateDialog } from "./update-dialog.js";
 import { performAction } from "./update-list.js";
-import { updateByMouse } from "./update-mouse.js";
-import { openTree, showProgress, updateWhileReading } from "./update-reading.js";
 import { addHits, showPreview, showQueryProblem, startGivenSearch, updateSearchField } from "./update-search.js";
+import { foldSignColumn } from "./view-rows.js";
 
 /** The navigator after an event. Pure, except that new rows are appended to the tree's index. */
 export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEvent): NavigatorStep {
@@ -112,4 +128,115 @@ function mergeChanges(model: NavigatorModel, event: Extract<NavigatorEvent, { ki
   // The preview shows labels and branches too: width 0 requests it again.
   const preview = { ...model.preview, width: 0 };
   return rebuildLayouts({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId, isHeld: event.isHeld } });
+}
+
+type InputEvent = Extract<TerminalEvent, { kind: "key" | "paste" }>;
+
+/**
+ * Shows a tree, the selected entry on its line of the screen. Without a selected entry it selects the leaf, or the last row if the
+ * leaf is before the first entry. `reading`: the tree has only the end of the leaf's path.
+ */
+function openTree(model: NavigatorModel, tree: NavigatorTree, reading: Reading | null): NavigatorStep {
+  if (reading === null && model.opensAt !== null) return openAt({ ...model, tree, layouts: new Map() }, tree, model.opensAt);
+  const leaf =
+    tree.leafId === null ? tree.index.size - 1 : leafRow(tree.index, tree.leafId, { filter: model.filter, labeled: tree.labels });
+  const before = selectedId(model);
+  const selected = before === undefined ? leaf : tree.index.indexOf(before);
+  const line = before === undefined ? undefined : selectedPosition(model) - model.top;
+  // The preview shows labels and branches too: width 0 requests it again.
+  const preview = { ...model.preview, width: 0 };
+  return refreshLayoutInPlace({ ...model, tree, reading, selected, preview, layouts: new Map() }, line);
+}
+
+/** Selects an entry in a tree that was read. If the filter hides it, all entries are shown, unless hits of a search follow. */
+function openAt(model: NavigatorModel, tree: NavigatorTree, entryId: EntryId): NavigatorStep {
+  const row = tree.index.indexOf(entryId);
+  const isFound = model.search === null;
+  const opened = refreshLayoutAt({ ...model, reading: null, opensAt: isFound ? null : entryId }, row);
+  if (row < 0 || !isFound || opened.model.selected === row) return opened;
+  return refreshLayoutAt({ ...opened.model, filter: "all" }, row);
+}
+
+/** Shows how many rows were read. */
+function showProgress(model: NavigatorModel, done: number): NavigatorStep {
+  return withoutEffects(model.reading === null ? model : { ...model, reading: { ...model.reading, done } });
+}
+
+/**
+ * Input while the tree has only the end of the leaf's path: the keys that close work, and moves within that part. All other input,
+ * and what follows it, is held until the rest is there: in a part of the tree it would do something else.
+ */
+function updateWhileReading(model: NavigatorModel, reading: Reading, event: InputEvent): NavigatorStep {
+  const action = event.kind === "key" ? actionOf(model.keys, event.key) : undefined;
+  if (action === "close") return withoutEffects({ ...model, result: { kind: "closed" } });
+  const page = Math.max(panesOf(model).list.rows - 1, 1);
+  const rows = { up: -1, down: 1, pageUp: -page, pageDown: page }[String(action)];
+  const position = selectedPosition(model) + (rows ?? 0);
+  // A move past the ends of the part leads to rows that are not there yet.
+  if (rows === undefined || position < 0 || position >= visibleCount(model) || reading.held.length > 0)
+    return withoutEffects({ ...model, reading: { ...reading, held: [...reading.held, event] } });
+  return selectPosition(model, position);
+}
+
+/** The result of a mouse event: the next step, and whether a row was opened. */
+interface Clicked {
+  readonly step: NavigatorStep;
+  /** A double click on a row: as Enter. */
+  readonly isOpened: boolean;
+}
+
+/** The navigator after a step of the wheel, or a press of the left button. undefined: there is nothing under the pointer. */
+function updateByMouse(model: NavigatorModel, event: MouseEvent): Clicked | undefined {
+  if (event.action === "press") return press(model, event);
+  const direction = event.action === "wheelUp" ? -1 : 1;
+  const step = isOverPreview(model, event) ? scrollPreview(model, direction) : scrollList(model, direction);
+  return { step, isOpened: false };
+}
+
+function isOverPreview(model: NavigatorModel, { column, row }: MouseEvent): boolean {
+  const { head, list, preview } = panesOf(model);
+  switch (preview?.place) {
+    case "over":
+      return true;
+    case "below":
+      return row - head >= list.rows;
+    case "beside":
+      return column >= list.columns;
+    case undefined:
+      return false;
+  }
+}
+
+function scrollPreview(model: NavigatorModel, direction: 1 | -1): NavigatorStep {
+  const { preview } = model;
+  const scroll = clampScroll(preview, panesOf(model).preview?.rows ?? 0, preview.scroll + direction * WHEEL_ROWS);
+  return withoutEffects({ ...model, preview: { ...preview, scroll } });
+}
+
+/** Scrolls the list. The selection stays on its row as long as that is on the screen. */
+function scrollList(model: NavigatorModel, direction: 1 | -1): NavigatorStep {
+  const { selected, top } = turnWheel(listOf(model), { selected: selectedPosition(model), top: model.top }, direction);
+  return selectPosition({ ...model, top }, selected);
+}
+
+function press(model: NavigatorModel, event: MouseEvent): Clicked | undefined {
+  const { layout, tree, folds, top } = model;
+  const { head, list } = panesOf(model);
+  const line = event.row - head;
+  if (layout === undefined || tree === undefined || line < 0 || line >= list.rows || isOverPreview(model, event)) return undefined;
+  const [row] = layout.window(top + line, 1, folds);
+  if (row === undefined) return undefined;
+  // Also the second one of two quick presses, which folds what the first one unfolded.
+  if (isFoldSign(model, row, event.column)) return { step: toggle(model, row), isOpened: false };
+  return { step: selectPosition(model, row.position), isOpened: event.isDouble === true };
+}
+
+function isFoldSign(model: NavigatorModel, row: VisibleRow, column: number): boolean {
+  const at = foldSignColumn(model, row, panesOf(model).list.columns);
+  return row.fold !== "none" && column >= at && column < at + 2;
+}
+
+function toggle(model: NavigatorModel, { at }: VisibleRow): NavigatorStep {
+  const step = model.layout?.toggle(at, model.folds);
+  return step === undefined ? withoutEffects(model) : selectRow({ ...model, folds: step.folds }, step.at);
 }

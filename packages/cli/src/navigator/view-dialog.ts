@@ -1,6 +1,6 @@
-import { counted } from "../format/numbers.js";
+import { counted } from "@bough/session-core/view";
 import { wrapLine } from "../format/wrap.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 import { visibleField } from "../tui/field.js";

@@ -1,6 +1,6 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
 import { createQueryFinder, type QueryFinder } from "@bough/session-core/engine";
-import { count, counted } from "../format/numbers.js";
+import { count, counted } from "@bough/session-core/view";
 import { age, dateTime } from "../format/time.js";
 import { findMarks, markLine } from "../preview/marks.js";
 import { snippetFromMatch } from "../preview/snippet.js";
@@ -8,9 +8,8 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled, textOfLine } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
-import { gutterText, LEVEL_WIDTH } from "../tree/gutter.js";
 import { branchCount, groupText, leafNames, rowText } from "../tree/row-text.js";
-import type { VisibleRow } from "../tree/visible-row.js";
+import { gutterText, LEVEL_WIDTH, type VisibleRow } from "../tree/visible-row.js";
 import type { FrameLine } from "../tui/screen.js";
 import type { HitSnippet, NavigatorModel, NavigatorTree, Search, Subagent } from "./model.js";
 

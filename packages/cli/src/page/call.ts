@@ -1,6 +1,5 @@
-import type { CallInput, CallPart, CodePart, EntryView, ResultPart, Todo } from "@bough/session-core/view";
-import { count } from "../format/numbers.js";
-import { toPrintedJson } from "../terminal/printed-json.js";
+import { type CallInput, type CallPart, type CodePart, count, type EntryView, type ResultPart, type Todo } from "@bough/session-core/view";
+import { toPrintedJson } from "../terminal/printer.js";
 import { changeHtml, countLines, outputBlock, patchHtml } from "./code.js";
 import { attachmentHtml, type ShownParts } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";

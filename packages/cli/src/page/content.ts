@@ -1,5 +1,4 @@
-import type { AttachmentPart, EntryView, ViewPart } from "@bough/session-core/view";
-import { bytes, counted } from "../format/numbers.js";
+import { type AttachmentPart, bytes, counted, type EntryView, type ViewPart } from "@bough/session-core/view";
 import { type Html, html, NOTHING } from "./html.js";
 import { type HeadingLevel, renderMarkdown } from "./markdown.js";
 

@@ -1,6 +1,16 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import { type Cost, costLine, groupSteps, isPrivate, PriceList, previewOf, type Step, sumCosts, viewStep } from "@bough/session-core/view";
-import { counted } from "../format/numbers.js";
+import {
+  type Cost,
+  costLine,
+  counted,
+  groupSteps,
+  isPrivate,
+  PriceList,
+  previewOf,
+  type Step,
+  sumCosts,
+  viewStep,
+} from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";

@@ -1,6 +1,5 @@
 import type { EntryId } from "@bough/session-core";
-import type { EntryView, NotePart, SummaryPart, ViewKind, ViewPart } from "@bough/session-core/view";
-import { count } from "../format/numbers.js";
+import { count, type EntryView, type NotePart, type SummaryPart, type ViewKind, type ViewPart } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { callHtml, codeHtml, commandHtml, jsonHtml, resultHtml, textOutput } from "./call.js";
 import { outputBlock } from "./code.js";

@@ -1,5 +1,4 @@
-import { previewOf, type Step } from "@bough/session-core/view";
-import { counted } from "../format/numbers.js";
+import { counted, previewOf, type Step } from "@bough/session-core/view";
 import type { BranchLine, Segment } from "./branches.js";
 import { entryLink } from "./content.js";
 import { type Html, html, NOTHING } from "./html.js";

@@ -11,10 +11,9 @@ import {
   textOf,
 } from "@bough/session-core";
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
-import { HeldReplies } from "../session/held-replies.js";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
-import { watchStore } from "../session/store-watcher.js";
+import { HeldReplies, watchStore } from "../session/store-watcher.js";
 import { NewestOnly } from "../session/typed-search.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";

@@ -1,5 +1,5 @@
-import { count, counted } from "../format/numbers.js";
-import { sessionTitle } from "../session/titles.js";
+import { count, counted } from "@bough/session-core/view";
+import { sessionTitle } from "../session/names.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";

@@ -1,4 +1,4 @@
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
 import { editField, newField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { pageFrom, scrollText, stepFrom } from "../tui/list.js";

@@ -1,6 +1,6 @@
 import type { SessionId } from "@bough/session-core";
-import { counted } from "../format/numbers.js";
-import { sessionTitle } from "../session/titles.js";
+import { counted } from "@bough/session-core/view";
+import { sessionTitle } from "../session/names.js";
 import { actionOf } from "../tui/key-table.js";
 import { turnWheel, visibleItems } from "../tui/list.js";
 import type { MouseEvent, TerminalEvent } from "../tui/screen.js";

@@ -1,9 +1,9 @@
 import type { SessionRecord } from "@bough/session-core";
-import { pathEnd, shortDirectory } from "../format/directory.js";
-import { bytes, count } from "../format/numbers.js";
+import { bytes, count } from "@bough/session-core/view";
+import { pathEnd, shortDirectory } from "../format/path.js";
 import { age } from "../format/time.js";
-import { BEING_WRITTEN } from "../session/held-replies.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
+import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
 import { visibleItems } from "../tui/list.js";

@@ -1,5 +1,5 @@
-import { shortDirectory } from "../format/directory.js";
-import { count } from "../format/numbers.js";
+import { count } from "@bough/session-core/view";
+import { shortDirectory } from "../format/path.js";
 import { wrapLine } from "../format/wrap.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";

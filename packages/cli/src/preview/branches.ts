@@ -1,5 +1,5 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
-import { count, counted } from "../format/numbers.js";
+import { count, counted } from "@bough/session-core/view";
 import { forceWidth, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";

@@ -1,6 +1,5 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
-import { isSummary } from "@bough/session-core/view";
-import { counted } from "../format/numbers.js";
+import { counted, isSummary } from "@bough/session-core/view";
 import { forceWidth, prefixLines, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";

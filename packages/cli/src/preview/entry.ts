@@ -1,7 +1,6 @@
 import type { Entry, SearchMatch, SessionId } from "@bough/session-core";
 import { createQueryFinder } from "@bough/session-core/engine";
-import { type EntryView, type PriceList, viewEntry } from "@bough/session-core/view";
-import { count } from "../format/numbers.js";
+import { count, type EntryView, type PriceList, viewEntry } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { forceWidth, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";

@@ -1,24 +1,23 @@
-import type {
-  AttachmentPart,
-  CallInput,
-  CallPart,
-  NotePart,
-  TextEdit,
-  TextPart,
-  ThinkingPart,
-  Todo,
-  ViewPart,
+import {
+  type AttachmentPart,
+  type CallInput,
+  type CallPart,
+  type NotePart,
+  shareLine,
+  type TextEdit,
+  type TextPart,
+  type ThinkingPart,
+  type Todo,
+  type ViewPart,
 } from "@bough/session-core/view";
-import { shareLine } from "@bough/session-core/view";
 import { attachmentName } from "../format/entry-lines.js";
 import { breakText, wrapLine, wrapText } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
-import { toPrintedJson } from "../terminal/printed-json.js";
+import { toPrintedJson } from "../terminal/printer.js";
 import { displayWidth } from "../terminal/width.js";
-import { diffLines } from "./diff.js";
+import { diffLines, patchLines, patchParts } from "./diff.js";
 import { markdownLines } from "./markdown.js";
-import { patchLines, patchParts } from "./patch-text.js";
 import { fieldLines, type TextBudget } from "./text-budget.js";
 
 /** Draws parts in order, with an empty line between two; the output of a command and notes follow what they belong to. */

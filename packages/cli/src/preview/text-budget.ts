@@ -1,4 +1,4 @@
-import { count } from "../format/numbers.js";
+import { count } from "@bough/session-core/view";
 import { wrapLine } from "../format/wrap.js";
 import { type Line, type Style, styled } from "../terminal/line.js";
 

@@ -1,4 +1,4 @@
-import { snapToGrapheme } from "../terminal/offsets.js";
+import { snapToGrapheme } from "../terminal/graphemes.js";
 import type { Editor } from "./editor.js";
 
 /** A completion of the typed text. */

@@ -1,5 +1,4 @@
-import { graphemesOf } from "../terminal/graphemes.js";
-import { graphemeBefore, lineEnd } from "../terminal/offsets.js";
+import { graphemeBefore, graphemesOf, lineEnd } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
 

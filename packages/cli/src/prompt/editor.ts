@@ -1,4 +1,4 @@
-import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "../terminal/offsets.js";
+import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "../terminal/graphemes.js";
 import { EDIT_ALIASES } from "../tui/field.js";
 import type { TerminalEvent } from "../tui/screen.js";
 import { columnAt, lastOffset, offsetAt, rowIndexAt, wrapToRows } from "./editor-rows.js";

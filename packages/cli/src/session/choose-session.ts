@@ -5,10 +5,8 @@ import { entryKind } from "../format/entry-lines.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { resolveSession, sessionName, shortEntryId } from "./names.js";
 import { findPlace, type Place, placeFilters } from "./place.js";
-import { resolveSession } from "./resolve-names.js";
-import { shortEntryId } from "./short-ids.js";
-import { sessionName } from "./titles.js";
 
 /** An open session and its record. */
 export interface ChosenSession {

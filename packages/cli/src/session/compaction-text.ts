@@ -1,7 +1,7 @@
 import type { CompactionDone, CompactionResult } from "@bough/compaction";
 import type { FileLists } from "@bough/session-core";
+import { count } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
-import { count } from "../format/numbers.js";
 import type { SummaryModel } from "./summary-model.js";
 
 /** Describes the outcome of a compaction in one line. `undo` is the command that undoes it. */

@@ -6,9 +6,9 @@ import {
   type SettingsInput,
   type SettingsSource,
 } from "@bough/compaction";
+import { count } from "@bough/session-core/view";
 import type { PresetName } from "../config/presets.js";
 import type { Config } from "../config/schema.js";
-import { count } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
 import { findAgentFolders, type SourceEnvironment } from "@bough/formats";
-import { counted } from "../format/numbers.js";
+import { counted } from "@bough/session-core/view";
 import type { Io } from "../terminal/io.js";
 
 /** A folder with sessions of an agent on this machine. */

@@ -27,3 +27,47 @@ export function watchStore(store: Store, onChange: () => Promise<void>, sessionI
     end();
   };
 }
+
+/** The longest wait before the store is asked again, in milliseconds. A timer cannot wait for longer than 24 days. */
+const MOST_MS = 3_600_000;
+
+/**
+ * The sessions whose last reply their program is still writing: the last sync left it out, so the store does not have it yet. After the
+ * time that the sync noted, nothing is known about a session until the next sync, and it is no longer one of them.
+ */
+export class HeldReplies {
+  readonly #store: Store;
+  readonly #now: () => number;
+  #onPassed: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Calls `onPassed` when the first time of those that were read last has passed. It must not throw. */
+  start(onPassed: () => void): void {
+    this.#onPassed = onPassed;
+  }
+
+  async read(): Promise<ReadonlySet<SessionId>> {
+    const nowMs = this.#now();
+    const held = await this.#store.sources.heldSessions(nowMs);
+    clearTimeout(this.#timer);
+    if (held.length > 0 && this.#onPassed !== undefined) {
+      const first = held.reduce((least, { untilMs }) => Math.min(least, untilMs - nowMs), MOST_MS);
+      this.#timer = setTimeout(this.#onPassed, first + 1);
+      this.#timer.unref();
+    }
+    return new Set(held.map(({ sessionId }) => sessionId));
+  }
+
+  end(): void {
+    this.#onPassed = undefined;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** How all commands and screens name it. */
+export const BEING_WRITTEN = "being written";

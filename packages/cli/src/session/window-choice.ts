@@ -1,6 +1,6 @@
 import { findContextWindow } from "@bough/compaction/internals";
 import type { Session } from "@bough/session-core";
-import { count } from "../format/numbers.js";
+import { count } from "@bough/session-core/view";
 
 /** The context window of a model that is not in the table, in tokens. */
 export const DEFAULT_WINDOW = 200_000;

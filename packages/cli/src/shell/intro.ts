@@ -1,7 +1,7 @@
 import type { Entry, Session } from "@bough/session-core";
 import { CONVERSATION_TYPES } from "@bough/session-core/view";
 import { wrapLine } from "../format/wrap.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";

@@ -1,7 +1,6 @@
 import { type Entry, type EntryId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
 import { SerialQueue } from "@bough/session-core/engine";
-import type { HeldReplies } from "../session/held-replies.js";
-import { watchStore } from "../session/store-watcher.js";
+import { type HeldReplies, watchStore } from "../session/store-watcher.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";

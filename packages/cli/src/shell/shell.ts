@@ -1,5 +1,5 @@
 import { createEditor } from "../prompt/editor.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { rebindKeys } from "../tui/key-table.js";

@@ -1,10 +1,9 @@
 import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
-import { type Cost, costText, isSummary, type PriceList } from "@bough/session-core/view";
+import { type Cost, costText, counted, isSummary, type PriceList } from "@bough/session-core/view";
 import type { ChatModel } from "../agent/chat-model.js";
-import { counted } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
-import { BEING_WRITTEN } from "../session/held-replies.js";
-import { sessionTitle } from "../session/titles.js";
+import { sessionTitle } from "../session/names.js";
+import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";

@@ -1,6 +1,7 @@
 import type { Entry } from "@bough/session-core";
 import {
   type CallPart,
+  counted,
   type EntryView,
   type NotePart,
   shareLine,
@@ -10,7 +11,6 @@ import {
   viewEntry,
 } from "@bough/session-core/view";
 import { attachmentName, partLines } from "../format/entry-lines.js";
-import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { markdownLines } from "../preview/markdown.js";
 import type { Glyphs } from "../terminal/glyphs.js";

@@ -1,4 +1,4 @@
-import { counted } from "../format/numbers.js";
+import { counted } from "@bough/session-core/view";
 import { wrapLine } from "../format/wrap.js";
 import { editorView } from "../prompt/editor-view.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";

@@ -1,8 +1,8 @@
+import { Buffer } from "node:buffer";
 import { type Glyphs, glyphsFor } from "./glyphs.js";
 import type { Io } from "./io.js";
 import { type Line, paintLine } from "./line.js";
 import { Pager, type ReadPagerSetting } from "./pager.js";
-import { toPrintedJson } from "./printed-json.js";
 import { safeJson } from "./safe.js";
 
 /** Size from which `pump` writes the buffer, in UTF-16 code units. */
@@ -96,4 +96,13 @@ export class Printer {
     await this.flush();
     await this.#io.stderr.write(text);
   }
+}
+
+/** A value as indented JSON; bytes in the data of a host as in a session file, by their base64: { "$bough.bytes": "AAEC" }. */
+export function toPrintedJson(value: unknown): string | undefined {
+  return JSON.stringify(value, (_name, member: unknown) => (member instanceof Uint8Array ? toNamedBase64(member) : member), 2);
+}
+
+function toNamedBase64(bytes: Uint8Array): object {
+  return { "$bough.bytes": Buffer.from(bytes).toString("base64") };
 }

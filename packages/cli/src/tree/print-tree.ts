@@ -1,16 +1,14 @@
 import type { EntryId, Label, LeafRecord, OutlineRow } from "@bough/session-core";
-import { isSummary, isTyped, pairStart } from "@bough/session-core/view";
-import { counted } from "../format/numbers.js";
+import { counted, isSummary, isTyped, pairStart } from "@bough/session-core/view";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, lineWidth, styled } from "../terminal/line.js";
 import { displayWidth, padEnd } from "../terminal/width.js";
 import type { TreeFilter } from "./filter-names.js";
 import { Folds } from "./folds.js";
-import { type GutterPlace, gutterText, LEVEL_WIDTH } from "./gutter.js";
 import { Layout } from "./layout.js";
 import { branchCount, groupText, leafNames, rowText } from "./row-text.js";
 import { TreeIndex } from "./tree-index.js";
-import type { VisibleRow } from "./visible-row.js";
+import { type GutterPlace, gutterText, LEVEL_WIDTH, type VisibleRow } from "./visible-row.js";
 
 /** The outline of a session in order of arrival, with its labels and leaves. */
 export interface SessionTree {

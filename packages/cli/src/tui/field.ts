@@ -1,5 +1,4 @@
-import { graphemesOf } from "../terminal/graphemes.js";
-import { graphemeAfter, graphemeBefore, wordAfter, wordBefore } from "../terminal/offsets.js";
+import { graphemeAfter, graphemeBefore, graphemesOf, wordAfter, wordBefore } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 import type { TerminalEvent } from "./screen.js";

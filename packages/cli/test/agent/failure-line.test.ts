@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { failureLine } from "../../src/agent/failure-line.js";
+import { failureLine } from "../../src/agent/turn.js";
 
 const KEY = 'ab/cd+ef&gh="ij<kl>mn';
 

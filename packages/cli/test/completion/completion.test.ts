@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { quoteForBash, splitLine } from "../../src/completion/command-line.js";
+import { quoteForBash, splitLine } from "../../src/completion/answer.js";
 import { SCRIPTS, SHELLS } from "../../src/completion/scripts.js";
 import { grow, parserSession, type World, world } from "../world.js";
 

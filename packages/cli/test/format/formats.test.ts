@@ -1,6 +1,6 @@
+import { bytes, count, counted, dollars } from "@bough/session-core/view";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { bytes, count, counted, dollars } from "../../src/format/numbers.js";
 import { roughMessageTokens, roughTokens } from "../../src/format/rough-tokens.js";
 import { tableLines } from "../../src/format/table.js";
 import { age, dateTime, parseTime } from "../../src/format/time.js";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { quotePath } from "../../src/format/quote-path.js";
+import { quotePath } from "../../src/format/path.js";
 import { safe } from "../../src/terminal/safe.js";
 
 const PATHS = [

@@ -4,11 +4,11 @@ import { runs } from "../../../../.ci/test-runs.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { Folds } from "../../src/tree/folds.js";
-import { gutterText } from "../../src/tree/gutter.js";
 import { Layout } from "../../src/tree/layout.js";
 import { groupText } from "../../src/tree/row-text.js";
 import type { LayoutOptions } from "../../src/tree/shown-rows.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";
+import { gutterText } from "../../src/tree/visible-row.js";
 import { anyCase } from "./naive.js";
 import { outline, type Sketch } from "./outlines.js";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { Folds } from "../../src/tree/folds.js";
-import { type GutterPlace, gutterText } from "../../src/tree/gutter.js";
 import { Layout } from "../../src/tree/layout.js";
 import { pathDifference, TreeIndex } from "../../src/tree/tree-index.js";
+import { type GutterPlace, gutterText } from "../../src/tree/visible-row.js";
 import { chain, outline, type Sketch } from "../tree/outlines.js";
 import { seen } from "./naive.js";
 

@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { TREE_FILTERS, type TreeFilter } from "../../src/tree/filter-names.js";
 import { Folds } from "../../src/tree/folds.js";
-import { gutterText } from "../../src/tree/gutter.js";
 import type { LayoutOptions } from "../../src/tree/shown-rows.js";
-import type { VisibleRow } from "../../src/tree/visible-row.js";
+import { gutterText, type VisibleRow } from "../../src/tree/visible-row.js";
 import { anyOutline } from "../tree/outlines.js";
 
 /** A row of the model, and of a layout brought into the same form. */

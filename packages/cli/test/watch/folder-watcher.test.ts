@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync
 import { platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ChangedPaths } from "../../src/watch/changed-paths.js";
+import { ChangedPaths } from "../../src/commands/sync-watch.js";
 import { FolderWatcher } from "../../src/watch/folder-watcher.js";
 
 /** A watcher of folders in a new folder, and what it reported. */

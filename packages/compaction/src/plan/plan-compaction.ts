@@ -55,7 +55,7 @@ export interface PlanInput {
 }
 
 /**
- * Chooses the cut: what is summarized and what is kept. The allowed cuts come from below. Pure and deterministic; linear in the items.
+ * Chooses the cut: what is summarized and what is kept. Pure and deterministic; linear in the items.
  *
  * @example
  * const plan = planCompaction({ items, keep: { by: "tokens", tokens: 20_000, wholeTurnTokens: 0 }, minMessages: 4, inForce: null });

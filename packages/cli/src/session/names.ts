@@ -1,16 +1,56 @@
-import { AmbiguousNameError, type EntryId, type Session, type SessionRecord, type Store } from "@bough/session-core";
+import { AmbiguousNameError, type EntryId, type Session, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
 import { withoutNamedForks } from "@bough/session-core/engine";
+import { count, counted } from "@bough/session-core/view";
 import { AmbiguousChoiceError } from "../errors.js";
-import { shortDirectory } from "../format/directory.js";
-import { count, counted } from "../format/numbers.js";
+import { shortDirectory } from "../format/path.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { rowText } from "../tree/row-text.js";
-import { shortEntryIds, shortSessionId } from "./short-ids.js";
-import { sessionTitle } from "./titles.js";
+
+/** The option that decides on the form of ids: `--full-ids`. */
+type IdOptions = Pick<Printer, "fullIds">;
+
+/**
+ * A session id as it is printed: its shortest prefix of at least four characters that names it alone in the store; of a subagent the
+ * part after the last dot. Cost: two searches of an index; for a subagent a list of all subagents.
+ */
+export async function shortSessionId(store: Store, id: SessionId, { fullIds }: IdOptions): Promise<string> {
+  if (fullIds) return id;
+  const own = id.slice(id.lastIndexOf(".") + 1);
+  if (own !== id) {
+    // The id of a subagent is the id of its conversation, a dot and its own part.
+    const [agent, other] = await store.findSessions(own, 2);
+    if (agent?.id === id && other === undefined) return own;
+  }
+  return (await store.shortIds([id])).get(id) ?? id;
+}
+
+/** Entry ids as they are printed: the shortest prefixes that no other entry of the session has, at least four characters. */
+export async function shortEntryIds(
+  session: Session,
+  ids: readonly EntryId[],
+  { fullIds }: IdOptions,
+): Promise<ReadonlyMap<EntryId, string>> {
+  return fullIds ? new Map(ids.map((id) => [id, id])) : session.shortIds(ids);
+}
+
+/** The same for one id. */
+export async function shortEntryId(session: Session, id: EntryId, options: IdOptions): Promise<string> {
+  return (await shortEntryIds(session, [id], options)).get(id) ?? id;
+}
+
+/** Returns the title of a session, else the first text that the user typed. */
+export function sessionTitle(session: Pick<SessionRecord, "title" | "firstText">): string {
+  return session.title ?? session.firstText ?? "(untitled)";
+}
+
+/** The title and id of a session. */
+export async function sessionName(store: Store, session: SessionRecord, out: Pick<Printer, "fullIds">): Promise<string> {
+  return `${sessionTitle(session)} (${await shortSessionId(store, session.id, out)})`;
+}
 
 /** Candidates that are listed; the others are counted. */
 const LISTED = 10;

@@ -1,9 +1,11 @@
 import type { ImportedFileSession, ImportReport } from "@bough/formats";
-import type { ImportProblem } from "@bough/session-core";
-import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
-import { count, counted } from "../format/numbers.js";
+import type { ImportProblem, Store } from "@bough/session-core";
+import { count, counted } from "@bough/session-core/view";
+import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
+import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { type Progress, startProgress } from "./progress.js";
 
 /** The imported sessions, and the files that failed. */
 type Imported = Pick<ImportReport, "sessions" | "failed">;
@@ -101,4 +103,40 @@ export function printHeld(out: Printer, sessions: readonly Pick<ImportedFileSess
   if (held === 0) return;
   const whose = held === 1 ? "A reply is" : `The last replies of ${counted(held, "session")} are`;
   out.line(styled("dim", `${whose} still being written; a sync takes what is complete, or what has not changed for a while.`));
+}
+
+/** Entries to index between two updates of the progress bar. */
+const INDEX_STEP = 2000;
+
+/** Indexes and packs what was imported, with a progress bar for each. */
+export async function indexImported(store: Store, io: Io, out: Printer, signal: AbortSignal): Promise<void> {
+  await updateSearchIndex(store, out, await startProgress(io, out, "indexing for search"), signal);
+  await packImported(store, await startProgress(io, out, "packing"), signal);
+}
+
+async function updateSearchIndex(store: Store, out: Printer, progress: Progress, signal: AbortSignal): Promise<void> {
+  try {
+    let left = await store.catchUpSearch(INDEX_STEP);
+    const total = left;
+    if (left > 0) await out.flush();
+    for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
+      progress.update(total - left, total, counted(left, "entry left", "entries left"));
+      if (signal.aborted) throw new CancelledError("Interrupted; every session was imported. Searches find them; they are indexed later.");
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+async function packImported(store: Store, progress: Progress, signal: AbortSignal): Promise<void> {
+  try {
+    const onProgress = (done: number, total: number) => progress.update(done, total, counted(done, "entry", "entries"));
+    await store.pack({ scope: "old", signal, onProgress });
+  } catch (error) {
+    if (signal.aborted)
+      throw new CancelledError("Interrupted; every session was imported. `bough pack` makes the store smaller.", { cause: error });
+    throw error;
+  } finally {
+    progress.end();
+  }
 }

@@ -1,1 +1,0 @@
-export { bytes, count, counted, dollars } from "@bough/session-core/view";
