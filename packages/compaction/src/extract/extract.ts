@@ -186,7 +186,7 @@ type Rewrite = (text: string) => string;
  * because they are quoted word for word. Results of calls that run no command are changed only if they failed; otherwise
  * they are not read. Linear.
  */
-export function prepareSource(source: SummarySource): SummarySource {
+function prepareSource(source: SummarySource): SummarySource {
   const masked: Rewrite = source.redact === false ? (text) => text : redact;
   const relative = makePathsRelativeTo(source.cwd ?? null);
   const writer = new SourceWriter(masked, relative);
@@ -255,12 +255,12 @@ export function countSourceChars({ messages, previousSummary }: SummarySource): 
 }
 
 /** True if the source is so short that it is its own summary. */
-export function isShortSource(source: SummarySource): boolean {
+function isShortSource(source: SummarySource): boolean {
   return countSourceChars(source) < SHORT;
 }
 
 /** The text of a short source on one line, with the role of each message; secrets are masked. */
-export function extractShort({ messages, previousSummary, redact: masks }: SummarySource, maxChars: number): string {
+function extractShort({ messages, previousSummary, redact: masks }: SummarySource, maxChars: number): string {
   const texts = messages.flatMap((message) => {
     const text = readMessageText(message);
     return text.trim() === "" ? [] : [messages.length === 1 ? text : `${WHO[message.role]}: ${text}`];

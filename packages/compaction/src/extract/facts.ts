@@ -48,7 +48,7 @@ export const FACT_LIMITS: Readonly<Record<FactKind, number>> = {
 };
 
 /** Calls `count` for each kind. */
-export function countByKind(count: (kind: FactKind) => number): Readonly<Record<FactKind, number>> {
+function countByKind(count: (kind: FactKind) => number): Readonly<Record<FactKind, number>> {
   return {
     request: count("request"),
     rule: count("rule"),

@@ -333,7 +333,7 @@ function mergeGroupsAfter(groups: MessageGroup[], position: number): void {
 }
 
 /** True if a turn starts with the group: its message is not from the model, or the user came back from a branch. */
-export function startsTurn({ role }: MessageGroup): boolean {
+function startsTurn({ role }: MessageGroup): boolean {
   return role === "user" || role === "custom" || role === "bashExecution" || role === "branchSummary";
 }
 
