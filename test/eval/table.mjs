@@ -18,6 +18,20 @@ export const RECALL_HEADINGS = [
   "at most",
 ];
 
+/** Over the columns of `questionRows`. */
+export const QUESTION_HEADINGS = ["questions", "asked", "first", "in 5", "in 10", "median ms"];
+
+/** The cells of the answers of each kind of question, and of all. */
+export function questionRows(answers) {
+  const row = (title, asked) => {
+    const within = (most) => `${Math.round((100 * asked.filter(({ place }) => place >= 1 && place <= most).length) / asked.length)} %`;
+    const median = asked.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(asked.length / 2)];
+    return [title, String(asked.length), within(1), within(5), within(10), median.toFixed(1)];
+  };
+  const kinds = [...new Set(answers.map(({ kind }) => kind))];
+  return [...kinds.map((kind) => row(kind, answers.filter((one) => one.kind === kind))), ...(answers.length === 0 ? [] : [row("all", answers)])];
+}
+
 /** The cells of one exam of recall. */
 export function recallRow({ title, questions, answered, afterReading, meanChars, mostChars }) {
   return [title, ...[questions, answered, answered + afterReading, meanChars, mostChars].map(String)];
