@@ -11,7 +11,20 @@ import { REAL_QUESTIONS } from "./questions/real-sessions.mjs";
 import { QUESTION_HEADINGS, questionRows, table } from "./table.mjs";
 
 const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
-const FOLDERS = ["pi", "claude", "codex", "copilot", "cursor", "gemini", "droid", "openclaw", "kimi", "qwen", "antigravity", "opencode/storage_v2"];
+const FOLDERS = [
+  "pi",
+  "claude",
+  "codex",
+  "copilot",
+  "cursor",
+  "gemini",
+  "droid",
+  "openclaw",
+  "kimi",
+  "qwen",
+  "antigravity",
+  "opencode/storage_v2",
+];
 
 /** Imports the sessions and lists the questions that can be asked: words, kind, sessions and entries that answer. `say` hears which cannot. */
 async function openQuestions(store, say) {
@@ -38,7 +51,8 @@ async function openQuestions(store, say) {
     isHeldOut: at % 3 === 2,
   }));
   const known = questions.filter(({ sessions }) => sessions !== undefined);
-  if (known.length < questions.length) say(`QUESTIONS NOT ASKED: ${questions.length - known.length} of ${questions.length}: no session files`);
+  if (known.length < questions.length)
+    say(`QUESTIONS NOT ASKED: ${questions.length - known.length} of ${questions.length}: no session files`);
   return known;
 }
 
@@ -56,7 +70,8 @@ export async function askQuestions(say) {
       const start = performance.now();
       const { data } = await recallSearch(store, { query: question.query, limit: 10 }, { maxChars: 1_000_000 });
       const ms = performance.now() - start;
-      const place = 1 + data.hits.findIndex(({ entryId, sessionId }) => sessions.includes(sessionId) && keys.some((key) => entryId.startsWith(key)));
+      const place =
+        1 + data.hits.findIndex(({ entryId, sessionId }) => sessions.includes(sessionId) && keys.some((key) => entryId.startsWith(key)));
       answers.push({ ...question, place, ms });
     }
     return answers;

@@ -29,7 +29,15 @@ export function questionRows(answers) {
     return [title, String(asked.length), within(1), within(5), within(10), median.toFixed(1)];
   };
   const kinds = [...new Set(answers.map(({ kind }) => kind))];
-  return [...kinds.map((kind) => row(kind, answers.filter((one) => one.kind === kind))), ...(answers.length === 0 ? [] : [row("all", answers)])];
+  return [
+    ...kinds.map((kind) =>
+      row(
+        kind,
+        answers.filter((one) => one.kind === kind),
+      ),
+    ),
+    ...(answers.length === 0 ? [] : [row("all", answers)]),
+  ];
 }
 
 /** The cells of one exam of recall. */

@@ -1,5 +1,5 @@
 import type { SearchRequest } from "@bough/session-core";
-import { isIndexed, type Matching, scoreOf, type TextHit, TextScan, tokensOf, type WordsTerm } from "@bough/session-core/engine";
+import { isIndexed, type Matching, probeOf, scoreOf, type TextHit, TextScan, tokensOf, type WordsTerm } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
@@ -89,7 +89,7 @@ async function scan(
     ),
     {},
   );
-  const scan = new TextScan<FoundEntry>(matching, request);
+  const scan = new TextScan<FoundEntry, Omit<TextHit<FoundEntry>, keyof FoundEntry>>(probeOf(matching), request);
   await scanEntries(database, candidates, scan);
   return scan.hits;
 }

@@ -114,7 +114,11 @@ export type Candidate = FoundEntry & Pick<PgEntry, "payload_bytes">;
 const PAGE_ENTRIES = 2000;
 
 /** Scans entries, in pages of about the size that the scan specifies. @throws {SlowExpressionError} */
-export async function scanEntries(database: Database, entries: readonly Candidate[], scan: TextScan<FoundEntry>): Promise<void> {
+export async function scanEntries<T extends object>(
+  database: Database,
+  entries: readonly Candidate[],
+  scan: TextScan<FoundEntry, T>,
+): Promise<void> {
   let page: Candidate[] = [];
   let bytes = 0;
   const scanPage = async () => {

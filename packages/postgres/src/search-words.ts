@@ -67,6 +67,7 @@ export function candidatesCondition(matching: Matching, column: WordsColumn): Ra
 /** Returns the conditions that a row must all meet to match a term; empty if the index has none for this term. */
 function neededFor(term: SearchTerm, column: WordsColumn): readonly Alternatives[] {
   if (term.kind === "words") return [alternativesOf(term, "part", column)];
+  if (term.kind === "stem") return [];
   return listPieces(term).map((piece) => alternativesOfPiece(piece, column));
 }
 
@@ -85,6 +86,7 @@ function alternativesOfPiece({ text, place }: Piece, { tenant, parts }: WordsCol
 /** The pieces of words that have to be looked up in the list of words, for all that can match. */
 export function piecesToLookUp({ terms }: Matching): readonly Piece[] {
   return terms.flatMap((term): readonly Piece[] => {
+    if (term.kind === "stem") return [];
     if (term.kind !== "words") return listPieces(term);
     return term.reach === "part" ? [{ text: tokensOf(term.words).join(""), place: "anywhere" }] : [];
   });

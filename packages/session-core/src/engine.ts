@@ -184,14 +184,35 @@ export {
 export { includesTitles, isIndexed, type Matching, matchAll, needsAll, parseRequest, showsCopies } from "./rules/search/matching.js";
 export { textOfHit } from "./rules/search/payload-text.js";
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./rules/search/query-matches.js";
+export {
+  type AskedTerm,
+  correctForms,
+  findForms,
+  matchedBy,
+  type QuestionTerm,
+  questionOf,
+  readQuestion,
+  type WordLookUp,
+} from "./rules/search/question.js";
+export { MOST_PLACES, probeOfQuestion, type QuestionPlaces } from "./rules/search/question-probe.js";
+export {
+  type AskedEntry,
+  MOST_RANKED,
+  type RankedAnswer,
+  rankAnswers,
+  titlesWith,
+  weightsOf,
+} from "./rules/search/rank-question.js";
 export { scoreOf } from "./rules/search/score.js";
-export type { ExpressionTerm, LiteralTerm, SearchTerm, WordsTerm } from "./rules/search/search-terms.js";
+export type { ExpressionTerm, LiteralTerm, SearchTerm, StemTerm, WordsTerm } from "./rules/search/search-terms.js";
 export { createSnippetWriter, type Snippet } from "./rules/search/snippet.js";
 export { listMisspellings } from "./rules/search/spelling.js";
+export type { Language } from "./rules/search/stems.js";
 export type { TermCounts } from "./rules/search/term-counter.js";
+export { FoldedText } from "./rules/search/term-matcher.js";
 export { tokensOf } from "./rules/search/term-pattern.js";
 export { listPieces, type Piece, type Place } from "./rules/search/term-pieces.js";
-export { type ScannedPayload, type TextHit, TextScan } from "./rules/search/text-scan.js";
+export { probeOf, type ScannedPayload, type TextHit, type TextProbe, TextScan } from "./rules/search/text-scan.js";
 export { WordCollector } from "./rules/search/word-collector.js";
 export {
   assertLeafName,

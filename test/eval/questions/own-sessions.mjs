@@ -5,7 +5,11 @@ export const OWN_SESSIONS = [
     title: "Rechnungen als PDF",
     messages: [
       ["de1", "user", "Die Rechnungen werden seit gestern ohne Umlaute gedruckt. Kannst du nachsehen, warum die Schriftart fehlt?"],
-      ["de2", "assistant", "Ich prüfe den Druckdienst. Die Schriftarten liegen im Verzeichnis fonts, das neue Abbild enthält es nicht mehr."],
+      [
+        "de2",
+        "assistant",
+        "Ich prüfe den Druckdienst. Die Schriftarten liegen im Verzeichnis fonts, das neue Abbild enthält es nicht mehr.",
+      ],
       ["de3", "user", "Dann kopiere das Verzeichnis wieder in das Abbild. Außerdem dürfen die Kundennamen nie abgeschnitten werden."],
       ["de4", "assistant", "Erledigt. Lange Kundennamen brechen jetzt in eine zweite Zeile um, statt am Rand abgeschnitten zu werden."],
       ["de5", "user", "Wie lange werden die Belege eigentlich aufgehoben?"],
@@ -18,11 +22,19 @@ export const OWN_SESSIONS = [
     title: "Réservations de salles",
     messages: [
       ["fr1", "user", "Les réservations faites après minuit apparaissent au mauvais jour. Peux-tu corriger cela ?"],
-      ["fr2", "assistant", "Le serveur enregistre les heures en temps universel et le calendrier ne les convertit pas. J'ajoute la conversion."],
+      [
+        "fr2",
+        "assistant",
+        "Le serveur enregistre les heures en temps universel et le calendrier ne les convertit pas. J'ajoute la conversion.",
+      ],
       ["fr3", "user", "Bien. On ne doit jamais envoyer deux courriels pour la même réservation."],
       ["fr4", "assistant", "J'ai ajouté une clé unique : un courriel déjà envoyé n'est plus renvoyé quand la tâche recommence."],
       ["fr5", "user", "Les utilisateurs se plaignent que l'annulation est trop lente."],
-      ["fr6", "assistant", "L'annulation verrouillait toute la table ; maintenant elle ne verrouille que la ligne, et dure vingt millisecondes."],
+      [
+        "fr6",
+        "assistant",
+        "L'annulation verrouillait toute la table ; maintenant elle ne verrouille que la ligne, et dure vingt millisecondes.",
+      ],
     ],
   },
   {

@@ -170,6 +170,10 @@ function explainPage({ matched, unclosedQuote }: SearchPage): readonly string[] 
       return [...quote, "No entry has this as it is typed; these have its words, with other characters between them."];
     case "some":
       return [...quote, `No entry has all ${matched.of} words; these have at least ${matched.words}.`];
+    case "ranked":
+      return matched.misspelt.length === 0
+        ? quote
+        : [`No entry has "${matched.misspelt.join('" or "')}"; words with one other letter are searched instead.`];
     case "spelling":
       return [...quote, `No entry has "${matched.typed}"; these have "${matched.found.join('", "')}".`];
   }

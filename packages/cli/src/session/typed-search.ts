@@ -42,20 +42,24 @@ export class NewestOnly<Input> {
   }
 }
 
-/** Words of which a search also finds the starts. */
+/** A text of more words is a question. */
 const FEW_WORDS = 3;
 
-/** The query for a text that is still being typed: its last word may be the start of one where a search finds only whole words. */
+/**
+ * The query for a text that is still being typed: its last word may be the start of one where a search finds only whole words. A question is
+ * searched as it is: its other words find enough until the last one is complete.
+ */
 export function unfinishedQuery(typed: string): string {
   const last = /(?:^|\s)([\p{L}\p{N}]+)$/u.exec(typed)?.[1] ?? "";
   const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
-  const isWhole = last.length === 1 || typed.trim().split(/\s+/).length > FEW_WORDS;
-  return last !== "" && isWhole && !isInPhrase ? `${typed}*` : typed;
+  const isQuestion = typed.trim().split(/\s+/).length > FEW_WORDS;
+  return last.length === 1 && !isQuestion && !isInPhrase ? `${typed}*` : typed;
 }
 
 /** Describes how hits differ from the query; empty if they have all its words. */
 export function describeMatched(matched: SearchMatch): string {
   if (matched.kind === "all") return "";
   if (matched.kind === "words") return ", other characters between the words";
+  if (matched.kind === "ranked") return ", best first";
   return matched.kind === "spelling" ? `, spelled ${matched.found.join(", ")}` : `, with ${matched.words} of ${matched.of} words`;
 }

@@ -10,7 +10,7 @@ import type {
   Store,
 } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { createQueryFinder, describeCopies } from "@bough/session-core/engine";
+import { createQueryFinder, describeCopies, readQuestion } from "@bough/session-core/engine";
 import { cleanText, ENTRY_TYPES, isPrivate, isSummary, shortLine } from "@bough/session-core/view";
 import type { z } from "zod";
 import { RECALL, SEARCHABLE, SESSION } from "../arguments/shapes.js";
@@ -45,6 +45,8 @@ export interface RecallHit {
   readonly copies: readonly HitCopy[];
   /** The degree of its match: all the words, some of them, or another spelling. */
   readonly matched: SearchMatch;
+  /** Of a question: 0 to 1, how well it answers, as of `SearchHit`; null: of another query. */
+  readonly score: number | null;
   /** The lines of the entry's text, as `recallRead` shows it. */
   readonly lines: number;
   /** The passages in which the words are close together, in the order of the text. */
@@ -96,7 +98,8 @@ export async function recallSearch(
   const skip = asked.next ?? 0;
   // One more, to know whether there are more.
   const found = await collectHits(source, buildRequest(asked, options), skip + asked.limit + 1);
-  const titles = skip === 0 ? await findTitles(source, asked, options) : [];
+  const titles =
+    skip === 0 ? await readTitles(source, found.matched.kind === "ranked" ? found.titles : await findTitles(source, asked, options)) : [];
   return write(source, asked, options, { ...found, hits: found.hits.slice(skip) }, titles);
 }
 
@@ -108,19 +111,25 @@ const WITHOUT_SUMMARIES = ENTRY_TYPES.filter((type) => !SUMMARIES.includes(type)
 /** The most titles of an answer. */
 const TITLES = 5;
 
-/** Sessions of a store whose title has all the words. */
+/** The titles that match, of a store. */
+function readTitles(source: EntrySource, titles: readonly SearchHit[]): Promise<RecallSearchResult["titles"]> {
+  return Promise.all(
+    titles
+      .slice(0, TITLES)
+      .map(async ({ sessionId, sessionTitle }) => ({ sessionId, title: await source.title(sessionId, sessionTitle ?? "") })),
+  );
+}
+
+/** Titles that have all the words. */
 async function findTitles(
   source: EntrySource,
   { query, roles, in: places, tool, path }: Asked,
   { filter }: RecallSearchOptions,
-): Promise<RecallSearchResult["titles"]> {
+): Promise<readonly SearchHit[]> {
   if (filter?.types !== undefined || !source.isStore || query.trim() === "" || [roles, places, tool, path].some((one) => one !== undefined))
     return [];
   const { hits } = await source.search({ ...filter, query, limit: TITLES, snippets: false });
-  const titles = hits.filter(({ type }) => type === "title");
-  return Promise.all(
-    titles.map(async ({ sessionId, sessionTitle }) => ({ sessionId, title: await source.title(sessionId, sessionTitle ?? "") })),
-  );
+  return hits.filter(({ type }) => type === "title");
 }
 
 function buildRequest(asked: Asked, { seqs, filter, includePrivate }: RecallSearchOptions): SearchRequest {
@@ -166,6 +175,8 @@ async function write(
 function explainMatch(matched: SearchMatch): string {
   if (matched.kind === "words") return "The same words, with other characters between or around them:";
   if (matched.kind === "some") return `Not all words, at least ${matched.words} of ${matched.of}:`;
+  if (matched.kind === "ranked" && matched.misspelt.length > 0)
+    return cleanText(`No entry has ${shortLine(matched.misspelt.join(", "), 200)}; words with one other letter:`);
   if (matched.kind === "spelling") return cleanText(`Not the word ${shortLine(matched.typed, 60)}, but ${matched.found.join(", ")}:`);
   return "";
 }
@@ -228,6 +239,7 @@ async function describeHit(
       isPrivate: isPrivate(entry),
       copies,
       matched,
+      score: hit.score,
       lines,
       passages,
       around,
@@ -259,6 +271,8 @@ interface FoundHit {
 interface Found {
   /** Best first, at most as many as wanted. */
   readonly hits: readonly FoundHit[];
+  /** Titles that this search found. */
+  readonly titles: readonly SearchHit[];
   readonly matched: SearchMatch;
   /** null: unknown, because entries with fewer words follow. */
   readonly total: number | null;
@@ -269,12 +283,13 @@ const LONG = 3;
 const ALL_WORDS: SearchMatch = { kind: "all" };
 
 /**
- * Collects hits until there are `wanted`: entries with all the words, with most of them, with most of them where a word that is nowhere
+ * Collects hits until there are `wanted`. The answers to a question are ranked by one search. Of other queries: entries with all the words, with most of them, with most of them where a word that is nowhere
  * is replaced by one that differs in a letter, and with some of them.
  */
 async function collectHits(source: EntrySource, request: SearchRequest, wanted: number): Promise<Found> {
   const { query } = request;
   const collector = new HitCollector(source, wanted);
+  if (readQuestion(query) !== null) return collector.collectAnswers(request);
   const first = await collector.collect({ ...request, relax: true });
   const words = createQueryFinder(query, ALL_WORDS).terms;
   const half = Math.floor(words / 2);
@@ -286,7 +301,7 @@ async function collectHits(source: EntrySource, request: SearchRequest, wanted: 
   if (correction !== null) await collector.collectFewer(corrected, words, half + 1, correction);
   await collector.collectFewer(corrected, Math.min(start, half), 1, correction ?? undefined);
   const total = words < 2 || collector.searches === 1 ? first.total : null;
-  return { hits: collector.hits, matched: first.matched, total };
+  return { hits: collector.hits, titles: [], matched: first.matched, total };
 }
 
 interface Correction {
@@ -324,17 +339,28 @@ class HitCollector {
   }
 
   /** Adds the hits of a search until there are enough; returns its first page. */
-  async collect(request: SearchRequest, correction?: Correction): Promise<SearchPage> {
+  async collect(request: SearchRequest, correction?: Correction, skipsSummaries = false): Promise<SearchPage> {
     this.searches += 1;
     const asked = { ...request, limit: this.#wanted };
     const first = await this.#source.search(asked);
     for (let page = first; ; ) {
       const matched =
         correction === undefined ? page.matched : { kind: "spelling" as const, typed: correction.typed, found: correction.found };
-      for (const hit of page.hits) this.#add({ hit, matched, query: request.query });
+      for (const hit of page.hits)
+        if (!skipsSummaries || hit.type === "title" || !SUMMARIES.includes(hit.type)) this.#add({ hit, matched, query: request.query });
       if (page.next === null || this.isDone) return first;
       page = await this.#source.search({ ...asked, cursor: page.next });
     }
+  }
+
+  /** The entries that answer a question, and the titles with all its words, by one search. */
+  async collectAnswers(request: SearchRequest): Promise<Found> {
+    const { types } = request;
+    // A search by types finds no titles.
+    const isOfAll = types === WITHOUT_SUMMARIES;
+    const first = await this.collect({ ...request, relax: true, types: isOfAll ? undefined : types }, undefined, isOfAll);
+    const titles = first.hits.filter(({ type }) => type === "title");
+    return { hits: this.hits, titles, matched: first.matched, total: first.total - titles.length };
   }
 
   /** Searches for entries with at least `most` of the words, then with fewer, down to `least`, until there are enough hits. */

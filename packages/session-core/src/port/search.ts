@@ -80,6 +80,11 @@ export interface SearchHit {
   readonly type: EntryType | "title";
   readonly role: MessageRole | null;
   readonly createdAtMs: number;
+  /**
+   * Of a question: 0 to 1, how much of what an entry can have for it this one has, with the entries around it; comparable between questions.
+   * null: of another query, or a title.
+   */
+  readonly score: number | null;
   /** True if the user kept the entry out of the conversation. Searches return such entries only with `includePrivate`. */
   readonly isPrivate: boolean;
   /** The other sessions that have the entry: its forks, or of a copy the original. Empty for titles. */
@@ -99,7 +104,9 @@ export type SearchMatch =
   /** At least `words` of the `of` words. */
   | { readonly kind: "some"; readonly words: number; readonly of: number }
   /** All the words, one of them with one letter changed, added, missing or exchanged with the next. `found`: the words of this page. */
-  | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] };
+  | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] }
+  /** Some words of a question, in any form, the best first. `misspelt`: the typed words that no entry has; words with one mistake match. */
+  | { readonly kind: "ranked"; readonly misspelt: readonly string[] };
 
 /**
  * A page of hits. An entry that several sessions have is one hit: the original, or, if only some sessions are searched, the first of its

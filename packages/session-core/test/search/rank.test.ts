@@ -4,6 +4,7 @@ import { runs } from "../../../../.ci/test-runs.js";
 import { userMessage } from "../../src/entry/builders.js";
 import { matchAll } from "../../src/rules/search/matching.js";
 import { parseQuery } from "../../src/rules/search/search-terms.js";
+import { probeOf } from "../../src/rules/search/text-scan.js";
 import { Connection } from "../../src/sqlite/file/connection.js";
 import { EntryScan } from "../../src/sqlite/search/entry-scan.js";
 import { rankHits } from "../../src/sqlite/search/rank.js";
@@ -29,7 +30,7 @@ test("the scan ranks an entry exactly as the index would", async () => {
       const indexed = raw(path, (file) => file.prepare<[string], { seq: number; rank: number }>(sql).all(ftsExpression(matchAll(terms))));
       const connection = Connection.open({ path, mode: "read-only", durability: "normal", busyTimeoutMs: 100 });
       onTestFinished(() => connection.close());
-      const scan = new EntryScan({ from: 0, to: lastEntrySeq(connection) }, matchAll(terms), { query: asked });
+      const scan = new EntryScan({ from: 0, to: lastEntrySeq(connection) }, probeOf(matchAll(terms)), { query: asked });
       while (!scan.isDone) scan.scanPage(connection);
       const scanned = rankHits(
         connection,

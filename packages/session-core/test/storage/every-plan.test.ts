@@ -4,6 +4,7 @@ import Database from "better-sqlite3";
 import { afterEach, expect, test, vi } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import type { Session } from "../../src/session/session.js";
+import { PLACES_OF_WORDS } from "../../src/sqlite/file/connection.js";
 import { declared } from "../../src/sqlite/query.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -33,6 +34,7 @@ const WALKS: readonly (readonly [start: string, why: string])[] = [
   ['INSERT INTO "', "copies all entries of a session into a fork of its whole tree"],
   ["SELECT min(seq) AS seq FROM entry", "min() reads the first entry of the session"],
   ['select "session"."id" as "sessionId", "source_session"', "the files of all sessions, each of which is looked at"],
+  ["SELECT sum(entry_count) AS total", "the entries of the store, for a question: one row a session"],
   ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
   ["SELECT kind, sum(entries) AS count FROM kind_count WHERE TRUE", "totals of the whole store: a row for each kind of a session"],
   ["SELECT word FROM word WHERE instr", "parts of words: each different word of the store is compared, 0.1 µs a word"],
@@ -86,6 +88,8 @@ const BUILT: readonly (readonly [what: string, call: (store: Store, session: Ses
   ["a search for words only", (store) => store.search({ query: '"u1"' })],
   ["a search for a literal text", (store) => store.search({ query: "u1()" })],
   ["a search with an expression", (_, session) => session.search({ query: "/u1/", places: ["prose"] })],
+  ["a question", (store) => store.search({ query: "which u1 is not indexed?", relax: true })],
+  ["a question in a session, by file", (_, session) => session.search({ query: "which u1 is not indexed?", relax: true, path: "a.ts" })],
   ["a search of an agent's sessions", (store) => store.search({ query: "u1", agents: ["pi"] })],
   ["a search in a directory, by file", (store) => store.search({ query: "u1", cwd: "/a", path: "a.ts" })],
 ];
@@ -96,6 +100,7 @@ const BUILDERS = [
   "sqlite/search/entry-scan.ts",
   "sqlite/search/hits.ts",
   "sqlite/search/index-hits.ts",
+  "sqlite/search/question-search.ts",
   "sqlite/search/term-rows.ts",
   "sqlite/sessions/session-list.ts",
   "sqlite/tree/statistics.ts",
@@ -107,6 +112,7 @@ const oneLine = (sql: string) => sql.replace(/\s+/g, " ").trim();
 
 function planOf(file: Database.Database, sql: string): string {
   const parameters = Array.from({ length: sql.split("?").length - 1 }, () => "0");
+  if (sql.includes("temp.entry_text_place")) file.exec(PLACES_OF_WORDS);
   const rows = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { readonly detail: string }[];
   return rows.map(({ detail }) => `\n    ${detail}`).join("");
 }

@@ -92,6 +92,18 @@ export function* piecesBetweenWords(text: string): Generator<string, void, void>
   }
 }
 
+const ASCII_WORDS = /[a-z0-9]+/g;
+const WORDS = new RegExp(`[${WORD_CHARACTERS}]+`, "gu");
+const ACCENTS_OF_WORDS = new RegExp(`[${ACCENTS}]`, "gu");
+
+/** Divides a text that was converted by `toIndexedText` into its words, folded, in order, as the index numbers them. */
+export function indexedWords(indexedText: string): readonly string[] {
+  return [...piecesBetweenWords(indexedText)].flatMap((piece) => {
+    if (isAscii(piece)) return piece.toLowerCase().match(ASCII_WORDS) ?? [];
+    return foldText(piece).replace(ACCENTS_OF_WORDS, "").match(WORDS) ?? [];
+  });
+}
+
 function fold(character: string): string {
   if (!WORD_CHARACTER.test(character)) return character;
   if (SEPARATORS.test(character)) return " ";

@@ -24,7 +24,7 @@ export interface EntryHitRow {
 export const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
 
 /** Returns the hit of an entry. */
-export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly HitCopy[]): SearchHit {
+export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly HitCopy[], score: number | null = null): SearchHit {
   return {
     sessionId: row.session_id,
     sessionTitle: row.session_title,
@@ -33,6 +33,7 @@ export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly 
     type: row.type,
     role: row.role,
     createdAtMs: row.created_at_ms,
+    score,
     isPrivate: row.is_private,
     copies,
     ...snippet,
@@ -93,6 +94,7 @@ function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {
     type: "title",
     role: null,
     createdAtMs: row.created_at_ms,
+    score: null,
     isPrivate: false,
     copies: [],
     ...snippet,

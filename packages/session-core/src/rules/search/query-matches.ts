@@ -1,4 +1,5 @@
 import type { SearchMatch } from "../../port/search.js";
+import { readQuestion } from "./question.js";
 import { readQuery, type SearchTerm, toPlain } from "./search-terms.js";
 import { createMatcher, FoldedText, type TermMatcher } from "./term-matcher.js";
 
@@ -27,7 +28,8 @@ export interface QueryFinder {
  * createQueryFinder("kipped", { kind: "all" }).find("src/skipped.ts", 10); // [{ start: 5, end: 11, term: 0 }]
  */
 export function createQueryFinder(query: string, matched: SearchMatch): QueryFinder {
-  const matchers = readQuery(query).terms.map((term) => createMatcher(asMatched(term, matched)));
+  const asked = matched.kind === "ranked" ? readQuestion(query) : null;
+  const matchers = (asked ?? readQuery(query).terms).map((term) => createMatcher(asMatched(term, matched)));
   const find = (text: string, most: number) => {
     const folded = new FoldedText(text);
     const found = matchers.flatMap((matcher, term) => findTerm(folded, matcher, term, most));
@@ -38,6 +40,7 @@ export function createQueryFinder(query: string, matched: SearchMatch): QueryFin
 
 /** The term as it was looked for. */
 function asMatched(term: SearchTerm, matched: SearchMatch): SearchTerm {
+  if (term.kind === "stem") return { ...term, isMisspelt: matched.kind === "ranked" && matched.misspelt.includes(term.words) };
   if (matched.kind === "spelling" && term.kind === "words" && matched.typed === term.words)
     return { ...term, reach: "whole", misspelt: { inIndex: [] } };
   return matched.kind === "all" ? term : toPlain(term);

@@ -2,6 +2,7 @@ import { InvalidQueryError } from "../../errors/session-errors.js";
 import { shorten } from "../../text/cut.js";
 import { ACCENTS, foldText, isUnspaced, WORD_CHARACTERS } from "./fold.js";
 import { checkExpression } from "./regular-expression.js";
+import type { Language } from "./stems.js";
 
 /** Words, in order, with any separators between them. */
 export interface WordsTerm {
@@ -29,8 +30,20 @@ export interface ExpressionTerm {
   readonly ignoreCase: boolean;
 }
 
+/** One word of a question: matches the whole words with one of its stems. */
+export interface StemTerm {
+  readonly kind: "stem";
+  /** As it was typed. */
+  readonly words: string;
+  /** In the order of `stems`. */
+  readonly languages: readonly Language[];
+  readonly stems: readonly string[];
+  /** No entry has a form of the word; words with one mistake match. */
+  readonly isMisspelt: boolean;
+}
+
 /** One part of a search. */
-export type SearchTerm = WordsTerm | LiteralTerm | ExpressionTerm;
+export type SearchTerm = WordsTerm | LiteralTerm | ExpressionTerm | StemTerm;
 
 /** The terms of a query, and its interpretation where that is not obvious. */
 export interface ParsedQuery {

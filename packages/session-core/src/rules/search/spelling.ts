@@ -47,6 +47,19 @@ export function listMisspellings(typed: string): readonly string[] {
   return [...found];
 }
 
+/** True if folded words differ by exactly one mistake. */
+export function isOneMistake(word: string, typed: string): boolean {
+  const [a, b] = [[...word], [...typed]];
+  if (Math.abs(a.length - b.length) > 1 || word === typed) return false;
+  const least = Math.min(a.length, b.length);
+  let [start, end] = [0, 0];
+  while (start < least && a[start] === b[start]) start += 1;
+  while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const [inWord, inTyped] = [a.length - start - end, b.length - start - end];
+  if (inWord <= 1 && inTyped <= 1) return true;
+  return inWord === 2 && inTyped === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
+}
+
 /** The source of a pattern for folded text that matches the word and every word with one mistake. */
 export function misspellingPattern(typed: string, joiner: string): string {
   const word = [...foldText(typed)];

@@ -1,6 +1,7 @@
-import { foldText, isAscii } from "./fold.js";
+import { ACCENTS, foldText, isAscii, WORD_CHARACTERS } from "./fold.js";
+import { stemTest } from "./question.js";
 import { compileExpression, limitFor, runLimited } from "./regular-expression.js";
-import type { LiteralTerm, SearchTerm, WordsTerm } from "./search-terms.js";
+import type { LiteralTerm, SearchTerm, StemTerm, WordsTerm } from "./search-terms.js";
 import { anywherePattern, asciiPattern, termPattern, tokensOf } from "./term-pattern.js";
 
 /** The closeness of a match: 0: whole words; 1: a word starts with it; 2: it is another part of a word. */
@@ -60,6 +61,7 @@ export function createMatcher(term: SearchTerm): TermMatcher {
 function toMatcher(term: SearchTerm): TermMatcher {
   if (term.kind === "expression") return matchExpression(term.words, term.ignoreCase);
   if (term.kind === "literal") return matchAnywhere(term, 2);
+  if (term.kind === "stem") return matchForms(term);
   if (term.misspelt !== undefined || term.reach === "whole") return matchWords(term);
   return matchAnywhere(term, term.reach === "start" ? 1 : 2);
 }
@@ -70,6 +72,21 @@ function matchWords(term: WordsTerm): TermMatcher {
     visit: (text, visit) => {
       for (const { index, 0: found } of text.folded.matchAll(text.isAscii ? ascii : unicode)) {
         if (!visit({ start: index, end: index + found.length, fit: 0 })) return;
+      }
+    },
+  };
+}
+
+const WORD_IN_TEXT = new RegExp(`[${WORD_CHARACTERS}](?:[${ACCENTS}]*[${WORD_CHARACTERS}])*`, "gu");
+const ASCII_WORD_IN_TEXT = /[a-z0-9]+/g;
+
+function matchForms(term: StemTerm): TermMatcher {
+  const isForm = stemTest(term);
+  return {
+    visit: (text, visit) => {
+      for (const { index, 0: found } of text.folded.matchAll(text.isAscii ? ASCII_WORD_IN_TEXT : WORD_IN_TEXT)) {
+        const [word = ""] = text.isAscii ? [found] : tokensOf(found);
+        if (isForm(word) && !visit({ start: index, end: index + found.length, fit: 0 })) return;
       }
     },
   };

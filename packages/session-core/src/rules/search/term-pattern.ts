@@ -1,7 +1,8 @@
 import { ACCENTS, foldText, isUnspaced, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
 import type { Matching } from "./matching.js";
-import type { SearchTerm, WordsTerm } from "./search-terms.js";
+import type { SearchTerm, StemTerm, WordsTerm } from "./search-terms.js";
 import { misspellingPattern } from "./spelling.js";
+import { startsOf } from "./stems.js";
 
 const WORD = `[${WORD_CHARACTERS}]`;
 const SEPARATOR = `[^${WORD_CHARACTERS}]`;
@@ -102,15 +103,29 @@ export function createPrefilter({ terms, atLeast }: Matching): (json: string) =>
   return (json) => canMatch(json) || (json.includes("\\u") && ESCAPED_CHARACTER.test(json));
 }
 
+/** Like `createPrefilter`, for a text that need have only one of the terms. */
+export function createAnyPrefilter(terms: readonly SearchTerm[]): (json: string) => boolean {
+  const tests = terms.map((term) => createPrefilter({ terms: [term], atLeast: 1 }));
+  return (json) => tests.some((test) => test(json));
+}
+
 /** The texts that the JSON of a match contains; long ones first, which are rarer. */
 function filteredWords(term: SearchTerm): readonly string[] {
   if (term.kind === "expression") return requiredWords(term.words);
+  if (term.kind === "stem") return startsOfForms(term);
   // The words of a term with a spelling mistake are unknown.
   if (term.kind === "words" && term.misspelt !== undefined) return [];
   const words = tokensOf(term.words);
   // Of a literal without letters: what JSON writes as it is.
   const others = words.length > 0 ? words : (term.words.toWellFormed().match(JSON_AS_IS) ?? []);
   return others.toSorted((a, b) => b.length - a.length);
+}
+
+/** The start of every form of a word; none if they have different ones. */
+function startsOfForms({ words, languages, isMisspelt }: StemTerm): readonly string[] {
+  const [typed = ""] = tokensOf(words);
+  const starts = isMisspelt ? [] : startsOf(typed, languages);
+  return starts.length === 1 ? starts : [];
 }
 
 /** Runs of characters that no program escapes in JSON. */

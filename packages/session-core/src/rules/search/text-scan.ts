@@ -11,6 +11,28 @@ import { createPrefilter } from "./term-pattern.js";
 /** A matching entry and the values that determine its rank. `E`: the members that identify the entry. */
 export type TextHit<E> = E & TermCounts & { /** The length of the text, in words. */ readonly words: number };
 
+/** What a scan looks for, and what it notes of a text that has it. */
+export interface TextProbe<T> {
+  /** False only if the searchable text of a payload with this JSON text cannot have it. */
+  readonly canMatch: (json: string) => boolean;
+  /** undefined: the text does not have it. */
+  readonly read: (text: FoldedText) => T | undefined;
+  readonly hasExpression: boolean;
+}
+
+/** The probe of the terms of a search. */
+export function probeOf(matching: Matching): TextProbe<TermCounts & { readonly words: number }> {
+  const count = createCounter(matching);
+  return {
+    canMatch: matching.terms.length === 0 ? () => true : createPrefilter(matching),
+    read: (text) => {
+      const counts = count(text);
+      return counts && { ...counts, words: countWords(text.original) };
+    },
+    hasExpression: matching.terms.some(({ kind }) => kind === "expression"),
+  };
+}
+
 /** An entry to be scanned. */
 export interface ScannedPayload<E> {
   readonly entry: E;
@@ -22,22 +44,18 @@ export interface ScannedPayload<E> {
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A scan of payloads for a search. It parses those that can match. */
-export class TextScan<E extends object> {
-  readonly hits: TextHit<E>[] = [];
+export class TextScan<E extends object, T extends object> {
+  readonly hits: (E & T)[] = [];
   /** About how many bytes of payloads a page may have. */
   readonly pageBytes: number;
   readonly #request: SearchRequest;
-  readonly #canMatch: (json: string) => boolean;
-  readonly #count: (text: FoldedText) => TermCounts | undefined;
-  readonly #hasExpression: boolean;
+  readonly #probe: TextProbe<T>;
 
-  constructor(matching: Matching, request: SearchRequest) {
+  constructor(probe: TextProbe<T>, request: SearchRequest) {
     this.#request = request;
-    this.#canMatch = matching.terms.length === 0 ? () => true : createPrefilter(matching);
-    this.#count = createCounter(matching);
-    this.#hasExpression = matching.terms.some(({ kind }) => kind === "expression");
+    this.#probe = probe;
     // Expressions are slower than other terms, and no other work can be done until a page is complete.
-    this.pageBytes = this.#hasExpression ? PAGE_BYTES / 8 : PAGE_BYTES;
+    this.pageBytes = probe.hasExpression ? PAGE_BYTES / 8 : PAGE_BYTES;
   }
 
   /** Scans a page of payloads. @throws {SlowExpressionError} */
@@ -49,19 +67,19 @@ export class TextScan<E extends object> {
     }
     const add = () => {
       for (const { entry, text } of texts) {
-        const counts = this.#count(new FoldedText(text));
-        if (counts !== undefined) this.hits.push({ ...entry, ...counts, words: countWords(text) });
+        const found = this.#probe.read(new FoldedText(text));
+        if (found !== undefined) this.hits.push({ ...entry, ...found });
       }
       return true;
     };
-    if (!this.#hasExpression) return void add();
+    if (!this.#probe.hasExpression) return void add();
     const limitMs = limitFor(texts.reduce((sum, { text }) => sum + text.length, 0));
     if (runLimited(limitMs, add) === undefined) throw new SlowExpressionError(this.#request.query, limitMs);
   }
 
   /** The text of an entry, if it can match. */
   #readText({ type, json }: ScannedPayload<E>): string | undefined {
-    const payload = this.#canMatch(json) ? parsePayload(type, json) : undefined;
+    const payload = this.#probe.canMatch(json) ? parsePayload(type, json) : undefined;
     return payload === undefined ? undefined : textToSearch(payload, this.#request);
   }
 }

@@ -14,6 +14,9 @@ import type { StoreFile } from "./store-file.js";
 const CHECK_BEFORE_READ_MS = 1000;
 const CHECK_BEFORE_WRITE_MS = 50;
 
+/** The places of each word of the search index, which FTS5 lists from the index itself. A table of each connection, so that any file has it. */
+export const PLACES_OF_WORDS = "CREATE VIRTUAL TABLE temp.entry_text_place USING fts5vocab (main, entry_text, instance)";
+
 /** Pause between retries of a read while another process recovers the WAL, and the limit of all pauses, in milliseconds. */
 const READ_RETRY_MS = 5;
 const READ_RETRY_LIMIT_MS = 100;
@@ -73,6 +76,7 @@ export class Connection {
     this.#beginRead = database.prepare("BEGIN");
     this.#commit = database.prepare("COMMIT");
     this.#versionNow = database.prepare<[], number>("PRAGMA user_version").pluck();
+    database.exec(PLACES_OF_WORDS);
     this.#oldVersion = this.readOnly ? OldVersionViews.create(database) : undefined;
   }
 

@@ -1,14 +1,32 @@
+import { setImmediate as pause } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import type { EntrySeq } from "../../port/rows.js";
 import type { SearchRequest } from "../../port/search.js";
-import type { Matching } from "../../rules/search/matching.js";
-import { type ScannedPayload, type TextHit, TextScan } from "../../rules/search/text-scan.js";
+import { type ScannedPayload, type TextHit, type TextProbe, TextScan } from "../../rules/search/text-scan.js";
 import type { Connection } from "../file/connection.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow } from "../payloads/payloads.js";
 import { dynamicQuery, rawQuery } from "../query.js";
 import type { EntryTable } from "../schema.js";
 import { findPayloadText } from "./search-index.js";
 import { allOf, entryConditions, numberConditions } from "./search-query.js";
+
+/** Runs a read on the connection of the store. */
+export interface Reader {
+  read<T>(body: (connection: Connection) => T): Promise<T>;
+}
+
+/** After this time, in milliseconds, a scan lets the event loop continue. */
+const SLICE_MS = 25;
+
+/** Calls `advance` until it returns something, with pauses of the event loop. */
+export async function runSliced<T>(reader: Reader, advance: (connection: Connection, isOver: () => boolean) => T | undefined): Promise<T> {
+  for (;;) {
+    const deadlineMs = performance.now() + SLICE_MS;
+    const result = await reader.read((connection) => advance(connection, () => performance.now() >= deadlineMs));
+    if (result !== undefined) return result;
+    await pause();
+  }
+}
 
 /** The entries that a search scans: those after the row number `from`, the last one in the index, up to `to`. */
 export interface Tail {
@@ -33,9 +51,9 @@ type ScanRow = PagedPayloadRow & Pick<EntryTable, "type">;
  * A scan of the entries that are not indexed, and of those for which the index cannot decide whether they match. Reads their payloads;
  * parses those that can match.
  */
-export class EntryScan {
+export class EntryScan<T extends object> {
   readonly #tail: Tail;
-  readonly #scan: TextScan<HasSeq>;
+  readonly #scan: TextScan<HasSeq, T>;
   readonly #conditions: readonly RawBuilder<boolean>[];
   readonly #candidates: readonly number[];
   #nextCandidate = 0;
@@ -43,15 +61,15 @@ export class EntryScan {
   #pageEntries = FIRST_PAGE_ENTRIES;
 
   /** `candidates`: entries to scan before the tail, in order of arrival. */
-  constructor(tail: Tail, matching: Matching, request: SearchRequest, candidates: readonly number[] = []) {
+  constructor(tail: Tail, probe: TextProbe<T>, request: SearchRequest, candidates: readonly number[] = []) {
     this.#tail = tail;
-    this.#scan = new TextScan(matching, request);
+    this.#scan = new TextScan(probe, request);
     this.#conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
     this.#candidates = candidates;
     this.#after = tail.from;
   }
 
-  get hits(): readonly ScanHit[] {
+  get hits(): readonly (HasSeq & T)[] {
     return this.#scan.hits;
   }
 

@@ -3,6 +3,7 @@ import type { HitCopy, SearchHit, SearchRequest } from "../../port/search.js";
 import { type EntryHitRow, groupCopies, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "../../rules/search/hit-rows.js";
 import type { Matching } from "../../rules/search/matching.js";
 import { textOfHit } from "../../rules/search/payload-text.js";
+import type { AskedTerm } from "../../rules/search/question.js";
 import { createSnippetWriter } from "../../rules/search/snippet.js";
 import type { Connection } from "../file/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../payloads/payloads.js";
@@ -31,7 +32,7 @@ const rowsOfHits = query<{ seqs: string }, HitRow>(({ sql: text, p }) =>
 /** Returns the hits of entries, in the order of `entries`. An entry that was deleted is missing. */
 export function readHits(
   connection: Connection,
-  entries: readonly { readonly seq: number }[],
+  entries: readonly { readonly seq: number; readonly score?: number }[],
   matching: Matching,
   { snippets = true, places }: SearchRequest,
 ): readonly SearchHit[] {
@@ -40,7 +41,7 @@ export function readHits(
   const copies = readCopies(connection, rows);
   const bySeq = new Map<number, HitRow>(rows.map((row) => [row.seq, row]));
   const writeSnippet = createSnippetWriter(matching.terms);
-  return entries.flatMap(({ seq }) => {
+  return entries.flatMap(({ seq, score }) => {
     const row = bySeq.get(seq);
     return row === undefined
       ? []
@@ -49,6 +50,7 @@ export function readHits(
             { ...row, is_private: row.is_private === 1 },
             snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET,
             copies.get(seq) ?? [],
+            score,
           ),
         ];
   });
@@ -89,9 +91,14 @@ const lastSession = query<Record<never, never>, { seq: number | null }>(({ sql: 
 );
 
 /** Returns the sessions whose title matches: whole words first, then the newest. Cost: the titles with the words. */
-export function findTitleHits(connection: Connection, matching: Matching, request: SearchRequest): readonly SearchHit[] {
+export function findTitleHits(
+  connection: Connection,
+  matching: Matching,
+  request: SearchRequest,
+  words: readonly AskedTerm[] = [],
+): readonly SearchHit[] {
   const to = connection.get(lastSession, {})?.seq ?? 0;
-  const found = findFittingRows(connection, matching, { table: "session_text", from: 1, to });
+  const found = findFittingRows(connection, matching, { table: "session_text", from: 1, to }, words);
   if (found?.length === 0) return [];
   const asked =
     found === null ? sql`TRUE` : sql`session.seq IN (SELECT value FROM json_each(${JSON.stringify(found.map(({ seq }) => seq))}))`;

@@ -57,7 +57,7 @@ function readTotals(connection: Connection): { readonly rows: number; readonly w
 }
 
 /** Reads the big-endian variable-length integers of SQLite, of at most eight bytes. */
-function readVarints(bytes: Buffer): readonly number[] {
+export function readVarints(bytes: Buffer): readonly number[] {
   const numbers: number[] = [];
   let value = 0;
   for (const byte of bytes) {

@@ -1,21 +1,20 @@
-import { setImmediate as pause } from "node:timers/promises";
 import type { SearchHit, SearchPage, SearchRequest } from "../../port/search.js";
 import { rowLimit } from "../../rules/row-limit.js";
 import { finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "../../rules/search/attempts.js";
 import { includesTitles, isIndexed, type Matching, parseRequest } from "../../rules/search/matching.js";
+import { questionOf } from "../../rules/search/question.js";
+import { probeOf } from "../../rules/search/text-scan.js";
 import type { Connection } from "../file/connection.js";
 import { listByConditions } from "./conditions.js";
-import { EntryScan, type ScanHit, type Tail } from "./entry-scan.js";
+import { EntryScan, type Reader, runSliced, type ScanHit, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
+import { searchQuestion } from "./question-search.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq, listNotIndexed } from "./search-index.js";
 import { allowMistake, type FittingRow, findFittingRows } from "./term-rows.js";
 
 const DEFAULT_LIMIT = 20;
-
-/** After this time, in milliseconds, a scan lets the event loop continue. */
-const SLICE_MS = 25;
 
 /** The largest result of a scan that is kept for the next page, in hits. */
 const KEPT_HITS = 100_000;
@@ -24,11 +23,6 @@ const KEPT_HITS = 100_000;
 export interface LastScan {
   key: string;
   hits: readonly ScanHit[];
-}
-
-/** Runs a read on the connection of the store. */
-interface Reader {
-  read<T>(body: (connection: Connection) => T): Promise<T>;
 }
 
 /**
@@ -41,25 +35,20 @@ export async function search(reader: Reader, request: SearchRequest, lastScan: L
   const terms = parseRequest(request);
   const isBare = terms.length === 0 && request.tool === undefined && request.places === undefined;
   if (isBare) return reader.read((connection) => connection.read(() => listByConditions(connection, request)));
+  const question = questionOf(request);
+  if (question !== null) return searchQuestion(reader, request, question);
   const attempts = listAttempts(terms, request);
   const position = parseCursor(request.cursor);
   const first = Math.min(position.attempt, attempts.length - 1);
   for (const [at, attempt] of attempts.entries()) {
     if (at < first) continue;
     const matching = await reader.read((connection) => toMatching(terms, attempt, (term) => allowMistake(connection, term)));
-    const page = await runToEnd(reader, new Search(snippetsFor(request, attempt), matching, { ...position, attempt: at }, lastScan));
+    const running = new Search(snippetsFor(request, attempt), matching, { ...position, attempt: at }, lastScan);
+    const page = await runSliced(reader, (connection, isOver) => running.advance(connection, isOver));
     const isFound = page.total > 0 || at === attempts.length - 1 || request.cursor !== undefined;
     if (isFound) return finishPage(request, page, attempt, matching);
   }
   throw new RangeError("a search has at least one attempt");
-}
-
-async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage> {
-  for (;;) {
-    const page = await reader.read((connection) => running.advance(connection));
-    if (page !== undefined) return page;
-    await pause();
-  }
 }
 
 class Search {
@@ -68,7 +57,7 @@ class Search {
   readonly #lastScan: LastScan;
   readonly #limit: number;
   readonly #position: Position;
-  #scan: EntryScan | undefined;
+  #scan: EntryScan<Omit<ScanHit, "seq">> | undefined;
   #tail: Tail | undefined;
 
   constructor(request: SearchRequest, matching: Matching, position: Position, lastScan: LastScan) {
@@ -80,23 +69,22 @@ class Search {
     this.#tail = position.tail;
   }
 
-  /** Searches for about `SLICE_MS`, in one read transaction. Returns the page, or undefined if the scan is not complete. */
-  advance(connection: Connection): UnmatchedPage | undefined {
+  /** Searches until the time is over, in one read transaction. Returns the page, or undefined if the scan is not complete. */
+  advance(connection: Connection, isOver: () => boolean): UnmatchedPage | undefined {
     return connection.read(() => {
       const tail = this.#tail ?? { from: lastIndexedSeq(connection), to: lastEntrySeq(connection) };
       this.#tail = tail;
-      const hits = this.#scanTail(connection, tail);
+      const hits = this.#scanTail(connection, tail, isOver);
       return hits && this.#readPage(connection, tail, hits);
     });
   }
 
-  #scanTail(connection: Connection, tail: Tail): readonly ScanHit[] | undefined {
+  #scanTail(connection: Connection, tail: Tail, isOver: () => boolean): readonly ScanHit[] | undefined {
     const key = this.#scanKey(tail);
     if (this.#position.tail !== undefined && this.#lastScan.key === key) return this.#lastScan.hits;
     this.#scan ??= this.#startScan(connection, tail);
-    const deadlineMs = performance.now() + SLICE_MS;
     while (!this.#scan.isDone) {
-      if (performance.now() >= deadlineMs) return undefined;
+      if (isOver()) return undefined;
       this.#scan.scanPage(connection);
     }
     const { hits } = this.#scan;
@@ -105,17 +93,18 @@ class Search {
   }
 
   /** Creates a scan of the entries that are not indexed and, if the index cannot decide which entries match, of the candidates. */
-  #startScan(connection: Connection, tail: Tail): EntryScan {
+  #startScan(connection: Connection, tail: Tail): EntryScan<Omit<ScanHit, "seq">> {
+    const probe = probeOf(this.#matching);
     const rows = rowsToSearch(connection, this.#request, tail.from);
     const notIndexed = listNotIndexed(connection, rows);
-    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, this.#matching, this.#request, notIndexed);
+    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, probe, this.#request, notIndexed);
     const candidates = findFittingRows(connection, this.#matching, { table: "entry_text", ...rows });
     if (candidates !== null) {
       const seqs = [...candidates.map(({ seq }) => seq), ...notIndexed].sort((a, b) => a - b);
-      return new EntryScan(tail, this.#matching, this.#request, seqs);
+      return new EntryScan(tail, probe, this.#request, seqs);
     }
     const all = rowsToSearch(connection, this.#request, tail.to);
-    return new EntryScan({ from: all.from - 1, to: all.to }, this.#matching, this.#request);
+    return new EntryScan({ from: all.from - 1, to: all.to }, probe, this.#request);
   }
 
   /** Returns the key of a scan: everything on which its hits depend. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Matching } from "../../rules/search/matching.js";
+import type { AskedTerm } from "../../rules/search/question.js";
 import type { SearchTerm, WordsTerm } from "../../rules/search/search-terms.js";
 import { listMisspellings } from "../../rules/search/spelling.js";
 import type { Fit } from "../../rules/search/term-matcher.js";
@@ -49,10 +50,15 @@ function findInside(connection: Connection, range: IndexRange, part: string, isA
 
 /**
  * Finds the rows of an index that contain enough terms. Those with only expressions or literal texts that no index finds are all in it,
- * if enough of them are missing otherwise: they have to be read. null: any row may match.
+ * if enough of them are missing otherwise: they have to be read. null: any row may match. `asked`: the forms of the words of a question.
  */
-export function findFittingRows(connection: Connection, { terms, atLeast }: Matching, range: IndexRange): readonly FittingRow[] | null {
-  const marks = terms.map((term) => markRows(connection, term, range));
+export function findFittingRows(
+  connection: Connection,
+  { terms, atLeast }: Matching,
+  range: IndexRange,
+  asked: readonly AskedTerm[] = [],
+): readonly FittingRow[] | null {
+  const marks = terms.map((term, at) => markRows(connection, term, range, asked[at]?.forms));
   const known = marks.filter((one) => one !== null);
   // A term that no index finds counts as found.
   const wanted = atLeast - (terms.length - known.length);
@@ -80,11 +86,14 @@ function fitOf(marks: readonly RowMarks[], at: number, wanted: number): Fit | un
 }
 
 /** Marks the rows that contain a term; null if the index cannot decide it. */
-function markRows(connection: Connection, term: SearchTerm, range: IndexRange): RowMarks | null {
+function markRows(connection: Connection, term: SearchTerm, range: IndexRange, forms: readonly string[] = []): RowMarks | null {
   const marks = new Uint8Array(Math.max(0, range.to - range.from + 1));
   switch (term.kind) {
     case "words":
       markWords(connection, term, range, marks);
+      return marks;
+    case "stem":
+      mark(marks, range, findRows(connection, range, forms), 0);
       return marks;
     case "literal":
     case "expression":

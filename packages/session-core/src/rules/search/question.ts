@@ -1,0 +1,118 @@
+import type { SearchMatch, SearchRequest } from "../../port/search.js";
+import { foldText } from "./fold.js";
+import { readQuery, type StemTerm, type WordsTerm } from "./search-terms.js";
+import { canBeMisspelt, isOneMistake, listMisspellings } from "./spelling.js";
+import { isStopWord, languagesOf, startsOf, stemsOf } from "./stems.js";
+import { tokensOf } from "./term-pattern.js";
+
+// A question is a query of more than three words, or of several with a question mark. An entry need not have all of its words: entries are
+// ranked by rank-question.ts. Quotation marks, `word*` and `/expressions/` ask for an exact text, so a query with one is no question.
+
+/** One word of a question in any of its forms, or a name of several words (`src/a.ts`), which is a phrase. */
+export type QuestionTerm = StemTerm | WordsTerm;
+
+/** A query of more words is a question. */
+const MOST_WORDS = 3;
+/** The most words of a question that count; further ones are ignored. */
+const MOST_TERMS = 64;
+const ENDS_AS_QUESTION = /[?？]\s*$/u;
+/** Divides `l'heure` and `don't`. */
+const APOSTROPHE = /['’]/u;
+
+/** The words of a question that count: stop words count only if there are no others. null: the query is no question. @throws {InvalidQueryError} */
+export function readQuestion(query: string): readonly QuestionTerm[] | null {
+  const { terms } = readQuery(query);
+  const least = ENDS_AS_QUESTION.test(query) ? 2 : MOST_WORDS + 1;
+  if (terms.length < least || query.includes('"')) return null;
+  if (terms.some((term) => term.kind === "expression" || (term.kind === "words" && term.prefix))) return null;
+  const parts = terms.flatMap(({ words }) => words.split(APOSTROPHE)).map((words) => ({ words, tokens: tokensOf(words) }));
+  const named = parts.filter(({ tokens }) => tokens.length > 0);
+  const languages = languagesOf(named.flatMap(({ tokens }) => tokens));
+  const telling = named.filter(({ tokens }) => !tokens.every((token) => isStopWord(token, languages)));
+  const asked = (telling.length > 0 ? telling : named).map(({ words, tokens: [word = "", ...more] }): QuestionTerm => {
+    if (more.length > 0) return { kind: "words", words, prefix: false, reach: "whole" };
+    return { kind: "stem", words, languages, stems: stemsOf(word, languages), isMisspelt: false };
+  });
+  const different = new Map(asked.map((term) => [term.kind === "stem" ? term.stems.join(" ") : foldText(term.words), term]));
+  return different.size === 0 ? null : [...different.values()].slice(0, MOST_TERMS);
+}
+
+/** The question of a request; null: it asks for entries with all of the words, or with a given number of them. */
+export function questionOf({ query, relax, atLeast }: SearchRequest): readonly QuestionTerm[] | null {
+  return relax === true && atLeast === undefined ? readQuestion(query) : null;
+}
+
+/** A list of the words of a store. */
+export interface WordLookUp {
+  /** The listed words that start with one of the texts. */
+  readonly startingWith: (starts: readonly string[]) => Promise<readonly string[]> | readonly string[];
+  /** Those of these words that an entry has. */
+  readonly indexed: (words: readonly string[]) => Promise<readonly string[]> | readonly string[];
+}
+
+/** A word of a question, and its forms in the index; none for a phrase, which is looked up as it is. */
+export interface AskedTerm {
+  readonly term: QuestionTerm;
+  readonly forms: readonly string[];
+}
+
+/** Looks up the forms of the words of a question. Cost: the words of the store that start like each. */
+export async function findForms(terms: readonly QuestionTerm[], words: WordLookUp): Promise<readonly AskedTerm[]> {
+  const asked: AskedTerm[] = [];
+  for (const term of terms) asked.push({ term, forms: term.kind === "stem" ? await listForms(term, words) : [] });
+  return asked;
+}
+
+/** Replaces the words that no entry has, whose numbers are `missing`, by the words with one mistake. null: there are none. */
+export async function correctForms(
+  asked: readonly AskedTerm[],
+  missing: readonly number[],
+  words: WordLookUp,
+): Promise<readonly AskedTerm[] | null> {
+  let isCorrected = false;
+  const corrected: AskedTerm[] = [];
+  for (const [at, one] of asked.entries()) {
+    const other = missing.includes(at) && one.term.kind === "stem" ? await correctWord(one.term, words) : null;
+    corrected.push(other ?? one);
+    isCorrected ||= other !== null;
+  }
+  return isCorrected ? corrected : null;
+}
+
+async function correctWord(term: StemTerm, words: WordLookUp): Promise<AskedTerm | null> {
+  if (!canBeMisspelt({ kind: "words", words: term.words, prefix: false, reach: "whole" })) return null;
+  const similar = await words.indexed(listMisspellings(term.words));
+  if (similar.length === 0) return null;
+  const stems = [...new Set(similar.flatMap((word) => stemsOf(word, term.languages)))];
+  const corrected: StemTerm = { ...term, stems, isMisspelt: true };
+  return { term: corrected, forms: [...new Set([...similar, ...(await listForms(corrected, words, similar))])].sort() };
+}
+
+async function listForms(term: StemTerm, words: WordLookUp, typed: readonly string[] = tokensOf(term.words)): Promise<readonly string[]> {
+  const starts = typed.flatMap((word) => startsOf(word, term.languages));
+  const isForm = stemTest(term);
+  const listed = (await words.startingWith(starts)).filter(isForm);
+  // Numbers and short words are not in the list.
+  return [...new Set([...(await words.indexed(typed)), ...listed])].sort();
+}
+
+/** Returns a test for folded words that are forms of a word of a question. */
+export function stemTest(term: StemTerm): (word: string) => boolean {
+  const [typed = ""] = tokensOf(term.words);
+  const stems = new Set(term.stems);
+  const known = new Map<string, boolean>();
+  const isForm = (word: string) =>
+    word === typed || stemsOf(word, term.languages).some((stem) => stems.has(stem)) || (term.isMisspelt && isOneMistake(word, typed));
+  return (word) => {
+    const before = known.get(word);
+    if (before !== undefined) return before;
+    const is = isForm(word);
+    known.set(word, is);
+    return is;
+  };
+}
+
+/** The rule by which the hits of a question match. */
+export function matchedBy(asked: readonly AskedTerm[]): SearchMatch {
+  return { kind: "ranked", misspelt: asked.flatMap(({ term }) => (term.kind === "stem" && term.isMisspelt ? [term.words] : [])) };
+}
