@@ -311,7 +311,7 @@ const link = pgQuery<{ session: SessionId; parent: SessionId; entry: EntryId }>(
   pgRaw(sql`
     UPDATE session SET parent_session_id = ${p.parent}::text, parent_entry_id = ${p.entry}::text
     WHERE ${ofSession(sql, p, "session")} AND source_format IS NOT NULL AND kind = 'conversation' AND parent_call_id IS NULL
-      AND (parent_session_id IS NULL OR parent_session_id = ${p.parent}::text AND parent_entry_id IS NULL)`),
+      AND coalesce(parent_session_id, ${p.parent}::text) = ${p.parent}::text`),
 );
 
 async function linkToSource(transaction: Database, session: SessionId): Promise<void> {

@@ -260,10 +260,13 @@ const link = query<{ session: SessionSeq; parent: SessionId; entry: EntryId }>((
   rawQuery(sql`
     UPDATE session SET parent_session_id = ${p.parent}, parent_entry_id = ${p.entry}
     WHERE seq = ${p.session} AND source_format IS NOT NULL AND kind = 'conversation' AND parent_call_id IS NULL
-      AND (parent_session_id IS NULL OR parent_session_id = ${p.parent} AND parent_entry_id IS NULL)`),
+      AND coalesce(parent_session_id, ${p.parent}) = ${p.parent}`),
 );
 
-/** Links a session that begins with messages of another one, among them a reply, to that session, unless it is linked already. */
+/**
+ * Links a session that begins with messages of another one, among them a reply, to that session, unless it is linked to a third one. The last common
+ * entry may come later, if it was still being written.
+ */
 function linkToSource(connection: Connection, session: SessionSeq): void {
   const last = connection.get(lastCopyOf, { session });
   if (last === undefined || last.replies === 0) return;
