@@ -22,6 +22,7 @@ export {
   exportClaude,
   exportCodex,
   exportMarkdown,
+  exportOpencode,
   exportPi,
   learnSecrets,
   type MarkdownExportOptions,

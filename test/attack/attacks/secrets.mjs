@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exportBough, exportClaude, exportCodex, exportMarkdown, exportPi } from "@bough/formats";
+import { exportBough, exportClaude, exportCodex, exportMarkdown, exportOpencode, exportPi } from "@bough/formats";
 import { findSecrets, SessionMasks } from "@bough/formats/secrets";
 import { assistantMessage, openStore, toolResult, userMessage } from "@bough/session-core";
 
@@ -9,7 +9,7 @@ const BOUGH = fileURLToPath(new URL("../../../packages/cli/dist/bough.js", impor
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const WORD = `${LETTERS}0123456789`;
 const HEX = "0123456789abcdef";
-const EXPORTS = { exportBough, exportClaude, exportCodex, exportMarkdown, exportPi };
+const EXPORTS = { exportBough, exportClaude, exportCodex, exportMarkdown, exportOpencode, exportPi };
 
 /** Texts as programs print them, with a random secret each. */
 const SHAPES = [

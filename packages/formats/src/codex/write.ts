@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { CompactionPayload, Entry, EntryId, Message, SessionRecord, Usage } from "@bough/session-core";
-import { joinTextBlocks } from "@bough/session-core/view";
 import {
   compactionSummaryText,
   type EntryReference,
@@ -11,6 +10,7 @@ import {
   toIsoTime,
   without,
 } from "@bough/session-core/wire";
+import { type BranchPlan, planBranch } from "../source/branch-plan.js";
 import { FORKED_FROM, isRolloutRecord, ORIGIN } from "./rollout-file.js";
 import { inputItem, toBranchSummaryItem, toRolloutParts } from "./write-items.js";
 
@@ -32,32 +32,11 @@ export interface CodexExport {
  * Memory: the items that compactions kept, the ids of calls, and while it starts, a number for each entry.
  */
 export async function* codexLines({ session, path, entries }: CodexExport): AsyncGenerator<string, void, void> {
-  const plan = await readPlan(path);
+  const plan = await planBranch(path);
   const writer = new RolloutWriter(session, plan);
   yield toLine(session.createdAtMs, "session_meta", toMeta(session, plan.system));
   for await (const entry of entries) yield* writer.write(entry);
   yield* writer.finish();
-}
-
-/** The facts of earlier entries that later entries of the path record. */
-interface Plan {
-  /** The compactions that keep entries, in their order, and the `seq` of the first entry that each of them kept. */
-  readonly kept: readonly { readonly compaction: EntryId; readonly fromSeq: number }[];
-  /** The text of the first system message. */
-  readonly system: string | undefined;
-}
-
-async function readPlan(path: AsyncIterable<Entry>): Promise<Plan> {
-  const seqs = new Map<EntryId, number>();
-  const kept: { compaction: EntryId; fromSeq: number }[] = [];
-  let system: string | undefined;
-  for await (const entry of path) {
-    seqs.set(entry.id, entry.seq);
-    if (entry.type === "message" && entry.message.role === "system") system ??= joinTextBlocks(entry.message.content);
-    const fromSeq = entry.type === "compaction" && entry.firstKeptEntryId !== null ? seqs.get(entry.firstKeptEntryId) : undefined;
-    if (fromSeq !== undefined) kept.push({ compaction: entry.id, fromSeq });
-  }
-  return { kept: kept.sort((a, b) => a.fromSeq - b.fromSeq), system };
 }
 
 function toLine(createdAtMs: number, type: string, payload: JsonObject, origin?: EntryReference): string {
@@ -97,7 +76,7 @@ function toMeta(session: RolloutSession, system: string | undefined): JsonObject
 
 class RolloutWriter {
   readonly #session: RolloutSession;
-  readonly #plan: Plan;
+  readonly #plan: BranchPlan;
   /** The items of the calls so far, by the ids of the calls. */
   readonly #calls = new Map<string, JsonObject>();
   /** The items that each coming compaction keeps. */
@@ -112,7 +91,7 @@ class RolloutWriter {
   /** The entry that is written; undefined: the rollout is no continuation of another session. */
   #origin: EntryReference | undefined;
 
-  constructor(session: RolloutSession, plan: Plan) {
+  constructor(session: RolloutSession, plan: BranchPlan) {
     this.#session = session;
     this.#plan = plan;
     this.#lastMs = session.createdAtMs;

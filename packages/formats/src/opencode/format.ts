@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceRecord, SourceSession } from "@bough/session-core/engine";
@@ -6,8 +7,10 @@ import { SourceUnreadableError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
 import { renamedFormat } from "../source/renamed-format.js";
 import { tablesOf } from "../source/source-database.js";
+import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
-import { type FileHead, type SourceFormat, tryRead } from "../source/source-format.js";
+import { type FileHead, type NewSourceFile, type SourceFormat, tryRead } from "../source/source-format.js";
+import { ExportStore, isExport } from "./export-store.js";
 import { isFolderName, JsonStore, readText, rootOf, sessionIdOf } from "./json-store.js";
 import { isSessionInfo, toSessionId, toSourceHeader } from "./session-header.js";
 import { SessionReader } from "./session-reader.js";
@@ -25,14 +28,25 @@ export const opencodeFormat: SourceFormat = {
       skipped: /^(?:storage\/(?!session$|session\/)[^/]+|snapshot|repos|log|bin|tool-output|worktree)$/,
       // A message is a file there; the session's own file is written again at the end of a turn.
       beside: (path) => (path.endsWith(".json") ? [join(rootOf(path), "message", basename(path, ".json"))] : []),
-      resume: { program: "opencode", args: (sessionId) => ["--session", sessionId] },
+      resume: { program: "opencode", args: (sessionId) => ["--session", sessionId], newSession, importArgs: (file) => ["import", file] },
     },
   ],
-  detects: (head, folders) => isDatabase(head, folders) || isSessionFile(head),
+  detects: (head, folders) => isDatabase(head, folders) || isSessionFile(head) || isExport(head),
   isPart,
-  sessions: (path, folders = new SourceFolders()) =>
-    path.endsWith(".json") ? fileSessions(path, folders) : databaseSessions(path, folders),
+  sessions: (path, folders = new SourceFolders()) => {
+    if (SESSION_PATH.test(path)) return fileSessions(path, folders);
+    return readStart(path, 1).toString() === "S" ? databaseSessions(path, folders) : [exportedSession(path)];
+  },
 };
+
+/** A file for `opencode import`, in a folder that opencode does not read. Newer sessions have lower ids. */
+function newSession(folder: string, { createdAtMs }: { readonly createdAtMs: number }): NewSourceFile {
+  const time = BigInt.asUintN(48, ~(BigInt(createdAtMs) * 4096n))
+    .toString(16)
+    .padStart(12, "0");
+  const sessionId = `ses_${time}${randomUUID().replaceAll("-", "").slice(0, 14)}`;
+  return { sessionId, file: join(folder, "bough", `${sessionId}.json`) };
+}
 
 /** Sessions of Kilo, whose command line is opencode under another name since version 7: its database `kilo.db`. */
 export const kiloFormat = renamedFormat(opencodeFormat, {
@@ -100,6 +114,14 @@ function* databaseRecords(store: SqliteStore, info: JsonObject, sessionId: Sessi
   } finally {
     if (!isOpen) store.close();
   }
+}
+
+/** A session that `opencode export` or Bough wrote. */
+function exportedSession(path: string): SourceSession {
+  const store = new ExportStore(path);
+  const { info } = store;
+  const header = toSourceHeader(info, toSessionId(String(info.id)), undefined);
+  return { header, records: () => new SessionReader(store, info, header.sessionId).records() };
 }
 
 function* fileSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {

@@ -2,6 +2,7 @@ import type { SessionId } from "@bough/session-core";
 import type { SourceHeader } from "@bough/session-core/engine";
 import { isId, type JsonObject, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
+import { isOnlyName, sourceOf, withoutSource } from "./written-ids.js";
 
 /** The titles that opencode gives before its model has written one. */
 const PLACEHOLDER = /^(?:New|Child) session - \d{4}-\d\d-\d\d/;
@@ -12,20 +13,22 @@ const KEPT_ELSEWHERE = ["id", "parentID", "directory", "title", "time", "revert"
 /** The title of a session; undefined: none yet. */
 export function titleOf(info: JsonObject): string | undefined {
   const title = stringAt(info, "title");
-  return title === undefined || title === "" || PLACEHOLDER.test(title) ? undefined : title;
+  return title === undefined || title === "" || PLACEHOLDER.test(title) || isOnlyName(info) ? undefined : title;
 }
 
 /** @param callId the tool call of the parent that started this session. */
 export function toSourceHeader(info: JsonObject, sessionId: SessionId, callId: string | undefined): SourceHeader {
   const parentId = stringAt(info, "parentID");
-  const metadata = without(info, KEPT_ELSEWHERE);
+  const metadata = without(withoutSource(info), KEPT_ELSEWHERE);
+  const source = sourceOf(info);
+  const forkOf = source === undefined || source === sessionId ? undefined : { sessionId: toSessionId(source) };
   return {
     sessionId,
     createdAtMs: parseTime(objectAt(info, "time")?.created),
     cwd: stringAt(info, "directory"),
     title: titleOf(info),
     kind: parentId === undefined ? "conversation" : "subagent",
-    parent: parentId === undefined ? undefined : { sessionId: toSessionId(parentId), toolCallId: callId },
+    parent: parentId === undefined ? forkOf : { sessionId: toSessionId(parentId), toolCallId: callId },
     metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
   };
 }

@@ -5,6 +5,7 @@ import { EntryChain } from "../source/entry-chain.js";
 import { CLEARED, endOf, isToolPart, modelOf, resultTime, toReplyBlock, toSteps, toToolResult, toUserBlock, usageOf } from "./payloads.js";
 import { titleOf } from "./session-header.js";
 import type { MessageStore, StoredRecord } from "./store.js";
+import { entryOf, sourceOf } from "./written-ids.js";
 
 /** A message or a part. `line`: its number among the records of the session; the parts of a message follow it. */
 interface NumberedRecord {
@@ -193,10 +194,11 @@ export class SessionReader {
     if (prompt === undefined) return this.#reply(reply, parts);
     const texts = parts.flatMap(({ value }) => (value.type === "text" ? [stringAt(value, "text") ?? ""] : []));
     const { auto, overflow } = prompt.part.value;
+    const tail = stringAt(prompt.part.value, "tail_start_id");
     const payload = {
       type: "compaction",
       summary: texts.join("\n\n"),
-      firstKeptEntryId: stringAt(prompt.part.value, "tail_start_id") ?? null,
+      firstKeptEntryId: tail === undefined ? null : this.#entryOf(tail).id,
       ...(this.#tokens === undefined ? {} : { tokensBefore: this.#tokens }),
       trigger: overflow === true ? "overflow" : auto === true ? "auto" : "manual",
       ...usageOf(reply.value),
@@ -219,14 +221,18 @@ export class SessionReader {
     const due = this.#cleared.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
     this.#cleared = this.#cleared.filter(({ at }) => at > until);
     for (const { at, part } of due) {
-      const targetId = this.#chain.idOf({ line: part.line, id: part.id });
+      const targetId = this.#chain.idOf({ line: part.line, id: this.#entryOf(part.id).id });
       const replacement = { content: [{ type: "text", text: CLEARED }] };
       yield this.#add({ ...part, id: `${part.id}:cleared` }, { type: "context_edit", targetId, replacement }, part, 0, at);
     }
   }
 
   #add(record: NumberedRecord, payload: JsonObject, message: NumberedRecord, part = 0, createdAtMs = createdAt(message)): SourceEntry {
-    return this.#chain.add({ line: record.line, id: record.id, part, createdAtMs, payload });
+    return this.#chain.add({ line: record.line, ...this.#entryOf(record.id), part, createdAtMs, payload });
+  }
+
+  #entryOf(id: string): ReturnType<typeof entryOf> {
+    return entryOf(id, this.#sessionId, sourceOf(this.#info));
   }
 }
 

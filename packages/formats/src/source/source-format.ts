@@ -33,6 +33,8 @@ export interface SourceResume {
   args(sessionId: SessionId, file: string): readonly string[];
   /** Returns the file in which the program expects a new session, below one of its folders. undefined: its sessions cannot be written. */
   newSession?(folder: string, session: { readonly cwd: string; readonly createdAtMs: number }): NewSourceFile;
+  /** The arguments with which the program takes a new file into its own store, before `args`. undefined: it reads the file itself. */
+  importArgs?(file: string): readonly string[];
 }
 
 /** A session file that does not exist yet. */

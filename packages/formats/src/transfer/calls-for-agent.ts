@@ -13,6 +13,10 @@ const TOOLS: Readonly<Record<ToolAgent, ReadonlySet<string>>> = {
     ...["shell", "container.exec", "local_shell", "exec_command", "write_stdin", "shell_command", "apply_patch", "update_plan"],
     ...["view_image", "web_search", "spawn_agent", "send_input", "wait", "close_agent"],
   ]),
+  opencode: new Set([
+    ...["apply_patch", "bash", "codesearch", "edit", "glob", "grep", "lsp", "plan_exit", "question", "read", "skill", "task"],
+    ...["todoread", "todowrite", "webfetch", "websearch", "write"],
+  ]),
 };
 
 /** The custom type of the message that a result becomes. */

@@ -169,7 +169,7 @@ function numberIn(args: Arguments, names: readonly string[]): number | undefined
 }
 
 /** The programs whose tools calls can be written for. */
-export type ToolAgent = "pi" | "claude" | "codex";
+export type ToolAgent = "pi" | "claude" | "codex" | "opencode";
 
 type Write<K extends CommonCall["kind"]> = (call: Extract<CommonCall, { kind: K }>, cwd: string) => NamedCall | undefined;
 
@@ -234,9 +234,27 @@ const CODEX: Tools = {
   plan: ({ todos }) => named("update_plan", { plan: todos.map(({ text, state }) => ({ step: text, status: STATUS[state] })) }),
 };
 
+const OPENCODE: Tools = {
+  read: ({ path, offset, limit }, cwd) => named("read", { filePath: absolute(path, cwd), offset, limit }),
+  write: ({ path, content }, cwd) => named("write", { filePath: absolute(path, cwd), content }),
+  edit: ({ path, edits }, cwd) => {
+    const [first] = edits;
+    if (first !== undefined && edits.length === 1)
+      return named("edit", { filePath: absolute(path, cwd), oldString: first.before, newString: first.after, replaceAll: first.all });
+    if (edits.some(({ all }) => all)) return undefined;
+    return named("apply_patch", { patchText: patchOf([`*** Update File: ${path}`, ...edits.flatMap(toHunk)]) });
+  },
+  shell: ({ command, folder }, cwd) => named("bash", { command, description: command, workdir: folder === cwd ? undefined : folder }),
+  grep: ({ pattern, path, glob, ignoreCase }) => named("grep", { pattern: ignoreCase ? `(?i)${pattern}` : pattern, path, include: glob }),
+  glob: ({ pattern, path }) => named("glob", { pattern, path }),
+  list: ({ path }) => named("bash", { command: `ls ${quoted(path)}`, description: `ls ${path}` }),
+  plan: ({ todos }) =>
+    named("todowrite", { todos: todos.map(({ text, state }) => ({ content: text, status: STATUS[state], priority: "medium" })) }),
+};
+
 const STATUS: Readonly<Record<Todo["state"], string>> = { open: "pending", doing: "in_progress", done: "completed" };
 
-const AGENTS: Readonly<Record<ToolAgent, Tools>> = { pi: PI, claude: CLAUDE, codex: CODEX };
+const AGENTS: Readonly<Record<ToolAgent, Tools>> = { pi: PI, claude: CLAUDE, codex: CODEX, opencode: OPENCODE };
 
 /** The call of the tool with which a program does this; undefined: it has none. `cwd`: the folder of the session; "": unknown. */
 export function writeCommonCall(call: CommonCall, agent: ToolAgent, cwd: string): NamedCall | undefined {
@@ -283,7 +301,11 @@ function quoted(word: string): string {
 }
 
 function patch(lines: readonly string[]): NamedCall {
-  return { name: "apply_patch", arguments: { input: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n") } };
+  return { name: "apply_patch", arguments: { input: patchOf(lines) } };
+}
+
+function patchOf(lines: readonly string[]): string {
+  return ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 }
 
 function toHunk({ before, after }: CommonEdit): readonly string[] {

@@ -140,6 +140,25 @@ export async function* exportCodex(session: Session, options: BranchExportOption
   yield* seen(endLines(codexLines({ ...exported, path: path() })));
 }
 
+/**
+ * Exports a branch as a session file of opencode, which `opencode import` takes, in pieces, with context edits applied. The id of a session
+ * of another program gets the prefix that opencode asks for. docs/formats/opencode.md lists the losses. Cost: reads the branch three times.
+ *
+ * @example
+ * for await (const piece of exportOpencode(session)) process.stdout.write(piece);
+ */
+export async function* exportOpencode(session: Session, options: BranchExportOptions = {}): AsyncGenerator<string, void, void> {
+  checkArgument("session", session, SESSION);
+  checkArgument("options", options, BRANCH);
+  const { opencodeLines } = await import("../opencode/write.js");
+  const { effectiveEntries } = await import("./effective-entries.js");
+  const { value, entries, seen } = await masking(session, options);
+  const leafId = options.branch ?? (await readLeaf(session));
+  const path = () => entries(session.walk({ leafId }));
+  const exported = await continuation(value(await session.record()), effectiveEntries(path), "opencode", options.continues);
+  yield* seen(endLines(opencodeLines({ ...exported, path: path(), nowMs: Date.now() })));
+}
+
 /** Returns the session and the entries for a program: those of this session, or those of the new session that continues it. */
 async function continuation(
   header: SessionRecord,

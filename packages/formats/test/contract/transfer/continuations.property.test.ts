@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
 import { grow } from "../../../../session-core/test/world/grow.js";
 import { collected, openedStore, tempFolder } from "../../../../session-core/test/world/stores.js";
-import { type Continuation, exportClaude, exportCodex, exportPi } from "../../../src/transfer/export.js";
+import { type Continuation, exportClaude, exportCodex, exportOpencode, exportPi } from "../../../src/transfer/export.js";
 import { importPath } from "../../../src/transfer/import-path.js";
 
 // What `bough resume --in …` writes, read by the importer: the new session has the context of the branch.
@@ -17,7 +17,11 @@ const TARGETS = {
   claude: { write: exportClaude, name: `${CONTINUES.sessionId}.jsonl`, tools: ["Bash"], keeps: true },
   // What a compaction of Codex keeps is in its own list of items, which the importer stores beside the summary.
   codex: { write: exportCodex, name: `rollout-2026-01-02T03-04-05-${CONTINUES.sessionId}.jsonl`, tools: ["exec_command"], keeps: false },
+  opencode: { write: exportOpencode, name: `${CONTINUES.sessionId}.json`, tools: ["bash"], keeps: true },
 } as const;
+
+/** Ids of opencode begin with `ses`. */
+const idIn = (target: keyof typeof TARGETS) => `${target === "opencode" ? "ses_" : ""}${CONTINUES.sessionId}`;
 
 /** The session that a program would go on with, imported. */
 async function continued(session: Session, target: keyof typeof TARGETS): Promise<Session> {
@@ -26,8 +30,8 @@ async function continued(session: Session, target: keyof typeof TARGETS): Promis
   writeFileSync(file, (await collected(write(session, { continues: CONTINUES }))).join(""));
   const store = await openedStore();
   const { sessions } = await importPath(store, file);
-  expect(sessions.map(({ sessionId, format, problems }) => [sessionId, format, problems])).toEqual([[CONTINUES.sessionId, target, []]]);
-  return store.openSession(CONTINUES.sessionId);
+  expect(sessions.map(({ sessionId, format, problems }) => [sessionId, format, problems])).toEqual([[idIn(target), target, []]]);
+  return store.openSession(idIn(target));
 }
 
 /** What a message says, without the ids of its calls. */
@@ -91,7 +95,7 @@ function wordsFor(kind: string, number: number, choice: number, said: Said, keep
   return [name];
 }
 
-describe.each(["pi", "claude", "codex"] as const)("a branch that goes on in %s", (target) => {
+describe.each(["pi", "claude", "codex", "opencode"] as const)("a branch that goes on in %s", (target) => {
   test("has the words of the branch's context, in their order, whatever was edited, compacted or left", async () => {
     await fc.assert(
       fc.asyncProperty(conversationsOf(TARGETS[target].keeps), async (words) => {

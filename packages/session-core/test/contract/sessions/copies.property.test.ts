@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exportClaude, exportCodex, exportPi, importPath } from "@bough/formats";
+import { exportClaude, exportCodex, exportOpencode, exportPi, importPath } from "@bough/formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
@@ -34,13 +34,18 @@ async function used(of: Pick<Session | Store, "statistics">): Promise<readonly [
   return [sum(usage), sum(inheritedUsage)];
 }
 
-const WRITERS = { pi: exportPi, claude: exportClaude, codex: exportCodex } as const;
+const WRITERS = { pi: exportPi, claude: exportClaude, codex: exportCodex, opencode: exportOpencode } as const;
 type Program = keyof typeof WRITERS;
 const NEW_ID = "01a20704-8a67-7db8-aff9-1ebb0e03b7f3";
 
 /** The file of a new session of a program, which goes on with this one. */
 async function resumedFile(session: Session, program: Program, sessionId = NEW_ID): Promise<string> {
-  const name = { pi: `x_${sessionId}.jsonl`, claude: `${sessionId}.jsonl`, codex: `rollout-2026-01-02T03-04-05-${sessionId}.jsonl` };
+  const name = {
+    pi: `x_${sessionId}.jsonl`,
+    claude: `${sessionId}.jsonl`,
+    codex: `rollout-2026-01-02T03-04-05-${sessionId}.jsonl`,
+    opencode: `${sessionId}.json`,
+  };
   const file = join(tempFolder(), name[program]);
   writeFileSync(file, (await collected(WRITERS[program](session, { continues: { sessionId, cwd: "/p" } }))).join(""));
   return file;
@@ -63,7 +68,7 @@ test("a fork that is copied to a store without its source counts there, and is f
 });
 
 describe("a session that was resumed in a program and read from there", () => {
-  test.each<Program>(["pi", "claude", "codex"])("in %s counts in its source, and is a fork of it", async (program) => {
+  test.each<Program>(["pi", "claude", "codex", "opencode"])("in %s counts in its source, and is a fork of it", async (program) => {
     const store = await openedStore();
     const session = await conversation(store);
     const file = await resumedFile(session, program);
@@ -79,7 +84,7 @@ describe("a session that was resumed in a program and read from there", () => {
     expect(await findingsOf(store)).toEqual([]);
   });
 
-  test.each<Program>(["pi", "claude", "codex"])("in %s counts again when its source was deleted", async (program) => {
+  test.each<Program>(["pi", "claude", "codex", "opencode"])("in %s counts again when its source was deleted", async (program) => {
     const store = await openedStore();
     const session = await conversation(store);
     await importPath(store, await resumedFile(session, program));
@@ -91,7 +96,7 @@ describe("a session that was resumed in a program and read from there", () => {
   test("in one program after the other counts once", async () => {
     const store = await openedStore();
     let session = await conversation(store);
-    for (const [at, program] of (["pi", "codex", "claude", "pi"] as const).entries()) {
+    for (const [at, program] of (["pi", "codex", "opencode", "claude", "opencode", "pi"] as const).entries()) {
       const file = await resumedFile(session, program, `${NEW_ID.slice(0, -1)}${at}`);
       const [{ sessionId } = { sessionId: "" }] = (await importPath(store, file)).sessions;
       session = await store.openSession(sessionId);
@@ -185,6 +190,16 @@ describe("a file of an agent that begins with the entries of another one", () =>
     expect(await used(await store.openSession("copy"))).toEqual([1, 2]);
     expect((await store.findSession("copy"))?.parent).toMatchObject({ sessionId: "original" });
     expect((await store.findSession("original"))?.parent).toBeNull();
+  });
+
+  test("is forked at the last entry that both have, also if that came into the other session later", async () => {
+    const store = await openedStore();
+    // A reply that is still being written is left out.
+    await imported(store, fileOf("original", [1]));
+    await imported(store, fileOf("copy", [1, 2, 3], "-again"));
+    expect((await store.findSession("copy"))?.parent).toMatchObject({ sessionId: "original", entryId: "a1" });
+    await imported(store, fileOf("original", [1, 2]));
+    expect((await store.findSession("copy"))?.parent).toMatchObject({ sessionId: "original", entryId: "a2" });
   });
 
   test("is no fork of a session with the same prompt and another reply", async () => {
