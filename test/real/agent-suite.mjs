@@ -140,7 +140,7 @@ async function goOn({ way, home, session, target, server, before }) {
     await agent.configure(there, server.url, installed);
     copyFileSync(home.store("imported"), there.store("copy"));
     const context = await there.boughJson("copy", "context", session.id);
-    const written = way === "resume" ? await resumed(there, session, agent) : await placed(there, session, agent, home);
+    const written = way === "resume" ? await resumed(there, session, target) : await placed(there, session, target, home);
     const first = server.exchanges.length;
     const prompt = "PROMPT-77 goes on";
     await agent.resume(there, installed, written.id, written.cwd, prompt);
@@ -166,13 +166,15 @@ async function goOn({ way, home, session, target, server, before }) {
   }
 }
 
-async function resumed(there, session, agent) {
-  const { sessionId, cwd } = await there.boughJson("copy", "resume", session.id, "--in", agent.writes, "--write");
+async function resumed(there, session, { agent, installed }) {
+  const { sessionId, cwd, importCommand } = await there.boughJson("copy", "resume", session.id, "--in", agent.writes, "--write");
+  // The name of the program is one in PATH.
+  if (importCommand !== null) await there.run([installed.program, ...importCommand.slice(1)], { cwd });
   return { id: sessionId, cwd };
 }
 
-async function placed(there, session, agent, home) {
+async function placed(there, session, { agent, installed }, home) {
   const { stdout } = await there.bough("copy", "export", session.id, "--format", agent.writes, "--with-secrets");
-  await agent.place(there, stdout, session.id, home.project);
+  await agent.place(there, stdout, session.id, home.project, installed);
   return { id: session.id, cwd: home.project };
 }

@@ -5,9 +5,13 @@ import { newCount } from "../count.mjs";
 import { endOf, LONGEST_MS, within } from "../home.mjs";
 import { install, platformFile } from "../install.mjs";
 
+/** The server that runs in each home. */
+const servers = new WeakMap();
+
 export const opencode = {
   name: "opencode",
   title: "opencode",
+  writes: "opencode",
   reportsCacheWrites: false,
 
   install() {
@@ -23,7 +27,6 @@ export const opencode = {
 
   steps(home, { program }) {
     const server = startServer(home, program);
-    this.close = async () => (await server).stop();
     const ids = [];
     const post = async (path, body) => (await server).post(path, body);
     const start = async () => ids.push((await post("/session", {})).id);
@@ -47,6 +50,19 @@ export const opencode = {
         await prompt(ids[1], "PROMPT-7 instead");
       },
     };
+  },
+
+  /** Ends the server of the home, if one has begun to listen. */
+  close: async (home) => servers.get(home)?.stop(),
+
+  async place(home, text, _id, cwd, { program }) {
+    const file = home.path("session.json");
+    writeFileSync(file, text);
+    await home.run([program, "import", file], { cwd });
+  },
+
+  async resume(home, { program }, id, cwd, prompt) {
+    await (await startServer(home, program, cwd)).post(`/session/${id}/message`, { model: MODEL, parts: [{ type: "text", text: prompt }] });
   },
 
   /** What a prompt after a revert replaces is deleted from the database. Whether an entry is of a message that is there. */
@@ -92,8 +108,8 @@ const settings = (url) => ({
   },
 });
 
-async function startServer(home, program) {
-  const child = home.start([program, "serve", "--port", "0", "--hostname", "127.0.0.1"]);
+async function startServer(home, program, cwd = home.project) {
+  const child = home.start([program, "serve", "--port", "0", "--hostname", "127.0.0.1"], { cwd });
   const listening = new Promise((resolve, reject) => {
     let said = "";
     const read = (text) => {
@@ -115,12 +131,14 @@ async function startServer(home, program) {
     if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 300)}`);
     return response.json();
   };
-  return {
+  const server = {
     get: (path) => ask(path, {}),
     post: (path, body) => ask(path, { method: "POST", body: JSON.stringify(body) }),
     // It does not always end when it is told to, and has nothing left to write then.
     stop: async () => void (await endOf(child, () => child.kill("SIGTERM"), "opencode serve")),
   };
+  servers.set(home, server);
+  return server;
 }
 
 function countSession(id, messages, partsOf) {

@@ -5,6 +5,7 @@ import {
   exportClaude,
   exportCodex,
   exportMarkdown,
+  exportOpencode,
   exportPi,
   type MarkdownExportOptions,
   type MarkdownImage,
@@ -28,7 +29,7 @@ import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 /** The export formats. */
-export type ExportFormat = "markdown" | "html" | "bough" | "pi" | "claude" | "codex";
+export type ExportFormat = "markdown" | "html" | "bough" | "pi" | "claude" | "codex" | "opencode";
 
 interface ExportOptions extends CommonOptions {
   readonly format: ExportFormat;
@@ -146,6 +147,8 @@ async function exportPieces(
       return exportClaude(session, { branch, secrets, onMasked });
     case "codex":
       return exportCodex(session, { branch, secrets, onMasked });
+    case "opencode":
+      return exportOpencode(session, { branch, secrets, onMasked });
     case "html":
       return sessionPage(session, {
         ...(await pageMasks(session, options.withSecrets === true, onMasked)),

@@ -1,10 +1,12 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { dirname } from "node:path";
-import { exportClaude, exportCodex, exportPi, findResumingAgent, type ResumingAgent } from "@bough/formats";
+import { exportClaude, exportCodex, exportOpencode, exportPi, findResumingAgent, type ResumingAgent } from "@bough/formats";
+import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { EntryId, Session, SessionRecord } from "@bough/session-core";
 import { AgentFailedError, NoHomeError, NotResumableError, UsageError } from "../errors.js";
 import { quotePath } from "../format/path.js";
+import { branchPrompt } from "../session/branch-prompt.js";
 import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionName } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -16,18 +18,21 @@ import { findProgram, runProgram } from "../terminal/run-program.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 
 /** The formats in which a new session can be written. */
-export const RESUME_TARGETS = ["pi", "claude", "codex"] as const;
+export const RESUME_TARGETS = ["pi", "claude", "codex", "opencode"] as const;
 type Target = (typeof RESUME_TARGETS)[number];
 
-const EXPORTERS = { pi: exportPi, claude: exportClaude, codex: exportCodex } satisfies Record<Target, unknown>;
+const EXPORTERS = { pi: exportPi, claude: exportClaude, codex: exportCodex, opencode: exportOpencode } satisfies Record<Target, unknown>;
 
 interface ResumeOptions extends CommonOptions {
   readonly in?: Target;
   readonly print?: boolean;
   readonly dryRun?: boolean;
   readonly write?: boolean;
+  readonly prompt?: boolean;
   readonly yes?: boolean;
 }
+
+type ProgramArgs = readonly [program: string, ...args: string[]];
 
 /** A session of an agent, and how the agent is started with it. */
 interface Start {
@@ -40,7 +45,9 @@ interface Start {
   readonly cwd: string;
   /** The session was recorded in a directory that is gone. */
   readonly isMoved: boolean;
-  readonly command: readonly [program: string, ...args: string[]];
+  readonly command: ProgramArgs;
+  /** The command before it with which the agent takes the file into its own store; null: it reads the file itself. */
+  readonly importCommand: ProgramArgs | null;
   /** Writes the file. Resolves at once where it exists. */
   readonly write: () => Promise<void>;
 }
@@ -54,6 +61,7 @@ export const runResume: Command<ResumeOptions> = async ({ io, out, args: [name, 
   const start = await withStore(io, options.store, "read", async (store) => {
     const { session, record, isGuess } = await chooseSession(store, io, out, name, "store");
     const branch = entryName === undefined ? undefined : await resolveEntry(session, out, requireArgument(entryName));
+    if (options.prompt === true) return printPrompt(out, session, branch, options);
     const prepared = await prepare(io, { session, record, branch, target: options.in });
     const mode = chooseMode(io, options, prepared);
     if (prepared.isMoved)
@@ -69,9 +77,28 @@ export const runResume: Command<ResumeOptions> = async ({ io, out, args: [name, 
   if (start !== undefined) await startAgent(io, start);
 };
 
-function checkOptions({ print, dryRun, write }: ResumeOptions): void {
+function checkOptions({ print, dryRun, write, prompt, in: target }: ResumeOptions): void {
+  if (prompt === true && (target !== undefined || write === true))
+    throw new UsageError("--prompt prints a text for any agent, and writes no session. Leave out --in and --write.");
   if (write === true && (print === true || dryRun === true))
     throw new UsageError("--write writes the session; --print and --dry-run write nothing. Choose one.");
+}
+
+/** Prints the branch as a prompt, for agents whose sessions cannot be written. */
+async function printPrompt(out: Printer, session: Session, branch: EntryId | undefined, { json }: ResumeOptions): Promise<undefined> {
+  const masked: SecretCount[] = [];
+  const pieces = branchPrompt(session, branch, (counts) => masked.push(...counts));
+  if (json === true) {
+    let prompt = "";
+    for await (const piece of pieces) prompt += piece;
+    out.json({ prompt });
+    return;
+  }
+  for await (const piece of pieces) {
+    out.document(piece);
+    await out.pump();
+  }
+  if (masked.length > 0) await out.note(styled("dim", describeSecrets(masked, "masked")));
 }
 
 /** `print`: nothing is written. `write`: the agent is not started. */
@@ -86,9 +113,9 @@ function chooseMode(io: Io, { print, dryRun, write, json }: ResumeOptions, { age
 }
 
 async function report(out: Printer, { json }: ResumeOptions, start: Start, mode: Mode): Promise<void> {
-  const { agent, sessionId, file, isNew, cwd, command } = start;
+  const { agent, sessionId, file, isNew, cwd, command, importCommand } = start;
   const isWritten = !isNew || mode !== "print";
-  if (json === true) return out.json({ agent, sessionId, file, isNew, isWritten, cwd, command });
+  if (json === true) return out.json({ agent, sessionId, file, isNew, isWritten, cwd, importCommand, command });
   if (isNew && isWritten) await out.note(styled("dim", `written to ${file}`));
   if (!isWritten) await out.note(styled("dim", `nothing was written; --write writes ${file}`));
   if (mode !== "start") out.line(commandLine(start));
@@ -111,7 +138,9 @@ async function prepare(io: Io, given: Branch): Promise<Start> {
   return agent.resume.newSession === undefined ? originalOf(agent, given, place) : newSessionOf(io, agent, given, place);
 }
 
-const CHOOSE = `Choose an agent that Bough can write a session for: ${RESUME_TARGETS.map((target) => `--in ${target}`).join(", ")}.`;
+const CHOOSE =
+  `Choose an agent that Bough can write a session for: ${RESUME_TARGETS.map((target) => `--in ${target}`).join(", ")}. ` +
+  "For any other one, --prompt prints the branch as a prompt.";
 
 function whoWrote({ source }: SessionRecord): string {
   return source === null
@@ -133,7 +162,7 @@ function originalOf(agent: ResumingAgent, { record, branch }: Branch, place: Wor
   // It becomes an argument of the program, which must not take it for an option.
   if (!/^\w[\w.-]*$/.test(sessionId)) throw new NotResumableError(`${agent.name} cannot be given the id ${sessionId}. ${CHOOSE}`);
   const command = [program, ...args(sessionId, file)] as const;
-  return { agent: agent.name, sessionId, file, isNew: false, ...place, command, write: async () => undefined };
+  return { agent: agent.name, sessionId, file, isNew: false, ...place, command, importCommand: null, write: async () => undefined };
 }
 
 /** The session that `write` creates. */
@@ -141,7 +170,7 @@ function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, t
   const { cwd } = place;
   if (agent.folder === undefined) throw new NoHomeError(`There is no home directory, so the folder of ${agent.name} is not known.`);
   if (record.entryCount === 0) throw new NotResumableError("The session has no entries. Start the agent itself.");
-  const { program, args, newSession } = agent.resume;
+  const { program, args, newSession, importArgs } = agent.resume;
   const created = newSession?.(agent.folder, { cwd, createdAtMs: io.now() });
   const exporter = EXPORTERS[target ?? formatOf(record)];
   if (created === undefined) throw new NotResumableError(CHOOSE);
@@ -150,7 +179,8 @@ function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, t
     await createPrivateFolder(dirname(file));
     await writeNewFile(io, file, exporter(session, { branch, continues: { sessionId, cwd }, secrets: "keep" }), false, PRIVATE);
   };
-  return { agent: agent.name, sessionId, file, isNew: true, ...place, command: [program, ...args(sessionId, file)], write };
+  const importCommand: ProgramArgs | null = importArgs === undefined ? null : [program, ...importArgs(file)];
+  return { agent: agent.name, sessionId, file, isNew: true, ...place, command: [program, ...args(sessionId, file)], importCommand, write };
 }
 
 function formatOf({ source }: SessionRecord): Target {
@@ -168,14 +198,26 @@ function workingDirectory(io: Io, recorded: string | null): WorkingDirectory {
   return { cwd: realpathSync(isThere ? recorded : io.cwd), isMoved: !isThere };
 }
 
-async function startAgent(io: Io, { agent, cwd, command: [program, ...args] }: Start): Promise<void> {
+async function startAgent(io: Io, { agent, cwd, file, command, importCommand }: Start): Promise<void> {
+  if (importCommand !== null) {
+    const exit = await runCommand(io, cwd, importCommand);
+    if (exit !== 0) throw new AgentFailedError(`${agent} ended with ${exit} and did not take the session, which is in ${file}.`);
+    // It is in the agent's own store now.
+    rmSync(file);
+  }
+  const exit = await runCommand(io, cwd, command);
+  if (exit !== 0) throw new AgentFailedError(`${agent} ended with ${exit}. Its session stays where it is: ${command.join(" ")}`);
+}
+
+/** Returns the exit code, or the signal or error that ended the program. */
+function runCommand(io: Io, cwd: string, [program, ...args]: ProgramArgs): Promise<number | string> {
   // Commands that npm installs on Windows are scripts, which only cmd runs.
   const call = "SystemRoot" in io.env ? { command: "cmd", args: ["/c", program, ...args] } : { command: program, args };
-  const exit = await runProgram(io, { ...call, cwd });
-  if (exit !== 0) throw new AgentFailedError(`${agent} ended with ${exit}. Its session stays where it is: ${[program, ...args].join(" ")}`);
+  return runProgram(io, { ...call, cwd });
 }
 
 /** The command for a shell, also from another directory. */
-function commandLine({ cwd, command }: Start): string {
-  return `cd ${quotePath(cwd)} && ${command.map(quotePath).join(" ")}`;
+function commandLine({ cwd, command, importCommand }: Start): string {
+  const commands = [["cd", cwd], ...(importCommand === null ? [] : [importCommand]), command];
+  return commands.map((words) => words.map(quotePath).join(" ")).join(" && ");
 }

@@ -38,6 +38,7 @@ export type NavigatorAction =
   | "times"
   | "label"
   | "copy"
+  | "copyBranch"
   | "mark"
   | "compare"
   | "export"
@@ -105,6 +106,7 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   { action: "export", keys: ["x"], group: "Do", help: "export the path to this entry as Markdown (asks for the file)" },
   { action: "compact", keys: ["c"], group: "Do", help: "summarize the entries before this one" },
   { action: "copy", keys: ["y", "ctrl+x"], group: "Do", help: "copy the text of this entry" },
+  { action: "copyBranch", keys: ["Y"], group: "Do", help: "copy the branch to this entry as a prompt for any agent" },
   { action: "visit", keys: ["o"], group: "Do", help: "open the session of the subagent that this entry started" },
   { action: "back", keys: ["backspace"], group: "Do", help: "back from it; also from a fork to its origin" },
   { action: "help", keys: ["?"], group: "Leave", help: "this help" },

@@ -196,6 +196,8 @@ export type NavigatorEffect =
   | { readonly kind: "fork"; readonly entryId: EntryId; readonly opens: boolean }
   | { readonly kind: "export"; readonly entryId: EntryId; readonly path: string }
   | { readonly kind: "copy"; readonly entryId: EntryId }
+  /** The path to the entry, as a prompt for another agent. */
+  | { readonly kind: "copyBranch"; readonly entryId: EntryId }
   | { readonly kind: "compare"; readonly marks: readonly [ComparedMark, ComparedMark]; readonly width: number }
   | { readonly kind: "remember"; readonly choice: number };
 

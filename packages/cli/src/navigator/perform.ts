@@ -11,6 +11,7 @@ import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { type ComparedMark, comparisonLines, loadComparison } from "../preview/comparison.js";
 import { type MarkedPreview, markedPreview } from "../preview/entry.js";
 import { afterResults } from "../session/after-results.js";
+import { branchPrompt } from "../session/branch-prompt.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { sessionTitle } from "../session/names.js";
 import { listChildren } from "../session/paging.js";
@@ -101,7 +102,9 @@ export class NavigatorPerformer {
       case "export":
         return showNotice(dispatch, await this.#export(effect.entryId, effect.path));
       case "copy":
-        return this.#copy(effect.entryId, host);
+        return this.#copy(textToCopy(await this.#world.session.entry(effect.entryId)), host);
+      case "copyBranch":
+        return this.#copyBranch(effect.entryId, host);
       case "compare":
         return dispatch({ kind: "compared", lines: await this.#compare(effect.marks, effect.width) });
       case "remember":
@@ -170,13 +173,19 @@ export class NavigatorPerformer {
     return `Written to ${path}${masked.length === 0 ? "" : `; ${describeSecrets(masked, "masked")}`}`;
   }
 
-  async #copy(entryId: EntryId, host: ScreenHost<NavigatorEvent>): Promise<void> {
-    const text = textToCopy(await this.#world.session.entry(entryId));
+  async #copyBranch(entryId: EntryId, host: ScreenHost<NavigatorEvent>): Promise<void> {
+    const masked: SecretCount[] = [];
+    let text = "";
+    for await (const piece of branchPrompt(this.#world.session, entryId, (counts) => masked.push(...counts))) text += piece;
+    await this.#copy(text, host, masked.length === 0 ? "" : ` ${describeSecrets(masked, "masked")}.`);
+  }
+
+  async #copy(text: string, host: ScreenHost<NavigatorEvent>, more = ""): Promise<void> {
     if (text === "") return showNotice(host.dispatch, "This entry has no text.");
     // Terminals interpret control characters in pasted text, so only line breaks and tabs are kept.
     const plain = text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
     const { isCopied, message } = await copyText(plain, { env: this.#world.io.env, platform: platform() }, host.copy);
-    host.dispatch({ kind: "notice", text: message, isError: !isCopied });
+    host.dispatch({ kind: "notice", text: message + more, isError: !isCopied });
   }
 
   async #compare([a, b]: readonly [ComparedMark, ComparedMark], width: number): Promise<readonly Line[]> {

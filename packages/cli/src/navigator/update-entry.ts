@@ -21,7 +21,8 @@ type EntryAction =
   | "fork"
   | "export"
   | "compact"
-  | "copy";
+  | "copy"
+  | "copyBranch";
 
 /** Moves the leaf to an entry; `focus`: what the summary is about. */
 export function moveTo(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
@@ -59,10 +60,12 @@ const undo =
   (redo: boolean) =>
   (model: NavigatorModel): NavigatorStep => ({ model, effects: [{ kind: "undo", redo }] });
 
-const copy = (model: NavigatorModel): NavigatorStep => {
-  const entryId = selectedId(model);
-  return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind: "copy", entryId }] };
-};
+const copy =
+  (kind: "copy" | "copyBranch") =>
+  (model: NavigatorModel): NavigatorStep => {
+    const entryId = selectedId(model);
+    return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind, entryId }] };
+  };
 
 const fork = (model: NavigatorModel): NavigatorStep => {
   const { tree, selected } = model;
@@ -164,6 +167,7 @@ export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel)
   back,
   fork,
   export: exportPath,
-  copy,
+  copy: copy("copy"),
+  copyBranch: copy("copyBranch"),
   compact,
 };

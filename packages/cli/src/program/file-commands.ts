@@ -146,6 +146,7 @@ function defineExport(registry: CommandRegistry): void {
         ["bough export parser --format pi > parser.jsonl", "for pi"],
         ["bough export parser --format claude > parser.jsonl", "the branch of the leaf for Claude Code; `bough resume` also starts it"],
         ["bough export parser --format codex > rollout.jsonl", "the same for Codex"],
+        ["bough export parser --format opencode > session.json", "the same for opencode, which takes it with opencode import session.json"],
       ],
     },
     async () => (await import("../commands/export.js")).runExport,
@@ -155,7 +156,7 @@ function defineExport(registry: CommandRegistry): void {
         "--format <format>",
         "Markdown of a branch, an HTML page, Bough's JSONL of the whole session, or a session file of pi, Claude Code or Codex",
       )
-        .choices(["markdown", "html", "bough", "pi", "claude", "codex"])
+        .choices(["markdown", "html", "bough", "pi", "claude", "codex", "opencode"])
         .default("markdown"),
     )
     .option("-o, --output <file>", "write to this file; an existing file is not replaced")
@@ -194,22 +195,25 @@ function defineResume(registry: CommandRegistry): void {
         "The agent is the one that the session was imported from, or that of --in: then calls of common tools become calls of its own, others become texts. The session " +
         "is a new file in the agent's folder; no file is changed. The agent starts in the directory of the session. Nothing is written if the agent is not in " +
         "PATH, or if the output is no terminal: then the command is only printed, and --write writes the session. A session that was not named and is of " +
-        "another project is resumed only after a question, like one whose directory is gone. Agents whose sessions cannot be written go on with their own session.",
+        "another project is resumed only after a question, like one whose directory is gone. Agents whose sessions cannot be written go on with their own session; " +
+        "for them, and for any other one, --prompt prints the branch as a prompt in Markdown, with secrets masked (the key Y of the tree copies it).",
       examples: [
         ["bough resume parser", "the branch of the leaf, in the agent that it comes from"],
         ["bough resume parser ~4", "from four entries earlier, as a new session"],
         ["bough resume parser --in claude", "in Claude Code, wherever the session comes from"],
         ["bough resume parser --dry-run", "which file would be written, and which command started"],
         ["bough resume parser --in codex --write", "writes the session, and prints the command instead of starting it"],
+        ["bough resume parser --prompt | wl-copy", "the branch as a prompt, for an agent whose sessions cannot be written"],
       ],
-      json: "{ agent, sessionId, file, isNew, isWritten, cwd, command: string[] }",
+      json: "{ agent, sessionId, file, isNew, isWritten, cwd, importCommand: string[] | null, command: string[] }, or { prompt } with --prompt",
     },
     async () => (await import("../commands/resume.js")).runResume,
   )
-    .addOption(new Option("--in <agent>", "go on in this agent").choices(["pi", "claude", "codex"]))
+    .addOption(new Option("--in <agent>", "go on in this agent").choices(["pi", "claude", "codex", "opencode"]))
     .option("--dry-run", "only print what would be written and started")
     .option("--print", "the same: print the command that starts the agent; write nothing")
     .option("--write", "write the session and print the command; do not start the agent")
+    .option("--prompt", "print the branch as a prompt for any agent; write and start nothing")
     .option("--yes", "do not ask about a session of another project or a directory that is gone");
 }
 

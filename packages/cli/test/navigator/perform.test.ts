@@ -172,6 +172,14 @@ describe("A navigator on a store", () => {
     expect(navigator.copied).toEqual(["said in user2"]);
   });
 
+  it("copies the branch to an entry as a prompt for another agent", async () => {
+    const navigator = await opened();
+    expect(await navigator.select("user2").press("Y").notice()).toMatch(/^Sent .+ characters to the terminal \(OSC 52\)/);
+    const [prompt = ""] = navigator.copied;
+    expect(prompt).toMatch(/^Go on with the conversation below/);
+    expect([prompt.includes("said in user2"), prompt.includes("asst2")]).toEqual([true, false]);
+  });
+
   it("previews an entry, and the branches below a branch point", async () => {
     const navigator = await opened();
     await navigator

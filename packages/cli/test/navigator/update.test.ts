@@ -116,12 +116,13 @@ describe("Keys in the list", () => {
   it("requests effects for the selected entry", () => {
     const at = navigator();
     at.wanted();
-    expect(at.press("u", "r", "f", "n", "x", "enter", "y").wanted()).toEqual([
+    expect(at.press("u", "r", "f", "n", "x", "enter", "y", "Y").wanted()).toEqual([
       { kind: "undo", redo: false },
       { kind: "undo", redo: true },
       { kind: "fork", entryId: "right2", opens: false },
       { kind: "export", entryId: "right2", path: expect.stringMatching(/^bough-.*-right2\.md$/) },
       { kind: "copy", entryId: "right2" },
+      { kind: "copyBranch", entryId: "right2" },
     ]);
   });
 

@@ -66,6 +66,7 @@ interface Resumed {
   readonly isNew: boolean;
   readonly cwd: string;
   readonly command: readonly string[];
+  readonly importCommand: readonly string[] | null;
 }
 
 async function resumed(here: World, ...args: readonly string[]): Promise<Resumed> {
@@ -114,6 +115,67 @@ describe("bough resume", () => {
         ],
       ],
     ]);
+  });
+
+  test("goes on in opencode, which takes the file into its database first", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here)]);
+    const { sessionId, file, importCommand, command } = await resumed(here, CLAUDE, "--in", "opencode");
+    expect(sessionId).toMatch(/^ses_[0-9a-f]{12}[0-9a-z]{14}$/);
+    expect([dirname(file), importCommand, command]).toEqual([
+      join(here.folder, ".local/share/opencode/bough"),
+      ["opencode", "import", file],
+      ["opencode", "--session", sessionId],
+    ]);
+    const { info, messages } = JSON.parse(readFileSync(file, "utf8")) as { info: unknown; messages: { info: unknown; parts: unknown[] }[] };
+    expect(info).toMatchObject({ id: sessionId, directory: realpathSync(here.folder), metadata: { bough: { sessionId: CLAUDE } } });
+    expect(messages.map((message) => message.info)).toMatchObject([
+      { role: "user", sessionID: sessionId, model: { modelID: "claude-x" } },
+      { role: "assistant", sessionID: sessionId, modelID: "claude-x" },
+      { role: "user", sessionID: sessionId },
+      { role: "assistant", sessionID: sessionId },
+    ]);
+    expect((await here.run(["resume", CLAUDE, "--in", "opencode", "--print"])).out).toMatch(
+      /^cd .+ && opencode import .+ && opencode --session ses_/,
+    );
+  });
+
+  test("starts opencode after it has taken the session, and leaves no file behind", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here)]);
+    const env = programs(here, 0, "opencode");
+    // The file is there while opencode takes it.
+    writeFileSync(
+      here.path("bin/opencode"),
+      `#!/bin/sh\n[ "$1" = import ] && cp "$2" '${here.path("taken.json")}'\n{ pwd; printf '%s\\n' "$@"; } >> '${here.path("started")}'\n`,
+    );
+    const { exit } = await here.run(["resume", CLAUDE, "--in", "opencode"], { env, isTerminal: true });
+    const cwd = realpathSync(here.folder);
+    const [first, verb, file, second, option, id] = started(here);
+    expect([exit, first, verb, second, option]).toEqual([0, cwd, "import", cwd, "--session"]);
+    expect(JSON.parse(readFileSync(here.path("taken.json"), "utf8")).info.id).toBe(id);
+    expect(existsSync(file ?? "")).toBe(false);
+  });
+
+  test("prints the branch as a prompt for any agent, with secrets masked, and writes nothing", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here)]);
+    const { out, exit } = await here.run(["resume", CLAUDE, "00000000-0000-4000-8000-000000000002", "--prompt"]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^Go on with the conversation below/);
+    expect([out.includes("read a.ts"), out.includes("It is empty.")]).toEqual([true, false]);
+    expect(await here.json("resume", CLAUDE, "--prompt")).toEqual({ prompt: expect.stringContaining("It is empty.") });
+    expect((await here.run(["resume", CLAUDE, "--prompt", "--in", "pi"])).exit).toBe(2);
+    expect(existsSync(here.path(".claude"))).toBe(false);
+  });
+
+  test("keeps the file, and starts nothing, if opencode does not take it", async () => {
+    const here = world();
+    await here.run(["import", claudeSession(here)]);
+    const { exit, err } = await here.run(["resume", CLAUDE, "--in", "opencode"], { env: programs(here, 3, "opencode"), isTerminal: true });
+    const [, verb, file] = started(here);
+    expect([exit, verb, existsSync(file ?? "")]).toEqual([7, "import", true]);
+    expect(err).toContain(`did not take the session, which is in ${file}`);
   });
 
   test("goes on in Codex, in the folder of the day, with an id that its file has too", async () => {
@@ -235,7 +297,7 @@ describe("bough resume", () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["resume", "parser"]);
-    expect([exit, err]).toEqual([5, expect.stringContaining("--in pi, --in claude, --in codex")]);
+    expect([exit, err]).toEqual([5, expect.stringContaining("--in pi, --in claude, --in codex, --in opencode")]);
     expect(existsSync(here.path(".claude"))).toBe(false);
   });
 
