@@ -212,3 +212,9 @@ export class SessionsLeftError extends CommandError {
   readonly code = "SESSIONS_LEFT";
   override readonly name = "SessionsLeftError";
 }
+
+/** `blame`: the file or the commit cannot be read, is no text, or does not have this line. */
+export class BlameSourceError extends CommandError {
+  readonly code = "BLAME_SOURCE";
+  override readonly name = "BlameSourceError";
+}

@@ -230,6 +230,10 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
   PORT_REFUSED: { kind: "conflict", meaning: "`view`: the port is in use, or may not be used" },
   NOT_RESUMABLE: { kind: "conflict", meaning: "`resume`: no agent can go on with the session, or not at this entry; nothing was written" },
   AGENT_FAILED: { kind: "unavailable", meaning: "`resume`: the agent could not be started, or ended with an error; its session stays" },
+  BLAME_SOURCE: {
+    kind: "notFound",
+    meaning: "`blame`: the file or the commit cannot be read, is no text, or does not have these lines",
+  },
   SERVICE_UNKNOWN: {
     kind: "conflict",
     meaning: "`sync --install`, `--uninstall`: no service is known for this system; the message names the command that it would run",

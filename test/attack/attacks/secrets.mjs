@@ -118,6 +118,7 @@ async function askServer(attack, path, made) {
       ["files_touched", { session: session.id }],
       ["search_sessions", { query: "output", session: session.id }],
       ["list_sessions", {}],
+      ["who_wrote", { path }],
     ];
     for (const [name, args] of calls) {
       const answer = await ask("tools/call", { name, arguments: args });

@@ -56,6 +56,7 @@ describe("bough mcp", () => {
       "list_sessions",
       "get_tree",
       "files_touched",
+      "who_wrote",
     ]);
     for (const { annotations, description, inputSchema } of tools) {
       expect(annotations?.readOnlyHint).toBe(true);

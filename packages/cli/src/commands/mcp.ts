@@ -21,11 +21,7 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
   const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
   const location = await locateStore(io, options.store);
   const file = location.isServer ? undefined : location.address;
-  await serveMcp(
-    new ServedStore(file, () => openStore({ ...openOptions(location), mode: "read-only" })),
-    io.pipes,
-    options.withSecrets === true,
-  );
+  await serveMcp(new ServedStore(file, () => openStore({ ...openOptions(location), mode: "read-only" })), io, options.withSecrets === true);
 };
 
 async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {

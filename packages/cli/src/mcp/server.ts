@@ -7,13 +7,14 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { errorLine } from "../format/error-text.js";
-import type { Pipes } from "../terminal/io.js";
+import type { Io } from "../terminal/io.js";
 import { VERSION } from "../version.js";
+import { BLAME_TOOL } from "./blame-tool.js";
 import type { ServedStore } from "./served-store.js";
-import { InvalidInputError, type McpTool } from "./tool.js";
+import { InvalidInputError, type McpSource, type McpTool } from "./tool.js";
 import { RECALL_TOOLS, SESSION_TOOLS } from "./tools.js";
 
-const TOOLS: readonly McpTool[] = [...RECALL_TOOLS, ...SESSION_TOOLS];
+const TOOLS: readonly McpTool[] = [...RECALL_TOOLS, ...SESSION_TOOLS, BLAME_TOOL];
 
 const INSTRUCTIONS =
   "Sessions of coding agents, kept as trees: what was said, done and decided before, on every branch. Look here before you ask the user again or repeat work. Start with search_sessions; its answers carry the ids that read_entries takes. Everything is read-only.";
@@ -22,7 +23,7 @@ const INSTRUCTIONS =
  * Serves the tools over the pipes until the client closes one of its ends. The store is opened by the first call, so that the handshake
  * does not wait for it. Secrets in the answers are masked unless `withSecrets`.
  */
-export async function serveMcp(store: ServedStore, pipes: Pipes, withSecrets = false): Promise<void> {
+export async function serveMcp(store: ServedStore, io: Io, withSecrets = false): Promise<void> {
   const server = new Server(
     { name: "bough", title: "Bough", version: VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -36,9 +37,10 @@ export async function serveMcp(store: ServedStore, pipes: Pipes, withSecrets = f
     masks.set(opened, known);
     return known;
   };
+  const { pipes } = io;
   const answering = new Set<Promise<unknown>>();
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const answer = answerCall(store, masksOf, params);
+    const answer = answerCall(store, { masksOf, here: io }, params);
     answering.add(answer);
     await answer.finally(() => answering.delete(answer));
     return answer;
@@ -64,13 +66,13 @@ export async function serveMcp(store: ServedStore, pipes: Pipes, withSecrets = f
 /** Answers a call. Does not throw: an error is an answer. */
 async function answerCall(
   store: ServedStore,
-  masksOf: (opened: Store) => SessionMasks | undefined,
+  { masksOf, here }: { masksOf: (opened: Store) => SessionMasks | undefined; here: McpSource["here"] },
   call: { readonly name: string; readonly arguments?: unknown },
 ): Promise<CallToolResult> {
   const tool = TOOLS.find(({ name }) => name === call.name);
   if (tool === undefined) return failure(`There is no tool ${call.name}. There are ${TOOLS.map(({ name }) => name).join(", ")}.`);
   try {
-    return success(await store.use((opened) => tool.answer({ store: opened, masks: masksOf(opened) }, call.arguments)));
+    return success(await store.use((opened) => tool.answer({ store: opened, masks: masksOf(opened), here }, call.arguments)));
   } catch (error) {
     return failure(explain(error));
   }

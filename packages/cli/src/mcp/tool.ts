@@ -3,6 +3,7 @@ import type { SessionMasks } from "@bough/formats/secrets";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import { findNearest, pairStart } from "@bough/session-core/view";
 import { z } from "zod";
+import type { Io } from "../terminal/io.js";
 
 /** A tool of the server. Its answer is text for a model. */
 export interface McpTool {
@@ -20,6 +21,8 @@ export interface McpSource {
   readonly store: Store;
   /** Masks the secrets of answers. undefined: they are kept. */
   readonly masks: SessionMasks | undefined;
+  /** Where the server runs: for the paths of files. */
+  readonly here: Pick<Io, "cwd" | "env" | "home">;
 }
 
 /** The input of a call does not fit the schema of its tool. */

@@ -15,6 +15,7 @@ export function defineReadCommands(registry: CommandRegistry): void {
   defineContext(registry);
   defineCheckpoints(registry);
   defineSearch(registry);
+  defineBlame(registry);
   defineStats(registry);
   definePrices(registry);
   defineMcp(registry);
@@ -135,6 +136,36 @@ function defineShow(registry: CommandRegistry): void {
     .option("--grep <pattern>", "only lines that match this regular expression, whatever their case")
     .option("--around <n>", "also n entries before and after, at most 50", parsePositive)
     .option("--file <path>", "the state of a file: its path, or the end of its path");
+}
+
+function defineBlame(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "blame [file]",
+    {
+      group: GROUP,
+      paged: true,
+      summary: "Find the entry whose call wrote a line of a file",
+      more:
+        "Replays what the calls of all sessions did to FILE, or to FILE:LINE or FILE:FIRST-LAST of it: writes, edits, patches and moves, under its earlier names too. " +
+        "A line is written by an entry if its call wrote exactly this line, white space apart, and nothing that a session shows has changed it since. " +
+        "Else it is perhaps by one, with the reason, or not by a session of this store. With --commit the file is taken from that commit; without FILE, " +
+        "the lines that the commit added.",
+      examples: [
+        ["bough blame src/lexer.ts", "every line"],
+        ["bough blame src/lexer.ts:120", "one line: entry, session, model, and the request above it"],
+        ["bough blame src/lexer.ts:120-140 --json", "for a script"],
+        ["bough blame --commit HEAD", "the sessions that wrote the lines of the last commit"],
+        ["bough blame src/lexer.ts --as /Users/ann/app/src/lexer.ts", "sessions were recorded where the file had this path"],
+      ],
+      json:
+        "{ commit, file, lines: [{ line, verdict, entry, reason, text }], entries: [{ sessionId, entryId, agent, title, cwd, model, createdAtMs, request, open }], notes }, " +
+        "entry being an index of entries; of a commit { commit, files: [{ file, lines, entries, notes }] }",
+    },
+    async () => (await import("../commands/blame.js")).runBlame,
+  )
+    .option("--commit <revision>", "the file as this commit has it, or the lines that the commit added")
+    .option("--as <path>", "the path under which sessions know the file, if it is another one");
 }
 
 function defineContext(registry: CommandRegistry): void {
