@@ -1,4 +1,5 @@
 import { defineConfig, type Plugin } from "vitest/config";
+import { leftOut } from "./.ci/left-out.js";
 import { RUNS, type Run, runsOf, SEED, testFiles } from "./.ci/test-projects.js";
 
 const FILES = testFiles();
@@ -77,6 +78,7 @@ export default defineConfig({
     pool: "forks",
     // Vitest keeps one core for itself by default: one worker of two cores. Its own process has little to do here.
     maxWorkers: "100%",
+    reporters: ["default", leftOut],
     setupFiles: [".ci/test-environment.ts"],
     // `npm run coverage`. What runs in processes of its own (the command, kills) is not counted.
     coverage: {

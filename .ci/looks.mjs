@@ -6,14 +6,16 @@
 //   node .ci/looks.mjs /tmp/after && diff -r /tmp/before /tmp/after
 //
 // The folder of the real sessions is BOUGH_SESSIONS, default ../shared/sessions; without it, only the others are drawn.
+
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { craftedEntries } from "./looks-entries.mjs";
+import { REAL_SESSIONS } from "./real-sessions.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cli = join(root, "packages/cli");
@@ -173,7 +175,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-const real = resolve(root, process.env.BOUGH_SESSIONS ?? "../shared/sessions");
+const real = REAL_SESSIONS;
 if (existsSync(real)) {
   for (const { name } of readdirSync(real, { withFileTypes: true }).filter((one) => one.isDirectory()))
     await inMemory(name, (store) =>

@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { importPath } from "@bough/formats";
+import { realSession } from "../../.ci/real-sessions.mjs";
 import { unpack } from "./baseline.mjs";
 import { writeBoughFiles } from "./session-files.mjs";
 import { withStore } from "./stores.mjs";
 
 export const title = "size";
 
-const SHARED = join(dirname(fileURLToPath(import.meta.url)), "../../../shared/sessions");
-const PI = join(SHARED, "pi/large-session.jsonl");
-const CLAUDE = join(SHARED, "claude");
+const PI = realSession("pi/large-session.jsonl");
+const CLAUDE = realSession("claude");
 
 /** At most, against the JSONL: of real sessions, and of generated ones, whose words are drawn at random and compress less. */
 const PACKED = { real: 0.6, generated: 0.9 };
@@ -28,7 +27,7 @@ export async function run(bench) {
 
 async function real(bench) {
   if (!existsSync(PI))
-    return bench.report.skipped("store against JSONL: real sessions", "../shared/sessions is not beside this repository");
+    return bench.report.skipped("store against JSONL: real sessions", "there are none (BOUGH_SESSIONS names their folder)");
   await compare(bench, "a real session of pi", "", [PI], PACKED.real);
   await compare(bench, "real sessions of Claude Code", "", [CLAUDE], PACKED.real);
   await compare(bench, "both together", "", [PI, CLAUDE], PACKED.real);

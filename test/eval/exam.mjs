@@ -1,17 +1,15 @@
 // The exam: questions with short answers about sessions, asked of the built-in extract alone. A question is answered when its
 // pattern matches a line of the summary, and what must not be there is not. It measures what a reader of nothing but the
 // summary can know; a few questions can only be answered from tool output, which no extract keeps.
+
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { extractiveSummarizer, loadCounter } from "@bough/compaction";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
+import { realSession } from "../../.ci/real-sessions.mjs";
 import { EXPORT_SESSION } from "./exam/export-session.mjs";
 import { INIT_SESSION } from "./exam/init-session.mjs";
 import { THEME_SESSION } from "./exam/theme-session.mjs";
-
-const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 
 /** The exams that can be held, each with its messages. `say` hears loudly which cannot. */
 export async function openExams(say) {
@@ -27,7 +25,7 @@ export async function openExams(say) {
 async function readExams(store, say) {
   const exams = [];
   for (const exam of [THEME_SESSION, INIT_SESSION, EXPORT_SESSION]) {
-    const path = exam.file === undefined ? null : join(SESSIONS, exam.file);
+    const path = exam.file === undefined ? null : realSession(exam.file);
     if (path === null) exams.push(exam);
     else if (existsSync(path)) exams.push({ ...exam, ...(await imported(store, path)) });
     else say(`EXAM NOT HELD: ${exam.title}, ${exam.questions.length} questions: no session file ${path}`);

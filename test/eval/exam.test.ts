@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { hasRealSession } from "../../.ci/real-sessions.mjs";
 
 const MAIN = fileURLToPath(new URL("main.mjs", import.meta.url));
-const REAL = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 
 interface Held {
   readonly title: string;
@@ -36,7 +35,7 @@ describe("the exam of the extract", () => {
     ]);
     for (const [title, count] of least) {
       const exam = exams.find((one) => one.title === title);
-      if (existsSync(REAL)) expect(exam?.answered, `${title} without ${exam?.missed.join(" ")}`).toBeGreaterThanOrEqual(count);
+      if (hasRealSession()) expect(exam?.answered, `${title} without ${exam?.missed.join(" ")}`).toBeGreaterThanOrEqual(count);
       else expect(said).toContain(`EXAM NOT HELD: ${title}`);
     }
   });

@@ -2,20 +2,19 @@
 // fixed, so that versions can be compared: it searches once for the words of the question, without words that carry no meaning, and the
 // question is answered when its pattern matches a line of the answer. A model chooses better words than the question has; this is the
 // least that one call gives.
+
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { recallRead, searchHidden } from "@bough/compaction";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
+import { realSession } from "../../.ci/real-sessions.mjs";
 import { EXPORT_SESSION } from "./exam/export-session.mjs";
 import { INIT_SESSION } from "./exam/init-session.mjs";
 import { THEME_SESSION } from "./exam/theme-session.mjs";
 import { RECALL_HEADINGS, recallRow, table } from "./table.mjs";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/recall-exam.md", import.meta.url));
-
-const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 
 // Words of questions that say nothing about the answer.
 const EMPTY_WORDS = new Set(
@@ -34,7 +33,7 @@ export function queryOf(question) {
 export async function openRecallExams(store, say) {
   const exams = [];
   for (const exam of [THEME_SESSION, INIT_SESSION, EXPORT_SESSION]) {
-    const session = exam.file === undefined ? await written(store, exam) : await imported(store, join(SESSIONS, exam.file));
+    const session = exam.file === undefined ? await written(store, exam) : await imported(store, realSession(exam.file));
     if (session === null) say(`EXAM NOT HELD: recall of ${exam.title}, ${exam.questions.length} questions: no session file`);
     if (session === null) continue;
     await session.append({ type: "compaction", summary: "All of it.", firstKeptEntryId: null });

@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { hasRealSession } from "../../.ci/real-sessions.mjs";
 
 const MAIN = fileURLToPath(new URL("recall-exam.mjs", import.meta.url));
-const REAL = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 
 interface Held {
   readonly title: string;
@@ -24,7 +23,7 @@ test("the exam of recall: one call with the words of the question answers no few
   ]);
   for (const [title, count] of least) {
     const exam = exams.find((one) => one.title === title);
-    if (title !== "own/export" && !existsSync(REAL)) expect(stderr).toContain(`EXAM NOT HELD: recall of ${title}`);
+    if (title !== "own/export" && !hasRealSession()) expect(stderr).toContain(`EXAM NOT HELD: recall of ${title}`);
     else expect(exam?.answered, `${title} without ${exam?.missed.join(" ")}`).toBeGreaterThanOrEqual(count);
   }
   for (const { mostChars } of exams) expect(mostChars).toBeLessThanOrEqual(13_000);

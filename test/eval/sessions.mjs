@@ -1,12 +1,14 @@
 // The sessions that are evaluated: the bundled demo, and real ones of other agents where their folder is there.
+
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
+import { realSession } from "../../.ci/real-sessions.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const PLACES = [join(root, "packages/cli/demo/sample.jsonl"), join(root, "../shared/sessions/pi"), join(root, "../shared/sessions/claude")];
+const PLACES = [join(root, "packages/cli/demo/sample.jsonl"), realSession("pi"), realSession("claude")];
 
 /** A session that has no more than these was never going to be compacted. */
 const LEAST_MESSAGES = 5;

@@ -108,7 +108,7 @@ const DESTINATION = /^(https?:\/\/|mailto:|#|\/|\.{0,2}\/|[^:]*$)/i;
 const UNSEEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\u{e0000}-\u{e0fff}]/u;
 
-/** What in this HTML is more than text, structure and links to pages. */
+/** The parts of this HTML that are more than text, structure and links to pages. */
 function live(html: string): readonly string[] {
   const nodes: DefaultTreeAdapterTypes.Node[] = [parseFragment(html)];
   const found: string[] = [];

@@ -29,7 +29,7 @@ export interface WatchedPage {
 }
 
 interface OpenOptions extends BrowserContextOptions {
-  /** Whether pages below the address may be asked for too. */
+  /** True if pages below the address may be requested too. */
   readonly followed?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { type IPty, spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 
-/** How a program is started in a terminal. */
+/** Options with which a program is started in a terminal. */
 export interface TerminalOptions {
   readonly columns: number;
   readonly rows: number;
@@ -9,16 +9,16 @@ export interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What the program switched on or off in its terminal. */
+/** The modes that the program switched on or off in its terminal. */
 export interface TerminalModes {
-  /** Whether the program draws on the alternate screen. */
+  /** True while the program draws on the alternate screen. */
   readonly alternateScreen: boolean;
   readonly cursorVisible: boolean;
-  /** Whether the program gets mouse events. */
+  /** True while the program gets mouse events. */
   readonly mouse: boolean;
 }
 
-/** What keys send; letters and `C-x` are derived from their names. */
+/** The sequences that keys send; letters and `C-x` are derived from their names. */
 const KEYS: Readonly<Record<string, string>> = {
   Enter: "\r",
   Escape: "\u001b",
@@ -124,7 +124,7 @@ export class TerminalProgram {
     return lines.map((line) => line.trimEnd());
   }
 
-  /** Whether any character of the screen has a colour or is shown inverse. */
+  /** True if any character of the screen has a colour or is shown inverse. */
   isColoured(): boolean {
     const { active } = this.#terminal.buffer;
     const cell = active.getNullCell();

@@ -145,7 +145,7 @@ function copyingWrites(database: PgDatabase, fileTools: FileTools) {
   };
 }
 
-/** What a server does by itself, and what differs from a file. */
+/** The operations that a server does by itself, and those that differ from a file. */
 function ofServers(database: PgDatabase) {
   const abilities: Abilities = { sharedBy: "network", backup: false, packing: false, indexesLater: false, numbers: "session" };
   return {

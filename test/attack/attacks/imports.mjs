@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exportBough, exportMarkdown, importPath } from "@bough/formats";
 import { openStore, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
+import { REAL_SESSIONS } from "../../../.ci/real-sessions.mjs";
 import { typed, violationsIn } from "../check-store.mjs";
 
-const FOLDERS = ["../../../packages/cli/demo", "../../../packages/formats/test", "../../../../shared/sessions"].map(
-  (folder) => new URL(`${folder}/`, import.meta.url).pathname,
-);
+const FOLDERS = [
+  ...["../../../packages/cli/demo", "../../../packages/formats/test"].map((folder) => new URL(`${folder}/`, import.meta.url).pathname),
+  REAL_SESSIONS,
+];
 const MOST_BYTES = 300_000;
 
 /** Imports mutated session files: typed or whole, a second import adds nothing, and what is there can be used. */

@@ -19,6 +19,7 @@ import {
   value,
 } from "@earendil-works/pi-agent-core/harness/session";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { realSession } from "../../../.ci/real-sessions.mjs";
 
 // A session of pi is an ordinary session of Bough, and the other way round.
 
@@ -245,7 +246,7 @@ describe("errors are those of pi", () => {
   });
 });
 
-const SESSIONS = join(import.meta.dirname, "../../../../shared/sessions/pi");
+const SESSIONS = realSession("pi");
 
 describe("a session that Bough imported", () => {
   test("opens with its tree, name, labels, model and compactions", async () => {
@@ -297,9 +298,8 @@ describe("a session that Bough imported", () => {
     expect((await store.openSession("old")).leafId).toBe(await (await pi.branch("main", HERE))?.getTipId(HERE));
   });
 
-  // Real files that are too large for the repository; the sessions above stand for them where the folder is missing.
-  test(`real files of pi open and go on${existsSync(SESSIONS) ? "" : " (none here)"}`, async () => {
-    for (const name of existsSync(SESSIONS) ? readdirSync(SESSIONS) : []) {
+  test.runIf(existsSync(SESSIONS))("real files of pi open and go on", async () => {
+    for (const name of readdirSync(SESSIONS)) {
       const { sessions } = await importPath(store, join(SESSIONS, name));
       for (const { sessionId } of sessions) {
         const pi = await repo.open({ id: sessionId });

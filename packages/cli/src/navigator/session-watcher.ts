@@ -27,7 +27,7 @@ export class SessionWatcher {
   #endWatch: () => void = () => undefined;
   readonly #held: HeldReplies;
   #lastSeq = 0;
-  /** What is shown beside the rows, as JSON at the last read. */
+  /** The state beside the rows (labels, leaves and so on) at the last read, as JSON. */
   #marks = "";
   readonly #reads = new SerialQueue();
   #isOver = false;

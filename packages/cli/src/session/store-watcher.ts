@@ -69,5 +69,5 @@ export class HeldReplies {
   }
 }
 
-/** How all commands and screens name it. */
+/** The name of such a reply in all commands and screens. */
 export const BEING_WRITTEN = "being written";

@@ -1,16 +1,13 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { blameFile } from "@bough/compaction";
 import { importPath } from "@bough/formats";
 import { type Entry, openStore, type Session, type Store, type ToolCallBlock, type ToolResultMessage, textOf } from "@bough/session-core";
 import { diffArrays } from "diff";
 import { expect, test } from "vitest";
+import { hasRealSession, realSession } from "../../../../.ci/real-sessions.mjs";
 
 // Who wrote the lines of real files, against a key that another program makes: the plain edits of a file whose whole text was read are
 // replayed, and jsdiff says after each of them which lines are new.
 
-const SESSIONS = join(fileURLToPath(new URL("../../../..", import.meta.url)), "../shared/sessions");
 const FOLDERS = ["pi", "claude"];
 const FILE_TOOLS = ["read", "write", "edit"];
 
@@ -114,11 +111,11 @@ async function compare(store: Store, path: string, { text, authors }: Key) {
   };
 }
 
-test.skipIf(!existsSync(SESSIONS))(
+test.runIf(hasRealSession())(
   "the lines of real sessions with known authors: none is given to another entry, and most are given to theirs",
   async () => {
     const store = await openStore({ path: ":memory:" });
-    for (const folder of FOLDERS) await importPath(store, join(SESSIONS, folder));
+    for (const folder of FOLDERS) await importPath(store, realSession(folder));
     const found: Awaited<ReturnType<typeof compare>>[] = [];
     for (const { id, cwd } of (await store.listSessions({ kind: "all", limit: 200 })).items) {
       const calls = await readCalls(await store.openSession(id));

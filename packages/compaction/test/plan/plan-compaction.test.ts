@@ -21,7 +21,7 @@ describe("the cut by tokens", () => {
     ["keeps what fits, in whole turns where they fit", "u1 a1 u2 a2 u3 a3", 20, "u1 a1 u2 a2 |  | u3 a3"],
     ["splits a turn where it does not", "u1 a1 u2 a2 u3 a3", 30, "u1 a1 | u2 | a2 u3 a3"],
     ["never cuts at a tool result: it stays with its reply", "u1 a1 u2 k2 r2 a2", 25, "u1 a1 | u2 k2 r2 | a2"],
-    ["takes the newest group, however large (R98)", "u1 a1 u2 k2 r2=900", 20, "u1 a1 | u2 | k2 r2"],
+    ["takes the newest group, however large", "u1 a1 u2 k2 r2=900", 20, "u1 a1 | u2 | k2 r2"],
     ["keeps parallel results together", "u1 a1 u2 k2 r2 r3 r4 a2", 45, "u1 a1 | u2 k2 r2 r3 r4 | a2"],
     ["nor between a call and its result where somebody spoke meanwhile", "u1 a1 k2 u3 r2 a3", 25, " | u1 a1 k2 u3 r2 | a3"],
     ["which keeps the call where the result is kept", "u1 a1 k2 n2 r2", 15, " | u1 a1 | k2 n2 r2"],
@@ -31,14 +31,14 @@ describe("the cut by tokens", () => {
     ["pulls settings right before the cut into what is kept", "u1 a1 m1 d1 u2 a2", 20, "u1 a1 |  | m1 d1 u2 a2"],
     ["not beyond a compaction", "u1 a1 c1 m1 u2 a2", 20, "u1 a1 c1 |  | m1 u2 a2"],
     ["nor a message that was omitted", "u1 a1 -u9 m1 u2 a2", 20, "u1 a1 u9 |  | m1 u2 a2"],
-    ["keeps a prompt without an answer, whatever it costs (R99)", "u1 a1 u2=500", 20, "u1 a1 |  | u2"],
+    ["keeps a prompt without an answer, whatever it costs", "u1 a1 u2=500", 20, "u1 a1 |  | u2"],
     ["keeps several of them, and what a host put in", "u1 a1 u2=30 n1=30 u3=30", 20, "u1 a1 |  | u2 n1 u3"],
     ["a turn whose start an earlier compaction covers goes into that summary", "k3 r3 a3 k4 r4 a4", 15, "k3 r3 a3 k4 r4 |  | a4"],
   ])("%s", (_name, words, budget, expected) => {
     expect(shown(planned(words, tokens(budget)))).toBe(expected);
   });
 
-  test("counts everything the model reads, a host's messages too (R97)", () => {
+  test("counts everything the model reads, a host's messages too", () => {
     expect(shown(planned("u1 a1 n1=100 a2 u3 a3", tokens(50)))).toBe("u1 a1 | n1 | a2 u3 a3");
   });
 });
@@ -62,13 +62,13 @@ describe("the cut by tokens with the message that crosses them", () => {
 describe("other cuts", () => {
   test.each<[string, string, KeepRule, string]>([
     ["nothing is kept", "u1 a1 u2 a2", { by: "nothing" }, "u1 a1 u2 a2 |  | "],
-    ["nothing but the prompt that waits (R99, row 36)", "u1 a1 u2 a2 u3", { by: "nothing" }, "u1 a1 u2 a2 |  | u3"],
+    ["nothing but the prompt that waits", "u1 a1 u2 a2 u3", { by: "nothing" }, "u1 a1 u2 a2 |  | u3"],
     ["so many messages, groups whole", "u1 a1 u2 k2 r2 a2", { by: "messages", messages: 2 }, "u1 a1 | u2 k2 r2 | a2"],
     ["an entry that was chosen, and all behind it", "u1 a1 u2 k2 r2 a2", { by: "entry", entryId: "u2" }, "u1 a1 |  | u2 k2 r2 a2"],
     ["where that is a result, its call too", "u1 a1 u2 k2 r2 a2", { by: "entry", entryId: "r2" }, "u1 a1 | u2 | k2 r2 a2"],
     ["nothing before the first entry", "u1 a1 u2 a2", { by: "entry", entryId: "u1" }, "all-is-kept"],
     ["nothing before one that an earlier compaction covers", "u3 a3 u4 a4", { by: "entry", entryId: "u1" }, "all-is-kept"],
-    ["the prompt that waits, though a later entry was chosen (R99)", "u1 a1 u2 d1", { by: "entry", entryId: "d1" }, "u1 a1 |  | u2 d1"],
+    ["the prompt that waits, though a later entry was chosen", "u1 a1 u2 d1", { by: "entry", entryId: "d1" }, "u1 a1 |  | u2 d1"],
     ["the newest round of a turn", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 1 }, "u1 a1 | u2 k2 r2 k3 r3 | k4 r4"],
     ["two rounds", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 2 }, "u1 a1 | u2 k2 r2 | k3 r3 k4 r4"],
     [
@@ -87,7 +87,7 @@ describe("other cuts", () => {
     ["as many rounds as the turn has: its prompt too", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 1 }, "u1 a1 |  | u2 k2 r2"],
     ["the whole newest turn at least", "u1 a1 u2=50 a2=50", { by: "tokens", tokens: 10, wholeTurnTokens: 200 }, "u1 a1 |  | u2 a2"],
     [
-      "unless it is too large, so that nothing would be won (R117)",
+      "unless it is too large, so that nothing would be won",
       "u1 a1 u2=50 a2=250",
       { by: "tokens", tokens: 10, wholeTurnTokens: 200 },
       "u1 a1 | u2 | a2",
@@ -122,7 +122,7 @@ describe("the keep rule of the settings", () => {
 
   test.each<[string, object, object, KeepRule]>([
     ["20,000 tokens", {}, {}, tokens(20_000)],
-    ["less where the provider counts more (row 42)", {}, { ratio: 1.6 }, tokens(12_500)],
+    ["less where the provider counts more", {}, { ratio: 1.6 }, tokens(12_500)],
     ["not where that is off", { adaptive: false }, { ratio: 1.6 }, tokens(20_000)],
     ["at most what the window has room for", {}, { mostKeptTokens: 4_000 }, tokens(4_000)],
     [

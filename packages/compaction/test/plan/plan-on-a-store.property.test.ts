@@ -145,7 +145,7 @@ describe("a plan that was carried out", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("is continued by the next one: the kept tail and later entries are each included once (R92)", async () => {
+  test("is continued by the next one: the kept tail and later entries are each included once", async () => {
     const store = await openedStore();
     await fc.assert(
       fc.asyncProperty(steps, steps, rules, async (before, after, keep) => {

@@ -56,7 +56,7 @@ describe("before a request", () => {
     });
     const request = await compactor.prepareRequest();
     expect(request.done.compaction).toMatchObject({ kind: "compacted" });
-    // What it reported before the compaction says nothing any more (R104), so the next request is left alone.
+    // What it reported before the compaction says nothing any more, so the next request is left alone.
     expect((await compactor.prepareRequest()).done.compaction).toBe(null);
   });
 
@@ -64,7 +64,7 @@ describe("before a request", () => {
     ["of a failed reply", { usage: { input: 2_900 }, stopReason: "error" }],
     ["of a reply that was stopped", { usage: { input: 2_900 }, stopReason: "aborted" }],
     ["that is all zero", { usage: { input: 0, output: 0 } }],
-  ])("ignores usage %s (R105)", async (_name, fields) => {
+  ])("ignores usage %s", async (_name, fields) => {
     const { session } = await grown(turns(1, 3));
     await session.append({ ...assistantMessage("done", fields), id: "a9" });
     await plant(session, "u10");
@@ -72,7 +72,7 @@ describe("before a request", () => {
     expect((await compactor.prepareRequest()).use.source).toBe("counted");
   });
 
-  test("an unanswered prompt is always kept word for word (R99)", async () => {
+  test("an unanswered prompt is always kept word for word", async () => {
     const { session } = await grown(`${turns(1, 14)} u15`);
     const compactor = createCompactor({
       session,
@@ -148,7 +148,7 @@ describe("when a compaction cannot help", () => {
     }
   });
 
-  test("a summary that leaves no headroom is reported, and does not start another compaction (R103, R117)", async () => {
+  test("a summary that leaves no headroom is reported, and does not start another compaction", async () => {
     const { session } = await grown(`${turns(1, 4)} u5`, { user: 20 });
     await plant(session, "u6", { user: 2_500 });
     const heard = listening();
@@ -287,7 +287,7 @@ describe("between turns", () => {
     await expect(compactor.compact()).rejects.toMatchObject({ code: "TURN_RUNNING" });
   });
 
-  test("a prompt to continue is returned if work is left, not after a finished answer (R122)", async () => {
+  test("a prompt to continue is returned if work is left, not after a finished answer", async () => {
     const { session } = await grown(turns(1, 15));
     let todos = "- [ ] write the test";
     const options = { session, contextWindow, settings: plain, summarizer: model().summarizer, hostState: () => ({ todos }) };

@@ -51,7 +51,7 @@ describe("sessions of every size", () => {
     await expect(compactor.prepareRequest()).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
   });
 
-  test("a tool result larger than the window does not block: the request fits, and a cut is found (R98, R107, R117)", async () => {
+  test("a tool result larger than the window does not block: the request fits, and a cut is found", async () => {
     const { session } = await grown(`${turns(1, 3)} u4 k4`);
     await plant(session, "r4:k4", { result: 9_000 });
     const compactor = createCompactor({ session, contextWindow: 4_000, settings: small, summarizer: model().summarizer });

@@ -57,7 +57,7 @@ describe("manual compaction", () => {
     const second = await compactor.compact();
 
     if (first.kind !== "compacted" || second.kind !== "compacted") throw new TypeError(`${first.kind} ${second.kind}`);
-    // What the first one kept is summarized now, and what it summarized is not read again (R92).
+    // What the first one kept is summarized now, and what it summarized is not read again.
     const read = asked
       .slice(callsOfFirst)
       .map(({ prompt }) => prompt)
@@ -133,7 +133,7 @@ describe("a compaction without a result writes nothing", () => {
     expect(await compactor.compact()).toMatchObject({ kind: "failed", error: { message: expect.stringContaining("the model is gone") } });
     expect(await pathNames(session)).toBe(before);
     expect(heard.events.at(-1)).toMatchObject({ type: "compactionComplete", success: false, outcome: "failed" });
-    // It is over, and not "compacting" for ever (R113).
+    // It is over, and not "compacting" for ever.
     expect(await createCompactor({ session, contextWindow, settings, summarizer: model().summarizer }).compact()).toMatchObject({
       kind: "compacted",
     });

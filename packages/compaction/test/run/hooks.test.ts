@@ -115,7 +115,7 @@ describe("the hook compacting", () => {
 });
 
 describe("hooks after a compaction", () => {
-  test("compacted receives the result and reads the session after the append (R51)", async () => {
+  test("compacted receives the result and reads the session after the append", async () => {
     const { session } = await grown(turns(1, 10));
     const seen: unknown[] = [];
     const hooks = { compacted: async (done: { entryId: string }) => void seen.push([done, (await session.context()).compaction?.entryId]) };

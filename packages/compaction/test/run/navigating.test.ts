@@ -42,7 +42,7 @@ describe("going to an entry", () => {
     expect(await session.undoMove()).toBe(false);
   });
 
-  test("reports whether a reply is awaited (R80)", async () => {
+  test("reports whether a reply is awaited", async () => {
     const { session } = await grown(turns(1, 2));
     const compactor = createCompactor({ session, contextWindow });
     expect(await compactor.navigate("r1")).toMatchObject({ expectsReply: true });
@@ -195,7 +195,7 @@ describe("leaving a branch with a summary", () => {
     expect(asked[1]?.prompt.length).toBeLessThan(asked[0]?.prompt.length ?? 0);
   });
 
-  test("files and summaries of a compaction on the branch are included (R138)", async () => {
+  test("files and summaries of a compaction on the branch are included", async () => {
     const { session } = await grown("u0 a0");
     await plant(session, turns(1, 10));
     const compactor = createCompactor({

@@ -34,7 +34,7 @@ describe("a request that the provider rejected as too long", () => {
     expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry" });
   });
 
-  test("keeps the failed attempt in the history and omits it from the context, with its results (R111, R112)", async () => {
+  test("keeps the failed attempt in the history and omits it from the context, with its results", async () => {
     const { session } = await full();
     const call = { type: "toolCall", id: "kx", name: "read", arguments: { path: "a" } } as const;
     await session.append({ ...assistantMessage([call], { stopReason: "length" }), id: "failed" });
@@ -45,7 +45,7 @@ describe("a request that the provider rejected as too long", () => {
     expect(await pathNames(session)).toContain("failed half");
   });
 
-  test("a finished answer is kept (R110)", async () => {
+  test("a finished answer is kept", async () => {
     const { session } = await full();
     await session.append({ ...assistantMessage("all done", { stopReason: "stop" }), id: "good" });
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
@@ -122,7 +122,7 @@ describe("an overflow during a background summary", () => {
 
 describe("what is not an overflow", () => {
   test.each([
-    ["a rate limit (R108)", rateLimit],
+    ["a rate limit", rateLimit],
     ["a refusal without a body", Object.assign(new Error("400"), { status: 400 })],
     ["an overloaded provider", Object.assign(new Error("529 overloaded_error"), { status: 529 })],
   ])("%s changes nothing", async (_name, error) => {
@@ -135,7 +135,7 @@ describe("what is not an overflow", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("a payload error of a request that is small by our count (R109)", async () => {
+  test("a payload error of a request that is small by our count", async () => {
     const { session } = await grown("u1 a1 u2");
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
     const payload = Object.assign(new Error("413 Payload Too Large"), { status: 413 });

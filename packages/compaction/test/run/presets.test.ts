@@ -48,7 +48,7 @@ describe.each(Object.keys(PRESETS) as PresetName[])("an agent with the preset %s
   test("stays within its window for sixty turns, with valid contexts and a sound store", async () => {
     const seen = await lived(preset);
     expect(seen.compactions).toBeGreaterThan(0);
-    // It makes progress and does not compact at every step (R103, R117).
+    // It makes progress and does not compact at every step.
     expect(seen.compactions).toBeLessThan(30);
     expect(seen.paired).toBe(seen.requests);
     expect(seen.largest).toBeLessThanOrEqual(6_000);

@@ -3,13 +3,14 @@ import { fileURLToPath } from "node:url";
 import { importPath } from "@bough/formats";
 import { type Entry, type EntryInput, type Session, type SessionContext, toOpenAiChat } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
+import { realSession } from "../../../../.ci/real-sessions.mjs";
 import { createCompactor } from "../../src/run/compactor.js";
 import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { loadCounter } from "../../src/tokens/load-counter.js";
 import { startModelServer } from "../model/model-server.js";
 import { findings, openedStore } from "../world/session.js";
 
-const LARGE = fileURLToPath(new URL("../../../../../shared/sessions/pi/large-session.jsonl", import.meta.url));
+const LARGE = realSession("pi/large-session.jsonl");
 const SAMPLE = fileURLToPath(new URL("../../../cli/demo/sample.jsonl", import.meta.url));
 
 /** The entries of a file's session, as somebody would have appended them one by one. */
@@ -80,9 +81,8 @@ const FILES: readonly (readonly [name: string, path: string, contextWindow: numb
   ["a real session of pi with a thousand messages", LARGE, 20_000],
 ];
 
-// The real one is beside the repository and not in it.
-describe.each(FILES.filter(([, path]) => existsSync(path)))("%s, played again with automatic compaction", (_name, path, contextWindow) => {
-  test("never sends more than the window, every context is valid, and the store is sound", async () => {
+describe.each(FILES)("%s, played again with automatic compaction", (_name, path, contextWindow) => {
+  test.runIf(existsSync(path))("never sends more than the window, every context is valid, and the store is sound", async () => {
     const server = await startModelServer();
     server.otherwise(SUMMARY);
     const store = await openedStore();

@@ -1,17 +1,18 @@
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { importPath } from "@bough/formats";
 import type { Session } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
+import { hasRealSession, realSession } from "../../../../.ci/real-sessions.mjs";
 import { createCompactor } from "../../src/run/compactor.js";
 import { PRESETS, type PresetName } from "../../src/settings/presets.js";
 import type { Summarizer, SummaryRequest } from "../../src/summarizers/summarizer.js";
 import { listening, openedStore } from "../world/session.js";
 
 /** The session that ships with the command, and real ones of other agents where their folder is there. */
-const PLACES = ["../../../cli/demo/sample.jsonl", "../../../../../shared/sessions/pi", "../../../../../shared/sessions/claude"]
-  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-  .filter((path) => existsSync(path));
+const PLACES = [
+  fileURLToPath(new URL("../../../cli/demo/sample.jsonl", import.meta.url)),
+  ...["pi", "claude"].filter((name) => hasRealSession(name)).map(realSession),
+];
 
 /** With fewer facts nothing can be told of an answer. */
 const LEAST_FACTS = 3;

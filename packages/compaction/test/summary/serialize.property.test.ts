@@ -101,7 +101,7 @@ describe("a conversation as text", () => {
     expect(serializeMessages(messages, OPTIONS).map(({ at }) => at)).toEqual([4, 5]);
   });
 
-  test("contains no id, usage, model, error text or detail of a host (R102)", () => {
+  test("contains no id, usage, model, error text or detail of a host", () => {
     const messages: ContextMessage[] = [
       { role: "assistant", content: [], stopReason: "error", errorMessage: "overloaded-now", model: "model-x", usage: { input: 77 } },
       { role: "custom", customType: "session_info", content: "", details: { title: "hidden-title" } },

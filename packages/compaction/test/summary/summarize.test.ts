@@ -74,7 +74,7 @@ describe("one summary of a history", () => {
     expect(asked.map(({ prompt }) => prompt.includes("a tool call is thrown away"))).toEqual([true, false]);
   });
 
-  test("masks secrets on the way out and on the way in (R129)", async () => {
+  test("masks secrets on the way out and on the way in", async () => {
     const key = `ghp_${"Ab1".repeat(12)}`;
     const { summarizer, asked } = scripted([`${GOOD} The key is ${key}.`]);
     const plan = { summarize: items([user(`use ${key}`), ...conversation(10)]), prefix: [] };
@@ -376,7 +376,7 @@ describe("full mode", () => {
     expect(asked[1]?.context).toBeUndefined();
   });
 
-  test("is left out after an overflow, unless the mode is full (row 121)", async () => {
+  test("is left out after an overflow, unless the mode is full", async () => {
     const { summarizer, asked } = scripted([GOOD, tagged]);
     await summarize(job({ ...full, candidates: [summarizer], forceSimple: true }, { summary: { mode: "auto" } }));
     await summarize(job({ ...full, candidates: [summarizer], forceSimple: true }, { summary: { mode: "full" } }));

@@ -187,7 +187,7 @@ function replyBlocks(message: JsonObject, content: ReturnType<typeof toMediaCont
   return [...(thinking === "" ? [] : [{ type: "thinking", thinking, ...detailsOf(message) }]), ...texts, ...calls];
 }
 
-/** What providers want back with the thinking, as it is. */
+/** Members that providers want back unchanged with the thinking. */
 function detailsOf(message: JsonObject): JsonObject {
   const names = ["reasoning_details", "codex_reasoning_items", "codex_message_items"];
   const details = names.flatMap((name) => (stringAt(message, name) ? [[name, message[name]] as const] : []));

@@ -45,7 +45,7 @@ interface Step {
   readonly id: string | undefined;
   readonly createdAtMs: number | undefined;
   readonly blocks: JsonObject[];
-  /** What belongs behind the reply: the results of its calls, messages that came meanwhile. */
+  /** The records that belong behind the reply: the results of its calls, messages that came meanwhile. */
   readonly behind: (() => SourceRecord)[];
   ended: JsonObject | undefined;
 }

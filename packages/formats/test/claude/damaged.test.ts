@@ -27,14 +27,14 @@ describe("a parent that is not before its child", () => {
     ["is not in the file", user("u2", "gone", "two"), "gone"],
     ["is the record itself", user("u2", "u2", "two"), "u2"],
     ["comes later", user("u2", "u3", "two"), "u3"],
-  ])("because it %s is passed on as it stands, for the writer to report (R87)", (_, line, parent) => {
+  ])("because it %s is passed on as it stands, for the writer to report", (_, line, parent) => {
     const session = importLines([...turn, line, user("u3", "u2", "three")]);
     expect(session.missing).toEqual([parent]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2", "u3"]);
   });
 });
 
-describe("two records with one uuid (R88)", () => {
+describe("two records with one uuid", () => {
   test("are one where they say the same", () => {
     const session = importLines([...turn, turn[0] ?? {}, turn[1] ?? {}, user("u2", "a1", "two")]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2"]);
@@ -70,6 +70,6 @@ test("times that run backwards are kept", () => {
   expect(session.entries.at(-1)?.createdAtMs).toBe(Date.UTC(2020, 0, 1));
 });
 
-test("a text may hold any line separator but LF (R28)", () => {
+test("a text may hold any line separator but LF", () => {
   expect(messageOf(importLines([user("u1", null, "a\u2028b\u2029c")]), "u1").content).toBe("a\u2028b\u2029c");
 });

@@ -47,7 +47,7 @@ describe("a text under the role `user`", () => {
   });
 });
 
-test("content that is null reads as none (R33)", () => {
+test("content that is null reads as none", () => {
   expect(only(null)).toEqual({ role: "user", content: [] });
 });
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { realSession } from "../../../../.ci/real-sessions.mjs";
 import { branchPoints, type Imported, importAll, messageOf, pathOf, payloadOf } from "./imported.js";
 
-const folder = fileURLToPath(new URL("../../../../../../shared/sessions/claude/", import.meta.url));
+const folder = realSession("claude");
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")) : [];
 
 function named(start: string): readonly Imported[] {

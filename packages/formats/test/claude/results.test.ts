@@ -68,7 +68,7 @@ describe("a record with results", () => {
     });
   });
 
-  test("keeps the text and the images beside them, after them (R66)", () => {
+  test("keeps the text and the images beside them, after them", () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
     const session = importLines([...batch, user("r1", "a1", [text("use tabs"), answer("c1"), image])]);
     expect(pathOf(session)).toEqual(["u1", "a1", "r1", "2:r1"]);

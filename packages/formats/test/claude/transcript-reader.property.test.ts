@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { SourceRecord } from "@bough/session-core/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hasRealSession, realSession } from "../../../../.ci/real-sessions.mjs";
 import { runs } from "../../../../.ci/test-runs.js";
 import { claudeFormat } from "../../src/claude/format.js";
 import { agentIdOfFile } from "../../src/claude/ids.js";
@@ -163,12 +163,12 @@ describe("what waits", () => {
   });
 });
 
-const folder = fileURLToPath(new URL("../../../../../../shared/sessions/claude/", import.meta.url));
-const paths = existsSync(folder)
+const folder = realSession("claude");
+const paths = hasRealSession("claude")
   ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
-  : [];
+  : ["every transcript"];
 
-describe.runIf(paths.length > 0)("real transcripts", () => {
+describe.runIf(hasRealSession("claude"))("real transcripts", () => {
   test.each(paths)("%s, line by line", (name) => {
     const path = join(folder, name);
     const lines = readFileSync(path, "utf8")

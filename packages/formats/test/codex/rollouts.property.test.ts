@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { SourceRecord } from "@bough/session-core/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { realSession } from "../../../../.ci/real-sessions.mjs";
 import { codexFormat } from "../../src/codex/format.js";
 import { headOf } from "../file-head.js";
 import { nothingIsLost } from "../world/mutated-files.js";
@@ -64,7 +64,7 @@ describe("a rollout", () => {
 
   test("of any mutation every line is an entry, part of one or reported", async () => {
     const content = Buffer.from(EVERYTHING.map((value) => `${JSON.stringify(value)}\n`).join(""));
-    const real = fileURLToPath(new URL("../../../../../../shared/sessions/codex/rollout-small.jsonl", import.meta.url));
+    const real = realSession("codex/rollout-small.jsonl");
     await nothingIsLost([{ name: "r.jsonl", content }, ...(existsSync(real) ? [{ name: "real.jsonl", content: readFileSync(real) }] : [])]);
   });
 });

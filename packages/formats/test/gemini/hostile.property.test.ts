@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { isObject } from "@bough/session-core/wire";
 import { test } from "vitest";
+import { realSession } from "../../../../.ci/real-sessions.mjs";
 import { nothingIsLostInDocuments } from "../world/mutated-documents.js";
 import { type CorpusFile, nothingIsLost } from "../world/mutated-files.js";
 import { call, gemini, header, response, user } from "./gemini-log.js";
 
-const REAL = fileURLToPath(new URL("../../../../../../shared/sessions/gemini/session-v040.jsonl", import.meta.url));
+const REAL = realSession("gemini/session-v040.jsonl");
 
 const RECORDS = [
   header({ summary: "Seed" }),

@@ -1,14 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { realSession } from "../../../../.ci/real-sessions.mjs";
 import { nothingIsLost } from "../world/mutated-files.js";
 import { MUTATIONS } from "../world/mutations.js";
 
 const AGENT_FOLDER = "b3a7bd3c-5a10-4e7b-8ff0-7fc0cd6d1093/subagents";
-const REAL = ["pi", "claude", `claude/${AGENT_FOLDER}`].map((name) =>
-  fileURLToPath(new URL(`../../../../../shared/sessions/${name}/`, import.meta.url)),
-);
+const REAL = ["pi", "claude", `claude/${AGENT_FOLDER}`].map(realSession);
 
 /** Beginnings of real session files, where they are at hand, and small ones with everything that a format has. */
 function corpus(): readonly { readonly name: string; readonly content: Buffer }[] {

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { buildSessionContext, type Entry } from "@bough/session-core";
 import { expect, test } from "vitest";
+import { hasRealSession, realSession } from "../../../../.ci/real-sessions.mjs";
 import { collected, findingsOf, openedStore, tempFolder } from "../../../session-core/test/world/stores.js";
 import { SqliteStore } from "../../src/opencode/sqlite-store.js";
 import { importPath } from "../../src/transfer/import-path.js";
@@ -401,11 +400,8 @@ test("no table with secrets is read", async () => {
   expect(JSON.stringify([entries, await session.record()])).not.toContain("secret-token");
 });
 
-const REAL = fileURLToPath(new URL("../../../../../../shared/sessions/opencode/", import.meta.url));
-
-test("published sessions of both layouts are read, where they are at hand", async () => {
-  if (!existsSync(REAL)) return;
-  const { store, report } = await imported(REAL);
+test.runIf(hasRealSession("opencode"))("published sessions of both layouts are read", async () => {
+  const { store, report } = await imported(realSession("opencode"));
   expect(report.sessions.map(({ sessionId, entriesAdded, problemCount }) => [sessionId, entriesAdded, problemCount])).toEqual([
     ["s_stage0_drift", 4, 0],
     ["s_stage0_small", 4, 0],

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { realSession } from "../../../../.ci/real-sessions.mjs";
 import { piFormat } from "../../src/pi/format.js";
 import { readsOnAlike } from "../world/read-on.js";
 import { at, HEADER, user } from "./pi-files.js";
 
-const REAL = fileURLToPath(new URL("../../../../../../shared/sessions/pi/", import.meta.url));
+const REAL = realSession("pi");
 
 const label = (id: string, parentId: string, targetId: string, text: string) => at(id, parentId, { type: "label", targetId, label: text });
 const title = (id: string, parentId: string, name: string) => at(id, parentId, { type: "session_info", name });

@@ -1,20 +1,19 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { validateEntry } from "@bough/session-core/wire";
 import { describe, expect, test } from "vitest";
+import { hasRealSession, realSession } from "../../../../.ci/real-sessions.mjs";
 import { piLines } from "../../src/pi/write.js";
 import { entriesOf, folder, leafOf, problemsOf, sessionIn, write } from "./pi-files.js";
 
-// Public sessions that are not part of this repository; see the README there.
-const SESSIONS = fileURLToPath(new URL("../../../../../../shared/sessions/pi/", import.meta.url));
-
-describe.runIf(existsSync(SESSIONS))("a real session", () => {
-  const recordsOf = (name: string) => [...sessionIn(`${SESSIONS}${name}`).records()];
+describe.runIf(hasRealSession("pi"))("a real session", () => {
+  const recordsOf = (name: string) => [...sessionIn(realSession(`pi/${name}`)).records()];
 
   test.each(["large-session.jsonl", "small-v3.jsonl"])("%s loses no line, needs no foreign entry, and passes the gate", (name) => {
     const records = recordsOf(name);
-    const lines = readFileSync(`${SESSIONS}${name}`, "utf8").trim().split("\n").length;
+    const lines = readFileSync(realSession(`pi/${name}`), "utf8")
+      .trim()
+      .split("\n").length;
     const entries = entriesOf(records);
     expect(problemsOf(records)).toEqual([]);
     expect(new Set(entries.map(({ line }) => line)).size).toBe(name.startsWith("large") ? lines : lines - 1);

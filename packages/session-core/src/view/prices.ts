@@ -40,7 +40,7 @@ export interface Cost {
 // A model that runs on the user's own machine costs nothing, whatever its maker takes for it.
 const LOCAL_PROVIDERS = /^(ollama|lm-?studio|llama-?(cpp|file)|vllm|mlx|localai|local)$/i;
 
-/** What follows the name of a model and does not change its price: dates, versions of a host, levels of thinking. */
+/** Suffixes of the name of a model that do not change its price: dates, versions of a host, levels of thinking. */
 const SUFFIX =
   /-(latest|preview|exp|thinking|reasoning|non-reasoning|minimal|low|medium|high|xhigh|\d{8}|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|v\d+(-\d+)?|00\d|0)$/;
 

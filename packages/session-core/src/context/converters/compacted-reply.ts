@@ -14,7 +14,7 @@ interface ReplyModel {
   readonly model: string | undefined;
 }
 
-/** What a reply says of itself as a whole: it belongs to its last entry. */
+/** Members of a reply that describe all of it; they belong to its last entry. */
 interface ReplyEnd extends ReplyModel {
   readonly usage: JsonObject | undefined;
   readonly stopReason: string | undefined;
