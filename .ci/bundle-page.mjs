@@ -40,6 +40,7 @@ const browser = {
 export async function bundlePage(root, folder) {
   const bundled = (options) => build({ ...browser, absWorkingDir: root, ...options });
   const script = await bundled({ entryPoints: [join(folder, "main.ts")] });
+  const locked = await bundled({ entryPoints: [join(folder, "locked.ts")] });
   const style = await build({ ...browser, absWorkingDir: root, entryPoints: [join(folder, "style.css")] });
   const inputs = [...Object.keys(script.metafile.inputs)];
   const codeOf = new Map();
@@ -58,7 +59,13 @@ export async function bundlePage(root, folder) {
     for (const alias of names) languages[alias] ??= [name, ...(EMBEDS[name] ?? [])].map((one) => LANGUAGES.indexOf(one));
   const scripts = LANGUAGES.map((name) => codeOf.get(name));
   return {
-    assets: { style: style.outputFiles[0].text.trim(), script: closed(script.outputFiles[0].text), scripts, languages },
+    assets: {
+      style: style.outputFiles[0].text.trim(),
+      script: closed(script.outputFiles[0].text),
+      locked: closed(locked.outputFiles[0].text),
+      scripts,
+      languages,
+    },
     inputs: [...new Set(inputs)],
   };
 }

@@ -12,6 +12,8 @@ export const SAMPLE = join(import.meta.dirname, "../../packages/cli/demo/sample.
 export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-page-"));
   readonly store = join(this.folder, "sessions.db");
+  /** More variables of the environment of commands. */
+  readonly variables: Record<string, string> = {};
 
   constructor() {
     afterAll(() => rmSync(this.folder, { recursive: true }));
@@ -23,7 +25,7 @@ export class Home {
 
   /** The environment of a command that runs here. */
   get env(): Record<string, string> {
-    return { PATH: process.env["PATH"] ?? "", HOME: this.folder, BOUGH_STORE: this.store, TZ: "UTC" };
+    return { PATH: process.env["PATH"] ?? "", HOME: this.folder, BOUGH_STORE: this.store, TZ: "UTC", ...this.variables };
   }
 
   /** Runs a command to its end; what it printed. */

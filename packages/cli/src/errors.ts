@@ -93,6 +93,18 @@ export class ConfirmationNeededError extends CommandError {
   override readonly name = "ConfirmationNeededError";
 }
 
+/** A program that publishes a page, or takes one back, is missing or failed. */
+export class ShareFailedError extends CommandError {
+  readonly code = "SHARE_FAILED";
+  override readonly name = "ShareFailedError";
+}
+
+/** No shared page, or more than one, has this link. */
+export class ShareNotFoundError extends CommandError {
+  readonly code = "SHARE_NOT_FOUND";
+  override readonly name = "ShareNotFoundError";
+}
+
 /** A name means several sessions or entries, which are listed above the message, and none was chosen. */
 export class AmbiguousChoiceError extends CommandError {
   readonly code = "AMBIGUOUS_NAME";

@@ -226,6 +226,12 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
     meaning: "`import` without a path, `sync`: no sessions of an agent were found at the usual places",
   },
   EDITOR_FAILED: { kind: "unavailable", meaning: "`edit`: the editor could not be started, or it ended with an error" },
+  SHARE_FAILED: { kind: "unavailable", meaning: "`share`: a program that publishes the page, or takes it back, is missing or failed" },
+  SHARE_NOT_FOUND: {
+    kind: "notFound",
+    meaning: "`share --revoke`: no shared page, or more than one, has this link",
+    hint: "List shared pages with `bough share --list`.",
+  },
   SECRETS_FOUND: { kind: "findings", meaning: "`secrets --check`: sessions contain secrets" },
   PORT_REFUSED: { kind: "conflict", meaning: "`view`: the port is in use, or may not be used" },
   NOT_RESUMABLE: { kind: "conflict", meaning: "`resume`: no agent can go on with the session, or not at this entry; nothing was written" },

@@ -165,6 +165,7 @@ const io: Io = {
   home: homeDirectory(),
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? (question, takeEarly) => lines.ask(question, takeEarly) : undefined,
+  askSecret: process.stdin.isTTY === true && process.stderr.isTTY === true ? (question) => lines.askSecret(question) : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
   pagerTerminal: pagerTerminal(),
   pipes: { input: process.stdin, output: process.stdout },

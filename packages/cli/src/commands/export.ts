@@ -41,6 +41,8 @@ interface ExportOptions extends CommonOptions {
   readonly toolOutput?: "none" | "short" | "full";
   readonly thinking?: boolean;
   readonly private?: boolean;
+  /** True to encrypt the page with a password. */
+  readonly password?: boolean;
   readonly from?: string;
   readonly to?: string;
   readonly withSecrets?: boolean;
@@ -54,6 +56,7 @@ interface ExportOptions extends CommonOptions {
 export const runExport: Command<ExportOptions> = async ({ io, out, args, options: given }) => {
   const options: ExportOptions = given.html === undefined ? given : { ...given, format: "html", output: given.html };
   checkOptions(options);
+  const lock = options.password === true && options.dryRun !== true ? await preparedLock(io) : undefined;
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
     await checkRange(out, session, options);
@@ -63,7 +66,8 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
         ? undefined
         : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options), options.dryRun === true);
     const markdown = options.format === "markdown" ? await markdownParts(store, session, options, assets) : {};
-    const pieces = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown, await readPrices(io));
+    const plain = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown, await readPrices(io));
+    const pieces = lock === undefined ? plain : lock(plain);
     if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
     else {
       const path = resolve(io.cwd, requireArgument(options.output));
@@ -81,6 +85,13 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
   });
 };
 
+/** Reads the password, and returns what encrypts a page with it. */
+async function preparedLock(io: Io): Promise<(pieces: AsyncIterable<string>) => AsyncIterable<string>> {
+  const { lockedPage, readPagePassword } = await import("../page/locked-page.js");
+  const password = await readPagePassword(io);
+  return (pieces) => lockedPage(pieces, password);
+}
+
 async function checkRange(out: Printer, session: Session, { from, to }: ExportOptions): Promise<void> {
   if (from === undefined || to === undefined) return;
   const [first, last] = [await resolveEntry(session, out, from), await resolveEntry(session, out, to)];
@@ -95,7 +106,8 @@ function checkOptions(options: ExportOptions): void {
     throw new UsageError(`--tool-output and --thinking need --format markdown or html; ${format} exports everything.`);
   if (format !== "markdown" && (options.assets ?? options.subagents) !== undefined)
     throw new UsageError(`--assets and --subagents need --format markdown.`);
-  if (format !== "html" && options.private === true) throw new UsageError("--private needs --html FILE.");
+  const ofPages = (["private", "password"] as const).find((name) => options[name] === true);
+  if (format !== "html" && ofPages !== undefined) throw new UsageError(`--${ofPages} needs --html FILE.`);
   if (format === "bough" && branch !== undefined)
     throw new UsageError(
       "--format bough exports every branch. To export one branch, fork it (bough fork SESSION --at ENTRY) and export the fork.",

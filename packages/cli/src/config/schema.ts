@@ -47,6 +47,9 @@ const compaction = z
     for (const issue of error?.issues ?? []) issues.push({ ...issue, input: undefined });
   });
 
+/** A program and its arguments. No shell reads them. */
+const command = z.array(z.string()).min(1);
+
 const usd = z.number().min(0);
 
 /** The schema of the config file. The descriptions are the text of `docs/config.md`. */
@@ -126,6 +129,24 @@ export const configSchema = z.strictObject({
     .describe(
       'Prices in US dollars for a million tokens, by model or `PROVIDER/MODEL`, for the cost of replies that have none: `{ "my-model": { "input": 1, "output": 5 } }`. They override the table that `bough prices` prints.',
     ),
+  share: z
+    .strictObject({
+      folder: z
+        .string()
+        .refine((path) => isAbsolute(path) || /^~[\\/]/.test(path), "must be an absolute path, or one that begins with ~/")
+        .optional()
+        .describe("Pages become files in this folder, which a web server or another program publishes."),
+      link: z.url().optional().describe("The address of `folder`, for the links."),
+      command: command.optional().describe("A program and its arguments; `{file}` is the page. Its last line is the link."),
+      revoke: command.optional().describe("A program that takes a page of `command` back; `{link}` is its link."),
+      gist: z.boolean().optional().describe("True: secret gists, with the program `gh` of GitHub."),
+    })
+    .refine(
+      ({ folder, command: program, gist }) => [folder, program, gist || undefined].filter((target) => target !== undefined).length === 1,
+      "must have one of folder, command and gist",
+    )
+    .optional()
+    .describe("Where `bough share` publishes pages: `folder`, `command` or `gist`."),
   pager: z
     .union([z.boolean(), z.string()])
     .optional()

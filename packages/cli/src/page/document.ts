@@ -9,12 +9,21 @@ export function pagePolicy(where: "meta" | "header"): string {
   return contentPolicy([script, ...scripts], [style], where);
 }
 
-function headHtml(title: string): Html {
+/** The policy of an encrypted page: its script may replace the document, and the scripts of the page that comes then run under it. */
+function lockedPolicy(): string {
+  const { style, script, scripts, locked } = pageAssets();
+  return contentPolicy([locked, script, ...scripts], [style], "meta", LOCKED_TYPES);
+}
+
+/** The Trusted Types policy of client/locked.ts. */
+const LOCKED_TYPES = "bough-locked";
+
+function headHtml(title: string, policy: string = pagePolicy("meta")): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${pagePolicy("meta")}">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Bough">
@@ -27,6 +36,24 @@ function headHtml(title: string): Html {
 /** A document without tree and scripts. */
 export function bareDocument(title: string, content: Html): Html {
   return html`${headHtml(title)}<body class="bare"><main>${content}</main></body>
+</html>
+`;
+}
+
+/** The document of an encrypted page up to its data, which is base64. */
+export function lockedStart(lock: { readonly salt: string; readonly iv: string; readonly rounds: number }): Html {
+  return html`${headHtml("An encrypted page", lockedPolicy())}<body class="bare"><main><h1>An encrypted page</h1>
+<p>It shows a session of an agent to whoever has its password.</p>
+<form id="unlock"><label>Password <input type="password" id="password" required autofocus autocomplete="off"></label> <button>Open</button><p id="state" role="status"></p></form>
+<noscript><p>It needs JavaScript, which decrypts it.</p></noscript></main>
+<script type="application/octet-stream" id="data" data-salt="${lock.salt}" data-iv="${lock.iv}" data-rounds="${lock.rounds}">`;
+}
+
+/** The end of the document of an encrypted page. */
+export function lockedEnd(): Html {
+  return html`</script>
+<script>${renderedHtml(pageAssets().locked)}</script>
+</body>
 </html>
 `;
 }
@@ -62,9 +89,9 @@ ${joinHtml(elements)}</body>
 
 /**
  * The content security policy of a page: it loads nothing, runs only the given scripts, has only the given styles, and no text can
- * become a script (trusted types). `header`: with what counts only in a header.
+ * become a script (trusted types). `header`: with what counts only in a header. `types`: the Trusted Types policy that is allowed.
  */
-function contentPolicy(scripts: readonly string[], styles: readonly string[], where: "meta" | "header"): string {
+function contentPolicy(scripts: readonly string[], styles: readonly string[], where: "meta" | "header", types = "'none'"): string {
   return [
     "default-src 'none'",
     `script-src ${scripts.length === 0 ? "'none'" : scripts.map(hashSource).join(" ")}`,
@@ -73,7 +100,7 @@ function contentPolicy(scripts: readonly string[], styles: readonly string[], wh
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    `trusted-types ${types}`,
     ...(where === "header" ? ["frame-ancestors 'none'"] : []),
   ].join("; ");
 }
@@ -86,6 +113,8 @@ function hashSource(text: string): string {
 interface PageAssets {
   readonly style: string;
   readonly script: string;
+  /** The script of an encrypted page. */
+  readonly locked: string;
   /** Scripts that highlight a language each. */
   readonly scripts: readonly string[];
   /** By name and alias of a language: the numbers of the scripts that it needs. */
@@ -109,5 +138,13 @@ function parseAssets(value: unknown): PageAssets {
 }
 
 function isAssets(value: unknown): value is PageAssets {
-  return typeof value === "object" && value !== null && "style" in value && "script" in value && "scripts" in value && "languages" in value;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "style" in value &&
+    "script" in value &&
+    "locked" in value &&
+    "scripts" in value &&
+    "languages" in value
+  );
 }

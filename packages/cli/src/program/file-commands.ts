@@ -10,6 +10,7 @@ export function defineFileCommands(registry: CommandRegistry): void {
   defineImport(registry);
   defineSync(registry);
   defineExport(registry);
+  defineShare(registry);
   defineResume(registry);
   defineSecrets(registry);
   defineVerify(registry);
@@ -142,6 +143,7 @@ function defineExport(registry: CommandRegistry): void {
         ["bough export parser -o parser.md --assets parser-images", "with its images beside it"],
         ["bough export parser --branch before-rewrite", "another branch, to stdout"],
         ["bough export parser --html parser.html", "one page for a browser, with the tree, all branches and a search"],
+        ["bough export parser --html parser.html --password", "the same, encrypted; a browser asks for the password"],
         ["bough export parser --format bough --with-secrets -o parser.jsonl", "the whole session unchanged, for another import"],
         ["bough export parser --format pi > parser.jsonl", "for pi"],
         ["bough export parser --format claude > parser.jsonl", "the branch of the leaf for Claude Code; `bough resume` also starts it"],
@@ -175,12 +177,42 @@ function defineExport(registry: CommandRegistry): void {
     )
     .option("--thinking", "Markdown, HTML: include the thinking of the model")
     .option("--private", "HTML: also commands kept out of the conversation")
+    .option("--password", "HTML: encrypt the page; asks for the password, or takes it from BOUGH_PAGE_PASSWORD")
     .addOption(new Option("--assets <dir>", "Markdown: write images to this folder and show them").argParser(parsePath))
     .option("--subagents", "Markdown: include the sessions of subagents below the calls that started them")
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry")
     .option("--with-secrets", "keep keys, tokens, passwords and values of .env files, which are masked otherwise")
     .option("--dry-run", "with a file: only print its size, and what would be masked");
+}
+
+function defineShare(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "share [session] [entry]",
+    {
+      group: GROUP,
+      summary: "Publish a branch as a page without secrets, list shared pages, or take one back",
+      more:
+        "Without SESSION: the most recently active session of this directory. The branch is that of the leaf, or ends at ENTRY. The page is one HTML file " +
+        "with this branch only; keys, tokens and passwords are masked. It goes to the target of the config: a folder, a program, or a secret gist. " +
+        "What will be readable is said first, and then asked. The store remembers the link.",
+      examples: [
+        ["bough share parser", "the branch of the leaf"],
+        ["bough share parser before-rewrite --password", "another branch, encrypted; a browser asks for the password"],
+        ["bough share --list", "what was shared, and where"],
+        ["bough share --revoke 7Qw3", "takes back the page whose link has this text"],
+      ],
+      json: "{ sessionId, link, entryId, sharedAtMs, isEncrypted, remove, revokedAtMs }; with --list { shares: [the same] }",
+    },
+    async () => (await import("../commands/share.js")).runShare,
+  )
+    .option("--password", "encrypt the page; asks for the password, or takes it from BOUGH_PAGE_PASSWORD")
+    .addOption(new Option("--tool-output <amount>", "length of tool results (default: full)").choices(["none", "short", "full"]))
+    .option("--thinking", "include the thinking of the model")
+    .option("--list", "list the pages that were shared from this store")
+    .option("--revoke <link>", "take a page back: its link, or a part of it that no other link has")
+    .option("--yes", "do not ask for confirmation");
 }
 
 function defineResume(registry: CommandRegistry): void {

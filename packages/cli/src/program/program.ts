@@ -224,6 +224,7 @@ LESS            options of less (default: FRX)
 BOUGH_MODEL     the model that writes summaries; unset: summaries are extracts
 BOUGH_BASE_URL  URL of its API, such as http://127.0.0.1:11434/v1
 BOUGH_API_KEY   its API key; it is not sent to another --base-url
+BOUGH_PAGE_PASSWORD  password of an encrypted page (bough export --password, bough share --password)
 BOUGH_ASCII     draw with ASCII characters only; 0: never
 BOUGH_DEBUG     print the stack of an unexpected error
 `;

@@ -60,6 +60,8 @@ export interface Io {
    * `takeEarly` only a line typed at least 0.8 s after the question is an answer; other lines go to `takeEarly`.
    */
   readonly ask: ((question: string, takeEarly?: (line: string) => void) => Promise<string | undefined>) | undefined;
+  /** Asks the user for a line that is not shown, such as a password; undefined: the process is not interactive. */
+  readonly askSecret?: ((question: string) => Promise<string | undefined>) | undefined;
   /** The terminal for a progress bar; undefined: progress is printed as plain lines. */
   readonly progressStream: NodeJS.WriteStream | undefined;
   /** The terminal for screens; undefined: there is none, or it supports no cursor movement. */

@@ -47,6 +47,21 @@ export class LineReader {
     return this.#read(createInterface({ input, output, prompt: question }), takeEarly);
   }
 
+  /** The next line, which is not shown while it is typed; undefined: the input has ended. */
+  async askSecret(question: string): Promise<string | undefined> {
+    const [{ createInterface }, { Writable }] = await Promise.all([import("node:readline"), import("node:stream")]);
+    const { input, output, onInterrupt } = this.#source;
+    const unseen = new Writable({ write: (_piece, _encoding, done) => done() });
+    const lines = createInterface({ input, output: unseen, terminal: true });
+    // The terminal shows no keys from here on; asked before, the first ones could be seen.
+    output.write(question);
+    lines.once("SIGINT", onInterrupt);
+    const answer = await new Promise<string | undefined>((resolve) => lines.once("line", resolve).once("close", () => resolve(undefined)));
+    lines.close();
+    output.write("\n");
+    return answer;
+  }
+
   #read(lines: Interface, takeEarly: TakeEarly | undefined): Promise<string | undefined> {
     const { onInterrupt, startDelay } = this.#source;
     const rule = takeEarly === undefined ? new AcceptFirstLine(this.#typedAhead) : new AcceptLaterLine(lines, takeEarly);

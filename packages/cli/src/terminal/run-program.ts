@@ -30,6 +30,25 @@ export async function runProgram(io: Io, { command, args, cwd }: ProgramCall): P
   }
 }
 
+/** The output of a program that ended; `exit` is its exit code, or the signal or error that ended it. */
+export interface ProgramOutput {
+  readonly exit: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program without a terminal until it ends, and returns its output. */
+export async function outputOf(io: Pick<Io, "env">, { command, args, cwd }: ProgramCall): Promise<ProgramOutput> {
+  return new Promise((resolve) => {
+    const text = { stdout: "", stderr: "" };
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...io.env }, ...(cwd === undefined ? {} : { cwd }) });
+    child.stdout.setEncoding("utf8").on("data", (piece: string) => (text.stdout += piece));
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => (text.stderr += piece));
+    child.once("error", (error) => resolve({ exit: error.message, ...text }));
+    child.once("close", (code, signal) => resolve({ exit: code ?? signal ?? 0, ...text }));
+  });
+}
+
 /** The file of a command in PATH; undefined: there is none that can be run. */
 export function findProgram({ env }: Pick<Io, "env">, command: string): string | undefined {
   const endings = "SystemRoot" in env ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];

@@ -1,0 +1,272 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
+import type { EntryId, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
+import { bytes, counted } from "@bough/session-core/view";
+import { z } from "zod";
+import { loadConfig } from "../config/config-file.js";
+import type { Config } from "../config/schema.js";
+import { ShareFailedError, ShareNotFoundError, UsageError } from "../errors.js";
+import { tableLines } from "../format/table.js";
+import { dateTime } from "../format/time.js";
+import { lockedPage, readPagePassword } from "../page/locked-page.js";
+import { pageMasks } from "../page/masks.js";
+import { sessionPage } from "../page/page.js";
+import { chooseSession } from "../session/choose-session.js";
+import { resolveEntry, sessionName } from "../session/names.js";
+import { withStore } from "../session/open-store.js";
+import { readPrices } from "../session/prices.js";
+import { createPrivateFolder, writeNewFile } from "../session/write-file.js";
+import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { findProgram, outputOf } from "../terminal/run-program.js";
+import { type Command, type CommonOptions, confirm } from "./command.js";
+
+interface ShareOptions extends CommonOptions {
+  readonly password?: boolean;
+  readonly toolOutput?: "none" | "short" | "full";
+  readonly thinking?: boolean;
+  readonly list?: boolean;
+  readonly revoke?: string;
+  readonly yes?: boolean;
+}
+
+/** The key of the value of a session with its shared pages, newest last. */
+const SHARES = "bough/shares";
+
+/** A page that was shared. `remove` says how it is taken back: a file that is deleted, or a program that is run. */
+const shareSchema = z.object({
+  link: z.string(),
+  entryId: z.string().nullable(),
+  sharedAtMs: z.number(),
+  isEncrypted: z.boolean(),
+  remove: z.union([z.object({ file: z.string() }), z.object({ command: z.array(z.string()).min(1) })]).nullable(),
+  revokedAtMs: z.number().optional(),
+});
+const sharesSchema = z.array(shareSchema).catch([]);
+type Share = z.output<typeof shareSchema>;
+
+/** `bough share`: publishes a branch as a masked page at the target of the config, lists what was shared, or takes it back. */
+export const runShare: Command<ShareOptions> = async (call) => {
+  const { list, revoke, password } = call.options;
+  if (list === true && revoke !== undefined) throw new UsageError("Give --list or --revoke, not both.");
+  if ((list === true || revoke !== undefined) && password === true) throw new UsageError("--password is for a new page.");
+  if (list === true) return runList(call);
+  return revoke === undefined ? runPublish(call) : runRevoke(call, revoke);
+};
+
+const runPublish: Command<ShareOptions> = async ({ io, out, args: [name, entryName], options }) => {
+  const target = shareTarget(io, (await loadConfig(io)).share);
+  await withStore(io, options.store, "change", async (store) => {
+    const { session, record } = await chooseSession(store, io, out, name, "directory");
+    const branch = entryName === undefined ? await session.refresh() : await resolveEntry(session, out, entryName);
+    const { pieces, masked } = await maskedPage(io, session, branch, options);
+    const size = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+    await out.note(
+      await describeShare(store, out, record, await session.tree.path(branch, Number.MAX_SAFE_INTEGER), { masked, size, ...options }),
+    );
+    await out.flush();
+    if (options.yes !== true) await confirm(io, `Share it ${target.place}`, "");
+    const password = options.password === true ? await readPagePassword(io) : undefined;
+    const text = password === undefined ? streamOf(pieces) : lockedPage(streamOf(pieces), password);
+    const { link, remove } = await target.publish(`bough-${randomBytes(16).toString("base64url")}.html`, text);
+    const share: Share = { link, entryId: branch, sharedAtMs: io.now(), isEncrypted: password !== undefined, remove };
+    await session.values.update(SHARES, (present) => [...sharesSchema.parse(present), share]);
+    if (options.json === true) out.json({ sessionId: session.id, ...share });
+    else out.line(link);
+    if (target.note !== undefined) await out.note(styled("dim", target.note));
+  });
+};
+
+/** The page of a branch without secrets, whole: what it says is known before anybody agrees to share it. */
+async function maskedPage(io: Io, session: Session, branch: EntryId | null, { toolOutput, thinking }: ShareOptions) {
+  const masked: SecretCount[] = [];
+  const page = sessionPage(session, {
+    ...(await pageMasks(session, false, (counts) => masked.push(...counts))),
+    leafId: branch,
+    branchOnly: true,
+    thinking: thinking === true,
+    prices: await readPrices(io),
+    ...(toolOutput === undefined ? {} : { toolOutput }),
+  });
+  const pieces: string[] = [];
+  for await (const piece of page) pieces.push(piece);
+  return { pieces, masked };
+}
+
+async function* streamOf(pieces: readonly string[]): AsyncGenerator<string, void, void> {
+  yield* pieces;
+}
+
+/** Says in one line who will be able to read what. `path`: the entries of the branch, newest first. `size`: bytes of the page. */
+async function describeShare(
+  store: Store,
+  out: Printer,
+  record: SessionRecord,
+  path: readonly OutlineRow[],
+  { masked, size, password, toolOutput, thinking }: ShareOptions & { masked: readonly SecretCount[]; size: number },
+): Promise<string> {
+  const [last, first] = [path[0], path.at(-1)];
+  const span = first === undefined || last === undefined ? "" : ` of ${dateTime(first.createdAtMs)} to ${dateTime(last.createdAtMs)}`;
+  const parts = [
+    `tool output ${toolOutput ?? "full"}`,
+    thinking === true ? "with thinking" : "without thinking",
+    "without private commands",
+  ];
+  const who = password === true ? "whoever has the link and the password" : "whoever has the link";
+  const secrets = masked.length === 0 ? "no secret was found" : describeSecrets(masked, "masked");
+  return `Readable by ${who}: ${counted(path.length, "entry", "entries")}${span} from ${await sessionName(store, record, out)}, ${parts.join(", ")} (${bytes(size)}); ${secrets}.`;
+}
+
+/** A place where pages are published. */
+interface ShareTarget {
+  /** The place, as it follows "Share it". */
+  readonly place: string;
+  /** Printed behind the link. */
+  readonly note?: string;
+  readonly publish: (name: string, pieces: AsyncIterable<string>) => Promise<Pick<Share, "link" | "remove">>;
+}
+
+const HOW =
+  'Name a target in the config file: "share": { "folder": "~/Public/pages" }, { "command": ["upload", "{file}"] } or { "gist": true } (docs/share.md).';
+
+function shareTarget(io: Io, share: Config["share"]): ShareTarget {
+  if (share?.folder !== undefined)
+    return folderTarget(io, resolve(io.cwd, share.folder.replace(/^~(?=[\\/])/, io.home || homedir())), share.link);
+  if (share?.command !== undefined) return commandTarget(io, share.command, share.revoke);
+  if (share?.gist === true) return gistTarget(io);
+  throw new UsageError(`There is no target for shared pages. ${HOW}`);
+}
+
+function folderTarget(io: Io, folder: string, link: string | undefined): ShareTarget {
+  return {
+    place: `in ${folder}`,
+    publish: async (name, pieces) => {
+      const file = join(folder, name);
+      await createPrivateFolder(folder);
+      await writeNewFile(io, file, pieces, false, 0o644);
+      return { link: link === undefined ? file : `${link.replace(/\/*$/, "")}/${name}`, remove: { file } };
+    },
+  };
+}
+
+function commandTarget(io: Io, command: readonly string[], revoke: readonly string[] | undefined): ShareTarget {
+  return {
+    place: `with ${command[0]}`,
+    publish: async (name, pieces) => {
+      const printed = await inTemporaryFile(io, name, pieces, (file) =>
+        runShareProgram(
+          io,
+          command.map((part) => part.replaceAll("{file}", file)),
+        ),
+      );
+      const link = lastLine(printed);
+      if (link === "") throw new ShareFailedError(`${command[0]} printed no link. It must print the link of the page as its last line.`);
+      return { link, remove: revoke === undefined ? null : { command: revoke.map((part) => part.replaceAll("{link}", link)) } };
+    },
+  };
+}
+
+function gistTarget(io: Io): ShareTarget {
+  return {
+    place: "as a secret gist of GitHub",
+    note: "GitHub shows the source of the page; a reader downloads the file and opens it.",
+    publish: async (name, pieces) => {
+      const printed = await inTemporaryFile(io, name, pieces, (file) =>
+        runShareProgram(io, ["gh", "gist", "create", "--desc", "A session of an agent", file]),
+      );
+      const link = lastLine(printed);
+      if (!/^https:\/\//.test(link)) throw new ShareFailedError(`gh printed no link, but ${link === "" ? "nothing" : link}.`);
+      return { link, remove: { command: ["gh", "gist", "delete", link, "--yes"] } };
+    },
+  };
+}
+
+async function inTemporaryFile<T>(io: Io, name: string, pieces: AsyncIterable<string>, work: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "bough-share-"));
+  try {
+    const file = join(folder, name);
+    await writeNewFile(io, file, pieces, false, 0o600);
+    return await work(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runShareProgram(io: Io, [program = "", ...args]: readonly string[]): Promise<string> {
+  if (findProgram(io, program) === undefined) throw new ShareFailedError(`${program} is not in PATH. Nothing was shared.`);
+  const { exit, stdout, stderr } = await outputOf(io, { command: program, args });
+  if (exit === 0) return stdout;
+  throw new ShareFailedError(`${program} ended with ${exit}: ${lastLine(stderr) || "it gave no reason"}.`);
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split("\n").at(-1)?.trim() ?? "";
+}
+
+interface SharedPage {
+  readonly session: Session;
+  readonly share: Share;
+}
+
+const runList: Command<ShareOptions> = async ({ io, out, options }) => {
+  await withStore(io, options.store, "read", async (store) => {
+    const shares = await listShares(store);
+    if (options.json === true) return out.json({ shares: shares.map(({ session, share }) => ({ sessionId: session.id, ...share })) });
+    if (shares.length === 0) return out.note("Nothing was shared from this store.");
+    const rows = await Promise.all(
+      shares.map(async ({ session, share }) => [
+        [share.link],
+        [dateTime(share.sharedAtMs)],
+        [await sessionName(store, await session.record(), out)],
+        [stateOf(share)],
+      ]),
+    );
+    const columns = [{ heading: "link" }, { heading: "shared" }, { heading: "session", shrinksTo: 12 }, { heading: "state" }];
+    for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  });
+};
+
+function stateOf({ revokedAtMs, isEncrypted, remove }: Share): string {
+  if (revokedAtMs !== undefined) return `taken back ${dateTime(revokedAtMs)}`;
+  return `${isEncrypted ? "encrypted" : "open"}${remove === null ? ", no command takes it back" : ""}`;
+}
+
+async function listShares(store: Store): Promise<readonly SharedPage[]> {
+  const values = await store.valuesOf(SHARES, { kind: "all", archived: "all" });
+  const found: SharedPage[] = [];
+  for (const [id, { value }] of values) {
+    const session = await store.openSession(id);
+    for (const share of sharesSchema.parse(value)) found.push({ session, share });
+  }
+  return found.sort((a, b) => b.share.sharedAtMs - a.share.sharedAtMs);
+}
+
+async function runRevoke({ io, out, options }: Parameters<Command<ShareOptions>>[0], name: string): Promise<void> {
+  await withStore(io, options.store, "change", async (store) => {
+    const { session, share } = await findShare(store, name);
+    if (share.remove === null)
+      throw new ShareFailedError(
+        `No command for taking back ${share.link} is known. Delete it where it is, and set share.revoke in the config for later pages.`,
+      );
+    if ("file" in share.remove) await rm(share.remove.file, { force: true });
+    else await runShareProgram(io, share.remove.command);
+    const revoked: Share = { ...share, revokedAtMs: io.now() };
+    await session.values.update(SHARES, (present) => sharesSchema.parse(present).map((one) => (one.link === share.link ? revoked : one)));
+    if (options.json === true) out.json({ sessionId: session.id, ...revoked });
+    else out.line(`taken back: ${share.link}`);
+  });
+}
+
+/** The one share that is not taken back whose link has this text. @throws {ShareNotFoundError} */
+async function findShare(store: Store, text: string): Promise<SharedPage> {
+  const found = (await listShares(store)).filter(({ share }) => share.revokedAtMs === undefined && share.link.includes(text));
+  const [first, ...others] = found;
+  if (first === undefined) throw new ShareNotFoundError(`No shared page has ${text} in its link.`);
+  if (others.length > 0)
+    throw new ShareNotFoundError(`${counted(found.length, "shared page")} have ${text} in their links. Give more of the link.`);
+  return first;
+}

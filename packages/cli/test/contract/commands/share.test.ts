@@ -1,0 +1,130 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { grow, parserSession, type World, world } from "../../world.js";
+
+const SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+
+/** Writes the config file of the command. */
+function config(here: World, settings: unknown): Record<string, string> {
+  mkdirSync(here.path("config/bough"), { recursive: true });
+  writeFileSync(here.path("config/bough/config.json"), JSON.stringify(settings));
+  return { XDG_CONFIG_HOME: here.path("config"), PATH: `${here.path("bin")}:${process.env["PATH"] ?? ""}` };
+}
+
+/** A program of PATH that runs a script of Node. */
+function program(here: World, name: string, script: string): void {
+  mkdirSync(here.path("bin"), { recursive: true });
+  writeFileSync(here.path(`bin/${name}`), `#!${process.execPath}\n${script}\n`, { mode: 0o755 });
+}
+
+async function withSecret(here: World): Promise<void> {
+  await here.withStore(async (store) => {
+    const session = await grow(store, "secret-session-1", "user1 asst1 <user1 asst2", { title: "Deploy", cwd: here.folder });
+    await session.append({ type: "message", message: { role: "user", content: `the token is ${SECRET}` } });
+  });
+}
+
+describe("bough share", () => {
+  test("writes a branch without secrets to a folder, says first what will be readable, and remembers the link", async () => {
+    const here = world();
+    await withSecret(here);
+    const env = config(here, { share: { folder: here.path("pages"), link: "https://pages.example/s/" } });
+    const { exit, out, err, asked } = await here.run(["share", "deploy"], { env, answer: "y" });
+    expect({ exit, asked }).toEqual({ exit: 0, asked: [`Share it in ${here.path("pages")}? [y/N] `] });
+    expect(err).toMatch(
+      /^Readable by whoever has the link: 3 entries of .* from Deploy \(.*\), tool output full, without thinking, .*; 1 secret masked: .*\n/,
+    );
+    const [file = ""] = readdirSync(here.path("pages"));
+    expect(out).toBe(`https://pages.example/s/${file}\n`);
+    const page = readFileSync(here.path(`pages/${file}`), "utf8");
+    expect(page).toContain("replied in asst2");
+    expect(page).not.toContain(SECRET);
+    expect(page).not.toContain("replied in asst1");
+    expect(await here.json("share", "--list")).toMatchObject({
+      shares: [{ sessionId: "secret-session-1", link: out.trim(), isEncrypted: false }],
+    });
+  });
+
+  test("shares nothing without a yes, and nothing without a target", async () => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.run(["share", "parser"])).toMatchObject({ exit: 2, code: "USAGE", err: expect.stringContaining("no target") });
+    const env = config(here, { share: { folder: here.path("pages") } });
+    expect(await here.run(["share", "parser"], { env, answer: "n" })).toMatchObject({ code: "DECLINED" });
+    expect(await here.run(["share", "parser"], { env })).toMatchObject({ code: "CONFIRMATION_NEEDED" });
+    expect(existsSync(here.path("pages"))).toBe(false);
+  });
+
+  test("takes a page back from a folder, once", async () => {
+    const here = world();
+    await parserSession(here);
+    const env = config(here, { share: { folder: here.path("pages") } });
+    const { out } = await here.run(["share", "parser", "user2", "--yes"], { env });
+    expect((await here.run(["share", "--revoke", out.trim().slice(-20)], { env })).out).toBe(`taken back: ${out}`);
+    expect(readdirSync(here.path("pages"))).toEqual([]);
+    expect(await here.run(["share", "--revoke", out.trim()], { env })).toMatchObject({ code: "SHARE_NOT_FOUND" });
+    expect((await here.run(["share", "--list"], { env })).out).toContain("taken back 2025-11-21");
+  });
+
+  test("gives the page to a program, takes its last line for the link, and takes it back with another program", async () => {
+    const here = world();
+    await parserSession(here);
+    program(here, "upload", `console.log("uploading"); console.log("https://up.example/" + require("fs").statSync(process.argv[2]).size);`);
+    program(here, "unload", `require("fs").writeFileSync(${JSON.stringify(here.path("gone"))}, process.argv[2]);`);
+    const env = config(here, { share: { command: ["upload", "{file}"], revoke: ["unload", "{link}"] } });
+    const { out } = await here.run(["share", "parser", "--yes"], { env });
+    expect(out).toMatch(/^https:\/\/up\.example\/\d{5}\d*\n$/);
+    expect((await here.run(["share", "--revoke", "up.example"], { env })).exit).toBe(0);
+    expect(readFileSync(here.path("gone"), "utf8")).toBe(out.trim());
+  });
+
+  test("says why a program failed, and remembers nothing of it", async () => {
+    const here = world();
+    await parserSession(here);
+    program(here, "upload", `console.error("quota exceeded"); process.exit(4);`);
+    const env = config(here, { share: { command: ["upload", "{file}"] } });
+    expect(await here.run(["share", "parser", "--yes"], { env })).toMatchObject({
+      exit: 7,
+      code: "SHARE_FAILED",
+      err: expect.stringContaining("upload ended with 4: quota exceeded."),
+    });
+    const missing = config(here, { share: { command: ["no-such-program", "{file}"] } });
+    expect(await here.run(["share", "parser", "--yes"], { env: missing })).toMatchObject({ code: "SHARE_FAILED" });
+    expect(await here.json("share", "--list")).toEqual({ shares: [] });
+  });
+
+  test("makes a secret gist with gh, and deletes it", async () => {
+    const here = world();
+    await parserSession(here);
+    program(
+      here,
+      "gh",
+      `require("fs").appendFileSync(${JSON.stringify(here.path("calls"))}, process.argv.slice(2, 4).join(" ") + "\\n"); if (process.argv[3] === "create") console.log("https://gist.example/ada/1f");`,
+    );
+    const env = config(here, { share: { gist: true } });
+    expect(await here.run(["share", "parser", "--yes"], { env })).toMatchObject({ out: "https://gist.example/ada/1f\n" });
+    expect((await here.run(["share", "--revoke", "1f"], { env })).exit).toBe(0);
+    expect(readFileSync(here.path("calls"), "utf8")).toBe("gist create\ngist delete\n");
+  });
+
+  test("encrypts a page: nothing of it is readable in the file", async () => {
+    const here = world();
+    await parserSession(here);
+    const env = { ...config(here, { share: { folder: here.path("pages") } }), BOUGH_PAGE_PASSWORD: "correct horse" };
+    const { err } = await here.run(["share", "parser", "--password", "--yes"], { env });
+    expect(err).toContain("Readable by whoever has the link and the password");
+    const page = readFileSync(here.path(`pages/${readdirSync(here.path("pages"))[0]}`), "utf8");
+    for (const word of ["Parser", "said in", "parser-session", here.folder]) expect(page).not.toContain(word);
+    const short = { ...env, BOUGH_PAGE_PASSWORD: "short" };
+    expect(await here.run(["share", "parser", "--password", "--yes"], { env: short })).toMatchObject({ code: "USAGE" });
+    expect(readdirSync(here.path("pages"))).toHaveLength(1);
+  });
+
+  test.each([[{}], [{ folder: "pages" }], [{ folder: "/pages", gist: true }], [{ gist: false }], [{ command: [] }]])(
+    "refuses the target %j",
+    async (share) => {
+      const here = world();
+      expect(await here.run(["share", "x"], { env: config(here, { share }) })).toMatchObject({ code: "CONFIG_INVALID" });
+    },
+  );
+});
