@@ -60,12 +60,23 @@ export const MOVE_ARGUMENTS: readonly string[] = [
 
 const COMMAND_ARGUMENTS = ["command", "cmd", "script", "CommandLine"];
 const CONTENT_ARGUMENTS = ["content", "contents", "file_text", "fileText", "new_source", "text", "CodeContent"];
-const OLD_TEXT_ARGUMENTS = ["old_string", "oldText", "old_str", "old_text", "oldString", "oldStr", "search", "old"];
-const NEW_TEXT_ARGUMENTS = ["new_string", "newText", "new_str", "new_text", "newString", "newStr", "replace", "replacement", "new"];
+const OLD_TEXT_ARGUMENTS = ["old_string", "oldText", "old_str", "old_text", "oldString", "oldStr", "search", "old", "TargetContent"];
+const NEW_TEXT_ARGUMENTS = [
+  "new_string",
+  "newText",
+  "new_str",
+  "new_text",
+  "newString",
+  "newStr",
+  "replace",
+  "replacement",
+  "new",
+  "ReplacementContent",
+];
 /** Arguments that hold a patch, even one without file names. */
 export const PATCH_ARGUMENTS: readonly string[] = ["patch", "input", "diff", "patch_text", "patchText"];
 /** Arguments that hold several edits, each of which may name its file. */
-export const EDIT_LIST_ARGUMENTS: readonly string[] = ["edits", "replacements"];
+export const EDIT_LIST_ARGUMENTS: readonly string[] = ["edits", "replacements", "changes", "ReplacementChunks", "edit"];
 
 /**
  * The kind of a call. Anthropic's text editor is one tool for several kinds: its argument `command` selects the kind.
@@ -129,8 +140,9 @@ export function findTextEdits(args: Arguments): { readonly edits: readonly TextE
   const single = readTextEdit(args);
   if (single !== undefined) return { edits: [{ ...single.edit, rest: {} }], names: single.names };
   for (const name of EDIT_LIST_ARGUMENTS) {
-    const list = args[name];
-    if (!Array.isArray(list) || list.length === 0) continue;
+    // Kimi Code gives a single one without a list.
+    const list: readonly unknown[] = Array.isArray(args[name]) ? args[name] : isObject(args[name]) ? [args[name]] : [];
+    if (list.length === 0) continue;
     const edits = list.map((item: unknown) => (isObject(item) ? readTextEdit(item)?.edit : undefined));
     // If any item has an unknown shape, the whole list is left as it is, so that nothing is hidden.
     if (edits.every((edit) => edit !== undefined)) return { edits, names: [name] };

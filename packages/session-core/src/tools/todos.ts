@@ -22,6 +22,7 @@ interface FoundTodos {
  */
 export function findTodos({ arguments: given }: NamedCall): FoundTodos | undefined {
   for (const [name, list] of Object.entries(given)) {
+    if (name === "todos" && typeof list === "string") return parseLines(name, list);
     if (!Array.isArray(list)) continue;
     const todos = list.slice(0, MAX_TODOS).flatMap(parseTodo);
     return todos.length === 0 && list.length > 0 ? undefined : { name, todos };
@@ -32,6 +33,14 @@ export function findTodos({ arguments: given }: NamedCall): FoundTodos | undefin
 /** The items of `findTodos`; null: none. */
 export function parseTodos(call: NamedCall): readonly Todo[] | null {
   return findTodos(call)?.todos ?? null;
+}
+
+/** A list as text, an item a line, as Droid writes it: `1. [in_progress] Read the parser`. */
+function parseLines(name: string, text: string): FoundTodos | undefined {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const todos = lines.slice(0, MAX_TODOS).map((line) => /^\s*(?:\d+[.)]|[-*])?\s*\[(\w+)\]\s*(.*\S)/.exec(line));
+  if (todos.length === 0 || todos.includes(null)) return undefined;
+  return { name, todos: todos.flatMap((found) => (found === null ? [] : [{ text: String(found[2]), state: parseState(found[1]) }])) };
 }
 
 function parseTodo(given: unknown): readonly Todo[] {

@@ -116,6 +116,67 @@ describe("a call of a tool that most agents have is written for another one", ()
   });
 });
 
+test("opencode takes absolute paths, and several edits as a patch", () => {
+  const inOpencode = (name: string, args: object) => {
+    const common = readCommonCall(call(name, args));
+    const written = common && writeCommonCall(common, "opencode", CWD);
+    return written && [written.name, written.arguments];
+  };
+  expect(inOpencode("Read", { file_path: "a.ts", limit: 5 })).toEqual(["read", { filePath: "/home/ada/parser/a.ts", limit: 5 }]);
+  const edit = { file_path: "/a.ts", old_string: "x", new_string: "y" };
+  expect(inOpencode("Edit", { ...edit, replace_all: true })).toEqual([
+    "edit",
+    { filePath: "/a.ts", oldString: "x", newString: "y", replaceAll: true },
+  ]);
+  const edits = [
+    { oldText: "x", newText: "y" },
+    { oldText: "p", newText: "q" },
+  ];
+  expect(inOpencode("edit", { path: "a.ts", edits })).toEqual([
+    "apply_patch",
+    { patchText: "*** Begin Patch\n*** Update File: a.ts\n@@\n-x\n+y\n@@\n-p\n+q\n*** End Patch" },
+  ]);
+  expect(inOpencode("exec_command", { cmd: "make", workdir: "/tmp" })).toEqual([
+    "bash",
+    { command: "make", description: "make", workdir: "/tmp" },
+  ]);
+  expect(inOpencode("update_plan", { plan: [{ step: "mend", status: "completed" }] })).toEqual([
+    "todowrite",
+    { todos: [{ content: "mend", status: "completed", priority: "medium" }] },
+  ]);
+});
+
+test.each([
+  ["Antigravity", "replace_file_content", { TargetFile: "/a.ts", TargetContent: "x", ReplacementContent: "y" }],
+  [
+    "Antigravity, several",
+    "multi_replace_file_content",
+    { TargetFile: "/a.ts", ReplacementChunks: [{ TargetContent: "x", ReplacementContent: "y", AllowMultiple: false }] },
+  ],
+  ["Kimi Code", "Edit", { path: "/a.ts", old_string: "x", new_string: "y" }],
+  ["Kimi Code before version 2", "StrReplaceFile", { path: "/a.ts", edit: { old: "x", new: "y" } }],
+  ["Droid", "Edit", { file_path: "/a.ts", old_str: "x", new_str: "y" }],
+  ["Droid, several", "MultiEdit", { file_path: "/a.ts", changes: [{ old_str: "x", new_str: "y" }] }],
+  ["Grok Build", "search_replace", { file_path: "/a.ts", old_string: "x", new_string: "y" }],
+  ["Qwen Code", "edit", { file_path: "/a.ts", old_string: "x", new_string: "y" }],
+])("an edit of %s is one", (_, name, args) => {
+  const edits = [{ before: "x", after: "y", all: false }];
+  expect(readCommonCall(call(name, args))).toEqual({ kind: "edit", path: "/a.ts", edits });
+});
+
+test("a plan of Droid is a text with an item a line", () => {
+  const todos = "1. [completed] Read it\n2. [in_progress] Mend it\n3. [pending] Test it";
+  expect(readCommonCall(call("TodoWrite", { todos }))).toEqual({
+    kind: "plan",
+    todos: [
+      { text: "Read it", state: "done" },
+      { text: "Mend it", state: "doing" },
+      { text: "Test it", state: "open" },
+    ],
+  });
+  expect(readCommonCall(call("TodoWrite", { todos: "no list" }))).toBeUndefined();
+});
+
 test.each([
   ["an MCP server", "mcp__files__read_file", { path: "a.ts" }],
   ["several files", "read_many_files", { paths: ["a.ts", "b.ts"] }],
