@@ -2,7 +2,7 @@ import { isObject, type JsonObject, stringAt } from "@bough/session-core/wire";
 import { readDocumentHead, readJsonDocument } from "../source/json-document.js";
 import type { FileHead } from "../source/source-format.js";
 import { isSessionInfo } from "./session-header.js";
-import { type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
+import { inlineParts, type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
 
 /** One session as `opencode export` prints it and `opencode import` takes it: `{ info, messages: [{ info, parts }] }`. */
 export class ExportStore implements MessageStore {
@@ -29,9 +29,8 @@ export class ExportStore implements MessageStore {
     }
   }
 
-  parts({ id, value }: StoredRecord): readonly StoredRecord[] {
-    const parts = Array.isArray(value?.parts) ? value.parts : [];
-    return parts.filter(isObject).map((part, at) => ({ id: `${id}:${at}`, value: part, problem: undefined }));
+  parts(message: StoredRecord): readonly StoredRecord[] {
+    return inlineParts(message) ?? [];
   }
 }
 

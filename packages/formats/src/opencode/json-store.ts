@@ -1,11 +1,11 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
-import { isObject, type JsonObject, stringAt } from "@bough/session-core/wire";
+import { type JsonObject, stringAt } from "@bough/session-core/wire";
 import { type FolderEntry, readStart, statPath } from "../source/source-file.js";
 import type { SourceFolders } from "../source/source-folders.js";
 import { tryRead } from "../source/source-format.js";
 import { startedSessions } from "./sqlite-store.js";
-import { inOrder, type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
+import { inlineParts, inOrder, type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
 
 /**
  * The files of opencode before version 1.2: a folder with `session/<project>/<session>.json`, `message/<session>/<message>.json` and
@@ -31,10 +31,7 @@ export class JsonStore implements MessageStore {
 
   /** By id: opencode's ids ascend. */
   parts(message: StoredRecord): readonly StoredRecord[] {
-    const inline = message.value?.parts;
-    if (Array.isArray(inline))
-      return inline.filter(isObject).map((value, at) => ({ id: `${message.id}:${at}`, value, problem: undefined }));
-    return this.#partPaths(message).map(readRecord);
+    return inlineParts(message) ?? this.#partPaths(message).map(readRecord);
   }
 
   #partPaths({ id, value }: StoredRecord): readonly string[] {

@@ -2,7 +2,8 @@ import type { SessionId } from "@bough/session-core";
 import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { openDetected, SourceDatabase } from "../source/source-database.js";
 import type { SourceFolders } from "../source/source-folders.js";
-import { type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
+import { toMessages } from "./session-messages.js";
+import { inlineParts, type MessageStore, type StoredRecord, toStoredRecord } from "./store.js";
 
 /** Columns of `session` and the names of their values in opencode's records. Large and secret ones are not read. */
 const COLUMNS: ReadonlyMap<string, string> = new Map([
@@ -26,6 +27,9 @@ const TIMES = ["created", "updated", "archived"] as const;
 
 /** The tables that opencode's database has since its first version. */
 export const TABLES = ["session", "message", "part"] as const;
+
+/** The table of newer versions, with messages that have their parts in them. */
+const WHOLE_MESSAGES = "session_message";
 
 /** The sessions of opencode's database. */
 export class SqliteStore implements MessageStore {
@@ -67,10 +71,29 @@ export class SqliteStore implements MessageStore {
 
   *messages(session: SessionId): Generator<StoredRecord, void, void> {
     const sql = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id";
-    for (const { id, data } of this.#database.rows(sql, session)) yield this.#toRecord("message", id, data);
+    let isEmpty = true;
+    for (const { id, data } of this.#database.rows(sql, session)) {
+      isEmpty = false;
+      yield this.#toRecord("message", id, data);
+    }
+    if (isEmpty) yield* this.#wholeMessages(session);
   }
 
-  parts({ id }: StoredRecord): readonly StoredRecord[] {
+  /** The messages of a session that a newer version has written: with their parts. */
+  *#wholeMessages(session: SessionId): Generator<StoredRecord, void, void> {
+    const columns = this.#database.columns(WHOLE_MESSAGES);
+    if (!columns.has("data")) return;
+    const order = columns.has("seq") ? "seq" : "time_created, id";
+    const sql = `SELECT id, type, data FROM ${WHOLE_MESSAGES} WHERE session_id = ? ORDER BY ${order}`;
+    for (const { id, type, data } of this.#database.rows(sql, session))
+      yield* toMessages({ id: String(id), type: String(type), data }, this.#path);
+  }
+
+  parts(message: StoredRecord): readonly StoredRecord[] {
+    return inlineParts(message) ?? this.#storedParts(message);
+  }
+
+  #storedParts({ id }: StoredRecord): readonly StoredRecord[] {
     const rows = this.#database.all("SELECT id, data FROM part WHERE message_id = ? ORDER BY id", id);
     return rows.map((row) => this.#toRecord("part", row.id, row.data));
   }
@@ -106,7 +129,8 @@ export class SqliteStore implements MessageStore {
   // One scan of each table, for all sessions.
   #readRevisions(): ReadonlyMap<string, string> {
     const revisions = new Map<string, string>();
-    for (const table of TABLES) {
+    const hasWhole = this.#database.columns(WHOLE_MESSAGES).has("time_updated");
+    for (const table of [...TABLES, ...(hasWhole ? [WHOLE_MESSAGES] : [])]) {
       const key = table === "session" ? "id" : "session_id";
       const sql = `SELECT ${key} AS id, count(*) AS number, max(time_updated) AS updated FROM ${table} GROUP BY ${key}`;
       for (const { id, number, updated } of this.#database.rows(sql))

@@ -1,5 +1,5 @@
 import type { ImportProblem, SessionId } from "@bough/session-core";
-import { type JsonObject, numberAt, objectAt, parseJsonObject } from "@bough/session-core/wire";
+import { isObject, type JsonObject, numberAt, objectAt, parseJsonObject } from "@bough/session-core/wire";
 
 /** A message or a part of opencode, as it lies in a store. */
 export interface StoredRecord {
@@ -26,6 +26,13 @@ export function toStoredRecord(id: string, text: unknown, path: string, place?: 
   if (value !== undefined) return { id, value, problem: undefined };
   const message = `${place === undefined ? "" : `${place}: `}no JSON object; the record was left out`;
   return { id, value, problem: { code: "malformed-line", path, line: null, message } };
+}
+
+/** The parts that lie in the record of their message; undefined: they lie elsewhere. */
+export function inlineParts({ id, value }: StoredRecord): readonly StoredRecord[] | undefined {
+  const parts = value?.parts;
+  if (!Array.isArray(parts)) return undefined;
+  return parts.filter(isObject).map((part, at) => ({ id: `${id}:${at}`, value: part, problem: undefined }));
 }
 
 /** Messages in opencode's order: by the time of their creation, then by id. */
