@@ -16,7 +16,7 @@ import {
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
 import { readHeadOnce } from "../source/json-lines.js";
-import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, userPayload } from "../source/payloads.js";
+import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, toText, userPayload } from "../source/payloads.js";
 import { readRecordLog } from "../source/record-log.js";
 import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
@@ -159,15 +159,18 @@ function isReminder(block: unknown): boolean {
   return isObject(block) && block.type === "text" && REMINDER.test(stringAt(block, "text") ?? "");
 }
 
-/** Droid marks failures in some versions only; others begin the text with the failure. */
+/** The text of a command that failed, in versions that do not mark failures. */
+const FAILED = /^Error: Command failed \(exit code: \d+\)/;
+
 function toResult(block: JsonObject, reading: TreeReading): JsonObject {
   const content = toContent(block.content);
   const toolCallId = String(block.tool_use_id);
+  const mark = block.is_error ?? block.isError;
   return resultPayload({
     toolCallId,
     toolName: reading.toolName(toolCallId),
     content,
-    isError: block.is_error === true || block.isError === true,
+    isError: mark === true || (mark === undefined && FAILED.test(toText(block.content))),
   });
 }
 

@@ -204,12 +204,15 @@ export class KimiConversation implements LogConversation {
     id: string | undefined,
     isTurn: boolean,
   ): Generator<SourceRecord, void, void> {
+    const { typed, added } = this.#isSubagent ? withoutContext(content) : { typed: content, added: undefined };
     yield* this.#behind(() => {
       const before = this.#chain.leafId;
-      const entry = this.#chain.add({ line, id, createdAtMs, payload: userPayload(content) });
+      const entry = this.#chain.add({ line, id, createdAtMs, payload: userPayload(typed) });
       this.#anchors = [...this.#anchors, { line, before, id: entry.id, isTurn }];
       return entry;
     });
+    if (added === undefined) return;
+    yield* this.#behind(() => this.#chain.add({ line, id, part: 1, createdAtMs, payload: hiddenPayload("kimi.git-context", added) }));
   }
 
   #replyBlocks({ content, toolCalls }: JsonObject): readonly JsonObject[] {
@@ -330,6 +333,21 @@ export class KimiConversation implements LogConversation {
 
 function isTyped({ kind, trigger }: JsonObject): boolean {
   return kind === undefined || kind === "user" || ((kind === "skill_activation" || kind === "plugin_command") && trigger === "user-slash");
+}
+
+const CONTEXT = /^\s*<git-context>[\s\S]*?<\/git-context>\s*(?=\S)/;
+
+/** The prompt of an agent, and what the program wrote before it. */
+function withoutContext(content: ReturnType<typeof toMediaContent>): {
+  readonly typed: typeof content;
+  readonly added: string | undefined;
+} {
+  const [first, ...others] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const text = stringAt(first ?? {}, "text") ?? "";
+  const added = CONTEXT.exec(text)?.[0];
+  return added === undefined
+    ? { typed: content, added }
+    : { typed: [{ type: "text", text: text.slice(added.length) }, ...others], added: added.trim() };
 }
 
 function partBlocks(part: unknown): readonly JsonObject[] {

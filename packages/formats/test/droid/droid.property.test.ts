@@ -60,6 +60,20 @@ describe("a session of Droid", () => {
     expect(await only(sessions).record()).toMatchObject({ kind: "subagent", parent: { sessionId: "caller", toolCallId: "c7" } });
   });
 
+  test("a command that failed is an error, also where no mark says so", async () => {
+    const result = (id: string, content: string) => ({ type: "tool_result", tool_use_id: id, content });
+    const { sessions } = await importedFile(PATH, [
+      start(),
+      user("u1", SESSION, text("go")),
+      reply("a1", "u1", { type: "tool_use", id: "c1", name: "Execute", input: { command: "ls /x" } }),
+      user("r1", "a1", result("c1", "Error: Command failed (exit code: 1)\nls: /x: No such file or directory")),
+      reply("a2", "r1", { type: "tool_use", id: "c2", name: "Read", input: { file_path: "/log" } }),
+      user("r2", "a2", result("c2", "Error: a line of a log")),
+    ]);
+    expect(await only(sessions).entry("r1")).toMatchObject({ message: { isError: true } });
+    expect(await only(sessions).entry("r2")).toMatchObject({ message: { isError: false } });
+  });
+
   test("shows its commands", async () => {
     const { sessions } = await importedFile(PATH, EVERYTHING);
     expect((await only(sessions).tree.outline()).flatMap(({ preview }) => preview ?? []).join("\n")).toContain("Execute");

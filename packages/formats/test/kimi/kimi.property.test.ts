@@ -106,7 +106,13 @@ describe("a session of Kimi Code", () => {
     write(PATH, jsonl([METADATA, said("msg_1", "go"), ...agentCall]));
     write(
       pathOf("agent-0"),
-      jsonl([METADATA, said("msg_9", "Look", { kind: "system_trigger", name: "subagent" }), begin("s9"), text("Seen."), end("s9")]),
+      jsonl([
+        METADATA,
+        said("msg_9", "<git-context>\nBranch: main\n</git-context>\n\nLook", { kind: "system_trigger", name: "subagent" }),
+        begin("s9"),
+        text("Seen."),
+        end("s9"),
+      ]),
     );
     write(
       join(dirname(dirname(dirname(PATH))), "state.json"),
@@ -118,6 +124,9 @@ describe("a session of Kimi Code", () => {
       { id: "session_a3d83c4b", kind: "conversation", title: "A name", titleSource: "user", cwd: "/work", source: { format: "kimi" } },
       { id: "session_a3d83c4b.agent-0", kind: "subagent", parent: { sessionId: "session_a3d83c4b", toolCallId: "c1" } },
     ]);
+    expect(items.find(({ kind }) => kind === "subagent")?.firstText).toBe("Look");
+    const agent = await store.openSession("session_a3d83c4b.agent-0");
+    expect((await agent.path())[1]).toMatchObject({ message: { role: "custom", customType: "kimi.git-context", display: false } });
   });
 });
 
