@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { type SearchedEntries, searchedEntries } from "./search-conditions.js";
-import { BY_AGE, byAge, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
+import { BY_AGE, BY_AGE_OF_ENTRY, byAge, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
 import { allOf, candidatesCondition, matches, termsCondition, type WordsColumn, wholeQuery, wordQueries } from "./search-words.js";
 import type { WordParts } from "./word-parts.js";
 import { POSITIONS_MISSING, toLexeme, WORDS_MISSING } from "./words.js";
@@ -19,7 +19,7 @@ export interface FoundEntries {
   readonly total: number;
   /** The age of the newest, in milliseconds since 1970; null: none was found. */
   readonly newestMs: number | null;
-  readonly list: (offset: number, limit: number) => Promise<readonly FoundEntry[]>;
+  readonly list: (offset: number, limit: number) => Promise<readonly (FoundEntry & { readonly score?: number })[]>;
 }
 
 /** Finds the entries of a search. `untilMs`: those created later are left out. @throws {SlowExpressionError} */
@@ -45,7 +45,7 @@ const rowSecurity = pgQuery<Record<never, never>, { active: boolean }>(({ sql: t
 const secured = new WeakMap<Database, Promise<boolean>>();
 
 /** True if row-level security applies to the role of a store. Asks the server once for each store. */
-function isSecured(database: Database): Promise<boolean> {
+export function isSecured(database: Database): Promise<boolean> {
   const known = secured.get(database);
   if (known !== undefined) return known;
   const asked = database.get(rowSecurity, {}).then((row) => row?.active === true);
@@ -55,7 +55,7 @@ function isSecured(database: Database): Promise<boolean> {
 }
 
 /** The words of entries. Under row-level security they are looked up by a function (search-schema.ts). */
-function entryWords(tenant: string, { sessionId }: SearchRequest, parts: WordParts, isByFunction: boolean): WordsColumn {
+export function entryWords(tenant: string, { sessionId }: SearchRequest, parts: WordParts, isByFunction: boolean): WordsColumn {
   const bounds = sessionId === undefined ? sql`` : sql`AND entry.session_id = ${sessionId}`;
   return {
     tenant,
@@ -289,5 +289,3 @@ export async function findByConditions(database: Database, request: SearchReques
       ),
   };
 }
-
-const BY_AGE_OF_ENTRY = sql`entry.created_at_ms DESC, entry.session_id DESC, entry.seq DESC`;

@@ -34,6 +34,7 @@ export function byAge(a: FoundEntry, b: FoundEntry): number {
 
 /** The order of `byAge`, in SQL. */
 export const BY_AGE = sql`created_at_ms DESC, session_id DESC, seq DESC`;
+export const BY_AGE_OF_ENTRY = sql`entry.created_at_ms DESC, entry.session_id DESC, entry.seq DESC`;
 
 interface Keys {
   sessions: readonly string[];
@@ -56,7 +57,7 @@ const hitRows = pgQuery<Keys & { snippets: boolean }, HitRow>(({ sql: text, p })
 /** Returns the hits of entries, in their order. An entry that was deleted is missing. Two statements. */
 export async function readHits(
   database: Database,
-  entries: readonly FoundEntry[],
+  entries: readonly (FoundEntry & { readonly score?: number })[],
   matching: Matching,
   { snippets = true, places }: SearchRequest,
 ): Promise<readonly SearchHit[]> {
@@ -69,7 +70,7 @@ export async function readHits(
     if (row === undefined) return [];
     const kind = toEntryKind(row.kind);
     const snippet = snippets ? writeSnippet(textOfHit(kind.type, row.payload, places)) : NO_SNIPPET;
-    return [toEntryHit({ ...row, ...kind }, snippet, copies.get(keyOf(entry)) ?? [])];
+    return [toEntryHit({ ...row, ...kind }, snippet, copies.get(keyOf(entry)) ?? [], entry.score)];
   });
 }
 

@@ -1,4 +1,13 @@
-import { listPieces, type Matching, needsAll, type Piece, type SearchTerm, tokensOf, type WordsTerm } from "@bough/session-core/engine";
+import {
+  listPieces,
+  type Matching,
+  needsAll,
+  type Piece,
+  type SearchTerm,
+  type StemTerm,
+  tokensOf,
+  type WordsTerm,
+} from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import { partPattern, type WordParts } from "./word-parts.js";
 import { toLexeme } from "./words.js";
@@ -67,7 +76,7 @@ export function candidatesCondition(matching: Matching, column: WordsColumn): Ra
 /** Returns the conditions that a row must all meet to match a term; empty if the index has none for this term. */
 function neededFor(term: SearchTerm, column: WordsColumn): readonly Alternatives[] {
   if (term.kind === "words") return [alternativesOf(term, "part", column)];
-  if (term.kind === "stem") return [];
+  if (term.kind === "stem") return [(column.parts.get(formsKey(term)) ?? []).map((form) => wordQuery(form, column.tenant))];
   return listPieces(term).map((piece) => alternativesOfPiece(piece, column));
 }
 
@@ -81,6 +90,11 @@ function alternativesOfPiece({ text, place }: Piece, { tenant, parts }: WordsCol
   const words = (parts.get(partPattern({ text, place }) ?? "") ?? []).map((word) => wordQuery(word, tenant));
   const isStart = place === "start" || place === "anywhere";
   return [isStart ? `${wordQuery(text, tenant)}:*` : wordQuery(text, tenant), ...words];
+}
+
+/** The key in `WordsColumn.parts` of the forms of a word of a question. */
+export function formsKey({ words }: Pick<StemTerm, "words">): string {
+  return `forms of ${words}`;
 }
 
 /** The pieces of words that have to be looked up in the list of words, for all that can match. */

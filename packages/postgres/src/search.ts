@@ -8,6 +8,8 @@ import {
   type Matching,
   matchAll,
   parseRequest,
+  type QuestionTerm,
+  questionOf,
   rowLimit,
   type SearchTerm,
   snippetsFor,
@@ -18,9 +20,10 @@ import {
 } from "@bough/session-core/engine";
 import type { Database } from "./database.js";
 import { pgQuery, pgRaw } from "./query.js";
+import { findAnswers, matchedAnswers } from "./question-search.js";
 import { type FoundEntries, findByConditions, findEntries } from "./search-entries.js";
 import { findTitleHits, readHits } from "./search-rows.js";
-import { piecesToLookUp } from "./search-words.js";
+import { formsKey, piecesToLookUp } from "./search-words.js";
 import { requireSession } from "./session-key.js";
 import { readWordParts } from "./word-parts.js";
 
@@ -41,6 +44,8 @@ export async function search(database: Database, request: SearchRequest): Promis
 
 async function findPage(database: Database, request: SearchRequest): Promise<SearchPage> {
   const terms = parseRequest(request);
+  const question = questionOf(request);
+  if (question !== null) return answer(database, request, question);
   const isBare = terms.length === 0 && request.tool === undefined && request.places === undefined;
   const position = parseCursor(request.cursor);
   if (isBare) return listByConditions(database, request, position);
@@ -60,6 +65,22 @@ async function listByConditions(database: Database, request: SearchRequest, posi
   const found = await findByConditions(database, request, position.untilMs);
   const page = await readPage(database, request, matchAll([]), { titles: [], found, position });
   return { ...page, matched: { kind: "all" }, unclosedQuote: null };
+}
+
+/** Titles with all the words of a question, then the entries that answer it, the best first. */
+async function answer(database: Database, request: SearchRequest, terms: readonly QuestionTerm[]): Promise<SearchPage> {
+  const position = parseCursor(request.cursor);
+  const answers = await findAnswers(database, request, terms, position.untilMs);
+  const matching = matchAll(answers.asked.map(({ term }) => term));
+  const forms = new Map(answers.asked.map(({ term, forms: of }) => [formsKey(term), of]));
+  const titles = includesTitles(request, matching) ? await findTitleHits(database, matching, request, forms) : [];
+  const found: FoundEntries = {
+    total: answers.ranked.length,
+    newestMs: answers.ranked.length === 0 ? null : Math.max(...answers.ranked.map(({ entry }) => entry.createdAtMs)),
+    list: async (offset, limit) => answers.ranked.slice(offset, offset + limit).map(({ entry, score }) => ({ ...entry, score })),
+  };
+  const page = await readPage(database, request, matching, { titles, found, position });
+  return { ...page, matched: matchedAnswers(answers), unclosedQuote: null };
 }
 
 async function searchOnce(database: Database, request: SearchRequest, matching: Matching, position: Position): Promise<UnmatchedPage> {

@@ -17,6 +17,7 @@ const SOURCE = join(import.meta.dirname, "../src");
 
 /** Statements that read a table, or all entries of a session, by a part of their text, and why they may. */
 const WALKS: readonly (readonly [part: string, why: string])[] = [
+  ["SELECT coalesce(sum(entry_count), 0)", "the entries of the tenant, for a question: one row a session"],
   ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
   ["SELECT counts.kind, sum(entries)", "totals of the whole store: one row a session"],
   ["SELECT inherited, provider, model, sum(replies)", "totals of the whole store: a row for each model of a session"],

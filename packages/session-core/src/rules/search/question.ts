@@ -16,6 +16,8 @@ const MOST_WORDS = 3;
 /** The most words of a question that count; further ones are ignored. */
 const MOST_TERMS = 64;
 const ENDS_AS_QUESTION = /[?？]\s*$/u;
+/** A name in code has no other forms. */
+const IDENTIFIER = /\p{Ll}\p{Lu}|\p{N}/u;
 /** Divides `l'heure` and `don't`. */
 const APOSTROPHE = /['’]/u;
 
@@ -31,9 +33,12 @@ export function readQuestion(query: string): readonly QuestionTerm[] | null {
   const telling = named.filter(({ tokens }) => !tokens.every((token) => isStopWord(token, languages)));
   const asked = (telling.length > 0 ? telling : named).map(({ words, tokens: [word = "", ...more] }): QuestionTerm => {
     if (more.length > 0) return { kind: "words", words, prefix: false, reach: "whole" };
-    return { kind: "stem", words, languages, stems: stemsOf(word, languages), isMisspelt: false };
+    const spoken = IDENTIFIER.test(words) ? [] : languages;
+    return { kind: "stem", words, languages: spoken, stems: stemsOf(word, spoken), isMisspelt: false };
   });
-  const different = new Map(asked.map((term) => [term.kind === "stem" ? term.stems.join(" ") : foldText(term.words), term]));
+  const different = new Map(
+    asked.map((term) => [term.kind === "stem" && term.stems.length > 0 ? term.stems.join(" ") : foldText(term.words), term]),
+  );
   return different.size === 0 ? null : [...different.values()].slice(0, MOST_TERMS);
 }
 
@@ -63,7 +68,7 @@ export async function findForms(terms: readonly QuestionTerm[], words: WordLookU
   return asked;
 }
 
-/** Replaces the words that no entry has, whose numbers are `missing`, by the words with one mistake. null: there are none. */
+/** Extends the words that no entry has, whose numbers are `missing`, by the words with one mistake. null: none of them can have one. */
 export async function correctForms(
   asked: readonly AskedTerm[],
   missing: readonly number[],
@@ -72,23 +77,22 @@ export async function correctForms(
   let isCorrected = false;
   const corrected: AskedTerm[] = [];
   for (const [at, one] of asked.entries()) {
-    const other = missing.includes(at) && one.term.kind === "stem" ? await correctWord(one.term, words) : null;
+    const other = missing.includes(at) ? await correctWord(one, words) : null;
     corrected.push(other ?? one);
     isCorrected ||= other !== null;
   }
   return isCorrected ? corrected : null;
 }
 
-async function correctWord(term: StemTerm, words: WordLookUp): Promise<AskedTerm | null> {
-  if (!canBeMisspelt({ kind: "words", words: term.words, prefix: false, reach: "whole" })) return null;
+/** Its own forms stay: a title may have them. */
+async function correctWord({ term, forms }: AskedTerm, words: WordLookUp): Promise<AskedTerm | null> {
+  if (term.kind !== "stem" || !canBeMisspelt({ ...term, kind: "words", prefix: false, reach: "whole" })) return null;
   const similar = await words.indexed(listMisspellings(term.words));
-  if (similar.length === 0) return null;
-  const stems = [...new Set(similar.flatMap((word) => stemsOf(word, term.languages)))];
-  const corrected: StemTerm = { ...term, stems, isMisspelt: true };
-  return { term: corrected, forms: [...new Set([...similar, ...(await listForms(corrected, words, similar))])].sort() };
+  return { term: { ...term, isMisspelt: true }, forms: [...new Set([...forms, ...similar])].sort() };
 }
 
-async function listForms(term: StemTerm, words: WordLookUp, typed: readonly string[] = tokensOf(term.words)): Promise<readonly string[]> {
+async function listForms(term: StemTerm, words: WordLookUp): Promise<readonly string[]> {
+  const typed = tokensOf(term.words);
   const starts = typed.flatMap((word) => startsOf(word, term.languages));
   const isForm = stemTest(term);
   const listed = (await words.startingWith(starts)).filter(isForm);

@@ -98,9 +98,17 @@ function stemOf(word: string, language: Language): string {
 const SHORTEST_START = 3;
 const CHANGED_END = 2;
 
+let groupsByStem: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** The other forms of an English word that have other stems by its endings: of "writes" also "wrote". */
+function irregularForms(word: string): readonly string[] {
+  groupsByStem ??= new Map([...GROUPS.values()].map((group) => [stemOf(group[0] ?? "", "english"), group]));
+  return groupsByStem.get(stemOf(word, "english")) ?? [];
+}
+
 /** The starts of all words that have the stem of a word in one of the languages. */
 export function startsOf(word: string, languages: readonly Language[]): readonly string[] {
-  const others = languages.includes("english") ? (GROUPS.get(word) ?? []) : [];
+  const others = languages.includes("english") ? irregularForms(word) : [];
   const all = [...stemsOf(word, languages), ...others].map((stem) => stem.slice(0, Math.max(SHORTEST_START, stem.length - CHANGED_END)));
   const shortest = [...new Set(all)].toSorted((a, b) => a.length - b.length);
   return shortest.filter((start, at) => !shortest.slice(0, at).some((other) => start.startsWith(other)));

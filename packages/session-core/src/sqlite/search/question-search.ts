@@ -71,8 +71,15 @@ function lookUpWords(reader: Reader): WordLookUp {
   };
 }
 
-/** The places of a word in entries, by row number. */
-type Places = ReadonlyMap<number, readonly number[]>;
+/** A word of a question in the index. */
+interface IndexedWord {
+  /** Its places in the entries that are searched, by row number; none if the word is too common to be read. */
+  readonly places: ReadonlyMap<number, readonly number[]>;
+  /** The number of entries of the store that have it. */
+  readonly having: number;
+  /** It is too common to be read. */
+  readonly isSkipped: boolean;
+}
 
 /** An entry that was found, and where its words are. */
 type Found = QuestionPlaces & { readonly seq: EntrySeq };
@@ -82,7 +89,7 @@ class QuestionSearch {
   readonly #asked: readonly AskedTerm[];
   readonly #offset: number;
   #tail: Tail | undefined;
-  #indexed: readonly Places[] = [];
+  #indexed: readonly IndexedWord[] = [];
   #scan: EntryScan<QuestionPlaces> | undefined;
 
   constructor(request: SearchRequest, asked: readonly AskedTerm[]) {
@@ -110,11 +117,11 @@ class QuestionSearch {
   /** Looks up the words, and starts a scan of what is not indexed; of all that was found, if it depends on where in an entry the words are. */
   #startScan(connection: Connection, tail: Tail): EntryScan<QuestionPlaces> {
     const rows = rowsToSearch(connection, this.#request, tail.from);
-    const indexed = readPlaces(connection, this.#asked, rows);
+    const indexed = readWords(connection, this.#asked, { ...rows, last: tail.from });
     const candidates = new Set<number>(listNotIndexed(connection, rows));
     const isPlaced = this.#request.places !== undefined || this.#request.tool !== undefined;
     if (isPlaced) for (const { seq } of this.#chooseFrom(connection, indexed)) candidates.add(seq);
-    this.#indexed = isPlaced ? indexed.map(() => new Map()) : indexed;
+    this.#indexed = isPlaced ? indexed.map((word) => ({ ...word, having: 0, places: new Map() })) : indexed;
     return new EntryScan(
       tail,
       probeOfQuestion(this.#asked),
@@ -124,25 +131,28 @@ class QuestionSearch {
   }
 
   /** The entries in the index that are best by themselves and meet the other conditions. */
-  #chooseFrom(connection: Connection, indexed: readonly Places[]): readonly AnswerRow[] {
+  #chooseFrom(connection: Connection, indexed: readonly IndexedWord[]): readonly AnswerRow[] {
     const weights = weightsOf(
-      indexed.map(({ size }) => size),
+      indexed.map(({ having }) => having),
       countEntries(connection),
     );
+    const best = bestByThemselves(
+      indexed.map(({ places }) => places),
+      weights,
+    );
     const chosen: AnswerRow[] = [];
-    const best = bestByThemselves(indexed, weights);
     for (let at = 0; at < best.length && chosen.length < MOST_RANKED; at += MOST_RANKED)
       chosen.push(...readAnswers(connection, best.slice(at, at + MOST_RANKED), this.#request));
     return chosen;
   }
 
   #rank(connection: Connection, tail: Tail, scanned: readonly Found[]): Outcome {
-    const having = this.#indexed.map(({ size }, term) => size + scanned.filter(({ places }) => (places[term]?.length ?? 0) > 0).length);
+    const having = this.#indexed.map((word, term) => word.having + scanned.filter(({ places }) => (places[term]?.length ?? 0) > 0).length);
     const weights = weightsOf(having, countEntries(connection));
     const inIndex = this.#chooseFrom(connection, this.#indexed).map((row) =>
       toEntry(
         row,
-        this.#indexed.map((one) => one.get(row.seq) ?? []),
+        this.#indexed.map(({ places }) => places.get(row.seq) ?? []),
       ),
     );
     const bySeq = new Map(scanned.map((one) => [one.seq, one]));
@@ -152,7 +162,8 @@ class QuestionSearch {
     });
     const entries = [...inIndex, ...inScan];
     const titles = titlesWith(this.#asked, readTitles(connection, new Set(entries.map(({ session }) => session))));
-    const missing = having.flatMap((count, at) => (count === 0 && this.#asked[at]?.forms.length === 0 ? [at] : []));
+    const isMissing = ({ isSkipped }: IndexedWord, term: number) => !isSkipped && entries.every(({ places }) => places[term]?.length === 0);
+    const missing = this.#indexed.flatMap((word, term) => (isMissing(word, term) ? [term] : []));
     return { page: this.#toPage(connection, tail, rankAnswers(entries, weights, titles)), missing };
   }
 
@@ -196,34 +207,36 @@ const entriesWith = query<{ match: string }, { entries: string }>(({ sql: text, 
   rawQuery(text<{ entries: string }>`SELECT json_group_array(rowid) AS entries FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
+interface Rows {
+  readonly from: number;
+  readonly to: number;
+  /** The last entry whose words count. */
+  readonly last: number;
+}
+
 /** Reads where the words of a question are, the rarest first, until there are too many places; of the words after that none. */
-function readPlaces(
-  connection: Connection,
-  asked: readonly AskedTerm[],
-  rows: { readonly from: number; readonly to: number },
-): readonly Places[] {
+function readWords(connection: Connection, asked: readonly AskedTerm[], rows: Rows): readonly IndexedWord[] {
   const counted = asked.map(({ forms }, at) => {
     const total = forms.length === 0 ? 0 : (connection.get(countPlaces, { forms: JSON.stringify(forms) })?.total ?? 0);
     return { at, total };
   });
-  const found: Places[] = asked.map(() => new Map());
+  const found: IndexedWord[] = counted.map(({ total }) => ({ places: new Map(), having: total, isSkipped: true }));
   let read = 0;
   for (const { at, total } of counted.sort((a, b) => a.total - b.total)) {
     if (read > 0 && read + total > MOST_READ) break;
     const one = asked[at];
-    if (one !== undefined) found[at] = readPlacesOf(connection, one, rows);
+    if (one !== undefined) found[at] = readWord(connection, one, rows);
     read += total;
   }
   return found;
 }
 
-function readPlacesOf(
-  connection: Connection,
-  { term, forms }: AskedTerm,
-  { from, to }: { readonly from: number; readonly to: number },
-): Places {
+function readWord(connection: Connection, { term, forms }: AskedTerm, { from, to, last }: Rows): IndexedWord {
   const found = new Map<number, number[]>();
+  const entries = new Set<number>();
   const add = (seq: number, place: number) => {
+    if (seq > last) return;
+    entries.add(seq);
     if (seq < from || seq > to) return;
     const places = found.get(seq);
     if (places === undefined) found.set(seq, [place]);
@@ -237,7 +250,7 @@ function readPlacesOf(
     const [seqs, places]: readonly (readonly number[])[] = [JSON.parse(row?.entries ?? "[]"), JSON.parse(row?.places ?? "[]")];
     for (const [at, seq] of (seqs ?? []).entries()) add(seq, places?.[at] ?? 0);
   }
-  return found;
+  return { places: found, having: entries.size, isSkipped: false };
 }
 
 type AnswerRow = {
