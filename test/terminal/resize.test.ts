@@ -5,12 +5,15 @@ import { home, modelServer } from "./test-home.js";
 const RULE = /^─+$/;
 
 /**
- * Resizes the terminal, and waits until it shows one whole frame as wide as it is: no part of an older frame is left. The cursor
- * is hidden until a frame is whole.
+ * Resizes the terminal, and waits until the program has erased the old frame and the terminal shows one whole frame as wide as it is: no
+ * part of an older frame is left. The cursor is hidden until a frame is whole. Before the program erases, output for the old size can
+ * leave one row of the rule that the terminal broke, which looks like a whole frame of the new size.
  */
 async function resize(terminal: TerminalProgram, columns: number, rows: number): Promise<void> {
+  const erasures = terminal.erasures();
   terminal.resize(columns, rows);
   await terminal.until((screen) => {
+    if (terminal.erasures() === erasures) return false;
     const rules = screen.split("\n").filter((line) => RULE.test(line));
     return rules.length === 1 && rules[0]?.length === columns && terminal.modes().cursorVisible;
   });

@@ -47,6 +47,7 @@ export class TerminalProgram {
   readonly #terminal: xterm.Terminal;
   readonly #drawn = new Set<() => void>();
   #cursorVisible = true;
+  #erasures = 0;
 
   private constructor({ columns, rows, cwd, env }: TerminalOptions) {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
@@ -54,6 +55,10 @@ export class TerminalProgram {
     this.#pty.onData((data) => this.#terminal.write(data, () => this.#wake()));
     // The emulator's answers to queries of the program, such as the position of the cursor.
     this.#terminal.onData((answer) => this.#pty.write(answer));
+    this.#terminal.parser.registerCsiHandler({ final: "J" }, () => {
+      this.#erasures += 1;
+      return false;
+    });
     for (const [final, visible] of [
       ["h", true],
       ["l", false],
@@ -155,6 +160,11 @@ export class TerminalProgram {
       };
       this.#drawn.add(check);
     });
+  }
+
+  /** The number of times that the program erased the screen below the cursor, or all of it. */
+  erasures(): number {
+    return this.#erasures;
   }
 
   modes(): TerminalModes {

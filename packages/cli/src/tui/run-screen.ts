@@ -24,6 +24,13 @@ const FALLBACK: Size = { columns: 80, rows: 24 };
 const FRAME_MS = 1000 / 60;
 
 /**
+ * An inline screen is drawn in a new size when it has not changed for this time. Output for one size that reaches the terminal when it has the
+ * next one already is counted in rows that it does not take, and erasing too many rows takes printed lines. A window that is dragged
+ * changes its size sixty times a second.
+ */
+const SETTLED_MS = 50;
+
+/**
  * Runs a screen on a terminal until it has a result. The terminal is restored after the result, an error or a signal, and while
  * the process is suspended.
  *
@@ -52,6 +59,8 @@ class ScreenRun<Model, Effect, Event, Result> {
   /** The process is suspended, and the terminal is another program's. */
   #isAway = false;
   #wasResized = false;
+  /** Draws in the new size; undefined: the size has not changed since the last draw. */
+  #resizing: NodeJS.Timeout | undefined;
   readonly #input: TerminalInput;
   readonly #drawer: FrameDrawer;
   readonly #decoder = new InputDecoder();
@@ -94,10 +103,18 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   readonly #onResize = () => {
     this.#wasResized = true;
+    if (this.#screen.kind === "full") return this.#drawResized();
+    clearTimeout(this.#resizing);
+    this.#resizing = setTimeout(() => this.#drawResized(), SETTLED_MS);
+  };
+
+  #drawResized(): void {
+    clearTimeout(this.#resizing);
+    this.#resizing = undefined;
     // The terminal may have reflowed the lines of a full screen in any way, so all are drawn again.
     this.#drawer.clear();
     this.#dispatch({ kind: "resize", size: this.#size() });
-  };
+  }
 
   #onSequence(sequence: string): void {
     for (const event of this.#decoder.decode(sequence)) {
@@ -143,7 +160,7 @@ class ScreenRun<Model, Effect, Event, Result> {
     this.#cancelDraw?.();
     this.#cancelDraw = undefined;
     const model = this.#model;
-    if (this.#isOver || this.#isAway || model === undefined) return;
+    if (this.#isOver || this.#isAway || this.#resizing !== undefined || model === undefined) return;
     this.#rejectOnError(() => {
       const frame = this.#screen.view(model);
       this.#drawer.draw({ ...frame, lines: frame.lines.slice(0, this.#size().rows) });
@@ -152,7 +169,10 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   #print(lines: readonly Line[]): void {
-    if (!this.#isOver && lines.length > 0) this.#drawer.print(lines);
+    if (this.#isOver || lines.length === 0) return;
+    // Printing draws the frame again, which has another width than the terminal.
+    if (this.#resizing !== undefined) this.#drawResized();
+    this.#drawer.print(lines);
   }
 
   #copy(text: string): void {
@@ -192,6 +212,7 @@ class ScreenRun<Model, Effect, Event, Result> {
   #end(): void {
     this.#isOver = true;
     this.#cancelDraw?.();
+    clearTimeout(this.#resizing);
     this.#terminal.stdout.off("resize", this.#onResize);
     this.#leave();
     // Terminals restore the main screen as it was before, which has the old size. Its lines move to the scrollback.

@@ -75,6 +75,35 @@ test.each(["full", "inline"] as const)("an error of a screen restores the termin
   expect(events.join("").lastIndexOf("\u001b[?25h")).toBeGreaterThan(events.join("").lastIndexOf("\u001b[?25l"));
 });
 
+test("an inline screen draws nothing while its size changes, and is then erased once, for the last size", async () => {
+  const { terminal, stdin, events, written } = recordingTerminal();
+  const resize = (columns: number) => {
+    Object.assign(terminal.stdout, { columns });
+    terminal.stdout.emit("resize");
+  };
+  const ended = runScreen<string, never, never, string>(terminal, {
+    kind: "inline",
+    start: ({ columns }) => withoutEffects(`${columns} wide`),
+    update: (model, event) => {
+      if (event.kind === "resize") return withoutEffects(`${event.size.columns} wide`);
+      return withoutEffects(event.kind === "key" && event.key === "q" ? "over" : model);
+    },
+    view: (model) => ({ lines: [{ line: [model] }] }),
+    perform: () => undefined,
+    result: (model) => (model === "over" ? model : undefined),
+  });
+  await written("40 wide");
+  const before = events.length;
+  for (const columns of [30, 20, 60]) resize(columns);
+  stdin.write("x");
+  await written("60 wide");
+  const since = events.slice(before).join("");
+  expect(since).not.toMatch(/[23]0 wide/);
+  expect(since.split("\u001b[J")).toHaveLength(2);
+  stdin.write("q");
+  expect(await ended).toBe("over");
+});
+
 test("a suspended screen draws nothing, and everything when it goes on", async () => {
   const { terminal, stdin, events, written, resume } = recordingTerminal();
   let dispatch: (event: { readonly kind: "told"; readonly text: string }) => void = () => undefined;
