@@ -83,14 +83,16 @@ function isAtStart({ usedTokens, limits }: Situation, shareOfLimit: number): boo
   return usedTokens >= Math.min(shareOfLimit * limits.limitTokens, LATEST_START_SHARE * limits.thresholdTokens);
 }
 
-// `leadMinTokens` is meant for large windows; in a small one the lead takes at most this share.
+/** Bounds of the lead, in tokens. The lower one is meant for large windows; in a small one the lead takes at most this share. */
+const MIN_LEAD_TOKENS = 8_192;
+const MAX_LEAD_TOKENS = 32_000;
 const MAX_LEAD_SHARE = 0.25;
 
 /** Tokens before the threshold at which a background run starts: a share of the threshold, within bounds. */
 function leadOf({ thresholdTokens }: Limits, { background }: CompactionSettings): number {
-  const { leadShare, leadMinTokens, leadMaxTokens } = background;
-  const most = Math.min(leadMaxTokens, Math.floor(Math.max(leadShare, MAX_LEAD_SHARE) * thresholdTokens));
-  return Math.min(most, Math.max(leadMinTokens, Math.floor(leadShare * thresholdTokens)));
+  const { leadShare } = background;
+  const most = Math.min(MAX_LEAD_TOKENS, Math.floor(Math.max(leadShare, MAX_LEAD_SHARE) * thresholdTokens));
+  return Math.min(most, Math.max(MIN_LEAD_TOKENS, Math.floor(leadShare * thresholdTokens)));
 }
 
 /** The newest turn of a context. */
@@ -161,8 +163,10 @@ export interface Stall extends ContextSnapshot {
   readonly turnOver?: boolean | undefined;
 }
 
-/** Minimum growth before another attempt, as a share: the default of `breaker.minSavingsShare`. */
-const MIN_GROWTH_SHARE = 0.1;
+/** A compaction that removes less than this share of the context is ineffective. */
+const MIN_SAVINGS_SHARE = 0.1;
+/** Minimum growth before another attempt, as a share. */
+const MIN_GROWTH_SHARE = MIN_SAVINGS_SHARE;
 /**
  * Minimum growth before another attempt after a failure, as a share. The intervals grow with the context, so a summarizer
  * that always fails costs few calls.
@@ -211,7 +215,7 @@ export function startsAgain(last: Omit<ContextSnapshot, "messages"> | null, now:
 export interface Breaker {
   /** Consecutive compactions for which the models failed. */
   readonly failures: number;
-  /** Consecutive compactions that saved less than `breaker.minSavingsShare`. */
+  /** Consecutive compactions that saved less than `MIN_SAVINGS_SHARE`. */
   readonly ineffective: number;
   /** Compactions since the last one for which a model was called. */
   readonly skipped: number;
@@ -233,8 +237,8 @@ export interface Outcome {
 }
 
 /** The breaker after a compaction. */
-export function nextBreaker(breaker: Breaker, { saved, askedModel }: Outcome, settings: CompactionSettings["breaker"]): Breaker {
+export function nextBreaker(breaker: Breaker, { saved, askedModel }: Outcome): Breaker {
   if (!askedModel) return { ...breaker, skipped: breaker.skipped + 1 };
   if (saved === null) return { ...breaker, failures: breaker.failures + 1, skipped: 0 };
-  return { failures: 0, skipped: 0, ineffective: saved < settings.minSavingsShare ? breaker.ineffective + 1 : 0 };
+  return { failures: 0, skipped: 0, ineffective: saved < MIN_SAVINGS_SHARE ? breaker.ineffective + 1 : 0 };
 }

@@ -26,7 +26,7 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   const { directory } = before.settings.checkpoints;
   const checkpoint = directory === null ? null : await writeCheckpointFile(engine, directory, draft, done);
   const result: CompactionDone = { ...done, checkpointPath: checkpoint?.path ?? null };
-  updateState(engine, draft, before, after, result);
+  updateState(engine, draft, after, result);
   emitCompacted(engine, result, { background, useAfter: after.use, checkpointNumber: checkpoint?.number ?? null });
   await callHook(engine, "compacted", result);
   return result;
@@ -118,14 +118,14 @@ async function continuePrompt(engine: Engine, { trigger }: Draft, { settings, co
   return hasOpenWork(context, host?.todos) ? settings.continuePrompt : null;
 }
 
-function updateState(engine: Engine, draft: Draft, before: ContextState, after: ContextState, done: CompactionDone): void {
+function updateState(engine: Engine, draft: Draft, after: ContextState, done: CompactionDone): void {
   const { state } = engine;
   const { tokensBefore, tokensAfter } = done;
   const saved = (tokensBefore - tokensAfter) / Math.max(1, tokensBefore);
   // The model was asked and gave no summary: the extract that replaced it is a failure of the model.
   const modelFailed = draft.askedModel && (draft.method === "extract" || draft.method === "marker");
   const outcome = { saved: modelFailed ? null : saved, askedModel: draft.askedModel };
-  state.breaker = nextBreaker(state.breaker, outcome, before.settings.breaker);
+  state.breaker = nextBreaker(state.breaker, outcome);
   state.lastRequest = null;
   state.backgroundStart = null;
   state.stall = null;

@@ -72,7 +72,7 @@ export async function recordFailure(engine: Engine, thrown: unknown, attempt: Fa
   const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
   const { state } = engine;
   const askedModel = !(error instanceof HookResultError);
-  state.breaker = nextBreaker(state.breaker, { saved: null, askedModel }, engine.lastSettings.breaker);
+  state.breaker = nextBreaker(state.breaker, { saved: null, askedModel });
   const status = error instanceof SummarizerCallError ? error.status : undefined;
   const eventError = { code: codeOf(error), message: error.message, ...(status === undefined ? {} : { status }) };
   emitNotCompacted(engine, attempt, attempt.background, "failed", eventError);

@@ -69,9 +69,11 @@ const backgroundSettings = z.strictObject({
     .describe(
       "Start at this share instead while the provider's cache is cold (before the first round of tool calls of a turn). null: the same as `start`.",
     ),
-  leadShare: share.default(0).describe("Start this share of the threshold below the threshold. 0: only `start` counts."),
-  leadMinTokens: tokens.default(8_192).describe("The lead of `leadShare` is at least this, but at most a quarter of the threshold."),
-  leadMaxTokens: tokens.default(32_000).describe("The lead of `leadShare` is at most this."),
+  leadShare: share
+    .default(0)
+    .describe(
+      "Start this share of the threshold below the threshold, 8,192 to 32,000 tokens and at most a quarter of it. 0: only `start` counts.",
+    ),
   apply: z
     .enum(["ready", "threshold"])
     .default("ready")
@@ -86,10 +88,11 @@ const backgroundSettings = z.strictObject({
 
 /** Settings of the breaker, which stops calls of models when summaries fail or save too little. */
 const breakerSettings = z.strictObject({
-  minSavingsShare: share.default(0.1).describe("A compaction that removes less than this share of the context is ineffective."),
   maxIneffective: count
     .default(2)
-    .describe("After this many ineffective compactions in a row, use the extract instead of a model. 0: never."),
+    .describe(
+      "After this many compactions in a row that remove less than a tenth of the context, use the extract instead of a model. 0: never.",
+    ),
   failures: count.default(3).describe("After this many failures in a row, use the extract instead of a model. 0: never."),
   probeEvery: count.default(10).describe("While models are not asked, ask one again after this many compactions."),
 });
@@ -292,9 +295,10 @@ const summarySettings = z.strictObject({
 /** The user's messages, quoted word for word with the summary. */
 const userMessageSettings = z.strictObject({
   enabled: z.boolean().default(false).describe("Quote the user's messages word for word with the summary."),
-  maxChars: count.default(30_000).describe("At most this many characters of them."),
+  maxChars: count
+    .default(30_000)
+    .describe("At most this many characters of them: four fifths for the newest messages, the rest for the oldest."),
   maxMessages: count.default(20).describe("At most this many of them."),
-  newestShare: share.default(0.8).describe("Of both limits, this share is for the newest messages and the rest for the oldest."),
 });
 
 /** Summaries of branches that are left. */

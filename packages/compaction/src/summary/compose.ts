@@ -257,13 +257,16 @@ function collectQuotes(messages: readonly ContextMessage[]): readonly UserQuote[
   });
 }
 
+/** The share of both budgets for the newest messages; the oldest get the rest. */
+const NEWEST_SHARE = 0.8;
+
 /**
- * Selects the quotes that a summary contains: the newest within `newestShare` of both budgets, then the oldest within the
+ * Selects the quotes that a summary contains: the newest within `NEWEST_SHARE` of both budgets, then the oldest within the
  * rest. The first one that does not fit is cut. Order is kept.
  */
 function selectQuotes(quotes: readonly UserQuote[], settings: CompactionSettings["userMessages"]): readonly UserQuote[] {
-  const { maxChars, maxMessages, newestShare } = settings;
-  const newestBudget = { chars: Math.floor(maxChars * newestShare), messages: Math.ceil(maxMessages * newestShare) };
+  const { maxChars, maxMessages } = settings;
+  const newestBudget = { chars: Math.floor(maxChars * NEWEST_SHARE), messages: Math.ceil(maxMessages * NEWEST_SHARE) };
   const newest = takeWithinBudget(quotes.toReversed(), newestBudget).toReversed();
   const older = quotes.slice(0, quotes.length - newest.length);
   // The oldest quotes get the budget that the newest do not use.

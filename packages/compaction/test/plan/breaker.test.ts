@@ -4,8 +4,7 @@ import { readSettings } from "../../src/settings/read-settings.js";
 
 const { breaker: settings } = readSettings("balanced");
 const failure: Outcome = { saved: null, askedModel: true };
-const after = (outcomes: readonly Outcome[]): Breaker =>
-  outcomes.reduce((state, outcome) => nextBreaker(state, outcome, settings), INITIAL_BREAKER);
+const after = (outcomes: readonly Outcome[]): Breaker => outcomes.reduce((state, outcome) => nextBreaker(state, outcome), INITIAL_BREAKER);
 
 describe("the breaker", () => {
   test("stops asking a model after three failures in a row", () => {
