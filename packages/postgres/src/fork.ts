@@ -1,7 +1,6 @@
-import { Buffer } from "node:buffer";
 import { type EntryId, EntryNotFoundError, type SessionId, SessionNotFoundError } from "@bough/session-core";
 import * as records from "@bough/session-core/engine";
-import { EntryTotals, forkTitle, newFork, previewOf, withoutForeignBranch } from "@bough/session-core/engine";
+import { EntryTotals, factsOf, forkTitle, newFork, withoutForeignBranch } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
 import { parsePayload } from "./entries.js";
@@ -152,11 +151,11 @@ class CopiedPath {
     const given = parsePayload(session, row);
     const copied = withoutForeignBranch(given, row.payload, (id) => this.#ids.has(id));
     this.#ids.add(row.id);
-    const preview = previewOf(copied.payload, cwd);
-    const bytes = Buffer.byteLength(copied.payloadJson);
+    const facts = factsOf(copied, { directory: cwd, fileTools: {} });
+    const { preview, payloadBytes: bytes } = facts;
     if (copied.payloadJson !== row.payload)
       await this.#transaction.run(putPayload, { session, seq: row.seq, json: copied.payloadJson, bytes, preview });
-    this.#totals.add({ ...copied, createdAtMs: row.created_at_ms, inherited: 1, origin: null }, preview, bytes, row.depth);
+    this.#totals.add(facts, row.created_at_ms, row.depth);
     return preview;
   }
 }

@@ -13,11 +13,10 @@ import {
   EntryTotals,
   encodeValue,
   entryColumns,
-  listOperations,
+  factsOf,
   newEntryId,
   type PathFacts,
   type PathState,
-  previewOf,
   requireExpected,
   requireSameEntry,
   SYSTEM,
@@ -240,23 +239,22 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     const { id = newEntryId(), payload } = entry;
     const writable = toWritable(entry);
     const seq = this.#lastSeq + 1;
-    const place = derivePathState(this, parent, id, seq, payload);
-    const { isError, isPrivate, ...columns } = entryColumns(writable, place, parent.seq);
-    const preview = previewOf(payload, this.#session.cwd);
-    const operations = listOperations(payload, this.#fileTools);
+    const facts = factsOf(writable, { directory: this.#session.cwd, fileTools: this.#fileTools });
+    const place = derivePathState(this, parent, id, seq, facts.effect);
+    const { isError, isPrivate, ...columns } = entryColumns(facts, writable, place, parent.seq);
+    const { operations } = facts;
     const row: NewEntryRow = {
       ...columns,
       is_error: isError,
       is_private: isPrivate,
       inherited: false,
-      preview,
       file_operations: operations.length === 0 ? null : JSON.stringify(operations),
       words: vectorOf(textToWrite(payload), this.#tenant),
       payload: writable.payloadJson,
     };
     this.#lastSeq = seq;
     this.#entries.push(row);
-    this.#totals.add(writable, preview, row.payload_bytes, row.depth);
+    this.#totals.add(facts, writable.createdAtMs, row.depth);
     this.#know({ ...row, parentSeq: parent.seq });
     this.#place(row);
     return place.state;

@@ -36,6 +36,7 @@ export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
 export { newEntryId, quoted } from "./ids/ids.js";
 export type { Abilities } from "./port/abilities.js";
+export type { EntryFacts, PathEffect, PreparedEntry, StoredOperation } from "./port/entry-facts.js";
 export type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "./port/packing.js";
 export {
   type ContextEnd,
@@ -140,6 +141,7 @@ export {
   toWritable,
   type WritableEntry,
 } from "./rules/entry-columns.js";
+export { type FactsContext, factsOf } from "./rules/entry-facts.js";
 export {
   type AddedCounts,
   type AddedTotals,
@@ -149,12 +151,13 @@ export {
   sumTypes,
   UsageSums,
 } from "./rules/entry-totals.js";
-export { listOperations, type OperationRow, type ResultRow, type StoredOperation, withOutcomes } from "./rules/file-operations.js";
+export { type OperationRow, type ResultRow, withOutcomes } from "./rules/file-operations.js";
 export { forkTitle, withoutNamedForks } from "./rules/fork-titles.js";
 export { newFork, withoutForeignBranch } from "./rules/forks.js";
 export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
 export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
-export type { ExistingSession, GivenTitle, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
+export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
+export { prepareRecord, withPayloadOnDemand } from "./rules/import/prepare.js";
 export { type KeyBounds, keyBounds } from "./rules/key-range.js";
 export { type MetadataRow, metadataRows } from "./rules/metadata-rows.js";
 export {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { EntryId, SessionId } from "@bough/session-core";
 import { isId } from "@bough/session-core/wire";
 
@@ -10,14 +10,14 @@ const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
  * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both forms of ids are stored and must not change.
  */
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
-  const hash = createHash("sha256").update(parts.join("\n")).digest();
+  const digest = Buffer.from(hash("sha256", parts.join("\n"), "hex").slice(0, 24), "hex");
   let id = "";
-  for (const byte of hash.subarray(0, 12)) id += ALPHABET.charAt(byte & 31);
+  for (const byte of digest) id += ALPHABET.charAt(byte & 31);
   return id;
 }
 
 /** Returns the id of an agent's session: the same if it is read through its parent or alone. */
 export function agentSessionId(conversation: SessionId, key: string): SessionId {
   const id = `${conversation}.${key}`;
-  return isId(id) ? id : `${conversation.slice(0, 64)}.${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+  return isId(id) ? id : `${conversation.slice(0, 64)}.${hash("sha256", key, "hex").slice(0, 16)}`;
 }

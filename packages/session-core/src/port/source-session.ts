@@ -1,6 +1,7 @@
 import type { JsonObject } from "../entry/json-fields.js";
 import type { EntryReference } from "../entry/origins.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
+import type { PreparedEntry } from "./entry-facts.js";
 
 /** A part of a source file that could not be imported unchanged. */
 export interface ImportProblem {
@@ -91,6 +92,8 @@ export interface SourceEntry {
   readonly payloadJson?: string | undefined;
   /** The entry of which this one is a copy, if the record says so. It need not be in the store. */
   readonly origin?: EntryReference | undefined;
+  /** The validated form, if another thread has computed it: see `prepareRecord`. `payload` is then read only where the store has to compare it. */
+  readonly prepared?: PreparedEntry | undefined;
 }
 
 /** A session of a source file. */

@@ -1,14 +1,11 @@
-import { Buffer } from "node:buffer";
 import type { Entry, EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
-import { customTypeOf, toKindNumber } from "../entry/kinds.js";
 import { isSameJson } from "../entry/same-json.js";
-import { isPrivate } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryFacts } from "../port/entry-facts.js";
 import type { EntrySeq } from "../port/rows.js";
-import { toStoredCustomType } from "./custom-types.js";
 import type { DerivedState, PathState } from "./path-rules.js";
 
 /** A validated and serialized entry. */
@@ -34,7 +31,7 @@ export function toWritable({
 }
 
 /** Serializes a payload without its `type`, which has a column of its own. */
-function toPayloadJson(payload: EntryPayload): string {
+export function toPayloadJson(payload: EntryPayload): string {
   // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
   if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
   const { type: _type, ...rest } = payload;
@@ -48,16 +45,16 @@ function firstMember(object: object): string | undefined {
 
 /** The columns of an entry that follow from its payload and its place in the tree. */
 export function entryColumns<S extends number = EntrySeq>(
-  { payload, payloadJson, createdAtMs, origin }: WritableEntry,
+  facts: EntryFacts,
+  { createdAtMs, origin }: Pick<WritableEntry, "createdAtMs" | "origin">,
   { state, targetSeq }: DerivedState<S>,
   parentSeq: S | null,
 ) {
-  const result = payload.type === "message" && payload.message.role === "toolResult" ? payload.message : undefined;
   return {
     seq: state.seq,
     id: state.entryId,
     parent_seq: parentSeq,
-    kind: toKindNumber(payload.type, payload.type === "message" ? payload.message.role : null),
+    kind: facts.kind,
     depth: state.depth,
     created_at_ms: createdAtMs,
     compaction_seq: state.compactionSeq,
@@ -65,12 +62,13 @@ export function entryColumns<S extends number = EntrySeq>(
     model_seq: state.modelSeq,
     thinking_seq: state.thinkingSeq,
     system_seq: state.systemSeq,
-    call_id: result?.toolCallId ?? null,
-    isError: result?.isError === true,
-    omits: payload.type === "context_edit" && payload.replacement === null,
-    isPrivate: isPrivate(payload),
-    payload_bytes: Buffer.byteLength(payloadJson),
-    custom_type: toStoredCustomType(customTypeOf(payload)),
+    call_id: facts.callId,
+    isError: facts.isError,
+    omits: facts.effect.type === "context_edit" && facts.effect.omits,
+    isPrivate: facts.isPrivate,
+    payload_bytes: facts.payloadBytes,
+    preview: facts.preview,
+    custom_type: facts.customType,
     origin,
   };
 }

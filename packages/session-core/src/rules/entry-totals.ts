@@ -1,7 +1,7 @@
-import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
-import { isRecorded, type ReplyUsage, usageOf } from "../entry/reply-usage.js";
-import { betterTitle, isTyped } from "../entry/typed-text.js";
-import type { WritableEntry } from "./entry-columns.js";
+import { toEntryKind } from "../entry/kinds.js";
+import { isRecorded, type ReplyUsage } from "../entry/reply-usage.js";
+import { betterTitle } from "../entry/typed-text.js";
+import type { EntryFacts } from "../port/entry-facts.js";
 
 /** The increments of a session's counts by new entries. */
 export interface AddedCounts {
@@ -50,24 +50,22 @@ export class EntryTotals {
   #usage = new UsageSums();
 
   /** `depth`: the number of entries above it. */
-  add({ payload, createdAtMs }: WritableEntry, preview: string, bytes: number, depth: number): void {
-    const role = payload.type === "message" ? payload.message.role : undefined;
-    const kind = toKindNumber(payload.type, role ?? null);
+  add({ kind, preview, payloadBytes, usage, isTyped }: EntryFacts, createdAtMs: number, depth: number): void {
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+    const { role } = toEntryKind(kind);
     const counts = this.#counts;
     counts.entries += 1;
-    counts.bytes += bytes;
+    counts.bytes += payloadBytes;
     if (role === "user" || role === "assistant") {
       counts.messages += 1;
       // Only conversation counts as activity, so that labels and settings do not reorder lists.
       counts.activeAt = Math.max(counts.activeAt, createdAtMs);
     }
-    if (isTyped({ role: role ?? null, customType: customTypeOf(payload), preview })) {
+    if (isTyped) {
       if (depth < TITLE_DEPTH) counts.firstText = betterTitle(counts.firstText, preview);
       else counts.laterText ??= preview === "" ? null : preview;
     }
-    const used = usageOf(payload);
-    if (used !== undefined) this.#usage.add(used);
+    if (usage !== undefined) this.#usage.add(usage);
   }
 
   /** Returns the collected totals, and resets them to zero. */

@@ -1,15 +1,7 @@
 import type { EntryPayload } from "../entry/entry.js";
-import { type FileOperation, type FileOperationKind, listFileTouches } from "../tools/file-operations.js";
+import type { StoredOperation } from "../port/entry-facts.js";
+import { type FileOperation, listFileTouches } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
-
-/** A file that a tool call of an entry touches, as it is stored. */
-export interface StoredOperation {
-  readonly tool_call_id: string;
-  readonly kind: FileOperationKind;
-  readonly path: string;
-  /** 1: a tool that the call ran touched the file, so the call has ended. */
-  readonly nested: 0 | 1;
-}
 
 /** The files that the tool calls of an entry touch, in order. */
 export function listOperations(payload: EntryPayload, tools: FileTools): readonly StoredOperation[] {

@@ -1,8 +1,7 @@
-import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { toKindNumber } from "../entry/kinds.js";
-import type { Message } from "../entry/message.js";
 import { InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
+import type { PathEffect } from "../port/entry-facts.js";
 import type { LeafState } from "../port/records.js";
 import type { EntrySeq } from "../port/rows.js";
 
@@ -65,6 +64,8 @@ export interface PathFacts<S extends number> {
   editsOf(target: S): readonly EditOf<S>[];
 }
 
+type EffectOf<T extends PathEffect["type"]> = Extract<PathEffect, { readonly type: T }>;
+
 /** The path state at a new entry, and the entry that it refers to: the first kept one or the edited one. */
 export interface DerivedState<S extends number = EntrySeq> {
   readonly state: EntryPathState<S>;
@@ -81,23 +82,23 @@ export function derivePathState<S extends number>(
   parent: PathState<S>,
   id: string,
   seq: S,
-  payload: EntryPayload,
+  effect: PathEffect,
 ): DerivedState<S> {
   const { compactionSeq, modelSeq, thinkingSeq, systemSeq } = parent;
   const next = { entryId: id, seq, depth: parent.depth + 1, compactionSeq, modelSeq, thinkingSeq, systemSeq };
-  switch (payload.type) {
+  switch (effect.type) {
     case "message":
-      return { state: afterMessage(next, payload.message), targetSeq: null };
+      return { state: afterMessage(next, effect), targetSeq: null };
     case "compaction":
-      return { state: { ...next, compactionSeq: seq }, targetSeq: resolveFirstKept(facts, parent, payload) };
+      return { state: { ...next, compactionSeq: seq }, targetSeq: resolveFirstKept(facts, parent, effect.firstKeptEntryId) };
     case "context_edit":
-      return derivedFromEdit(facts, parent, next, payload);
+      return derivedFromEdit(facts, parent, next, effect);
     case "model_change":
       return { state: { ...next, modelSeq: seq }, targetSeq: null };
     case "thinking_level_change":
       return { state: { ...next, thinkingSeq: seq }, targetSeq: null };
     case "branch_summary":
-      if (payload.fromId !== null) requireEntry(facts, "fromId", payload.fromId);
+      if (effect.fromId !== null) requireEntry(facts, "fromId", effect.fromId);
       return { state: next, targetSeq: null };
     case "custom_message":
     case "custom":
@@ -107,9 +108,9 @@ export function derivePathState<S extends number>(
 }
 
 // A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
-function afterMessage<S extends number>(state: EntryPathState<S>, message: Message): EntryPathState<S> {
-  if (message.role === "system") return { ...state, systemSeq: state.seq };
-  return message.role === "assistant" && message.model !== undefined ? { ...state, modelSeq: state.seq } : state;
+function afterMessage<S extends number>(state: EntryPathState<S>, { role, namesModel }: EffectOf<"message">): EntryPathState<S> {
+  if (role === "system") return { ...state, systemSeq: state.seq };
+  return namesModel ? { ...state, modelSeq: state.seq } : state;
 }
 
 function requireEntry<S extends number>(facts: PathFacts<S>, field: string, id: string): S {
@@ -124,9 +125,8 @@ function requireEntryOnPath<S extends number>(facts: PathFacts<S>, parent: PathS
   return seq;
 }
 
-function resolveFirstKept<S extends number>(facts: PathFacts<S>, parent: PathState<S>, payload: CompactionPayload): S | null {
-  if (payload.firstKeptEntryId === null) return null;
-  return requireEntryOnPath(facts, parent, "firstKeptEntryId", payload.firstKeptEntryId);
+function resolveFirstKept<S extends number>(facts: PathFacts<S>, parent: PathState<S>, firstKept: EntryId | null): S | null {
+  return firstKept === null ? null : requireEntryOnPath(facts, parent, "firstKeptEntryId", firstKept);
 }
 
 /** Which compaction and system message apply below an edit. */
@@ -134,7 +134,7 @@ function derivedFromEdit<S extends number>(
   facts: PathFacts<S>,
   parent: PathState<S>,
   next: EntryPathState<S>,
-  edit: ContextEditPayload,
+  edit: EffectOf<"context_edit">,
 ): DerivedState<S> {
   const target = requireEntryOnPath(facts, parent, "targetId", edit.targetId);
   const compactionSeq = compactionAfterEdit(facts, parent, target, edit);
@@ -148,12 +148,12 @@ function systemAfterEdit<S extends number>(
   parent: PathState<S>,
   seq: S,
   target: S,
-  edit: ContextEditPayload,
+  edit: EffectOf<"context_edit">,
 ): S | null {
   if (parent.seq === null || !facts.isKind(target, SYSTEM)) return parent.systemSeq;
   for (const system of facts.systemsUpTo(parent.seq)) {
     if (!facts.isOnPath(system, parent.seq)) continue;
-    const last = system === target ? { seq, omits: edit.replacement === null } : findLastEdit(facts, system, parent);
+    const last = system === target ? { seq, omits: edit.omits } : findLastEdit(facts, system, parent);
     if (last === undefined) return system;
     if (!last.omits) return last.seq;
   }
@@ -164,9 +164,14 @@ function systemAfterEdit<S extends number>(
  * Returns the compaction in force after an edit. Omitting the one in force restores the newest earlier one that is not
  * omitted; replacing an omitted one restores it. Edits of other entries change nothing.
  */
-function compactionAfterEdit<S extends number>(facts: PathFacts<S>, parent: PathState<S>, target: S, edit: ContextEditPayload): S | null {
+function compactionAfterEdit<S extends number>(
+  facts: PathFacts<S>,
+  parent: PathState<S>,
+  target: S,
+  edit: EffectOf<"context_edit">,
+): S | null {
   const inForce = parent.compactionSeq;
-  if (edit.replacement === null) return target === inForce ? findCompactionBefore(facts, target, parent) : inForce;
+  if (edit.omits) return target === inForce ? findCompactionBefore(facts, target, parent) : inForce;
   return facts.isKind(target, COMPACTION) && target > (inForce ?? 0) ? target : inForce;
 }
 

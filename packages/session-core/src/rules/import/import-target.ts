@@ -1,6 +1,7 @@
 import type { EntryPayload } from "../../entry/entry.js";
 import type { ValidatedEntry } from "../../entry/validate.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import type { PreparedEntry } from "../../port/entry-facts.js";
 import type { Label, SessionKind } from "../../port/records.js";
 import type { SourceSessionRecord } from "../../port/source-files.js";
 import type { EntryPathState, PathState } from "../path-rules.js";
@@ -26,6 +27,11 @@ export interface NewReading extends Pick<SourceSessionRecord, "path" | "sourceId
   readonly heldUntilMs: number | null;
 }
 
+/** A validated entry of a source. `prepared`: what another thread has computed of it; its payload is then parsed only when it is read. */
+export interface ImportedEntry extends ValidatedEntry {
+  readonly prepared?: PreparedEntry | undefined;
+}
+
 /** The session that an import writes to, as a storage engine reads and changes it inside a transaction. `S`: numbers of entries. */
 export interface ImportTarget<S extends number> {
   readonly id: SessionId;
@@ -46,13 +52,13 @@ export interface ImportTarget<S extends number> {
    */
   findEqual(entry: ValidatedEntry, parent?: PathState<S>): EntryPathState<S> | undefined;
   /** Writes an entry whose id does not exist yet. @throws {InvalidReferenceError} */
-  write(parent: PathState<S>, entry: ValidatedEntry): EntryPathState<S>;
+  write(parent: PathState<S>, entry: ImportedEntry): EntryPathState<S>;
   /**
    * Writes an entry that is probably new: looks for an existing one only if it cannot be written.
    *
    * @throws {EntryConflictError | InvalidReferenceError}
    */
-  writeNew(parent: PathState<S>, entry: ValidatedEntry): WrittenEntry<S>;
+  writeNew(parent: PathState<S>, entry: ImportedEntry): WrittenEntry<S>;
   /** The position of a leaf; null: before the first entry; undefined: there is no leaf of this name. */
   findLeaf(name: string): S | null | undefined;
   setLeaf(name: string, seq: S | null): void;

@@ -3,9 +3,8 @@ import { contentKey } from "../../entry/content-key.js";
 import type { EntryPayload } from "../../entry/entry.js";
 import type { Validate } from "../../entry/load-validation.js";
 import { originOf } from "../../entry/origins.js";
-import type { ValidatedEntry } from "../../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../../errors/session-errors.js";
-import { type EntryId, isId, quoted, type SessionId } from "../../ids/ids.js";
+import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
 import { MAIN_LEAF } from "../../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../../port/session-storage.js";
 import type { StoredSourceEntry } from "../../port/source-append.js";
@@ -21,7 +20,8 @@ import {
 import { EMPTY_PATH, type PathState } from "../path-rules.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
-import type { ImportTarget, WrittenEntry } from "./import-target.js";
+import type { ImportedEntry, ImportTarget, WrittenEntry } from "./import-target.js";
+import { hasReference, payloadOf } from "./prepare.js";
 import { ProblemList } from "./problem-list.js";
 import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry } from "./repair.js";
 
@@ -58,8 +58,8 @@ export class SessionImporter<S extends number> {
   #heldUntilMs: number | null = null;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
   #last: PathState<S> = EMPTY_PATH;
-  /** The payload that was written or found last. */
-  #lastPayload: EntryPayload | undefined;
+  /** Returns the payload that was written or found last. */
+  #lastPayload: () => EntryPayload | undefined = () => undefined;
   readonly #stored: StoredSourceEntry[] = [];
   /** The sessions to which the origins of entries refer. */
   readonly #references = new Set<SessionId>();
@@ -185,7 +185,9 @@ export class SessionImporter<S extends number> {
       !this.#isNew && formerId !== undefined && this.#target.find(id) === undefined && this.#target.find(formerId) !== undefined;
     if (isFormer) this.#formerIds.set(id, formerId);
     const parent = parentId === null ? null : (this.#formerIds.get(parentId) ?? parentId);
-    return isFormer || parent !== parentId ? { ...record, id: isFormer ? formerId : id, parentId: parent } : record;
+    // The key of a content may contain the id.
+    if (isFormer) return { ...record, id: formerId, parentId: parent, prepared: undefined };
+    return parent === parentId ? record : { ...record, parentId: parent };
   }
 
   /** The id of the entry for a record: that of its later state, if there is one. */
@@ -195,8 +197,10 @@ export class SessionImporter<S extends number> {
   }
 
   #keep({ line, id }: SourceEntry): void {
-    const [stored, payload] = [this.#last.entryId, this.#lastPayload];
-    if (this.#options.append === undefined || stored === null || payload === undefined) return;
+    const stored = this.#last.entryId;
+    if (this.#options.append === undefined || stored === null) return;
+    const payload = this.#lastPayload();
+    if (payload === undefined) return;
     this.#stored.push({ line, sourceId: id, id: stored, payload });
   }
 
@@ -227,8 +231,20 @@ export class SessionImporter<S extends number> {
     return this.#last;
   }
 
-  #validateRecord(record: SourceEntry): ValidatedEntry {
+  #validateRecord(record: SourceEntry): ImportedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs || this.#startMs };
+    const { prepared } = record;
+    if (prepared !== undefined && !this.hasOtherIds) {
+      const origin = this.#referenceOf(record) ?? prepared.origin;
+      const read = { ...place, origin, payloadJson: prepared.payloadJson, prepared };
+      return {
+        ...read,
+        // Parsed only where it is compared.
+        get payload() {
+          return payloadOf(prepared);
+        },
+      };
+    }
     try {
       const given = this.hasOtherIds ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
       const { payload } = this.#validate(given);
@@ -243,13 +259,17 @@ export class SessionImporter<S extends number> {
     }
   }
 
-  #originOf({ id, createdAtMs, origin }: SourceEntry, payload: EntryPayload): string | undefined {
-    if (origin === undefined || !isId(origin.sessionId) || !isId(origin.entryId)) return contentKey(payload, createdAtMs, id);
-    this.#references.add(origin.sessionId);
-    return originOf(origin);
+  #originOf(record: SourceEntry, payload: EntryPayload): string | undefined {
+    return this.#referenceOf(record) ?? contentKey(payload, record.createdAtMs, record.id);
   }
 
-  #append(parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
+  #referenceOf(record: SourceEntry): string | undefined {
+    if (record.origin === undefined || !hasReference(record)) return undefined;
+    this.#references.add(record.origin.sessionId);
+    return originOf(record.origin);
+  }
+
+  #append(parent: PathState<S>, validated: ImportedEntry): PathState<S> {
     // Entries after a later state of a record are copied below it.
     if (this.#readIds !== undefined && this.#continuedTips.size > 0) this.#target.findEqual(validated, parent);
     const { state, isKnown } = this.#isNew ? this.#target.writeNew(parent, validated) : this.#write(parent, validated);
@@ -261,21 +281,22 @@ export class SessionImporter<S extends number> {
       this.#firstSeq ??= state.seq;
       this.#firstId ??= state.entryId;
     }
-    if (!isKnown && validated.payload.type === "foreign") this.#foreignAdded += 1;
-    this.#lastPayload = validated.payload;
+    const type = validated.prepared?.facts.effect.type ?? validated.payload.type;
+    if (!isKnown && type === "foreign") this.#foreignAdded += 1;
+    this.#lastPayload = () => validated.payload;
     return state;
   }
 
-  #write(parent: PathState<S>, validated: ValidatedEntry): WrittenEntry<S> {
+  #write(parent: PathState<S>, validated: ImportedEntry): WrittenEntry<S> {
     const known = this.#target.findEqual(validated);
     return known === undefined ? { state: this.#target.write(parent, validated), isKnown: false } : { state: known, isKnown: true };
   }
 
   /** The session has an entry with this id and other content: an earlier state of this record, or another record. */
-  #appendConflicting(record: SourceEntry, parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
+  #appendConflicting(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry): PathState<S> {
     // The first import may have stored this record without its invalid reference.
     const fixed = removeReference(validated.payload);
-    const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
+    const again = fixed === undefined ? undefined : this.#tryAppend(parent, withPayload(validated, fixed));
     if (again !== undefined) return again;
     // Entries after a later state of a record are copied below it.
     const stored = this.#continuedTips.size > 0 ? undefined : this.#target.payloadOf(record.id);
@@ -292,12 +313,12 @@ export class SessionImporter<S extends number> {
     const state = this.#target.stateAt(this.#target.find(id) ?? null);
     this.#known += 1;
     this.#knownUpTo = Math.max(this.#knownUpTo, state.seq ?? 0);
-    this.#lastPayload = stored;
+    this.#lastPayload = () => stored;
     return state;
   }
 
   /** True if the record is a later state of the entry with this id. The program of a synced file may write any record again. */
-  #isLaterState(id: string, validated: ValidatedEntry): boolean {
+  #isLaterState(id: string, validated: ImportedEntry): boolean {
     if (this.#options.sync?.from !== undefined) return false;
     if (this.#readIds?.has(id) === false) return true;
     const stored = this.#target.payloadOf(id);
@@ -305,7 +326,7 @@ export class SessionImporter<S extends number> {
   }
 
   /** Appends the later state as a sibling of the earlier one. Later children of the record are appended to it. */
-  #appendContinuation(record: SourceEntry, parent: PathState<S>, validated: ValidatedEntry): PathState<S> {
+  #appendContinuation(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry): PathState<S> {
     const text = JSON.stringify(this.#inSchemaOrder(validated));
     const withId = (digested: string) => {
       const digest = createHash("sha256").update(digested).digest("hex").slice(0, 8);
@@ -325,7 +346,7 @@ export class SessionImporter<S extends number> {
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
   }
 
-  #tryAppend(parent: PathState<S>, validated: ValidatedEntry): PathState<S> | undefined {
+  #tryAppend(parent: PathState<S>, validated: ImportedEntry): PathState<S> | undefined {
     try {
       return this.#append(parent, validated);
     } catch (error) {
@@ -334,26 +355,21 @@ export class SessionImporter<S extends number> {
     }
   }
 
-  #appendWithoutReference(
-    record: SourceEntry,
-    parent: PathState<S>,
-    validated: ValidatedEntry,
-    error: InvalidReferenceError,
-  ): PathState<S> {
+  #appendWithoutReference(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry, error: InvalidReferenceError): PathState<S> {
     const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // In old files `fromId` is the target of the move, so an invalid one is no problem.
     if (fixed.type !== "branch_summary")
       this.#addProblem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; imported without it`);
-    return this.#append(parent, { ...validated, payload: fixed, payloadJson: undefined });
+    return this.#append(parent, withPayload(validated, fixed));
   }
 
   // Ids are derived from these texts, so the order of members must not depend on the source.
-  #inSchemaOrder({ payload }: ValidatedEntry): EntryPayload {
+  #inSchemaOrder({ payload }: ImportedEntry): EntryPayload {
     return this.#validate(payload, true).payload;
   }
 
-  #evidenceOf(validated: ValidatedEntry): string {
+  #evidenceOf(validated: ImportedEntry): string {
     return JSON.stringify({ payload: this.#inSchemaOrder(validated), id: validated.id, createdAtMs: validated.createdAtMs });
   }
 
@@ -374,4 +390,9 @@ export class SessionImporter<S extends number> {
       leafKept,
     };
   }
+}
+
+/** The entry with another payload, of which nothing is known. */
+function withPayload({ id, createdAtMs, origin }: ImportedEntry, payload: EntryPayload): ImportedEntry {
+  return { id, createdAtMs, origin, payload };
 }

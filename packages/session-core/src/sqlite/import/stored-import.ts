@@ -1,9 +1,8 @@
 import type { EntryPayload } from "../../entry/entry.js";
-import type { ValidatedEntry } from "../../entry/validate.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import type { Label } from "../../port/records.js";
 import type { EntrySeq } from "../../port/rows.js";
-import type { GivenTitle, ImportTarget, NewReading, WrittenEntry } from "../../rules/import/import-target.js";
+import type { GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "../../rules/import/import-target.js";
 import type { PathState } from "../../rules/path-rules.js";
 import type { Connection } from "../file/connection.js";
 import { findLabel } from "../sessions/labels.js";
@@ -41,7 +40,7 @@ export class StoredImport extends StoredSession implements ImportTarget<EntrySeq
     return isTip(this.#connection, this.#session.seq, seq);
   }
 
-  writeNew(parent: PathState, entry: ValidatedEntry): WrittenEntry<EntrySeq> {
+  writeNew(parent: PathState, entry: ImportedEntry): WrittenEntry<EntrySeq> {
     return this.writer.appendNew(parent, entry);
   }
 

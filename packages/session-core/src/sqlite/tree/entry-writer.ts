@@ -1,10 +1,11 @@
-import type { EntryPayload } from "../../entry/entry.js";
-import { previewOf } from "../../entry/preview.js";
 import type { ValidatedEntry } from "../../entry/validate.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { newEntryId } from "../../ids/ids.js";
+import type { EntryFacts } from "../../port/entry-facts.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
-import { entryColumns, requireSameEntry, toWritable, type WritableEntry } from "../../rules/entry-columns.js";
+import { entryColumns, requireSameEntry, toPayloadJson, type WritableEntry } from "../../rules/entry-columns.js";
+import { type FactsContext, factsOf } from "../../rules/entry-facts.js";
+import type { ImportedEntry } from "../../rules/import/import-target.js";
 import { type DerivedState, derivePathState, type EntryPathState, type PathState } from "../../rules/path-rules.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
@@ -38,13 +39,14 @@ interface AppendResult {
  * Writes entries of one session with everything derived from them: waypoints, file operations, counts and usage. Use one
  * instance inside one `write`, because it reads the next free row number only once, and call `flushTotals` at the end.
  */
-export class EntryWriter {
+export class EntryWriter implements FactsContext {
   readonly #connection: Connection;
   readonly #target: WriteTarget;
   readonly #facts: StoredPathFacts;
   readonly #totals: SessionTotals;
   readonly #ends: TreeEnds;
   #directory: string | null | undefined;
+  #hasOwnTools: boolean | undefined;
   #next: EntrySeq | undefined;
   #firstWritten: EntrySeq | undefined;
   /** The entries written last, each the parent of the next; at most 16. */
@@ -71,7 +73,7 @@ export class EntryWriter {
   }
 
   /** The same for an entry that is probably new: looks for an existing one only if the entry cannot be written. */
-  appendNew(parent: PathState, entry: ValidatedEntry): AppendResult {
+  appendNew(parent: PathState, entry: ImportedEntry): AppendResult {
     try {
       return this.write(parent, entry);
     } catch (error) {
@@ -103,12 +105,19 @@ export class EntryWriter {
   }
 
   /** Writes an entry whose id does not exist yet. */
-  write(parent: PathState, entry: ValidatedEntry): AppendResult {
-    const { id = newEntryId(), payload } = entry;
-    const writable = toWritable(entry);
-    const place = derivePathState(this.#facts, parent, id, this.reserveSeq(), payload);
-    this.insert(parent.seq, writable, place);
+  write(parent: PathState, entry: ImportedEntry): AppendResult {
+    const { id = newEntryId(), createdAtMs = Date.now(), origin = null, payloadJson = toPayloadJson(entry.payload) } = entry;
+    const facts = this.#preparedFacts(entry) ?? factsOf({ payload: entry.payload, payloadJson }, this);
+    const place = derivePathState(this.#facts, parent, id, this.reserveSeq(), facts.effect);
+    this.insert(parent.seq, { payloadJson, createdAtMs, origin, inherited: 0 }, facts, place);
     return { state: place.state, isKnown: false };
+  }
+
+  /** The facts that another thread has computed, if it knew the directory and the host's tools. */
+  #preparedFacts({ prepared }: ImportedEntry): EntryFacts | undefined {
+    if (prepared === undefined || prepared.directory !== this.directory) return undefined;
+    this.#hasOwnTools ??= Object.keys(this.fileTools).length > 0;
+    return this.#hasOwnTools ? undefined : prepared.facts;
   }
 
   /** Returns the row number of the next entry. */
@@ -118,27 +127,42 @@ export class EntryWriter {
   }
 
   /** Inserts an entry with the row number that `reserveSeq` returned. */
-  insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: DerivedState): void {
+  insert(parentSeq: EntrySeq | null, entry: Omit<WritableEntry, "payload">, facts: EntryFacts, place: DerivedState): void {
     const { seq, depth } = place.state;
     this.#firstWritten ??= seq;
-    const preview = this.#previewOf(entry.payload);
-    const bytes = insertEntryRow(this.#connection, this.#target.seq, parentSeq, { ...entry, preview }, place);
+    this.#insertRow(parentSeq, entry, facts, place);
     this.#next = toEntrySeq(seq + 1);
     if (this.#line.at(-1) !== parentSeq) this.#line = [];
     addWaypoint(this.#connection, seq, parentSeq, depth, this.#line.at(-SHORTEST_STRIDE));
     this.#line.push(seq);
     if (this.#line.length > SHORTEST_STRIDE) this.#line.shift();
-    insertFileOperations(this.#connection, seq, entry.payload, this.#target.fileTools);
+    insertFileOperations(this.#connection, seq, facts.operations);
     this.#ends.add(seq, parentSeq);
     if (this.#ends.size >= MOST_HELD) this.#ends.flush(this.#connection);
-    this.#totals.add(entry, preview, bytes, depth);
+    this.#totals.add(facts, entry.createdAtMs, depth);
   }
 
-  /** The preview of an entry. Only those of replies depend on the session's directory. */
-  #previewOf(payload: EntryPayload): string {
-    if (payload.type !== "message" || payload.message.role !== "assistant") return previewOf(payload);
-    this.#directory ??= this.#connection.get(directoryOf, { session: this.#target.seq })?.cwd ?? null;
-    return previewOf(payload, this.#directory);
+  #insertRow(parentSeq: EntrySeq | null, entry: Omit<WritableEntry, "payload">, facts: EntryFacts, place: DerivedState): void {
+    const { isError, omits, isPrivate, ...columns } = entryColumns(facts, entry, place, parentSeq);
+    const row: StoredEntry = {
+      ...columns,
+      session_seq: this.#target.seq,
+      is_error: isError ? 1 : 0,
+      omits: omits ? 1 : 0,
+      inherited: entry.inherited,
+    };
+    insertStored(this.#connection, row, entry.payloadJson, isPrivate);
+  }
+
+  /** The directory of the session; null: unknown. Read once. */
+  get directory(): string | null {
+    if (this.#directory === undefined) this.#directory = this.#connection.get(directoryOf, { session: this.#target.seq })?.cwd ?? null;
+    return this.#directory;
+  }
+
+  /** The host's tools that touch files. */
+  get fileTools(): FileTools {
+    return this.#target.fileTools;
   }
 
   /** The first entry that this writer wrote. */
@@ -206,27 +230,6 @@ const insertPayload = query<{ seq: EntrySeq; json: string }>(({ db, p }) =>
 );
 
 const insertPrivate = query<{ seq: EntrySeq }>(({ db, p }) => db.insertInto("private_entry").values({ entry_seq: p.seq }));
-
-/** Inserts the rows of an entry and its payload; returns the bytes of its payload. */
-function insertEntryRow(
-  connection: Connection,
-  session: SessionSeq,
-  parentSeq: EntrySeq | null,
-  entry: WritableEntry & { readonly preview: string },
-  place: DerivedState,
-): number {
-  const { isError, omits, isPrivate, ...columns } = entryColumns(entry, place, parentSeq);
-  const row: StoredEntry = {
-    ...columns,
-    session_seq: session,
-    is_error: isError ? 1 : 0,
-    omits: omits ? 1 : 0,
-    inherited: entry.inherited,
-    preview: entry.preview,
-  };
-  insertStored(connection, row, entry.payloadJson, isPrivate);
-  return columns.payload_bytes;
-}
 
 /** Inserts the row of an entry and its payload. `isPrivate`: searches leave it out. */
 export function insertStored(connection: Connection, row: StoredEntry, payloadJson: string, isPrivate: boolean): void {

@@ -1,11 +1,10 @@
-import type { EntryPayload } from "../../entry/entry.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
+import type { StoredOperation } from "../../port/entry-facts.js";
 import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
 import type { PathRange } from "../../port/session-storage.js";
 import type { OperationRow, ResultRow } from "../../rules/file-operations.js";
-import { listOperations, withOutcomes } from "../../rules/file-operations.js";
+import { withOutcomes } from "../../rules/file-operations.js";
 import type { FileOperation, StoredFileTouch } from "../../tools/file-operations.js";
-import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { FileOperationTable } from "../schema.js";
@@ -30,9 +29,10 @@ export function insertOperation(connection: Connection, row: FileOperationTable)
 }
 
 /** Inserts the files that the tool calls of an entry touch. */
-export function insertFileOperations(connection: Connection, seq: EntrySeq, payload: EntryPayload, tools: FileTools): void {
-  for (const [ordinal, operation] of listOperations(payload, tools).entries()) {
-    insertOperation(connection, { entry_seq: seq, ordinal, ...operation });
+export function insertFileOperations(connection: Connection, seq: EntrySeq, operations: readonly StoredOperation[]): void {
+  for (let ordinal = 0; ordinal < operations.length; ordinal += 1) {
+    const operation = operations[ordinal];
+    if (operation !== undefined) insertOperation(connection, { entry_seq: seq, ordinal, ...operation });
   }
 }
 

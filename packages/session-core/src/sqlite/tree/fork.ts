@@ -3,6 +3,7 @@ import type { EntryId, SessionId } from "../../ids/ids.js";
 import { type Fork, MAIN_LEAF, type SessionRecord } from "../../port/records.js";
 import type { EntrySeq, SessionSeq } from "../../port/rows.js";
 import type { WritableEntry } from "../../rules/entry-columns.js";
+import { factsOf } from "../../rules/entry-facts.js";
 import { newFork, withoutForeignBranch } from "../../rules/forks.js";
 import { toSessionRecord } from "../../rules/session-columns.js";
 import type { FileTools } from "../../tools/known-tools.js";
@@ -121,7 +122,8 @@ class PathCopier {
       thinkingSeq: this.copyOf(row.thinking_seq),
       systemSeq: this.copyOf(row.system_seq),
     };
-    this.#writer.insert(this.copyOf(row.parent_seq), entry, { state, targetSeq: this.copyOf(row.target_seq) });
+    const place = { state, targetSeq: this.copyOf(row.target_seq) };
+    this.#writer.insert(this.copyOf(row.parent_seq), entry, factsOf(entry, this.#writer), place);
     // A summary without its `fromId` may take another number of tokens, so only unchanged entries keep their counts.
     if (entry.payloadJson === json) copyTokenCounts(this.#connection, row.seq, seq);
     if (row.label !== null) setLabel(this.#connection, this.#session, seq, row.label, row.label_at_ms ?? Date.now());

@@ -1,0 +1,57 @@
+import { contentKey } from "../../entry/content-key.js";
+import type { EntryPayload } from "../../entry/entry.js";
+import { isObject } from "../../entry/json.js";
+import type { Validate } from "../../entry/load-validation.js";
+import { InvalidEntryError, TooLargeError, UnserializableValueError } from "../../errors/session-errors.js";
+import { isId } from "../../ids/ids.js";
+import type { PreparedEntry } from "../../port/entry-facts.js";
+import type { SourceEntry, SourceRecord } from "../../port/source-session.js";
+import { toPayloadJson } from "../entry-columns.js";
+import { factsOf } from "../entry-facts.js";
+
+/**
+ * Returns an entry of a source with what the import would compute of it, and without its payload: half of the work of an import, which a
+ * thread that reads the file can do for the one that writes. Any other record, and an entry that is not valid, is returned as it is.
+ *
+ * @param directory The directory of the session; null: unknown.
+ */
+export function prepareRecord(record: SourceRecord, validate: Validate, directory: string | null): SourceRecord {
+  if (record.kind !== "entry") return record;
+  try {
+    const { payload } = validate(record.payload);
+    // A payload that was changed by the validation has another text.
+    const payloadJson = (payload === record.payload ? record.payloadJson : undefined) ?? toPayloadJson(payload);
+    const origin = hasReference(record) ? undefined : contentKey(payload, record.createdAtMs, record.id);
+    const facts = factsOf({ payload, payloadJson }, { directory, fileTools: {} });
+    return { ...record, payload: undefined, payloadJson: undefined, prepared: { payloadJson, origin, facts, directory } };
+  } catch (error) {
+    // The import meets the same error, and reports it.
+    if (error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof TooLargeError) return record;
+    throw error;
+  }
+}
+
+/** True if a record names the entry of which it is a copy, by ids that a store accepts. */
+export function hasReference({ origin }: SourceEntry): boolean {
+  return origin !== undefined && isId(origin.sessionId) && isId(origin.entryId);
+}
+
+/** A prepared record whose payload is parsed when it is read: the counterpart of `prepareRecord`, in the thread that writes. */
+export function withPayloadOnDemand(record: SourceRecord): SourceRecord {
+  if (record.kind !== "entry" || record.prepared === undefined) return record;
+  const { prepared } = record;
+  return {
+    ...record,
+    get payload() {
+      return payloadOf(prepared);
+    },
+  };
+}
+
+/** The payload of a prepared entry. Cost: its text is parsed. */
+export function payloadOf({ payloadJson, facts }: PreparedEntry): EntryPayload {
+  const columns: unknown = JSON.parse(payloadJson);
+  const payload: unknown = { type: facts.effect.type, ...(isObject(columns) ? columns : {}) };
+  // `prepareRecord` wrote this text from a valid payload of this type.
+  return payload as EntryPayload;
+}
