@@ -69,6 +69,9 @@ function entriesOf({ exports }) {
     .map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts"));
 }
 
+/** Files that other threads start with: no export names them. They lie at the same place in the library and in the command. */
+const THREADS = { formats: ["transfer/reading-worker"] };
+
 /** Builds a package. What its manifest names as a dependency or peer is not bundled. */
 async function library(name) {
   const folder = join(root, "packages", name);
@@ -78,7 +81,7 @@ async function library(name) {
     const { metafile } = await build({
       ...node,
       absWorkingDir: root,
-      entryPoints: entriesOf(manifest).map((entry) => join(folder, entry)),
+      entryPoints: [...entriesOf(manifest), ...(THREADS[name] ?? []).map((file) => `src/${file}.ts`)].map((entry) => join(folder, entry)),
       outbase: join(folder, "src"),
       outdir,
       splitting: true,
@@ -100,6 +103,13 @@ async function writeManPages(folder) {
   for (const { file, roff } of renderManPages()) writeFileSync(join(folder, file), roff);
 }
 
+function threadsOfLibraries() {
+  const files = Object.entries(THREADS).flatMap(([name, threads]) =>
+    threads.map((file) => [file, join(root, "packages", name, `dist/${file}.js`)]),
+  );
+  return Object.fromEntries(files);
+}
+
 async function command() {
   const folder = join(root, "packages/cli");
   await replaced(folder, async (outdir) => {
@@ -109,7 +119,7 @@ async function command() {
     const { metafile } = await build({
       ...node,
       absWorkingDir: root,
-      entryPoints: { bough: join(folder, "src/start.ts") },
+      entryPoints: { bough: join(folder, "src/start.ts"), ...threadsOfLibraries() },
       outdir,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",

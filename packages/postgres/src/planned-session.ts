@@ -15,6 +15,7 @@ import {
   entryColumns,
   factsOf,
   newEntryId,
+  omits,
   type PathFacts,
   type PathState,
   requireExpected,
@@ -241,12 +242,12 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     const seq = this.#lastSeq + 1;
     const facts = factsOf(writable, { directory: this.#session.cwd, fileTools: this.#fileTools });
     const place = derivePathState(this, parent, id, seq, facts.effect);
-    const { isError, isPrivate, ...columns } = entryColumns(facts, writable, place, parent.seq);
     const { operations } = facts;
     const row: NewEntryRow = {
-      ...columns,
-      is_error: isError,
-      is_private: isPrivate,
+      ...entryColumns(facts, writable, place, parent.seq),
+      is_error: facts.isError,
+      omits: omits(facts),
+      is_private: facts.isPrivate,
       inherited: false,
       file_operations: operations.length === 0 ? null : JSON.stringify(operations),
       words: vectorOf(textToWrite(payload), this.#tenant),

@@ -137,6 +137,7 @@ export {
   type ExistingEntry,
   entryColumns,
   entryOf,
+  omits,
   requireSameEntry,
   toWritable,
   type WritableEntry,

@@ -4,11 +4,12 @@ import type { Store } from "@bough/session-core";
 import { CALLBACK, checkArgument, FILE, optional, record, withMethods } from "@bough/session-core/arguments";
 import { NoSessionsFoundError, UnknownFormatError } from "../errors.js";
 import { isAtOrBelow } from "../source/links.js";
-import { findSourceFiles, SourceFolders } from "../source/source-folders.js";
+import { type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import { agentsOf, ENVIRONMENT, processEnvironment } from "./agents.js";
 import { type ImportPathOptions, type ImportReport, ImportRun } from "./import-run.js";
+import { ReadingThreads, THREADS } from "./reading-thread.js";
 
-const OPTIONS = record({ onProgress: optional(CALLBACK), environment: optional(ENVIRONMENT) });
+const OPTIONS = record({ onProgress: optional(CALLBACK), environment: optional(ENVIRONMENT), threads: optional(THREADS) });
 
 /**
  * Imports the sessions of a file, or of every file below a folder. The format is detected from the content. Source files are
@@ -37,12 +38,28 @@ export async function importPath(store: Store, path: string, options: ImportPath
 async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
   const folders = new SourceFolders();
   const found = findSourceFiles(path, folders, { leftOut: store.sources.files });
+  const threads = new ReadingThreads(options.threads);
+  threads.prepareFor(found.files);
+  try {
+    return await importFound(store, path, found, { folders, threads }, options);
+  } finally {
+    threads.release();
+  }
+}
+
+async function importFound(
+  store: Store,
+  path: string,
+  found: FoundFiles,
+  { folders, threads }: { readonly folders: SourceFolders; readonly threads: ReadingThreads },
+  options: ImportPathOptions,
+): Promise<ImportReport> {
   // The readers of formats are loaded with the first import: most processes import nothing.
   const { FORMATS } = await import("../registry.js");
   const environment = options.environment ?? processEnvironment();
   const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => agent.folders(environment));
   const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(resolve(file), folder));
-  const run = new ImportRun(store, found, { folders, formats: FORMATS, mayBeWritten }, options);
+  const run = new ImportRun(store, found, { folders, formats: FORMATS, threads, mayBeWritten }, options);
   for (const file of found.files) {
     await run.importFile(file);
     // A session is one synchronous transaction. Timers and signals are handled between files.

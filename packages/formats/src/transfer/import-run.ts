@@ -8,13 +8,14 @@ import {
   ValueTooLargeError,
 } from "@bough/session-core";
 import type { OpenEnd, SourceSession, SyncedImport } from "@bough/session-core/engine";
-import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { openUntil } from "../source/open-end.js";
 import { closeDetected } from "../source/source-database.js";
 import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import { ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
+import { sessionsOfFile } from "./sessions-of-file.js";
 
 /** An imported session, and its file. */
 export interface ImportedFileSession extends ImportedSession {
@@ -67,12 +68,19 @@ export interface ImportPathOptions {
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
   /** The environment from which the folders of agents are computed. Default: that of this process. */
   readonly environment?: SourceEnvironment | undefined;
+  /**
+   * Where files are read: in a second thread while this one writes, if they have 8 MiB or more together and the machine has two cores
+   * (true, the default); always in a second thread, if one can be started ("always"); in this thread (false). The result is the same.
+   */
+  readonly threads?: boolean | "always" | undefined;
 }
 
 /** The decisions of a sync about the files of an import. */
 export interface ImportChoices {
   /** Returns true if a file with sessions of another one is read too: an unchanged one is not. */
   reads(path: string): boolean;
+  /** Returns true if no earlier sync has read a file. */
+  isNew(path: string): boolean;
   /** Chooses the import of a session of this file; undefined: it is unchanged. */
   choose(session: SourceSession, path: string): Promise<SyncedImport | undefined>;
   /** Called when the end of this file was left out: the next sync reads it again. */
@@ -85,6 +93,7 @@ export interface ImportChoices {
 interface ImportMeans {
   readonly folders: SourceFolders;
   readonly formats: readonly SourceFormat[];
+  readonly threads: ReadingThreads;
   /** Returns true if an agent may be writing this file: then its times show if its end is complete. A copy has the time of the copying. */
   readonly mayBeWritten: (path: string) => boolean;
   readonly choices?: ImportChoices | undefined;
@@ -109,15 +118,22 @@ export class ImportRun {
   readonly #found: FoundFiles;
   readonly #folders: SourceFolders;
   readonly #formats: readonly SourceFormat[];
+  readonly #threads: ReadingThreads;
   readonly #options: ImportPathOptions;
   readonly #mayBeWritten: ImportMeans["mayBeWritten"];
   readonly #choices: ImportChoices | undefined;
 
-  constructor(store: Store, found: FoundFiles, { folders, formats, mayBeWritten, choices }: ImportMeans, options: ImportPathOptions) {
+  constructor(
+    store: Store,
+    found: FoundFiles,
+    { folders, formats, threads, mayBeWritten, choices }: ImportMeans,
+    options: ImportPathOptions,
+  ) {
     this.#store = store;
     this.#found = found;
     this.#folders = folders;
     this.#formats = formats;
+    this.#threads = threads;
     this.#options = options;
     this.#mayBeWritten = mayBeWritten;
     this.#choices = choices;
@@ -177,12 +193,48 @@ export class ImportRun {
   }
 
   async #importSessions(file: FoundFile, format: SourceFormat): Promise<void> {
-    const reads = this.#choices && ((path: string) => path === file.path || this.#choices?.reads(path) === true);
-    for (const session of format.sessions(file.path, this.#folders, reads)) {
-      const path = session.path ?? file.path;
-      if (path === file.path) await this.#importSession(file, format, session);
-      else if (reads?.(path) !== false) await this.#runOrRecordFailure(path, true, () => this.#importRelated(file, format, session, path));
+    const done = await this.#importByThread(file, format);
+    if (done === undefined) return;
+    let at = 0;
+    for (const session of sessionsOfFile(file.path, format, this.#folders, (path) => this.#reads(file, path))) {
+      if (at >= done) await this.#importOneOf(file, format, session);
+      at += 1;
     }
+  }
+
+  /**
+   * Imports the sessions of a file that another thread reads. Returns undefined if all were imported; otherwise the number that was, before
+   * that thread failed: what it met, this one meets again and reports.
+   */
+  async #importByThread(file: FoundFile, format: SourceFormat): Promise<number | undefined> {
+    const thread = this.#isWorthThread(file) ? this.#threads.threadFor(file.bytes) : undefined;
+    let done = 0;
+    if (thread === undefined) return done;
+    try {
+      for await (const session of thread.sessions(file.path, format.name)) {
+        await this.#importOneOf(file, format, session);
+        done += 1;
+      }
+      return undefined;
+    } catch (error) {
+      if (error instanceof ReadingThreadFailedError) return done;
+      throw error;
+    }
+  }
+
+  /** Of a file that an earlier sync has read, only a part is new. A database is open in this thread, sometimes as a copy. */
+  #isWorthThread({ path }: FoundFile): boolean {
+    return this.#choices?.isNew(path) !== false && !readHeadOnce(path, this.#folders).isSqlite;
+  }
+
+  #reads(file: FoundFile, path: string): boolean {
+    return path === file.path || this.#choices?.reads(path) !== false;
+  }
+
+  async #importOneOf(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
+    const path = session.path ?? file.path;
+    if (path === file.path) await this.#importSession(file, format, session);
+    else if (this.#reads(file, path)) await this.#runOrRecordFailure(path, true, () => this.#importRelated(file, format, session, path));
   }
 
   async #importRelated(file: FoundFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
@@ -200,7 +252,7 @@ export class ImportRun {
     const writtenAtMs = Math.trunc(file.writtenAtMs);
     const heldUntil = (end: OpenEnd) =>
       end.changedAtMs !== undefined || this.#mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
-    const imported = await this.#store.importSession(withEmptyCheck(session, path), {
+    const imported = await this.#store.importSession(session, {
       format: format.name,
       path,
       writtenAtMs,
@@ -226,41 +278,6 @@ export class ImportRun {
       records,
     });
   }
-}
-
-/** The session, with a problem at the end of a first reading if it has messages and none of them has any content. */
-function withEmptyCheck(session: SourceSession, path: string): SourceSession {
-  const { header, path: own, position } = session;
-  return {
-    header,
-    path: own,
-    get revision() {
-      return session.revision;
-    },
-    *records(from) {
-      let messages = 0;
-      let isEmpty = from === undefined;
-      for (const record of session.records(from)) {
-        if (isEmpty && record.kind === "entry" && isObject(record.payload) && isObject(record.payload.message)) {
-          messages += 1;
-          isEmpty = isEmptyMessage(record.payload.message);
-        }
-        yield record;
-      }
-      if (isEmpty && messages > 0) yield { kind: "problem", problem: { code: "invalid-record", path, line: null, message: EMPTY } };
-    },
-    ...(position === undefined ? {} : { position: () => session.position?.() }),
-  };
-}
-
-const EMPTY = "every message of the session is empty; the file may be of another program, or of a version that is not known";
-
-function isEmptyMessage({ role, content, errorMessage }: JsonObject): boolean {
-  return (
-    role !== "bashExecution" &&
-    errorMessage === undefined &&
-    (content === undefined || content === "" || (Array.isArray(content) && content.length === 0))
-  );
 }
 
 /** The files beside a session's whose change is one of the session. */

@@ -19,6 +19,7 @@ import { type FileFilter, type FoundFiles, findSourceFiles, type LeavingLink, So
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
 import { agentsOf, ENVIRONMENT, type FormatAgent, processEnvironment } from "./agents.js";
 import { type FailedFile, type ImportedFileSession, type ImportProgress, ImportRun } from "./import-run.js";
+import { ReadingThreads, THREADS } from "./reading-thread.js";
 import { SyncedFiles } from "./synced-files.js";
 
 /** A folder in which an agent keeps sessions. */
@@ -48,6 +49,11 @@ export interface SyncOptions {
   readonly environment?: SourceEnvironment | undefined;
   /** Aborted between two sessions: throws its reason; the sessions before are in the store. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Where files are read: in a second thread while this one writes, if they have 8 MiB or more together and the machine has two cores
+   * (true, the default); always in a second thread, if one can be started ("always"); in this thread (false). The result is the same.
+   */
+  readonly threads?: boolean | "always" | undefined;
   /** Called before each file that is read and every few hundred records. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
@@ -83,6 +89,7 @@ const OPTIONS = optionsOf({
   agents: optional(list(NAME, "an array of names")),
   paths: optional(list(FILE, "an array of paths")),
   dryRun: optional(FLAG),
+  threads: optional(THREADS),
   environment: optional(ENVIRONMENT),
   signal: optional(SIGNAL),
   onProgress: optional(CALLBACK),
@@ -107,11 +114,15 @@ export async function syncSessions(store: Store, options: SyncOptions = {}): Pro
   return store.whileOpen(async () => {
     const { FORMATS } = await import("../registry.js");
     const agents: SyncedAgent[] = [];
-    for (const one of choose(agentsOf(FORMATS), options.agents)) {
-      const synced = await syncAgent(store, FORMATS, one, options);
-      if (synced.folders.length > 0) agents.push(synced);
+    const threads = new ReadingThreads(options.dryRun === true ? false : options.threads);
+    try {
+      for (const one of choose(agentsOf(FORMATS), options.agents)) {
+        const synced = await syncAgent(store, { formats: FORMATS, threads }, one, options);
+        if (synced.folders.length > 0) agents.push(synced);
+      }
+    } finally {
+      threads.release();
     }
-    const _sessions = agents.flatMap((agent) => agent.sessions);
     return { agents };
   });
 }
@@ -143,7 +154,7 @@ function choose(all: readonly FormatAgent[], names: readonly string[] | undefine
 
 async function syncAgent(
   store: Store,
-  formats: readonly SourceFormat[],
+  { formats, threads }: { readonly formats: readonly SourceFormat[]; readonly threads: ReadingThreads },
   { agent, format }: FormatAgent,
   options: SyncOptions,
 ): Promise<SyncedAgent> {
@@ -154,10 +165,11 @@ async function syncAgent(
     findFiles(start, { root, names: agent.files, skipped: agent.skipped, beside: agent.beside, leftOut: store.sources.files }, listed);
   const found = mergeFound(starts.map(find));
   const files = await SyncedFiles.compare(store, found.files, starts);
+  threads.prepareFor(files.changed.filter(({ path }) => files.isNew(path)));
   const run = new ImportRun(
     store,
     { ...found, files: files.changed },
-    { folders: listed, formats, mayBeWritten: () => true, choices: files },
+    { folders: listed, formats, threads, mayBeWritten: () => true, choices: files },
     options,
   );
   if (options.dryRun !== true) await readChanged(run, files, options.signal);

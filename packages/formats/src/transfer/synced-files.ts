@@ -36,6 +36,7 @@ export class SyncedFiles implements ImportChoices {
   readonly gone: readonly SourceFileRecord[];
   readonly #store: Store;
   readonly #found: ReadonlyMap<string, FoundFile>;
+  readonly #known: ReadonlySet<string>;
   readonly #unchanged: ReadonlySet<string>;
   readonly #sessions = new Map<string, ReadonlyMap<string, SourceSessionRecord>>();
   readonly #seen = new Map<string, Set<string>>();
@@ -45,6 +46,7 @@ export class SyncedFiles implements ImportChoices {
 
   private constructor(store: Store, files: readonly FoundFile[], known: ReadonlyMap<string, SourceFileRecord>) {
     this.#store = store;
+    this.#known = new Set(known.keys());
     this.#found = new Map(files.map((file) => [file.path, file]));
     this.changed = files.filter(({ path, stamp }) => known.get(path)?.stamp !== stamp);
     this.newFiles = this.changed.filter(({ path }) => !known.has(path)).length;
@@ -57,6 +59,10 @@ export class SyncedFiles implements ImportChoices {
   static async compare(store: Store, files: readonly FoundFile[], starts: readonly { start: string }[]): Promise<SyncedFiles> {
     const known = await Promise.all(starts.map(({ start }) => store.sources.sourceFiles(start)));
     return new SyncedFiles(store, files, new Map(known.flat().map((file) => [file.path, file])));
+  }
+
+  isNew(path: string): boolean {
+    return !this.#known.has(path);
   }
 
   reads(path: string): boolean {

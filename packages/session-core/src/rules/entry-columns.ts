@@ -63,14 +63,16 @@ export function entryColumns<S extends number = EntrySeq>(
     thinking_seq: state.thinkingSeq,
     system_seq: state.systemSeq,
     call_id: facts.callId,
-    isError: facts.isError,
-    omits: facts.effect.type === "context_edit" && facts.effect.omits,
-    isPrivate: facts.isPrivate,
     payload_bytes: facts.payloadBytes,
     preview: facts.preview,
     custom_type: facts.customType,
     origin,
   };
+}
+
+/** True for a context_edit without a replacement. */
+export function omits({ effect }: EntryFacts): boolean {
+  return effect.type === "context_edit" && effect.omits;
 }
 
 /** The fields of an existing entry that an append compares. */

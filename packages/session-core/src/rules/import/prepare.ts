@@ -2,12 +2,14 @@ import { contentKey } from "../../entry/content-key.js";
 import type { EntryPayload } from "../../entry/entry.js";
 import { isObject } from "../../entry/json.js";
 import type { Validate } from "../../entry/load-validation.js";
+import type { EntryReference } from "../../entry/origins.js";
 import { InvalidEntryError, TooLargeError, UnserializableValueError } from "../../errors/session-errors.js";
-import { isId } from "../../ids/ids.js";
+import { type EntryId, isId } from "../../ids/ids.js";
 import type { PreparedEntry } from "../../port/entry-facts.js";
 import type { SourceEntry, SourceRecord } from "../../port/source-session.js";
 import { toPayloadJson } from "../entry-columns.js";
 import { factsOf } from "../entry-facts.js";
+import type { ImportedEntry } from "./import-target.js";
 
 /**
  * Returns an entry of a source with what the import would compute of it, and without its payload: half of the work of an import, which a
@@ -39,17 +41,70 @@ export function hasReference({ origin }: SourceEntry): boolean {
 /** A prepared record whose payload is parsed when it is read: the counterpart of `prepareRecord`, in the thread that writes. */
 export function withPayloadOnDemand(record: SourceRecord): SourceRecord {
   if (record.kind !== "entry" || record.prepared === undefined) return record;
-  const { prepared } = record;
-  return {
-    ...record,
-    get payload() {
-      return payloadOf(prepared);
-    },
-  };
+  return new PreparedRecord(record, record.prepared);
+}
+
+// A class: an accessor of its own in each object takes several times as long to make.
+class PreparedRecord implements SourceEntry {
+  readonly kind = "entry";
+  readonly line: number;
+  readonly id: EntryId;
+  readonly parentId: EntryId | null;
+  readonly formerId: EntryId | undefined;
+  readonly createdAtMs: number;
+  readonly origin: EntryReference | undefined;
+  readonly prepared: PreparedEntry;
+
+  constructor({ line, id, parentId, formerId, createdAtMs, origin }: SourceEntry, prepared: PreparedEntry) {
+    this.line = line;
+    this.id = id;
+    this.parentId = parentId;
+    this.formerId = formerId;
+    this.createdAtMs = createdAtMs;
+    this.origin = origin;
+    this.prepared = prepared;
+  }
+
+  get payload(): EntryPayload {
+    return payloadOf(this.prepared);
+  }
+}
+
+/** The validated form of a prepared entry. */
+export class PreparedImport implements ImportedEntry {
+  readonly id: EntryId;
+  readonly createdAtMs: number;
+  readonly origin: string | undefined;
+  readonly prepared: PreparedEntry;
+
+  constructor(id: EntryId, createdAtMs: number, origin: string | undefined, prepared: PreparedEntry) {
+    this.id = id;
+    this.createdAtMs = createdAtMs;
+    this.origin = origin;
+    this.prepared = prepared;
+  }
+
+  get payload(): EntryPayload {
+    return payloadOf(this.prepared);
+  }
+
+  get payloadJson(): string {
+    return this.prepared.payloadJson;
+  }
+}
+
+/** The entry with another id. Not a spread: the payload of a prepared entry is an accessor of its class. */
+export function withId({ createdAtMs, origin, payload, payloadJson }: ImportedEntry, id: EntryId): ImportedEntry {
+  return { id, createdAtMs, origin, payload, payloadJson };
+}
+
+/** The entry with another payload, of which nothing is known. */
+export function withPayload({ id, createdAtMs, origin }: ImportedEntry, payload: EntryPayload): ImportedEntry {
+  return { id, createdAtMs, origin, payload };
 }
 
 /** The payload of a prepared entry. Cost: its text is parsed. */
-export function payloadOf({ payloadJson, facts }: PreparedEntry): EntryPayload {
+function payloadOf({ payloadJson, facts }: PreparedEntry): EntryPayload {
   const columns: unknown = JSON.parse(payloadJson);
   const payload: unknown = { type: facts.effect.type, ...(isObject(columns) ? columns : {}) };
   // `prepareRecord` wrote this text from a valid payload of this type.

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { contentKey } from "../../entry/content-key.js";
 import type { EntryPayload } from "../../entry/entry.js";
 import type { Validate } from "../../entry/load-validation.js";
@@ -21,7 +21,7 @@ import { EMPTY_PATH, type PathState } from "../path-rules.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
 import type { ImportedEntry, ImportTarget, WrittenEntry } from "./import-target.js";
-import { hasReference, payloadOf } from "./prepare.js";
+import { hasReference, PreparedImport, withId, withPayload } from "./prepare.js";
 import { ProblemList } from "./problem-list.js";
 import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignEntry } from "./repair.js";
 
@@ -186,8 +186,8 @@ export class SessionImporter<S extends number> {
     if (isFormer) this.#formerIds.set(id, formerId);
     const parent = parentId === null ? null : (this.#formerIds.get(parentId) ?? parentId);
     // The key of a content may contain the id.
-    if (isFormer) return { ...record, id: formerId, parentId: parent, prepared: undefined };
-    return parent === parentId ? record : { ...record, parentId: parent };
+    if (isFormer) return { ...record, id: formerId, parentId: parent, payload: record.payload, prepared: undefined };
+    return parent === parentId ? record : { ...record, parentId: parent, payload: record.payload };
   }
 
   /** The id of the entry for a record: that of its later state, if there is one. */
@@ -236,14 +236,7 @@ export class SessionImporter<S extends number> {
     const { prepared } = record;
     if (prepared !== undefined && !this.hasOtherIds) {
       const origin = this.#referenceOf(record) ?? prepared.origin;
-      const read = { ...place, origin, payloadJson: prepared.payloadJson, prepared };
-      return {
-        ...read,
-        // Parsed only where it is compared.
-        get payload() {
-          return payloadOf(prepared);
-        },
-      };
+      return new PreparedImport(place.id, place.createdAtMs, origin, prepared);
     }
     try {
       const given = this.hasOtherIds ? mapReferences(record.payload, (id) => this.#currentId(id)) : record.payload;
@@ -305,7 +298,7 @@ export class SessionImporter<S extends number> {
     if (!this.#continues && !this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#addProblem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
-    return this.#append(parent, { ...validated, id });
+    return this.#append(parent, withId(validated, id));
   }
 
   /** An earlier version of the reader stored this record. */
@@ -328,11 +321,8 @@ export class SessionImporter<S extends number> {
   /** Appends the later state as a sibling of the earlier one. Later children of the record are appended to it. */
   #appendContinuation(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry): PathState<S> {
     const text = JSON.stringify(this.#inSchemaOrder(validated));
-    const withId = (digested: string) => {
-      const digest = createHash("sha256").update(digested).digest("hex").slice(0, 8);
-      return { ...validated, id: continuedEntryId(digest, record.id) };
-    };
-    const tip = this.#tryAppend(parent, withId(text)) ?? this.#append(parent, withId(`${text}\n${parent.entryId}`));
+    const named = (digested: string) => withId(validated, continuedEntryId(hash("sha256", digested, "hex").slice(0, 8), record.id));
+    const tip = this.#tryAppend(parent, named(text)) ?? this.#append(parent, named(`${text}\n${parent.entryId}`));
     this.#continuedTips.set(record.id, tip);
     this.#annotations.supersede(record.id);
     return tip;
@@ -390,9 +380,4 @@ export class SessionImporter<S extends number> {
       leafKept,
     };
   }
-}
-
-/** The entry with another payload, of which nothing is known. */
-function withPayload({ id, createdAtMs, origin }: ImportedEntry, payload: EntryPayload): ImportedEntry {
-  return { id, createdAtMs, origin, payload };
 }

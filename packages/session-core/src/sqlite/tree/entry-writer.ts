@@ -3,7 +3,7 @@ import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { newEntryId } from "../../ids/ids.js";
 import type { EntryFacts } from "../../port/entry-facts.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
-import { entryColumns, requireSameEntry, toPayloadJson, type WritableEntry } from "../../rules/entry-columns.js";
+import { entryColumns, omits, requireSameEntry, toPayloadJson, type WritableEntry } from "../../rules/entry-columns.js";
 import { type FactsContext, factsOf } from "../../rules/entry-facts.js";
 import type { ImportedEntry } from "../../rules/import/import-target.js";
 import { type DerivedState, derivePathState, type EntryPathState, type PathState } from "../../rules/path-rules.js";
@@ -143,15 +143,14 @@ export class EntryWriter implements FactsContext {
   }
 
   #insertRow(parentSeq: EntrySeq | null, entry: Omit<WritableEntry, "payload">, facts: EntryFacts, place: DerivedState): void {
-    const { isError, omits, isPrivate, ...columns } = entryColumns(facts, entry, place, parentSeq);
     const row: StoredEntry = {
-      ...columns,
+      ...entryColumns(facts, entry, place, parentSeq),
       session_seq: this.#target.seq,
-      is_error: isError ? 1 : 0,
-      omits: omits ? 1 : 0,
+      is_error: facts.isError ? 1 : 0,
+      omits: omits(facts) ? 1 : 0,
       inherited: entry.inherited,
     };
-    insertStored(this.#connection, row, entry.payloadJson, isPrivate);
+    insertStored(this.#connection, row, entry.payloadJson, facts.isPrivate);
   }
 
   /** The directory of the session; null: unknown. Read once. */

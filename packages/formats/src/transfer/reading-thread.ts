@@ -1,0 +1,242 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { ruleOf } from "@bough/session-core/arguments";
+import type { ReadingPosition, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import { withPayloadOnDemand } from "@bough/session-core/engine";
+import {
+  BATCHES_POSTED,
+  BATCHES_TAKEN,
+  IS_STOPPED,
+  type ReadingAnswer,
+  type ReadingRequest,
+  type ReadingSetup,
+  type RecordBatch,
+  type RemoteSession,
+} from "./reading-protocol.js";
+
+/** The time after which a thread that posts nothing counts as stopped, in milliseconds: the longest line takes seconds. */
+const SILENT_AFTER_MS = 120_000;
+
+/** `ImportPathOptions.threads`. */
+export const THREADS = ruleOf('true, false or "always"', (value) => typeof value === "boolean" || value === "always");
+
+/** The size of the files of an import from which a thread is worth its start, which takes a tenth of a second, in bytes. */
+const LEAST_BYTES = 8 << 20;
+
+/** A smaller file is read as fast by the thread that writes, in bytes. */
+const LEAST_FILE_BYTES = 1 << 16;
+
+/** The time for which a thread waits for the next import, whose code it has compiled then, in milliseconds. */
+const IDLE_MS = 10_000;
+
+/** The thread that no import uses. */
+let idle: { readonly thread: ReadingThread; readonly timer: NodeJS.Timeout } | undefined;
+
+/** Takes the idle thread, or starts one. */
+function takeThread(): ReadingThread | undefined {
+  const taken = idle;
+  idle = undefined;
+  clearTimeout(taken?.timer);
+  return taken?.thread.works === true ? taken.thread : ReadingThread.start();
+}
+
+/** Keeps a thread for the next import. Neither it nor its timer keeps the process alive. */
+function leaveThread(thread: ReadingThread): void {
+  if (!thread.works || idle !== undefined) return void thread.end();
+  const timer = setTimeout(() => {
+    idle = undefined;
+    void thread.end();
+  }, IDLE_MS).unref();
+  idle = { thread, timer };
+}
+
+/** The reading thread of an import: taken with the first files that are worth it, and used for all. */
+export class ReadingThreads {
+  readonly #use: boolean | "always";
+  #thread: ReadingThread | undefined;
+
+  /** `use`: as in `ImportPathOptions.threads`. */
+  constructor(use: boolean | "always" = true) {
+    this.#use = use;
+  }
+
+  /** Called with the files that an import will read. */
+  prepareFor(files: readonly { readonly bytes: number }[]): void {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    if (this.#use === "always" || (this.#use && bytes >= LEAST_BYTES && availableParallelism() > 1)) this.#thread ??= takeThread();
+  }
+
+  /** The thread that reads a file of this size; undefined: the one that writes reads it. */
+  threadFor(bytes: number): ReadingThread | undefined {
+    const isWorth = this.#use === "always" || bytes >= LEAST_FILE_BYTES;
+    return isWorth && this.#thread?.works === true ? this.#thread : undefined;
+  }
+
+  /** Call it when the import has ended. */
+  release(): void {
+    if (this.#thread !== undefined) leaveThread(this.#thread);
+    this.#thread = undefined;
+  }
+}
+
+/** The reading thread failed. Nothing of the session is written; the import reads the file in its own thread, which tells the reason. */
+export class ReadingThreadFailedError extends Error {
+  override readonly name = "ReadingThreadFailed";
+}
+
+/**
+ * A thread that reads the files of an import, one after the other, while the import writes: reading, parsing, mapping and validating take
+ * as long as writing. The order of records is that of the file. At most 8 batches of 256 records or 256 kB are in memory.
+ */
+export class ReadingThread {
+  readonly #worker: Worker;
+  readonly #batches: MessagePort;
+  readonly #counters: Int32Array<SharedArrayBuffer>;
+  readonly #started: Promise<unknown>;
+  #posted = 0;
+  #isFailed = false;
+  #settle: { resolve(answer: ReadingAnswer): void; reject(error: unknown): void } | undefined;
+
+  /** Starts the thread; undefined if its file is not beside this one, as in a bundle. */
+  static start(): ReadingThread | undefined {
+    const file = ["./transfer/reading-worker.js", "../transfer/reading-worker.js"]
+      .map((name) => new URL(name, import.meta.url))
+      .find(isFile);
+    return file === undefined ? undefined : new ReadingThread(file);
+  }
+
+  private constructor(file: URL) {
+    const { port1, port2 } = new MessageChannel();
+    this.#batches = port1;
+    this.#counters = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
+    const setup: ReadingSetup = { batches: port2, counters: this.#counters };
+    this.#worker = new Worker(file, { workerData: setup, transferList: [port2] });
+    this.#worker.on("message", (answer: ReadingAnswer) => this.#settle?.resolve(answer));
+    this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("exit", () => this.#fail(new Error("it ended")));
+    this.#started = this.#answer();
+    this.#started.catch(() => {});
+  }
+
+  /** False after a failure: then files are read without it. */
+  get works(): boolean {
+    return !this.#isFailed;
+  }
+
+  /** The sessions of a file. Read the records of each before the next one. @throws {ReadingThreadFailedError} */
+  async *sessions(path: string, format: string): AsyncGenerator<SourceSession, void, void> {
+    await this.#started;
+    try {
+      for (let request: ReadingRequest = { kind: "open", path, format }; ; request = { kind: "next" }) {
+        const answer = await this.#ask(request);
+        if (answer.kind === "failed") throw new ReadingThreadFailedError(answer.reason);
+        if (answer.kind === "end") return;
+        yield this.#sessionOf(answer.session);
+      }
+    } finally {
+      if (!this.#isFailed) this.#worker.postMessage({ kind: "close" } satisfies ReadingRequest);
+    }
+  }
+
+  /** Ends the thread. */
+  async end(): Promise<void> {
+    this.#isFailed = true;
+    this.#batches.close();
+    await this.#worker.terminate();
+  }
+
+  #ask(request: ReadingRequest): Promise<ReadingAnswer> {
+    const answer = this.#answer();
+    this.#worker.postMessage(request);
+    return answer;
+  }
+
+  #answer(): Promise<ReadingAnswer> {
+    if (this.#isFailed) return Promise.reject(new ReadingThreadFailedError("it ended"));
+    // A thread that nobody waits for does not keep the process alive.
+    this.#worker.ref();
+    const answer = new Promise<ReadingAnswer>((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    return answer.finally(() => this.#worker.unref());
+  }
+
+  #fail(cause: unknown): void {
+    this.#isFailed = true;
+    this.#settle?.reject(new ReadingThreadFailedError(String(cause), { cause }));
+  }
+
+  #sessionOf({ header, path, revision, hasPosition }: RemoteSession): SourceSession {
+    let end: Extract<RecordBatch, { readonly kind: "end" }> | undefined;
+    const records = (from?: ReadingPosition) => this.#records(from, (read) => (end = read));
+    return {
+      header,
+      path,
+      get revision() {
+        return end === undefined ? revision : end.revision;
+      },
+      records,
+      ...(hasPosition ? { position: () => end?.position } : {}),
+    };
+  }
+
+  /** Takes the batches of a session as they come. It blocks this thread while it waits, because the transaction of the import does. */
+  *#records(
+    from: ReadingPosition | undefined,
+    ended: (end: Extract<RecordBatch, { readonly kind: "end" }>) => void,
+  ): Generator<SourceRecord> {
+    Atomics.store(this.#counters, IS_STOPPED, 0);
+    this.#worker.postMessage({ kind: "records", from } satisfies ReadingRequest);
+    let isEnded = false;
+    try {
+      for (;;) {
+        const batch = this.#take();
+        isEnded = batch.kind !== "records";
+        if (batch.kind === "end") return ended(batch);
+        if (batch.kind === "failed") throw new ReadingThreadFailedError(batch.reason);
+        for (const record of batch.records) yield withPayloadOnDemand(record);
+        this.#release();
+      }
+    } finally {
+      if (!isEnded && !this.#isFailed) ended(this.#stop());
+    }
+  }
+
+  /** Lets the reader end the session, and drops what it has read of it. */
+  #stop(): Extract<RecordBatch, { readonly kind: "end" }> {
+    Atomics.store(this.#counters, IS_STOPPED, 1);
+    for (;;) {
+      this.#release();
+      const batch = this.#take();
+      if (batch.kind === "end") return batch;
+      if (batch.kind === "failed") return { kind: "end", revision: undefined, position: undefined };
+    }
+  }
+
+  #release(): void {
+    Atomics.store(this.#counters, BATCHES_TAKEN, this.#posted);
+    Atomics.notify(this.#counters, BATCHES_TAKEN);
+  }
+
+  /** @throws {ReadingThreadFailedError} the thread does not answer. */
+  #take(): RecordBatch {
+    for (;;) {
+      const posted = Atomics.load(this.#counters, BATCHES_POSTED);
+      const received: { readonly message: RecordBatch } | undefined = receiveMessageOnPort(this.#batches);
+      if (received !== undefined) {
+        this.#posted += 1;
+        if (received.message.kind !== "records") this.#release();
+        return received.message;
+      }
+      if (Atomics.wait(this.#counters, BATCHES_POSTED, posted, SILENT_AFTER_MS) !== "timed-out") continue;
+      this.#isFailed = true;
+      throw new ReadingThreadFailedError("it has stopped");
+    }
+  }
+}
+
+function isFile(file: URL): boolean {
+  return file.protocol === "file:" && existsSync(fileURLToPath(file));
+}

@@ -1,0 +1,109 @@
+// The thread that reads the files of an import while another one writes: reads, parses, maps, validates, and derives what a store needs.
+import { parentPort, workerData } from "node:worker_threads";
+import { loadValidation, prepareRecord, type SourceRecord, type SourceSession } from "@bough/session-core/engine";
+import { FORMATS } from "../registry.js";
+import { closeDetected } from "../source/source-database.js";
+import { SourceFolders } from "../source/source-folders.js";
+import {
+  BATCHES_POSTED,
+  BATCHES_TAKEN,
+  IS_STOPPED,
+  MOST_AHEAD,
+  type ReadingAnswer,
+  type ReadingRequest,
+  type ReadingSetup,
+  type RecordBatch,
+} from "./reading-protocol.js";
+import { sessionsOfFile } from "./sessions-of-file.js";
+
+/** A batch is posted when it has so many records, or so many characters of JSON. */
+const BATCH_RECORDS = 256;
+const BATCH_CHARS = 1 << 18;
+
+const { batches, counters }: ReadingSetup = workerData;
+const validate = await loadValidation();
+const folders = new SourceFolders();
+let sessions: Iterator<SourceSession> | undefined;
+let session: SourceSession | undefined;
+
+parentPort?.on("message", (request: ReadingRequest) => {
+  if (request.kind === "records") return sendRecords(request.from);
+  if (request.kind === "close") return close();
+  parentPort?.postMessage(answerOf(request));
+});
+parentPort?.postMessage({ kind: "end" } satisfies ReadingAnswer);
+
+function answerOf(request: Extract<ReadingRequest, { readonly kind: "open" | "next" }>): ReadingAnswer {
+  try {
+    if (request.kind === "open") open(request);
+    const next = sessions?.next();
+    session = next?.done === false ? next.value : undefined;
+    if (session === undefined) return { kind: "end" };
+    const { header, path, revision, position } = session;
+    return { kind: "session", session: { header, path, revision, hasPosition: position !== undefined } };
+  } catch (error) {
+    return { kind: "failed", reason: String(error) };
+  }
+}
+
+function open({ path, format: name }: Extract<ReadingRequest, { readonly kind: "open" }>): void {
+  close();
+  const format = FORMATS.find((one) => one.name === name);
+  sessions = format && sessionsOfFile(path, format, folders);
+}
+
+function close(): void {
+  sessions?.return?.();
+  [sessions, session] = [undefined, undefined];
+  closeDetected(folders);
+}
+
+function sendRecords(from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): void {
+  try {
+    if (session === undefined) return post({ kind: "failed", reason: "no session is open" });
+    for (const records of batchesOf(session, from)) {
+      post({ kind: "records", records });
+      // The writer decides at the open end of a session whether it goes on. A reader must not have read beyond it then.
+      waitForWriter(records.some(isDecision) ? 1 : MOST_AHEAD);
+      if (Atomics.load(counters, IS_STOPPED) === 1) break;
+    }
+    post({ kind: "end", revision: session.revision, position: session.position?.() });
+  } catch (error) {
+    post({ kind: "failed", reason: String(error) });
+  }
+}
+
+function* batchesOf(source: SourceSession, from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): Generator<SourceRecord[]> {
+  const directory = source.header.cwd ?? null;
+  let batch: SourceRecord[] = [];
+  let chars = 0;
+  for (const read of source.records(from)) {
+    const record = prepareRecord(read, validate, directory);
+    batch.push(record);
+    if (record.kind === "entry") chars += record.prepared?.payloadJson.length ?? BATCH_CHARS / 16;
+    if (batch.length < BATCH_RECORDS && chars < BATCH_CHARS && !isDecision(record)) continue;
+    yield batch;
+    [batch, chars] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** True for a record at which the import may leave the session. */
+function isDecision(record: SourceRecord): boolean {
+  return record.kind === "open" || (record.kind === "problem" && record.problem.code === "torn-line");
+}
+
+function post(batch: RecordBatch): void {
+  batches.postMessage(batch);
+  Atomics.add(counters, BATCHES_POSTED, 1);
+  Atomics.notify(counters, BATCHES_POSTED);
+}
+
+/** Waits until the writer is fewer than `most` batches behind, or left the session. */
+function waitForWriter(most: number): void {
+  for (;;) {
+    const taken = Atomics.load(counters, BATCHES_TAKEN);
+    if (Atomics.load(counters, BATCHES_POSTED) - taken < most || Atomics.load(counters, IS_STOPPED) === 1) return;
+    Atomics.wait(counters, BATCHES_TAKEN, taken);
+  }
+}

@@ -1,0 +1,148 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ImportReport, importPath, syncSessions } from "@bough/formats";
+import { openStore } from "@bough/session-core";
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeCodexFile, writeCopilotFile, writeCursorTranscript, writeGeminiFile, writeVscodeChat } from "../bench/agent-files.mjs";
+import { writeAntigravityFile, writeDroidFile, writeGrokFile, writeKimiFile, writeQwenFile } from "../bench/agent-trees.mjs";
+import { writeClaudeFile, writePiFile } from "../bench/session-files.mjs";
+
+// An import reads files in a second thread while it writes. The store, and the report, are those of an import in one thread.
+
+const FIXTURES = join(import.meta.dirname, "../../packages/formats/test/fixtures");
+const BYTES = 600_000;
+
+const WRITERS: Readonly<Record<string, (path: string, bytes: number) => unknown>> = {
+  pi: writePiFile,
+  "Claude Code": writeClaudeFile,
+  Codex: writeCodexFile,
+  "Copilot CLI": writeCopilotFile,
+  "VS Code": writeVscodeChat,
+  "Gemini CLI": writeGeminiFile,
+  Cursor: writeCursorTranscript,
+  "Qwen Code": writeQwenFile,
+  "Kimi Code": writeKimiFile,
+  Droid: writeDroidFile,
+  Antigravity: writeAntigravityFile,
+  "Grok Build": writeGrokFile,
+};
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "bough-threads-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Threads = false | "always";
+
+/** Imports a file or folder into a new store; returns the report and every row. */
+async function imported(path: string, threads: Threads): Promise<unknown> {
+  return inNewStore(async (store) => withoutTimes(await importPath(store, path, { threads })));
+}
+
+async function inNewStore(work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>): Promise<unknown> {
+  const file = join(folder, "store.db");
+  const store = await openStore({ path: file });
+  try {
+    const result = await work(store);
+    return { result, rows: rowsOf(file) };
+  } finally {
+    await store.close();
+    rmSync(file);
+  }
+}
+
+function withoutTimes({ sessions, failed, otherFiles }: ImportReport): unknown {
+  return { sessions, failed: failed.map(({ path, error }) => ({ path, code: error.code, message: error.message })), otherFiles };
+}
+
+/** Every table that an import writes, row by row in the order of writing. */
+function rowsOf(file: string): unknown {
+  const database = new Database(file, { readonly: true });
+  try {
+    const tables = ["session", "entry", "payload", "private_entry", "file_operation", "usage_total", "kind_count", "tip", "branch_point"];
+    const more = ["entry_waypoint", "label", "leaf", "value", "session_metadata", "source_session"];
+    return Object.fromEntries([...tables, ...more].map((table) => [table, database.prepare(`SELECT * FROM ${table}`).all()]));
+  } finally {
+    database.close();
+  }
+}
+
+/** Counts the threads that this process starts from now on. */
+function counter(): { readonly threads: number } {
+  const counted = { threads: 0 };
+  process.on("worker", () => {
+    counted.threads += 1;
+  });
+  return counted;
+}
+
+const all = counter();
+afterAll(() => expect(all.threads).toBeGreaterThan(0));
+
+describe("an import with a second thread writes the same store, row by row, as one in a single thread", () => {
+  test.each(Object.entries(WRITERS))("of a file of %s", async (name, write) => {
+    const path = join(folder, `${name}.jsonl`);
+    write(path, BYTES);
+    expect(statSync(path).size).toBeGreaterThan(BYTES / 2);
+    expect(await imported(path, "always")).toEqual(await imported(path, false));
+  });
+
+  test("of a folder with files of several agents", async () => {
+    const started = counter();
+    expect(await imported(FIXTURES, "always")).toEqual(await imported(FIXTURES, false));
+    expect(started.threads).toBeLessThanOrEqual(1);
+  });
+
+  test("when it imports a file again that has grown, and one that was changed", async () => {
+    const path = join(folder, "grown.jsonl");
+    const again = (threads: Threads) =>
+      inNewStore(async (store) => {
+        const reports = [];
+        for (const bytes of [BYTES / 4, BYTES / 2]) {
+          writePiFile(path, bytes);
+          reports.push(withoutTimes(await importPath(store, path, { threads })));
+        }
+        writeFileSync(
+          path,
+          `${JSON.stringify({ type: "session", version: 3, id: "s", timestamp: "2026-01-05T00:00:00Z", cwd: "/a" })}\n{"torn`,
+        );
+        reports.push(withoutTimes(await importPath(store, path, { threads })));
+        return reports;
+      });
+    expect(await again("always")).toEqual(await again(false));
+  });
+
+  test("in a sync of the folders of agents", async () => {
+    const home = join(folder, "home");
+    mkdirSync(join(home, ".pi/agent/sessions/a"), { recursive: true });
+    mkdirSync(join(home, ".codex/sessions/2026"), { recursive: true });
+    writePiFile(join(home, ".pi/agent/sessions/a/one.jsonl"), BYTES);
+    writeCodexFile(join(home, ".codex/sessions/2026/rollout-one.jsonl"), BYTES);
+    const synced = (threads: Threads) =>
+      inNewStore(async (store) => {
+        const { agents } = await syncSessions(store, { environment: { env: {}, home, platform: "linux" }, threads });
+        return agents.map(({ agent, sessions, failed }) => ({ agent, sessions, failed }));
+      });
+    expect(await synced("always")).toEqual(await synced(false));
+  });
+});
+
+test("what the reading thread cannot read, the import reports as in one thread, and goes on", async () => {
+  const files = join(folder, "hostile");
+  cpSync(FIXTURES, files, { recursive: true });
+  writeFileSync(
+    join(files, "newer.jsonl"),
+    `${JSON.stringify({ type: "session", version: 99, id: "n", timestamp: "2026-01-05T00:00:00Z" })}\n`,
+  );
+  const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  const head = JSON.stringify({ type: "session", version: 3, id: "deep", timestamp: "2026-01-05T00:00:00Z", cwd: "/a" });
+  writeFileSync(join(files, "deep.jsonl"), `${head}\n{"type":"custom","id":"00000001","parentId":null,"customType":"x","data":${deep}}\n`);
+  const report = await imported(files, "always");
+  expect(report).toEqual(await imported(files, false));
+  expect(report).toMatchObject({
+    result: { failed: expect.arrayContaining([expect.objectContaining({ code: "UNKNOWN_FORMAT_VERSION" })]) },
+  });
+});
