@@ -27,9 +27,9 @@ let sessions: Iterator<SourceSession> | undefined;
 let session: SourceSession | undefined;
 
 parentPort?.on("message", (request: ReadingRequest) => {
-  if (request.kind === "records") return sendRecords(request.from);
-  if (request.kind === "close") return close();
-  parentPort?.postMessage(answerOf(request));
+  if (request.kind === "records") sendRecords(request.from);
+  else if (request.kind === "close") close();
+  else parentPort?.postMessage(answerOf(request));
 });
 parentPort?.postMessage({ kind: "end" } satisfies ReadingAnswer);
 
@@ -60,14 +60,13 @@ function close(): void {
 
 function sendRecords(from: Extract<ReadingRequest, { readonly kind: "records" }>["from"]): void {
   try {
-    if (session === undefined) return post({ kind: "failed", reason: "no session is open" });
-    for (const records of batchesOf(session, from)) {
+    for (const records of session === undefined ? [] : batchesOf(session, from)) {
       post({ kind: "records", records });
       // The writer decides at the open end of a session whether it goes on. A reader must not have read beyond it then.
       waitForWriter(records.some(isDecision) ? 1 : MOST_AHEAD);
       if (Atomics.load(counters, IS_STOPPED) === 1) break;
     }
-    post({ kind: "end", revision: session.revision, position: session.position?.() });
+    post({ kind: "end", revision: session?.revision, position: session?.position?.() });
   } catch (error) {
     post({ kind: "failed", reason: String(error) });
   }
