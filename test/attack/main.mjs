@@ -1,12 +1,13 @@
 // Attacks stores: killed processes, power cuts, damaged files, many writers, mutated imports, random trees, hostile text,
-// secrets in every place that can be read, links out of the folders of agents, and
-// the properties of the test suite with other seeds. The attacks share the time equally. Each prints its counts and the seed. The
+// secrets in every place that can be read, links out of the folders of agents, what others plant in a database, a server that interrupts, addresses
+// that are almost right, and the properties of the test suite with other seeds. The attacks share the time equally. Each prints its counts and the seed. The
 // exit code is 1 if any attack has a finding.
 //   node test/attack/main.mjs [--seed N] [--only kills,damage] [--minutes 10]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { addresses } from "./attacks/addresses.mjs";
 import { cuts } from "./attacks/cuts.mjs";
 import { damage } from "./attacks/damage.mjs";
 import { imports } from "./attacks/imports.mjs";
@@ -15,12 +16,13 @@ import { links } from "./attacks/links.mjs";
 import { planted } from "./attacks/planted.mjs";
 import { properties } from "./attacks/properties.mjs";
 import { secrets } from "./attacks/secrets.mjs";
+import { server } from "./attacks/server.mjs";
 import { text } from "./attacks/text.mjs";
 import { tree } from "./attacks/tree.mjs";
 import { writers } from "./attacks/writers.mjs";
 import { randomOf } from "./random.mjs";
 
-const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, secrets, links, planted, properties };
+const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, secrets, links, planted, server, addresses, properties };
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },
