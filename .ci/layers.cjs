@@ -73,7 +73,7 @@ const CLI_FOLDERS = [
   ["config"],
   ["session"],
   ["mcp", "preview", "prompt", "watch"],
-  ["agent", "finder", "page", "picker"],
+  ["agent", "finder", "memory", "page", "picker"],
   ["navigator", "shell"],
   ["interactive"],
   ["commands"],

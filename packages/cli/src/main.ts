@@ -172,6 +172,7 @@ const io: Io = {
   program: [process.execPath, ...process.argv.slice(1, 2)],
   terminal: drawableTerminal(),
   bough: run,
+  endProcess: (exit) => process.exit(exit),
   onInterrupt,
   cancelOnInterrupt,
 };

@@ -16,6 +16,7 @@ export function quietIo(folder: string, { columns, ...sink }: Partial<Sink> = {}
     program: ["node", "bough.js"],
     terminal: undefined,
     bough: async () => 0,
+    endProcess: () => undefined,
     onInterrupt: () => () => undefined,
     cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
     ...different,

@@ -39,6 +39,10 @@ const store = z
   )
   .refine((text) => passwordsIn(text).length === 0, "must not contain a password; put it into ~/.pgpass or PGPASSWORD");
 
+const directory = z
+  .string()
+  .refine((text) => isAbsolute(text) || /^~(?:[\\/]|$)/.test(text), "must be an absolute path, or a path that begins with ~/");
+
 /** The settings of the library as they are written: a setting that is missing has the value of the preset, not the default. */
 const compaction = z
   .custom<SettingsInput>((given) => typeof given === "object" && given !== null && !Array.isArray(given), "must be an object")
@@ -168,6 +172,15 @@ export const configSchema = z.strictObject({
     .describe(
       "Whether the tree, the list of sessions and `bough search -i` use the mouse. Default: true; hold Shift to select text as without it.",
     ),
+  hook: z
+    .strictObject({
+      off: z
+        .array(directory)
+        .optional()
+        .describe("Directories in which `bough hook` gives nothing, with everything below them: absolute, or beginning with `~/`."),
+    })
+    .optional()
+    .describe("What agents are given of earlier sessions, see docs/memory.md."),
   navigator: z
     .strictObject({
       filter: z.enum(TREE_FILTERS).optional().describe("The filter when it opens."),

@@ -32,7 +32,7 @@ export interface Installation {
  */
 export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
   const file = client.file({ env: io.env, home: io.home, platform: platform() });
-  const before = await readConfig(file);
+  const before = await readClientFile(file);
   const entry = client.entry(await startLine(io, client, args));
   const config = client.format === "json" ? jsonConfig(file, before) : tomlConfig(file, before);
   // smol-toml makes objects without a prototype; a clone has one.
@@ -51,7 +51,7 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
 }
 
 /** A client that is started from a terminal finds `bough` by PATH, which survives an update of Node; others get the full path. */
-async function startLine(io: Io, { knowsPath }: McpClient, args: readonly string[]): Promise<StartLine> {
+export async function startLine(io: Io, { knowsPath }: Pick<McpClient, "knowsPath">, args: readonly string[]): Promise<StartLine> {
   if (knowsPath && (await isOnPath(io, "bough"))) return { command: "bough", args };
   const [command = "bough", ...script] = io.program;
   return { command, args: [...script, ...args] };
@@ -69,7 +69,8 @@ async function isOnPath({ env }: Io, name: string): Promise<boolean> {
   return false;
 }
 
-async function readConfig(file: string): Promise<string | undefined> {
+/** The text of a client's file; undefined: there is none. @throws {ClientConfigError} it cannot be read. */
+export async function readClientFile(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
@@ -78,7 +79,8 @@ async function readConfig(file: string): Promise<string | undefined> {
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
+/** Makes the folder of a client's file. @throws {ClientConfigError} */
+export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
@@ -137,7 +139,8 @@ function jsonConfig(file: string, before: string | undefined): Config {
   };
 }
 
-function readJson(file: string, text: string): unknown {
+/** Parses the JSON object of a client's file, comments included. @throws {ClientConfigError} it is damaged. */
+export function readJson(file: string, text: string): unknown {
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
   const [error] = errors;
@@ -163,7 +166,7 @@ function tomlConfig(file: string, before = ""): Config {
   };
 }
 
-function lineBreakOf(text: string): string {
+export function lineBreakOf(text: string): string {
   return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
@@ -199,7 +202,7 @@ function withMember(value: unknown, path: readonly string[], entry: unknown): un
   return { ...(isObject(value) ? value : {}), [name]: withMember(memberOf(value, name), rest, entry) };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

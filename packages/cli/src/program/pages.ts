@@ -79,6 +79,7 @@ const NO_IO: Io = {
   program: [],
   terminal: undefined,
   bough: async () => 0,
+  endProcess: () => undefined,
   onInterrupt: () => () => undefined,
   cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
 };

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { MCP_CLIENTS } from "../mcp/clients.js";
+import { HOOK_AGENTS } from "../memory/hook-agents.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
@@ -19,6 +20,7 @@ export function defineReadCommands(registry: CommandRegistry): void {
   defineStats(registry);
   definePrices(registry);
   defineMcp(registry);
+  defineHook(registry);
 }
 
 function defineMcp(registry: CommandRegistry): void {
@@ -45,6 +47,35 @@ function defineMcp(registry: CommandRegistry): void {
     .option("--with-secrets", "do not mask keys, tokens and passwords; with --install: write this into the config")
     .option("--yes", "with --install: do not ask for confirmation")
     .option("--dry-run", "with --install: only print the entry and the file");
+}
+
+function defineHook(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "hook <action> [agent]",
+    {
+      group: GROUP,
+      summary: "Give an agent what earlier sessions say, by itself",
+      more:
+        "install AGENT adds a hook to the settings of an agent, after asking; uninstall AGENT removes it, and status says where there is one. From then on the agent " +
+        "gets, at the start of a session and at a prompt, what earlier sessions of the same repository or directory say about it: at most 2 kB, quoted, with date and ids, and " +
+        "nothing if nothing fits well. Never the session itself, what the user kept private, or secrets. log prints what was given. run AGENT is what " +
+        `the agent calls: it reads a call on stdin and answers within two seconds. Agents: ${HOOK_AGENTS.map(({ name }) => name).join(", ")}.`,
+      examples: [
+        ["bough hook install claude", "shows the change, asks, then writes it"],
+        ["bough hook status", "which agents have the hook"],
+        ["bough hook log", "what was given when"],
+        ["bough hook uninstall claude --yes", "removes it without asking"],
+        ["bough hook run claude --debug < call.json", "says on stderr why nothing is given"],
+      ],
+      json: "with status { agents: [{ name, title, file, installed }], off }; with log { given: [{ atMs, agent, event, cwd, sessionId, prompt, entries, text }] }",
+    },
+    async () => (await import("../commands/hook.js")).runHook,
+  )
+    .option("--yes", "with install and uninstall: do not ask for confirmation")
+    .option("--dry-run", "with install and uninstall: only print the change")
+    .option("--limit <n>", "with log: at most this many, the newest first (default: 20)", parsePositive)
+    .option("--debug", "with run: say on stderr why nothing is given");
 }
 
 function defineSessions(registry: CommandRegistry): void {

@@ -68,11 +68,16 @@ function checkUrl(url: string, from: string): void {
   }
 }
 
-/** The setting `store`. The code that checks the config file takes 40 ms to load: it is loaded only if the file names a store. */
-async function readSetting(io: Place): Promise<string | undefined> {
+/** True if the config file names a setting. The code that checks the file takes 40 ms to load, so it is loaded only then. */
+export async function mentionsSetting(io: Pick<Io, "env" | "home">, name: string): Promise<boolean> {
   const path = resolveConfigPath(io);
   const text = path === "" ? "" : await readFile(path, "utf8").catch(() => "");
-  if (!text.includes('"store"')) return undefined;
+  return text.includes(`"${name}"`);
+}
+
+/** The setting `store`. */
+async function readSetting(io: Place): Promise<string | undefined> {
+  if (!(await mentionsSetting(io, "store"))) return undefined;
   const { loadConfig } = await import("../config/config-file.js");
   return (await loadConfig(io)).store;
 }

@@ -40,7 +40,7 @@ export interface PagerTerminal {
 }
 
 /** The standard streams, for a protocol that is spoken over them. */
-export interface Pipes {
+interface Pipes {
   readonly input: Readable;
   readonly output: Writable;
 }
@@ -74,6 +74,8 @@ export interface Io {
   readonly program: readonly string[];
   /** Runs another command line in this process, with another `Io`; resolves to its exit code. Never rejects. */
   readonly bough: (args: readonly string[], io: Io) => Promise<number>;
+  /** Ends the process at once, whatever it waits for. */
+  readonly endProcess: (exit: number) => void;
   /** Calls `cleanUp` on SIGINT and exits; returns a function that removes the handler. */
   readonly onInterrupt: (cleanUp: () => void) => () => void;
   /**

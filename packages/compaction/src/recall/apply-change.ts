@@ -1,5 +1,5 @@
 /** A replacement of one text by another, anywhere in a line. */
-export interface TextReplacement {
+interface TextReplacement {
   readonly kind: "text";
   readonly before: string;
   readonly after: string;
@@ -19,7 +19,7 @@ export interface LineReplacement {
 }
 
 /** An insertion after a line, from 1; 0: before the first line; null: at the end. */
-export interface Insertion {
+interface Insertion {
   readonly kind: "insert";
   readonly afterLine: number | null;
   readonly text: string;

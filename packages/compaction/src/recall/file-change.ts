@@ -46,7 +46,7 @@ const NOTHING: FileChange = { kind: "nothing" };
  * @param path The path of the file, as the call writes it.
  * @param result undefined: none is recorded.
  */
-export function readFileChange(call: ToolCallBlock, path: string, result: ToolResultMessage | undefined): FileChange {
+function readFileChange(call: ToolCallBlock, path: string, result: ToolResultMessage | undefined): FileChange {
   const { arguments: args } = call;
   const patch = findPatch(args)?.text ?? findSearchBlocks(args);
   if (patch !== undefined && findTextEdits(args) === undefined) return readPatch(parsePatchHunks(patch, path), path);

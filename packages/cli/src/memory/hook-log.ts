@@ -1,0 +1,68 @@
+import { appendFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import { errorCode } from "@bough/session-core/engine";
+import { isObject } from "@bough/session-core/wire";
+import type { Io } from "../terminal/io.js";
+
+/** What a hook gave an agent. */
+export interface GivenMemory {
+  readonly atMs: number;
+  readonly agent: string;
+  readonly event: string;
+  readonly cwd: string;
+  readonly sessionId: string | null;
+  /** The beginning of the prompt, without its secrets. */
+  readonly prompt: string;
+  /** The sessions and entries that the text quotes. */
+  readonly entries: readonly { readonly sessionId: string; readonly entryId: string; readonly score: number }[];
+  readonly text: string;
+}
+
+/** The log keeps its newer half when it grows beyond this, in bytes. */
+const MAX_LOG = 2_000_000;
+
+/** The path of the log, `bough/hook.jsonl` in `XDG_STATE_HOME` or `~/.local/state`. */
+function hookLogPath({ env, home }: Pick<Io, "env" | "home">): string {
+  const set = env["XDG_STATE_HOME"];
+  return join(set !== undefined && isAbsolute(set) ? set : join(home, ".local", "state"), "bough", "hook.jsonl");
+}
+
+/** Adds a line to the log, which only its owner may read. */
+export async function logMemory(io: Pick<Io, "env" | "home">, given: GivenMemory): Promise<void> {
+  const path = hookLogPath(io);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await appendFile(path, `${JSON.stringify(given)}\n`, { mode: 0o600 });
+  if ((await stat(path)).size > MAX_LOG) await halve(path);
+}
+
+async function halve(path: string): Promise<void> {
+  const lines = (await readFile(path, "utf8")).split("\n");
+  await writeFile(`${path}.new`, lines.slice(Math.floor(lines.length / 2)).join("\n"), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** Reads the log, oldest first. Lines that are damaged are left out. */
+export async function readHookLog(io: Pick<Io, "env" | "home">): Promise<readonly GivenMemory[]> {
+  const text = await readFile(hookLogPath(io), "utf8").catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return "";
+    throw error;
+  });
+  return text.split("\n").flatMap((line) => parseLine(line) ?? []);
+}
+
+function parseLine(line: string): GivenMemory | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  return isGiven(value) ? value : undefined;
+}
+
+function isGiven(value: unknown): value is GivenMemory {
+  if (!isObject(value)) return false;
+  const texts = ["agent", "event", "cwd", "prompt", "text"].every((name) => typeof value[name] === "string");
+  return texts && typeof value["atMs"] === "number" && Array.isArray(value["entries"]);
+}

@@ -1,0 +1,187 @@
+// What `bough hook` gives at a prompt: of prompts that refer to earlier work, how many get the passage; of those that do not, how many get any.
+// The first are the questions about real sessions; the others are below, and are asked in the directory of the largest session. What the
+// command decides with is taken from its source.
+//   node test/eval/memory.mjs [--json] [--missed] [--scores]
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { importPath } from "@bough/formats";
+import { openStore } from "@bough/session-core";
+import { build } from "esbuild";
+import { REAL_QUESTIONS } from "./questions/real-sessions.mjs";
+
+const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
+const FOLDERS = ["pi", "claude", "codex"];
+
+/** Prompts of people that refer to nothing before. Written before the threshold was chosen. */
+const OTHER_PROMPTS = [
+  "Write a Python script that reads a CSV file and prints the average of the second column",
+  "Add a health check endpoint to the server that returns the uptime",
+  "hello",
+  "Please commit everything and push it to origin",
+  "Which port does PostgreSQL listen on by default?",
+  "Create a Dockerfile with a multi stage build for this service",
+  "Explain the difference between a mutex and a semaphore",
+  "Set up GitHub Actions to publish the package on every tag",
+  "Convert this callback based code to async and await",
+  "What would be a good name for a class that retries requests?",
+  "Implement pagination for the list of invoices with a cursor",
+  "Why does my SQL query with a left join return duplicates?",
+  "Write unit tests for the login form with an invalid password",
+  "Upgrade webpack to the latest major version and fix what breaks",
+  "Generate an OpenAPI description of the customer routes",
+  "Remove all unused imports in the billing folder",
+  "The payment webhook is called twice by Stripe, make it idempotent",
+  "Translate the landing page into Italian",
+  "How do I undo the last git rebase?",
+  "Add rate limiting to the upload route, ten requests a minute",
+  "Refactor the shopping cart so that discounts are applied last",
+  "Make the navigation bar sticky on mobile phones",
+  "Profile the startup and tell me what takes longest",
+  "Write a migration that adds a nullable column birthday to customers",
+  "Why is the Kubernetes pod restarting with exit code 137?",
+  "Document the environment variables in the readme",
+  "thanks, that works",
+  "Replace moment with date-fns everywhere",
+  "Draw a sequence diagram of the OAuth login in mermaid",
+  "Sort the products by price and then by name",
+  "Let the newsletter job run every Monday at six",
+  "Find the memory leak in the image resizer",
+  "Use a Redis cache for the exchange rates with an expiry of one hour",
+  "Create an index on orders by customer and date",
+  "Validate email addresses on the registration page",
+  "Which licence should I choose for a small library?",
+  "Rewrite the Makefile as npm scripts",
+  "Please review the pull request 482 for security problems",
+  "Add a confirmation dialog before an account is deleted",
+  "Parse ISO dates without a library in Rust",
+  "go on",
+  "Move the constants of the tax rates to a JSON file",
+  "Write a haiku about garbage collection",
+  "Compress the PNG files in the public folder",
+  "Calculate the SHA-256 checksum of an uploaded document",
+  "How many bits does an IPv6 address have?",
+  "Split the monolithic GraphQL schema into modules",
+  "Mock the S3 client in the integration tests",
+  "Show a spinner while the report is loading",
+  "Fix the typo in the privacy policy",
+  "Implement binary search over a sorted array of timestamps",
+  "Create a Terraform module for the staging database",
+  "Why is the Swift compiler complaining about optional chaining here?",
+  "Add a retry with exponential backoff to the SMTP client",
+  "Write a bash one liner that counts lines of Go code",
+  "Export the customers as an Excel sheet",
+  "Measure the coverage of the warehouse module",
+  "Deploy the preview to Netlify",
+  "Encrypt the backups with age before the upload",
+  "Use feature flags for the new checkout",
+];
+
+/** `findMemory` of the command. */
+async function loadFinder() {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const folder = mkdtempSync(join(root, "packages/cli/node_modules/.bough-eval-"));
+  try {
+    const file = join(folder, "find-memory.mjs");
+    const entry = "packages/cli/src/memory/find-memory.ts";
+    await build({
+      absWorkingDir: root,
+      entryPoints: [entry],
+      outfile: file,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      packages: "external",
+      logLevel: "error",
+    });
+    return (await import(pathToFileURL(file).href)).findMemory;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Entries whose text a passage shows: itself, and around it the message that it answers and the reply to it. */
+async function shownEntries(store, { sessionId, entryId }) {
+  const session = await store.openSession(sessionId);
+  const parent = (await session.entry(entryId)).parentId;
+  const children = (await session.tree.children(entryId)).map(({ id }) => id);
+  return [entryId, ...(parent === null ? [] : [parent]), ...children];
+}
+
+/** undefined: the real sessions are missing. */
+export async function holdMemory() {
+  if (!existsSync(SESSIONS)) return undefined;
+  const findMemory = await loadFinder();
+  const home = mkdtempSync(join(tmpdir(), "bough-eval-"));
+  const store = await openStore({ path: join(home, "sessions.db") });
+  const ask = async (cwd, prompt) => {
+    const call = { eventName: "UserPromptSubmit", kind: "prompt", prompt, cwd, sessionId: "eval", transcript: undefined };
+    const start = performance.now();
+    const passages = await findMemory(store, { kind: "directory", directories: [cwd] }, call);
+    return { passages, given: passages.length > 0, scores: passages.map(({ score }) => score), ms: performance.now() - start };
+  };
+  const rows = [];
+  try {
+    const cwds = new Map();
+    for (const folder of FOLDERS) {
+      const { sessions } = await importPath(store, join(SESSIONS, folder));
+      for (const one of sessions) {
+        const { cwd } = await (await store.openSession(one.sessionId)).record();
+        if (!cwds.has(one.path.slice(SESSIONS.length + 1))) cwds.set(one.path.slice(SESSIONS.length + 1), cwd);
+      }
+    }
+    await store.catchUpSearch();
+    for (const [place, kind, prompt, keys] of REAL_QUESTIONS) {
+      const cwd = cwds.get(place);
+      if (cwd === undefined || cwd === null) continue;
+      const { passages, ...answer } = await ask(cwd, prompt);
+      const shown = (await Promise.all(passages.map((passage) => shownEntries(store, passage)))).flat();
+      rows.push({ refers: true, kind, prompt, ...answer, isRight: shown.some((id) => keys.some((key) => id.startsWith(key))) });
+    }
+    const [cwd] = cwds.values();
+    for (const prompt of OTHER_PROMPTS) {
+      const { passages, ...answer } = await ask(cwd, prompt);
+      rows.push({ refers: false, kind: "other", prompt, ...answer, isRight: passages.length === 0 });
+    }
+  } finally {
+    await store.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
+
+/** The figures of a run. */
+export function memoryFigures(rows) {
+  const [refer, other] = [rows.filter(({ refers }) => refers), rows.filter(({ refers }) => !refers)];
+  return {
+    prompts: refer.length,
+    right: refer.filter(({ isRight }) => isRight).length,
+    given: refer.filter(({ given }) => given).length,
+    others: other.length,
+    othersGiven: other.filter(({ given }) => given).length,
+    medianMs: Math.round(median(rows.map(({ ms }) => ms))),
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const rows = await holdMemory();
+  if (rows === undefined) process.stderr.write("EVALUATION NOT HELD: what a hook gives at a prompt\n");
+  else {
+    const figures = memoryFigures(rows);
+    const { prompts, right, given, others, othersGiven, medianMs } = figures;
+    process.stdout.write(
+      process.argv.includes("--json")
+        ? `${JSON.stringify(figures, null, 2)}\n`
+        : `Of ${prompts} prompts that refer to earlier work ${right} get the passage (${given} get any); of ${others} others ${othersGiven} get any. Median ${medianMs} ms.\n`,
+    );
+    const shown = process.argv.includes("--scores")
+      ? rows
+      : process.argv.includes("--missed")
+        ? rows.filter(({ isRight }) => !isRight)
+        : [];
+    for (const row of shown) process.stdout.write(`${JSON.stringify(row)}\n`);
+  }
+}
