@@ -54,7 +54,7 @@ export async function prepareForWindow(io: Io, session: Session, options: Window
   const window = await chooseWindow(session, options.window === "auto" ? undefined : options.window);
   const settings = { ...compactionSettings(await loadConfig(io), { preset: options.preset }), enabled: false };
   const prepared = await withCompactor({ session, contextWindow: window.tokens, settings }, (compactor) =>
-    compactor.prepareRequest({ toolTokens: options.toolTokens, tooLarge: "return" }),
+    compactor.prepareRequest({ toolTokens: options.toolTokens, tooLarge: "return", preview: true }),
   );
   return {
     context: prepared.context,
@@ -64,8 +64,8 @@ export async function prepareForWindow(io: Io, session: Session, options: Window
   };
 }
 
-function requestToJson({ use, fits, done, entries }: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
-  return { window, use, fits, changes: done.changes, entries };
+function requestToJson({ use, fits, done, thinking, entries }: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
+  return { window, use, fits, changes: done.changes, thinking, entries };
 }
 
 const COLUMNS: readonly Column[] = [
@@ -80,7 +80,11 @@ const COLUMNS: readonly Column[] = [
 const BAR = 20;
 
 /** Renders the token use of a request, the changes that made it fit, and whether it fits. */
-async function renderRequest(out: Printer, { use, fits, done, messages }: PreparedRequest, window: WindowChoice): Promise<readonly Line[]> {
+async function renderRequest(
+  out: Printer,
+  { use, fits, done, thinking, messages }: PreparedRequest,
+  window: WindowChoice,
+): Promise<readonly Line[]> {
   const row = (name: string, tokens: number, note = ""): readonly Line[] => [
     [name],
     [count(tokens)],
@@ -105,11 +109,24 @@ async function renderRequest(out: Printer, { use, fits, done, messages }: Prepar
     [styled("dim", "window: "), describeWindow(window)],
     ...(await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)),
     ...done.changes.map((change): Line => [styled("bold", "changed: "), describeChange(change)]),
+    ...thinking.leftOut.map(
+      ({ blocks, because }): Line => [styled("bold", "left out: "), `${counted(blocks, "thinking block")}: ${LEFT_OUT_REASONS[because]}`],
+    ),
     fits
       ? [styled("bold", "It fits.")]
       : [styled("error", "It does not fit, even with everything optional removed: the provider would reject it.")],
   ];
 }
+
+const LEFT_OUT_REASONS: Readonly<Record<PreparedRequest["thinking"]["leftOut"][number]["because"], string>> = {
+  model: "another model wrote them",
+  compaction: "a summary replaced what stood before them",
+  edit: "something before them was edited or pruned",
+  system: "the system message changed",
+  result: "a result before them arrived later",
+  request: "the request that they answer was shortened",
+  changed: "this request changes what stands before them",
+};
 
 /** Describes one change that fitting made to a request. */
 function describeChange(change: Change): string {

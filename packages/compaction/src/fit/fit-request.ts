@@ -1,12 +1,21 @@
-import type { ContextMessage, EntryId, ThinkingBlock } from "@bough/session-core";
+import type { ContextMessage, EntryId, LeftOutThinking, ThinkingBlock } from "@bough/session-core";
 import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
-import { reattachThinking } from "./reattach-thinking.js";
-import { type Change, computeBudget, type FitBudget, type FitStep, keepParts, type RequestParts, sumTokens } from "./request-parts.js";
+import {
+  type Change,
+  CutMemo,
+  computeBudget,
+  type FitBudget,
+  type FitStep,
+  keepParts,
+  type RequestParts,
+  sumTokens,
+} from "./request-parts.js";
 import { type RequestShape, runSteps, shapeRequest } from "./shape-request.js";
+import { leaveOutBehindChange, reattachThinking } from "./thinking.js";
 
 /** A shaped request and the limit that it must fit. */
-export interface FitLimit extends Pick<RequestShape, "settings" | "model" | "count"> {
+export interface FitLimit extends Pick<RequestShape, "settings" | "model" | "count" | "bindsThinking" | "cuts"> {
   /**
    * The most tokens of messages and system message: the context window less tools and margins; with `fit: "off"` without
    * margins.
@@ -35,6 +44,8 @@ export interface FittedRequest {
   readonly fits: boolean;
   /** The changes in the order in which they were made; empty: the messages are those of the session. */
   readonly changes: readonly Change[];
+  /** Thinking that was left out because the changes stand before it. */
+  readonly leftOut: readonly LeftOutThinking[];
 }
 
 /**
@@ -42,7 +53,8 @@ export interface FittedRequest {
  * step applies, the same arrays are returned and nothing is allocated.
  *
  * `shapeRequest` comes first. Only if the request is then over the limit: messages are dropped by the rule `settings.fit`, and
- * as the last resort the remaining ones are cut. Finally the last dropped thinking block is put back if it fits.
+ * as the last resort the remaining ones are cut. Finally the last dropped thinking block is put back if it fits; but for a model that
+ * binds thinking to its prefix, the thinking behind the first change is left out.
  *
  * The newest prompt is never dropped. A reply and the results of its calls are kept or dropped together.
  *
@@ -60,12 +72,15 @@ export function fitShaped(shaped: FitStep, input: FitLimit): FittedRequest {
   const budget = computeBudget(input.limitTokens, input.systemTokens, input.settings.targetShare);
   const fitted = runSteps(shaped.parts, [
     (parts) => dropToFit(parts, budget, input),
-    (parts) => restoreThinking(parts, budget, shaped, input),
+    (parts) => (input.bindsThinking === true ? keepParts(parts) : restoreThinking(parts, budget, shaped, input)),
   ]);
-  const { messages, entries, tokens } = fitted.parts;
-  const totalTokens = sumTokens(fitted.parts);
+  const { parts, leftOut } =
+    input.bindsThinking === true
+      ? leaveOutBehindChange(fitted.parts, shaped.parts, input.count, input.cuts ?? new CutMemo())
+      : { parts: fitted.parts, leftOut: [] };
+  const totalTokens = sumTokens(parts);
   const changes = [...shaped.changes, ...fitted.changes];
-  return { messages, entries, tokens, totalTokens, fits: totalTokens <= budget.limitTokens, changes };
+  return { ...parts, totalTokens, fits: totalTokens <= budget.limitTokens, changes, leftOut };
 }
 
 function dropToFit(parts: RequestParts, budget: FitBudget, { settings, count }: FitLimit): FitStep {

@@ -1,8 +1,9 @@
-import type { ContextMessage, DanglingCalls, EntryId, ModelSetting } from "@bough/session-core";
+import type { ContextMessage, DanglingCalls, EntryId, LeftOutThinking, ModelSetting } from "@bough/session-core";
 import { isMissing, listToolCalls, pairCalls } from "@bough/session-core/wire";
 import type { CompactionSettings } from "../settings/settings.js";
 import { findModelFamily, type ModelFamily } from "../tokens/known-models.js";
 import { type Change, type CountMessage, CutMemo, type FitStep, keepParts, type RequestParts } from "./request-parts.js";
+import { leaveOut } from "./thinking.js";
 import { capResults, limitImages, trimResults } from "./trim-content.js";
 
 /** The settings, the model and the counter on which the content of every request depends, whatever its size. */
@@ -11,6 +12,10 @@ export interface RequestShape {
   /** The model's context window; the cap of a tool result is a share of it. */
   readonly windowTokens: number;
   readonly model: ModelSetting | null;
+  /** The model rejects signed thinking whose prefix changed, so a message has the same form in every request. */
+  readonly bindsThinking?: boolean | undefined;
+  /** Thinking that the model would reject. */
+  readonly leftOut?: readonly LeftOutThinking[] | undefined;
   /** The family of `model`, if the caller has it. */
   readonly family?: ModelFamily | undefined;
   /** Counts a changed message in the same way as the given tokens. */
@@ -25,28 +30,35 @@ export interface RequestShape {
 }
 
 /**
- * Makes a request as every request of these settings is made, whether it fits or not: puts each result after its call;
- * limits image bytes; trims old results; caps single results. The decision to compact counts this form, because it is the one
- * that is sent. Deterministic; shaping a shaped request changes nothing. Linear; the same arrays if nothing changes.
+ * Makes a request as every request of these settings is made, whether it fits or not: puts each result after its call; leaves out
+ * thinking that the model would reject; limits image bytes; trims old results; caps single results. The decision to compact counts
+ * this form, because it is the one that is sent. Deterministic; shaping a shaped request changes nothing. Linear; the same arrays if
+ * nothing changes.
+ *
+ * For a model that binds thinking to its prefix nothing is trimmed and no image replaced: a result that is whole while it is new and
+ * cut afterwards changes every request.
  */
 export function shapeRequest(given: RequestParts, shape: RequestShape): FitStep {
   if (isUnchanged(shape)) return keepParts(given);
-  const { settings, count, cuts = new CutMemo() } = shape;
+  const { settings, count, cuts = new CutMemo(), bindsThinking = false, leftOut = [] } = shape;
+  const imageBytes = bindsThinking ? 0 : settings.imageBytes;
+  const trimChars = bindsThinking ? 0 : settings.trimChars;
   const cap = { capTokens: capTokensOf(shape), headShare: settings.toolResultHeadShare };
   return runSteps(given, [
     (parts) => pairRequest(parts, resolveDanglingCalls(settings.danglingCalls, shape), count),
-    (parts) => limitImages(parts, settings.imageBytes, count, cuts),
-    (parts) => trimResults(parts, settings.trimChars, count, cuts),
+    (parts) => leaveOut(parts, leftOut, count, cuts),
+    (parts) => limitImages(parts, imageBytes, count, cuts),
+    (parts) => trimResults(parts, trimChars, count, cuts),
     (parts) => capResults(parts, cap, count, cuts),
   ]);
 }
 
 function isUnchanged(shape: RequestShape): boolean {
-  const { largestTokens, settings } = shape;
-  if (largestTokens === undefined) return false;
+  const { largestTokens, settings, bindsThinking = false, leftOut = [] } = shape;
+  if (largestTokens === undefined || leftOut.length > 0) return false;
   const { imageBytes, trimChars, toolResultShare, danglingCalls } = settings;
   const hasCap = toolResultShare > 0 && largestTokens > capTokensOf(shape);
-  return resolveDanglingCalls(danglingCalls, shape) === "close" && !hasCap && imageBytes === 0 && trimChars === 0;
+  return resolveDanglingCalls(danglingCalls, shape) === "close" && !hasCap && (bindsThinking || (imageBytes === 0 && trimChars === 0));
 }
 
 function capTokensOf({ settings, windowTokens }: RequestShape): number {

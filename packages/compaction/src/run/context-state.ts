@@ -1,4 +1,13 @@
-import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
+import {
+  type AssistantMessage,
+  bindsThinking,
+  type EntryId,
+  type LeftOutThinking,
+  type ModelSetting,
+  type SessionContext,
+  type Usage,
+} from "@bough/session-core";
+import { listLeftOutThinking } from "@bough/session-core/wire";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { applyBackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import { type FitStep, type RequestParts, sumTokens } from "../fit/request-parts.js";
@@ -22,6 +31,10 @@ export interface ContextState {
   readonly measured: Measured;
   /** The messages as a request of these settings has them, with the cuts that do not depend on its size. `use` counts these. */
   readonly sent: FitStep;
+  /** The model rejects signed thinking whose prefix changed. */
+  readonly bindsThinking: boolean;
+  /** Thinking of the context that is not in `sent`. */
+  readonly leftOut: readonly LeftOutThinking[];
   /** Shapes other messages of this session as `sent` is. */
   readonly shape: (context: SessionContext, measured: Measured) => FitStep;
   readonly meter: ContextMeter;
@@ -51,11 +64,14 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   const fixed = { systemTokens, toolTokens, unseenTokens: calibration.unseenTokens };
   const learned = backOff === NO_BACK_OFF ? undefined : (limit: number) => applyBackOff(limit, backOff);
   const limits = limitsOf(settings, state.contextWindow, model, fixed, learned);
-  const shape = shaperOf(engine, settings, meter, model, limits);
+  const { boundThinking } = settings.request;
+  const binds = boundThinking === "auto" ? bindsThinking(model) : boundThinking === "always";
+  const leftOut = listLeftOutThinking(context, { model, boundThinking });
+  const shape = shaperOf(engine, settings, { meter, model, bindsThinking: binds, leftOut }, limits);
   const sent = shape(context, measured);
   const sentTokens = sumTokens(sent.parts);
   const counted = systemTokens + toolTokens + sentTokens;
-  const reported = await reportedTokens(engine, { context, measured, sent, shape }, input.lastUsage);
+  const reported = await reportedTokens(engine, { context, measured, sent, leftOut, shape }, input.lastUsage);
   if (reported !== null)
     updateCalibration(engine, reported.promptTokens, systemTokens + toolTokens + reported.messageTokens, limits.windowTokens);
   const total =
@@ -67,6 +83,8 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
     context,
     measured,
     sent,
+    bindsThinking: binds,
+    leftOut,
     shape,
     meter,
     turn: turnOf(context),
@@ -109,12 +127,11 @@ function checkedTokens(name: string, tokens: number): number {
 function shaperOf(
   engine: Engine,
   settings: CompactionSettings,
-  meter: ContextMeter,
-  model: ModelSetting | null,
+  { meter, model, ...thinking }: Pick<ContextState, "meter" | "model" | "bindsThinking" | "leftOut">,
   { windowTokens }: Limits,
 ): ContextState["shape"] {
   const count: RequestShape["count"] = (message) => messageTokens(meter.counter, message, model);
-  const shape = { settings: settings.request, windowTokens, model, family: meter.family, count, cuts: engine.cutsOf(meter) };
+  const shape = { settings: settings.request, windowTokens, model, ...thinking, family: meter.family, count, cuts: engine.cutsOf(meter) };
   return (context, measured) => shapeRequest(partsOf(context, measured), { ...shape, largestTokens: measured.largest });
 }
 
@@ -131,7 +148,7 @@ interface Reported {
 
 async function reportedTokens(
   engine: Engine,
-  state: Pick<ContextState, "context" | "measured" | "sent" | "shape">,
+  state: Pick<ContextState, "context" | "measured" | "sent" | "leftOut" | "shape">,
   given: Usage | undefined,
 ): Promise<Reported | null> {
   const { at, promptTokens } = newestUsage(state.context, given);
@@ -140,9 +157,12 @@ async function reportedTokens(
 }
 
 /** Tokens of the messages before `at` as the request with them had them: results that are trimmed now may have been whole then. */
-function tokensSentBefore(at: number, { context, measured, sent, shape }: Pick<ContextState, "context" | "measured" | "sent" | "shape">) {
+function tokensSentBefore(
+  at: number,
+  { context, measured, sent, leftOut, shape }: Pick<ContextState, "context" | "measured" | "sent" | "leftOut" | "shape">,
+) {
   const perMessage = measured.perMessage.slice(0, at);
-  if (sent.changes.length === 0) return sumTokens({ ...sent.parts, tokens: perMessage });
+  if (sent.changes.length === 0 && leftOut.length === 0) return sumTokens({ ...sent.parts, tokens: perMessage });
   const before = { ...context, messages: context.messages.slice(0, at), entries: context.entries.slice(0, at) };
   return sumTokens(shape(before, { ...measured, perMessage }).parts);
 }

@@ -60,6 +60,8 @@ export interface RequestInput {
    * request with `fits: false` for inspection; the provider would reject it. Default `throw`.
    */
   readonly tooLarge?: "throw" | "return" | undefined;
+  /** The request is only looked at: nothing is noted in the session for the reply to it. */
+  readonly preview?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,4 +1,5 @@
-import type { ContextMessage, EntryId, SessionContext } from "@bough/session-core";
+import { type ContextMessage, type EntryId, LeafMovedError, type LeftOutThinking, type SessionContext } from "@bough/session-core";
+import { CHANGED_REQUEST, countBound } from "@bough/session-core/wire";
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
 import { type FittedRequest, fitShaped } from "../fit/fit-request.js";
 import type { Change } from "../fit/request-parts.js";
@@ -26,9 +27,14 @@ export interface PreparedRequest {
   readonly fits: boolean;
   /** The work for this request: compaction, background summary, shortened tool results, and changes that make it fit. */
   readonly done: AutomaticWork & { readonly changes: readonly Change[] };
+  /** Signed thinking: the blocks that the request has, and those that were left out because the model would reject them, by reason. */
+  readonly thinking: { readonly sent: number; readonly leftOut: readonly LeftOutBlocks[] };
   /** A prompt to continue with, when a compaction ran between turns and work is left (setting `autoContinue`). */
   readonly continuePrompt: string | null;
 }
+
+/** Signed thinking blocks that a request leaves out for one reason. */
+export type LeftOutBlocks = Pick<LeftOutThinking, "because" | "blocks">;
 
 /** The work of automatic compaction. */
 export interface AutomaticWork {
@@ -47,7 +53,7 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   const { state, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferredCompaction);
   const fitted = fitContext(engine, state);
   const { messages, entries, changes, fits } = fitted;
-  const context = { ...state.context, messages, entries };
+  const context = requestContext(state, fitted);
   const use = { ...state.use, messageTokens: fitted.totalTokens, ...totalOf(state, fitted) };
   emitRequestEvents(engine, state, fitted, use);
   if (!fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(state));
@@ -55,7 +61,50 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   engine.state.lastRequestAtMs = engine.now();
   engine.state.requests += 1;
   const continuePrompt = compaction?.kind === "compacted" ? compaction.continuePrompt : null;
-  return { context, messages, entries, use, fits, done: { compaction, background, pruned, changes }, continuePrompt };
+  if (input.preview !== true && state.bindsThinking && (continuePrompt !== null || isChanged(state, fitted)))
+    await noteChangedRequest(engine, context);
+  const thinking = { sent: sumOf(messages.map(countBound)), leftOut: sumByReason([...state.leftOut, ...fitted.leftOut]) };
+  return { context, messages, entries, use, fits, done: { compaction, background, pruned, changes }, thinking, continuePrompt };
+}
+
+/** The context of the request. Its model is the one in force; where thinking is never bound, the converters leave none out. */
+function requestContext({ context, model, settings }: ContextState, { messages, entries }: FittedRequest): SessionContext {
+  const { staleThinking = [], ...rest } = context;
+  const stale = settings.request.boundThinking === "never" || staleThinking.length === 0 ? {} : { staleThinking };
+  return { ...rest, ...stale, model, messages, entries };
+}
+
+/** The request is not the context of its path as every request has it. */
+function isChanged({ sent }: ContextState, { messages }: FittedRequest): boolean {
+  return messages.length !== sent.parts.messages.length || messages.some((message, at) => message !== sent.parts.messages[at]);
+}
+
+/**
+ * Notes in the session that the next reply is bound to a request that no later request begins with, so that its thinking is left out
+ * of them. Without effect on the context; once for each reply.
+ */
+async function noteChangedRequest({ session }: Engine, { messages, entries }: SessionContext): Promise<void> {
+  const reply = entries[messages.findLastIndex(({ role }) => role === "assistant")];
+  const { items } = await session.scan({ types: ["custom"], ...(reply === undefined ? {} : { stopAt: reply }) });
+  if (items.some((entry) => entry.type === "custom" && entry.customType === CHANGED_REQUEST)) return;
+  try {
+    await session.append({ type: "custom", customType: CHANGED_REQUEST, data: {} });
+  } catch (error) {
+    // Another writer moved the leaf; the reply cannot be appended there either.
+    if (!(error instanceof LeafMovedError)) throw error;
+  }
+}
+
+function sumByReason(leftOut: readonly LeftOutThinking[]): readonly LeftOutBlocks[] {
+  const reasons = [...new Set(leftOut.map(({ because }) => because))];
+  return reasons.map((because) => ({
+    because,
+    blocks: sumOf(leftOut.flatMap((one) => (one.because === because ? [one.blocks] : []))),
+  }));
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
 /** The maximum size of a request, in tokens. With `request.fit: "off"`: the largest that the context window can hold. */
@@ -78,6 +127,8 @@ function fitContext(engine: Engine, state: ContextState): FittedRequest {
     systemTokens: state.use.systemTokens,
     settings: state.settings.request,
     model: state.model,
+    bindsThinking: state.bindsThinking,
+    cuts: engine.cutsOf(state.meter),
     summarizedThinking: compaction === null ? null : storedThinking(compaction.payload),
   });
 }

@@ -192,7 +192,15 @@ const requestSettings = z.strictObject({
   reattachThinking: z
     .enum(["auto", "always", "never"])
     .default("auto")
-    .describe("Put the last thinking block that was dropped before the first reply that remains. auto: for Anthropic models."),
+    .describe(
+      "Put the last thinking block that was dropped before the first reply that remains. auto: for Anthropic models. Models that bind thinking to its prefix never get one.",
+    ),
+  boundThinking: z
+    .enum(["auto", "always", "never"])
+    .default("auto")
+    .describe(
+      "The model rejects signed thinking once something before it has changed; such blocks are left out, and no message changes from one request to the next. auto: by the name of the model (Claude Fable and Mythos 5.1, Opus, Sonnet and Haiku 5.5, and later).",
+    ),
   backOffShare: share
     .default(0.5)
     .describe("After a context overflow whose error names no limit, lower the limit by a third of this share; by this share at most."),

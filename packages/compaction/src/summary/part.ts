@@ -1,5 +1,6 @@
-import type { ContextMessage, SessionContext } from "@bough/session-core";
+import { bindsThinking, type ContextMessage, type SessionContext } from "@bough/session-core";
 import { cutMiddle, takeStart } from "@bough/session-core/view";
+import { stripThinking } from "@bough/session-core/wire";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummarySource } from "../summarizers/summarizer.js";
 import type { TokenCounter } from "../tokens/token-counter.js";
@@ -343,7 +344,9 @@ function stripToolCalls(context: SessionContext, names: readonly string[]): Sess
   }
   // Compares messages, not ids: a removed id may also belong to a call that stays.
   const isWhole = messages.length === context.messages.length && messages.every((message, at) => message === context.messages[at]);
-  return isWhole ? context : { ...context, messages, entries };
+  if (isWhole) return context;
+  // Thinking behind a removed call would be rejected by a model that binds it to its prefix.
+  return { ...context, messages: bindsThinking(context.model) ? messages.map(stripThinking) : messages, entries };
 }
 
 /** null: nothing of the message is left. `removed`: the ids of the calls removed so far. */

@@ -1,7 +1,56 @@
-import type { AssistantMessage, ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
+import type { AssistantMessage, ContextMessage, EntryId, LeftOutThinking, ModelSetting, ThinkingBlock } from "@bough/session-core";
+import { countBound, stripThinking } from "@bough/session-core/wire";
 import type { CompactionSettings } from "../settings/settings.js";
 import { findModelFamily } from "../tokens/known-models.js";
-import { type CountMessage, type FitStep, keepParts, type RequestParts, replaceParts } from "./request-parts.js";
+import {
+  type CountedMessage,
+  type CountMessage,
+  type CutMemo,
+  type FitStep,
+  keepParts,
+  type RequestParts,
+  replaceParts,
+} from "./request-parts.js";
+
+/** Removes the signed thinking of the replies that the model would reject it from. Linear. */
+export function leaveOut(parts: RequestParts, leftOut: readonly LeftOutThinking[], count: CountMessage, cuts: CutMemo): FitStep {
+  if (leftOut.length === 0) return keepParts(parts);
+  const replies = new Set(leftOut.map(({ entryId }) => entryId));
+  return { parts: stripAt(parts, (at) => replies.has(parts.entries[at] ?? ""), count, cuts), changes: [] };
+}
+
+function stripAt(parts: RequestParts, isChosen: (at: number) => boolean, count: CountMessage, cuts: CutMemo): RequestParts {
+  const changed = new Map<number, CountedMessage>();
+  for (const [at, message] of parts.messages.entries()) {
+    if (!isChosen(at) || countBound(message) === 0) continue;
+    const strip = () => {
+      const stripped = stripThinking(message);
+      return { message: stripped, tokens: count(stripped) };
+    };
+    changed.set(at, cuts.get(message, "without thinking", strip));
+  }
+  return changed.size === 0 ? parts : replaceParts(parts, changed);
+}
+
+/** A request without the thinking behind a change, and what was left out. */
+interface WithoutThinking {
+  readonly parts: RequestParts;
+  readonly leftOut: readonly LeftOutThinking[];
+}
+
+/**
+ * Removes the signed thinking of a shortened request that stands behind the first message that differs from `before`, the request as
+ * it was: a model that binds thinking to its prefix rejects it. Linear.
+ */
+export function leaveOutBehindChange(parts: RequestParts, before: RequestParts, count: CountMessage, cuts: CutMemo): WithoutThinking {
+  const changed = parts.messages.findIndex((message, at) => message !== before.messages[at]);
+  if (changed === -1) return { parts, leftOut: [] };
+  const leftOut = parts.messages.flatMap((message, at): readonly LeftOutThinking[] => {
+    const [blocks, entryId] = [countBound(message), parts.entries[at]];
+    return at < changed || blocks === 0 || entryId === undefined ? [] : [{ entryId, because: "changed", blocks }];
+  });
+  return { parts: stripAt(parts, (at) => at >= changed, count, cuts), leftOut };
+}
 
 /** Conditions for putting a thinking block back. */
 interface ReattachOptions {
