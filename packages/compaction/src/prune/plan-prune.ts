@@ -39,6 +39,8 @@ interface PruneInput {
   readonly settings: PruneSettings;
   /** The provider's prompt cache is cold. */
   readonly idle: boolean;
+  /** Old output is pruned, oldest first, until this much is saved. Default: all old output is pruned. */
+  readonly wantedTokens?: number | undefined;
 }
 
 type PruneSettings = CompactionSettings["prune"];
@@ -52,16 +54,30 @@ type PruneSettings = CompactionSettings["prune"];
  * @example
  * planPrune({ items, settings: readSettings({}).prune, idle: false }).edits[0]?.replacement; // { content: "[Output truncated - …]" }
  */
-export function planPrune({ items, settings, idle }: PruneInput): PrunePlan {
+export function planPrune({ items, settings, idle, wantedTokens = Number.POSITIVE_INFINITY }: PruneInput): PrunePlan {
   const edits = new Map<number, PruneEdit & { readonly aged: boolean }>();
   for (const { output, pruned, aged } of findReasons(items, settings)) {
     const edit = makeEdit(output, pruned);
     if (edit.savedTokens > 0) edits.set(output.at, { ...edit, aged });
   }
   const selected = selectByCacheCost(items, edits, { suffixTokens: settings.cacheSuffixTokens, idle });
-  const chosen = [...edits].filter(([at]) => selected.has(at)).map(([, { aged: _aged, ...edit }]) => edit);
+  const chosen = takeWanted(
+    [...edits].filter(([at]) => selected.has(at)).map(([, edit]) => edit),
+    wantedTokens,
+  );
   const savedTokens = chosen.reduce((sum, edit) => sum + edit.savedTokens, 0);
   return savedTokens < settings.minSavingsTokens ? { edits: [], savedTokens: 0 } : { edits: chosen, savedTokens };
+}
+
+/** All edits for another reason than age, and of the others, oldest first, as many as save the wanted tokens. */
+function takeWanted(edits: readonly (PruneEdit & { readonly aged: boolean })[], wantedTokens: number): readonly PruneEdit[] {
+  let saved = edits.reduce((sum, { because, savedTokens }) => sum + (because === "age" ? 0 : savedTokens), 0);
+  return edits.flatMap(({ aged: _aged, ...edit }) => {
+    if (edit.because !== "age") return [edit];
+    if (saved >= wantedTokens) return [];
+    saved += edit.savedTokens;
+    return [edit];
+  });
 }
 
 interface Reason {

@@ -60,6 +60,12 @@ export interface RequestInput {
    * request with `fits: false` for inspection; the provider would reject it. Default `throw`.
    */
   readonly tooLarge?: "throw" | "return" | undefined;
+  /**
+   * True: the provider's prompt cache has expired, for example after a pause, so this request writes it anew whatever it begins with;
+   * old tool output is then pruned below the threshold too. Default: by the setting `prune.idleMs` and the time of the last request,
+   * which prunes only where it would be pruned in any case.
+   */
+  readonly cacheIsCold?: boolean | undefined;
   /** The request is only looked at: nothing is noted in the session for the reply to it. */
   readonly preview?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;

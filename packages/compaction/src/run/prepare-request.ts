@@ -12,7 +12,7 @@ import { type ContextState, readContextState, snapshotOf } from "./context-state
 import { storedThinking } from "./draft.js";
 import { currentOperation, type Engine, whenIdle } from "./engine.js";
 import type { RequestInput } from "./options.js";
-import { pruneOldOutput } from "./prune-old-output.js";
+import { pruneOldOutput, waitsForPruning } from "./prune-old-output.js";
 import type { CompactionResult } from "./results.js";
 
 /** A request made to fit the window (see `fits`), and what was done for that. */
@@ -186,6 +186,7 @@ export async function keepWithinThreshold(
 ): Promise<AutomaticWork & { readonly state: ContextState }> {
   const state = await readContextState(engine, input);
   const progress: Progress = { state, compaction: earlier, background: "none", pruned: 0, hasPruned: false };
+  if (input.cacheIsCold === true && (await pruneOnce(engine, progress, true))) progress.state = await readContextState(engine, input);
   for (let step = 0; step < MAX_STEPS; step += 1) {
     input.signal?.throwIfAborted();
     if (!(await carryOut(engine, progress, input, nextDecision(engine, progress, isTurnEnd)))) break;
@@ -227,6 +228,7 @@ async function carryOut(engine: Engine, progress: Progress, input: RequestInput,
       progress.background = "discarded";
       return true;
     case "start-background":
+      if (await waitsForPruning(engine, progress.state)) return false;
       if (await pruneOnce(engine, progress)) return true;
       startBackground(engine, progress.state);
       progress.background = "started";
@@ -263,10 +265,10 @@ async function applyIfReady(engine: Engine, progress: Progress): Promise<boolean
 }
 
 /** Prunes old tool output before any summary, at most once per call. @returns whether an output was shortened. */
-async function pruneOnce(engine: Engine, progress: Progress): Promise<boolean> {
+async function pruneOnce(engine: Engine, progress: Progress, cacheIsCold?: boolean): Promise<boolean> {
   if (progress.hasPruned) return false;
-  progress.hasPruned = true;
-  const edits = await pruneOldOutput(engine, progress.state);
+  const edits = await pruneOldOutput(engine, progress.state, cacheIsCold);
+  progress.hasPruned = cacheIsCold !== true || edits > 0;
   progress.pruned += edits;
   return edits > 0;
 }

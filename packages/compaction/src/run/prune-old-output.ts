@@ -1,6 +1,6 @@
 import { type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { readSpan } from "../plan/span.js";
-import { type PruneEdit, planPrune } from "../prune/plan-prune.js";
+import { type PruneEdit, type PrunePlan, planPrune } from "../prune/plan-prune.js";
 import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";
 
@@ -9,25 +9,47 @@ import type { Engine } from "./engine.js";
  *
  * @returns the number of results that were shortened.
  */
-export async function pruneOldOutput(engine: Engine, state: ContextState): Promise<number> {
+export async function pruneOldOutput(engine: Engine, state: ContextState, cacheIsCold?: boolean): Promise<number> {
   const { leafId } = engine.session;
-  if (!state.settings.prune.enabled || leafId === null) return 0;
-  const { items } = await readSpan(engine.session, leafId, state.meter, state.shape);
-  const { edits, savedTokens } = planPrune({ items, settings: pruneSettingsFor(state), idle: await isCacheCold(engine, state) });
+  if (leafId === null) return 0;
+  const { edits, savedTokens } = await planAt(engine, state, leafId, cacheIsCold);
   if (edits.length === 0 || !(await writeEdits(engine, leafId, edits))) return 0;
   engine.emit({ type: "pruned", edits: edits.length, savedTokens });
   return edits.length;
 }
 
-// Token counts in the settings are meant for large windows. In a small window they would protect every result, or ask for
-// more savings than there are, so both are bounded by shares of the room.
+/** True if pruning at the threshold would make a compaction needless, so that none has to be prepared. */
+export async function waitsForPruning(engine: Engine, state: ContextState): Promise<boolean> {
+  const { leafId } = engine.session;
+  if (state.settings.prune.when !== "threshold" || leafId === null) return false;
+  return (await planAt(engine, state, leafId)).edits.length > 0;
+}
+
+const NOTHING: PrunePlan = { edits: [], savedTokens: 0 };
+
+async function planAt(engine: Engine, state: ContextState, leafId: EntryId, cacheIsCold?: boolean): Promise<PrunePlan> {
+  if (!state.settings.prune.enabled) return NOTHING;
+  const { items } = await readSpan(engine.session, leafId, state.meter, state.shape);
+  const idle = cacheIsCold ?? (await isCacheCold(engine, state));
+  const settings = pruneSettingsFor(state, idle);
+  return planPrune({ items, settings, idle, wantedTokens: state.use.totalTokens - lowWaterOf(state) });
+}
+
+/** The size of the context at which pruning stops. */
+function lowWaterOf({ settings: { prune }, limits }: ContextState): number {
+  return Math.min(prune.lowWaterTokens, prune.lowWaterShare * limits.thresholdTokens);
+}
+
+// A number of tokens in the settings is meant for large windows. In a small window it would ask for more savings than there are.
 const MIN_SAVINGS_SHARE = 0.2;
 
-function pruneSettingsFor({ settings: { prune }, limits }: ContextState): ContextState["settings"]["prune"] {
+/** The settings in tokens of this window. A cold cache is written anew in any case, so a pruning need not pay for that. */
+function pruneSettingsFor({ settings: { prune }, limits }: ContextState, isCold: boolean): ContextState["settings"]["prune"] {
+  const least = Math.min(prune.minSavingsTokens, Math.floor(MIN_SAVINGS_SHARE * limits.roomTokens));
   return {
     ...prune,
-    protectTokens: Math.min(prune.protectTokens, limits.mostKeptTokens),
-    minSavingsTokens: Math.min(prune.minSavingsTokens, Math.floor(MIN_SAVINGS_SHARE * limits.roomTokens)),
+    protectTokens: Math.min(prune.protectTokens, Math.floor(prune.protectShare * limits.roomTokens)),
+    minSavingsTokens: isCold ? least : Math.max(least, Math.floor(prune.minSavingsShare * limits.roomTokens)),
   };
 }
 

@@ -21,7 +21,7 @@ export const PRESETS = {
     trigger: { reserveTokens: 16_384, reserveShare: 0.15, minMessages: 1, manualMinMessages: 1 },
     background: { start: null, leadShare: 0.125, apply: "threshold", minShareToApply: 0 },
     keep: { by: "tokens", recentTokens: 20_000 },
-    prune: { duplicateChars: 0 },
+    prune: { duplicateChars: 0, when: "early", lowWaterShare: 0, protectTokens: 40_000, protectShare: 0.4, minSavingsShare: 0 },
     request: { fit: "off", toolResultShare: 0 },
     summary: { prompt: "structured", mode: "simple", breadcrumb: false, redact: false, onFailure: "fail" },
     breaker: { maxIneffective: 0, failures: 0 },

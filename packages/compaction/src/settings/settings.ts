@@ -139,10 +139,24 @@ const pruneSettings = z.strictObject({
     .boolean()
     .default(true)
     .describe("Shorten old tool output before an automatic compaction. If that saves enough, nothing is summarized."),
-  protectTokens: tokens
-    .default(40_000)
+  when: z
+    .enum(["threshold", "early"])
+    .default("threshold")
     .describe(
-      "The newest tool output up to this many tokens is not pruned; at most 40 % of the room. Results that the model has not read yet are never pruned.",
+      "threshold: prune when the context is above the threshold, once for many turns. early: already when a background summary would start.",
+    ),
+  lowWaterShare: share
+    .default(0.4)
+    .describe("Prune old results, oldest first, until the context is at this share of the threshold. 0: prune all that are not protected."),
+  lowWaterTokens: tokens.default(45_000).describe("The same in tokens; the smaller one counts."),
+  protectTokens: tokens
+    .default(20_000)
+    .describe("The newest tool output up to this many tokens is not pruned. Results that the model has not read yet are never pruned."),
+  protectShare: share.default(0.2).describe("`protectTokens` is at most this share of the room."),
+  minSavingsShare: share
+    .default(0.5)
+    .describe(
+      "Prune only if it saves at least this share of the room. Less would soon be needed again, and each pruning makes the provider's cache useless as a compaction does: then a compaction costs less.",
     ),
   minSavingsTokens: tokens.default(20_000).describe("Prune only if it saves at least this much; in a small window, 20 % of the room."),
   minResultTokens: tokens.default(50).describe("Do not prune smaller results."),

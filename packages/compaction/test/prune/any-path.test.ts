@@ -93,7 +93,7 @@ describe("any plan to prune", () => {
       ...prompt(`u${at}`),
       ...called(at, { tool: "read", with: { path: `${at % 500}.ts` } }),
     ]).flat();
-    const { edits } = planPrune({ items, settings: readSettings({}).prune, idle: true });
+    const { edits } = planPrune({ items, settings: readSettings({ prune: { protectTokens: 40_000 } }).prune, idle: true });
     // Of the newest 40,000 tokens 39 results of 1,012 tokens stay, each of another file.
     expect(edits.length).toBe(16_667 - 39);
   });

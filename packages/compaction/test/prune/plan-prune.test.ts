@@ -67,12 +67,20 @@ describe("the age of tool output", () => {
     expect(shown(planned(small, { protectTokens: 0, minResultTokens: 0 }))).toBe("");
   });
 
-  test("the defaults are oh-my-pi's: 40,000 newest stay, 20,000 must be won", () => {
+  test("oh-my-pi's: 40,000 newest stay, 20,000 must be won", () => {
     const many = (count: number) => [prompt("u1"), ...Array.from({ length: count }, (_one, n) => called(n, { size: 9_988 })), next("u2")];
-    const plan = (count: number) => planPrune({ items: many(count).flat(), settings: readSettings({}).prune, idle: false });
+    const plan = (count: number) => planPrune({ items: many(count).flat(), settings: readSettings("oh-my-pi").prune, idle: false });
     // 10,000 tokens each: of six, four stay, and two bring a little less than 20,000; of seven, three bring enough.
     expect(plan(6).edits).toEqual([]);
     expect(shown(plan(7))).toBe("r0 age, r1 age, r2 age");
+  });
+
+  test("stops, oldest first, once the wanted tokens are saved", () => {
+    const items = [prompt("u1"), ...Array.from({ length: 7 }, (_one, n) => called(n, { size: 9_988 })), next("u2")].flat();
+    const plan = (wantedTokens: number) => planPrune({ items, settings: readSettings("oh-my-pi").prune, idle: false, wantedTokens });
+    expect(shown(plan(19_000))).toBe("");
+    expect(shown(plan(19_950))).toBe("r0 age, r1 age, r2 age");
+    expect(plan(-1).edits).toEqual([]);
   });
 });
 
