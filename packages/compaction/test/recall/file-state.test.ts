@@ -70,6 +70,33 @@ describe("the state in which a file was left", () => {
     expect(text).toContain("[k2] edits a text that is not in the known one.");
   });
 
+  test("includes patches of Codex and of git, insertions and appended text", async () => {
+    const session = await started();
+    await run(session, "write", { path: "a.ts", content: "one\ntwo\nthree\n" });
+    await run(session, "apply_patch", { input: "*** Begin Patch\n*** Update File: a.ts\n@@\n one\n-two\n+2\n*** End Patch" });
+    await run(session, "patch", { patch: "--- a/a.ts\n+++ b/a.ts\n@@ -3 +3 @@\n-three\n+3\n" });
+    await run(session, "str_replace_editor", { command: "insert", path: "a.ts", insert_line: 0, new_str: "zero" });
+    await run(session, "WriteFile", { path: "a.ts", content: "four\n", mode: "append" });
+    expect((await recallFile(session, { path: "a.ts" })).data).toMatchObject({ state: "known", content: "zero\none\n2\n3\nfour\n" });
+  });
+
+  test("follows a file that was moved, and says that it is gone from its old place", async () => {
+    const session = await started();
+    await run(session, "write", { path: "a.ts", content: "one\ntwo\n" });
+    const patch = "*** Begin Patch\n*** Update File: a.ts\n*** Move to: b.ts\n@@\n-two\n+2\n*** End Patch";
+    await run(session, "apply_patch", { input: patch });
+    await run(session, "move_file", { source: "b.ts", destination: "c.ts" });
+    expect((await recallFile(session, { path: "c.ts" })).data).toMatchObject({ state: "known", content: "one\n2\n" });
+    expect((await recallFile(session, { path: "a.ts" })).data).toMatchObject({ state: "deleted", content: null });
+  });
+
+  test("keeps the line breaks of the file when an edit has others", async () => {
+    const session = await started();
+    await run(session, "write", { path: "a.ts", content: "one\r\ntwo\r\nthree\r\n" });
+    await run(session, "edit", { path: "a.ts", old_string: "one\ntwo", new_string: "1\n2" });
+    expect((await recallFile(session, { path: "a.ts" })).data.content).toBe("1\r\n2\r\nthree\r\n");
+  });
+
   test("of many edits names the first entry and the last ones", async () => {
     const session = await started();
     await run(session, "write", { path: "a.ts", content: "v0;" });
