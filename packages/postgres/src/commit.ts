@@ -30,7 +30,7 @@ import {
 } from "./save-changes.js";
 import { isServerError } from "./server-errors.js";
 import { isWritable, keyParameters, ofSession } from "./session-key.js";
-import { getWithWords, listCollected, listWords, textsOf, wordsToList } from "./word-list.js";
+import { getWithWords, listCollected, listWords, textsOf, wordsToList } from "./words.js";
 
 /**
  * Validates a batch and writes it in one transaction: all of it or, after any error, none. Entries below a leaf that has not moved are one

@@ -33,8 +33,7 @@ import { insertEntries, kindArray, kindsAdded, saveLabels, saveLeaves, saveRuns 
 import { modelKey } from "./schema.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 import { findSessionRow, insertNewSession, saveMetadata, saveTitle } from "./sessions.js";
-import { listCollected } from "./word-list.js";
-import { wordsOf } from "./words.js";
+import { listCollected, wordsOf } from "./words.js";
 
 /** Copies of sessions from and to a server. The place of an entry is its number. */
 export function copiesOf(database: PgDatabase): SessionCopies {

@@ -44,8 +44,7 @@ import { saveChanges } from "./save-changes.js";
 import { ofSession } from "./session-key.js";
 import { findSessionRow, insertNewSession, saveTitle } from "./sessions.js";
 import { setSourceSession } from "./source-files.js";
-import { listCollected } from "./word-list.js";
-import { textToWrite } from "./words.js";
+import { listCollected, textToWrite } from "./words.js";
 
 type Imported = Omit<port.ImportedSession, "claimedId">;
 

@@ -21,10 +21,9 @@ import {
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
-import { searchedEntries } from "./search-conditions.js";
 import { entryWords, isSecured } from "./search-entries.js";
 import { BY_AGE_OF_ENTRY, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
-import { type WordsColumn, wholeQuery } from "./search-words.js";
+import { searchedEntries, type WordsColumn, wholeQuery } from "./search-words.js";
 import { toLexeme, WORDS_MISSING } from "./words.js";
 
 // The search for entries that answer a question, by the ranking of session-core: the forms of its words, the number of entries that have

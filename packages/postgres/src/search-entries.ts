@@ -3,10 +3,19 @@ import { isIndexed, type Matching, probeOf, scoreOf, type TextHit, TextScan, tok
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
-import { type SearchedEntries, searchedEntries } from "./search-conditions.js";
 import { BY_AGE, BY_AGE_OF_ENTRY, byAge, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
-import { allOf, candidatesCondition, matches, termsCondition, type WordsColumn, wholeQuery, wordQueries } from "./search-words.js";
-import type { WordParts } from "./word-parts.js";
+import {
+  allOf,
+  candidatesCondition,
+  matches,
+  type SearchedEntries,
+  searchedEntries,
+  termsCondition,
+  type WordParts,
+  type WordsColumn,
+  wholeQuery,
+  wordQueries,
+} from "./search-words.js";
 import { POSITIONS_MISSING, toLexeme, WORDS_MISSING } from "./words.js";
 
 // The entries that match: those that the index finds, and those that have to be read.

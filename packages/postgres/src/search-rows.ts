@@ -14,9 +14,7 @@ import {
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { type PgEntry, pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
-import { searchedSessions } from "./search-conditions.js";
-import { candidatesCondition, matches, type WordsColumn } from "./search-words.js";
-import type { WordParts } from "./word-parts.js";
+import { candidatesCondition, matches, searchedSessions, type WordParts, type WordsColumn } from "./search-words.js";
 
 /** The key of an entry, and its age. */
 export interface FoundEntry {

@@ -23,9 +23,8 @@ import { pgQuery, pgRaw } from "./query.js";
 import { findAnswers, matchedAnswers } from "./question-search.js";
 import { type FoundEntries, findByConditions, findEntries } from "./search-entries.js";
 import { findTitleHits, readHits } from "./search-rows.js";
-import { formsKey, piecesToLookUp } from "./search-words.js";
+import { formsKey, piecesToLookUp, readWordParts } from "./search-words.js";
 import { requireSession } from "./session-key.js";
-import { readWordParts } from "./word-parts.js";
 
 const DEFAULT_LIMIT = 20;
 

@@ -24,8 +24,7 @@ import type { FirstWrites } from "./planned-session.js";
 import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
 import { isWritable, type KeyParameters, keyParameters, ofSession } from "./session-key.js";
-import { listWords, textsOf } from "./word-list.js";
-import { vectorOf } from "./words.js";
+import { listWords, textsOf, vectorOf } from "./words.js";
 
 /** The columns of a `SessionRecordRow`, for SQL on the table `session`. */
 export const RECORD_COLUMNS = `session.session_id AS id, session.kind, session.title, session.title_source, session.cwd, session.created_at_ms,
