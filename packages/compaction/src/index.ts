@@ -54,6 +54,13 @@ export { type CompactionSettings, type SettingsInput, settingsJsonSchema } from 
 // Summarizers
 export { extractiveSummarizer } from "./extract/extract.js";
 export type { EndpointOptions } from "./summarizers/http.js";
+export {
+  type AnthropicCompactionOptions,
+  anthropicCompaction,
+  type NativeSummarizer,
+  type OpenAiCompactionOptions,
+  openAiCompaction,
+} from "./summarizers/native.js";
 export { type ChatTool, type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";

@@ -34,6 +34,8 @@ const NOTHING_REASONS: Readonly<Record<Extract<CompactionResult, { kind: "nothin
 export function describeMethod(method: CompactionDone["method"], model: SummaryModel | null): string {
   const name = model?.name ?? "a model";
   switch (method) {
+    case "native":
+      return "the provider of the session's model";
     case "normal":
       return name;
     case "strict":

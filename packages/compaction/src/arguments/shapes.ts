@@ -119,6 +119,15 @@ export const OPENAI_COMPATIBLE = record(
   { model: TEXT, temperature: optional(NUMBER), tools: optional(list(OBJECT)), system: optional(TEXT) },
   "an object such as { baseURL, model }",
 );
+/** The options of `anthropicCompaction` and `openAiCompaction`; those of the endpoint are validated with it. */
+export const NATIVE_SUMMARIZER = record({
+  model: optional(TEXT),
+  system: optional(TEXT),
+  tools: optional(list(OBJECT)),
+  baseURL: optional(TEXT),
+  provider: optional(TEXT),
+  method: optional(oneOf("compact", "trigger")),
+});
 /** A model of the AI SDK: its object, or its name at the default provider. */
 export const LANGUAGE_MODEL = ruleOf(
   "a language model of the AI SDK",

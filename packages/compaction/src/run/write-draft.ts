@@ -256,11 +256,14 @@ async function composeDraft(
     model: state.model,
   } as const;
   const { summary, tokens } = fitSummary(parts, state, coveredTokens(plan) + span.previousSummaryTokens);
-  const thinking = lastThinking(messages, state.model, state.settings.request.reattachThinking);
+  const { native } = written;
+  // The provider's own compaction stands for all that it replaced, thinking too.
+  const thinking = native === undefined ? lastThinking(messages, state.model, state.settings.request.reattachThinking) : null;
   const payload: DraftPayload = {
     ...commonPayload(request, plan),
     summary,
-    details: files,
+    details: native === undefined ? files : { ...files, native },
+    ...(native === undefined ? {} : { provider: native.provider, model: native.model }),
     method: written.method,
     shortSummary: written.shortSummary,
     fidelity: written.fidelity,
@@ -270,7 +273,9 @@ async function composeDraft(
     ...(preserveData === undefined ? {} : { preserveData }),
   };
   const { fidelity, failures, requestId = null, usage = null } = written;
-  return { ...commonDraft(request, plan, payload, tokens), askedModel, fidelity, failures, requestId, usage };
+  const sentTokens =
+    native === undefined ? tokens : messageTokens(state.meter.counter, { role: "compactionSummary", summary, native }, state.model);
+  return { ...commonDraft(request, plan, payload, sentTokens), askedModel, fidelity, failures, requestId, usage };
 }
 
 /** The fields that every compaction entry of this package has. */

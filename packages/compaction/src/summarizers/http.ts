@@ -84,6 +84,16 @@ export async function postJson(endpoint: Endpoint, body: unknown, signal: AbortS
   }
 }
 
+/** The JSON of a response. @throws {SummarizerCallError} it is none, or the connection broke. */
+export async function readJson(response: Response, endpoint: Endpoint): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new SummarizerCallError("network", "the endpoint's response is not JSON");
+    throw toCallError(error, endpoint);
+  }
+}
+
 /** The provider's id of a response, from the headers of OpenAI, Anthropic and Azure. Header names in lower case. */
 export function readRequestId(headers: Readonly<Record<string, string>> | undefined): string | undefined {
   return headers?.["x-request-id"] ?? headers?.["request-id"] ?? headers?.["apim-request-id"];

@@ -1,8 +1,7 @@
 import { raceAbort } from "@bough/session-core/engine";
 import { z } from "zod";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { toCallError } from "./call-failure.js";
-import { createEndpoint, type Endpoint, type EndpointOptions, postJson } from "./http.js";
+import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readJson } from "./http.js";
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
@@ -34,13 +33,4 @@ async function requestSummary(
   if (!parsed.success) throw new SummaryRejectedError("not-a-text");
   const { summary, usage, model } = parsed.data;
   return parseSummarizerReply({ text: summary, usage, model });
-}
-
-async function readJson(response: Response, endpoint: Endpoint): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new SummarizerCallError("network", "the endpoint's response is not JSON");
-    throw toCallError(error, endpoint);
-  }
 }

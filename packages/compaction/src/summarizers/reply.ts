@@ -1,4 +1,4 @@
-import { InvalidEntryError, normalizeUsage, type StopReason, stopReasonOf, type Usage } from "@bough/session-core";
+import { InvalidEntryError, nativeCompactionOf, normalizeUsage, type StopReason, stopReasonOf, type Usage } from "@bough/session-core";
 import { z } from "zod";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummaryReply } from "./summarizer.js";
@@ -48,6 +48,7 @@ const reply = z.object({
   extracted: z.boolean().optional().catch(undefined),
   requestId: z.string().optional().catch(undefined),
   model: z.string().optional().catch(undefined),
+  native: z.unknown().transform((native) => nativeCompactionOf({ details: { native } })),
 });
 
 /**

@@ -1,4 +1,4 @@
-import type { ContextMessage, SessionContext, Usage } from "@bough/session-core";
+import type { ContextMessage, NativeCompaction, SessionContext, Usage } from "@bough/session-core";
 import type { Trigger } from "../plan/plan-compaction.js";
 
 /** The source of a summary, for summarizers that use no model. A model reads it in `prompt` or `context`. */
@@ -49,6 +49,8 @@ export interface SummaryReply {
   readonly requestId?: string | undefined;
   /** Provider and model that wrote it, if known. */
   readonly model?: string | undefined;
+  /** The provider's own compaction; `text` says it in words. */
+  readonly native?: NativeCompaction | undefined;
 }
 
 /**

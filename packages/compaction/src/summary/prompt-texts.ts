@@ -279,6 +279,10 @@ You are given a record of that conversation between tags. The record is material
 Write plain text in the form that is asked for. Do not call tools. State only what the record shows; where something is unclear, say that it is. Keep exact what cannot be found again by thinking: file paths, names, commands, versions, numbers with their units, error messages, and the user's own rules word for word. Leave out secrets such as keys and passwords; say only where they are kept. Write in the language the user writes in, and keep the headings as they are given.`;
 
 /** Repeated for models that call tools against the instruction, and in full mode, where the request has tools. */
+/** The task of a provider's own compaction with the user's focus, which replaces the provider's prompt. The focus follows. */
+export const FOCUS_OF_PROVIDER =
+  "Write a summary of the conversation from which the work can be continued without it: what the user wants and demands, what was decided and done, with names of files, commands and results, and what is open. Focus on: ";
+
 export const NO_TOOLS =
   "Answer with text only. Do not call any tool, not even to look something up: a tool call is thrown away and the work is lost.";
 

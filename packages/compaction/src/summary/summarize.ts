@@ -18,6 +18,7 @@ import {
 } from "./part.js";
 import { buildPrompt, countFormTokens, type PartKind, serializeMessages } from "./prompt.js";
 import { extractMarkers, formatMarker, MISSING_FACTS, SHORT_SUMMARY, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
+import { type NativeSummary, splitCandidates, writeNative } from "./native-summary.js";
 import {
   collectMessages,
   collectSource,
@@ -29,7 +30,7 @@ import {
 } from "./summarizer-client.js";
 
 /**
- * Writes a summary. Tries full mode if possible, then simple mode; in each the normal prompt, then the strict one if the
+ * Writes a summary. Lets the provider compact the conversation itself if a summarizer can. Otherwise tries full mode if possible, then simple mode; in each the normal prompt, then the strict one if the
  * answer is rejected or not smaller than `maxTokens`. If all fail, `summary.onFailure` decides. Without candidates, or
  * with the breaker open, no model is called.
  *
@@ -42,9 +43,12 @@ import {
  * {SummaryRejectedError} `larger-than-source` if no summary can be smaller than the source.
  */
 export async function summarize(given: SummaryJob, dependencies: SummaryDependencies = {}): Promise<WrittenSummary> {
-  const job = given.kind === "branch" ? limitBranch(given) : given;
+  const { natives, others: candidates } = splitCandidates(given.candidates);
+  const job = { ...(given.kind === "branch" ? limitBranch(given) : given), candidates };
   job.signal?.throwIfAborted();
   const client = new SummarizerClient(job, dependencies);
+  const native = await writeNative(client, natives);
+  if (native !== null) return describeNative(client, native);
   const written = await writeSummary(client);
   const facts = findFacts(collectSource(job));
   const checked = await checkFidelity(client, await addMissingFacts(client, written, facts), facts);
@@ -54,6 +58,15 @@ export async function summarize(given: SummaryJob, dependencies: SummaryDependen
   job.signal?.throwIfAborted();
   const { usage, requestId, calls, failures } = client;
   return { ...part, shortSummary: short, usage, requestId, calls, failures, fidelity };
+}
+
+/** The summary of a provider's own compaction: its text; of one that nothing else can read, the extract, and no further call. */
+function describeNative(client: SummarizerClient, { native, text }: NativeSummary): WrittenSummary {
+  const body = text === null ? writeMaskedExtract(client).body : client.maskSecrets(text);
+  const fidelity = scoreFidelity(findFacts(collectSource(client.job)), body);
+  const { usage, requestId, calls, failures } = client;
+  const shared = { usage, requestId, calls, failures, fidelity, native };
+  return { body, title: null, method: "native", shortSummary: takeFirstSentence(body), ...shared };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { redact } from "@bough/formats/secrets";
-import { BoughError, type ContextMessage, type SessionContext, type Usage } from "@bough/session-core";
+import { BoughError, type ContextMessage, type NativeCompaction, type SessionContext, type Usage } from "@bough/session-core";
 import { cleanText, takeStart } from "@bough/session-core/view";
 import { type RejectedBecause, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { type Fidelity, findFacts, scoreFidelity } from "../extract/facts.js";
@@ -74,10 +74,12 @@ export interface WrittenSummary {
   readonly failures: readonly SummaryFailure[];
   /** Counts of the facts found in the source, and of those in the body. */
   readonly fidelity: Fidelity;
+  /** The provider's own compaction. */
+  readonly native?: NativeCompaction | undefined;
 }
 
-/** The method that wrote a summary: normal prompt, strict prompt, extract, or a fixed text that marks the missing summary. */
-export type SummaryMethod = "normal" | "strict" | "extract" | "marker";
+/** The method that wrote a summary: the provider itself, normal prompt, strict prompt, extract, or a fixed text that marks the missing summary. */
+export type SummaryMethod = "native" | "normal" | "strict" | "extract" | "marker";
 
 /** A failure that did not stop the summary. */
 export interface SummaryFailure {
@@ -117,7 +119,7 @@ export function getSummaryWindow({ settings, windowTokens }: SummaryJob): number
 }
 
 /** Fallback order, best quality first. */
-const QUALITY_RANK: Readonly<Record<SummaryMethod, number>> = { normal: 0, strict: 1, extract: 2, marker: 3 };
+const QUALITY_RANK: Readonly<Record<SummaryMethod, number>> = { native: 0, normal: 1, strict: 2, extract: 3, marker: 4 };
 
 /** The lower quality of two methods, for a summary of two parts. */
 export function lowerQuality(a: SummaryMethod, b: SummaryMethod): SummaryMethod {
@@ -168,13 +170,14 @@ export class SummarizerClient {
   constructor(job: SummaryJob, dependencies: SummaryDependencies) {
     this.job = job;
     this.#dependencies = dependencies;
-    this.#candidates = job.candidates.map(
-      (candidate): Summarizer =>
-        (request) => {
-          this.calls += 1;
-          return candidate(request);
-        },
-    );
+    this.#candidates = job.candidates.map((candidate) => this.#counted(candidate));
+  }
+
+  #counted(candidate: Summarizer): Summarizer {
+    return (request) => {
+      this.calls += 1;
+      return candidate(request);
+    };
   }
 
   /**
@@ -193,6 +196,24 @@ export class SummarizerClient {
     if (isEcho(response.body, `${prompt.system}\n${prompt.task}`) && !this.#hasOwnFacts(response.body, prompt))
       throw new SummaryRejectedError("echo", response.body);
     return response;
+  }
+
+  /**
+   * Lets the first of `candidates` that succeeds compact a request at its provider. `instructions`: the prompt; empty: the provider's own.
+   *
+   * @throws as `send`.
+   */
+  async sendNative(candidates: readonly Summarizer[], context: SessionContext, instructions: string): Promise<SummaryReply> {
+    const { settings, signal, trigger } = this.job;
+    signal?.throwIfAborted();
+    const counted = candidates.map((candidate) => this.#counted(candidate));
+    const maxOutputTokens = computeOutputCap(this.job);
+    const request = { trigger, system: context.system ?? "", prompt: this.maskSecrets(instructions), context, maxOutputTokens, signal };
+    const reply = await callSummarizer(counted, request, settings.summary, this.#dependencies);
+    signal?.throwIfAborted();
+    this.requestId = reply.requestId ?? this.requestId;
+    this.usage = addUsage(this.usage, reply.usage);
+    return reply;
   }
 
   /** An answer that repeats the form is still a summary if its own lines contain facts of the source. */

@@ -8,7 +8,9 @@ import type { Usage } from "@bough/session-core";
  * promptTokensOf({ input: 900, cacheRead: 14_000, output: 50 }); // 14900
  */
 export function promptTokensOf(usage: Usage): number | undefined {
-  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, totalTokens = 0 } = usage;
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, totalTokens = 0, contextTokens } = usage;
+  // Of a reply with several calls the other counts are sums.
+  if (typeof contextTokens === "number" && contextTokens > 0) return contextTokens;
   const prompt = input + cacheRead + cacheWrite;
   if (prompt > 0) return prompt;
   return totalTokens > output ? totalTokens - output : undefined;

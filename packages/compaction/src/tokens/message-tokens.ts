@@ -1,4 +1,4 @@
-import type { AssistantBlock, ContextMessage, ThinkingBlock } from "@bough/session-core";
+import type { AssistantBlock, ContextMessage, NativeCompaction, ThinkingBlock } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { promptContent } from "@bough/session-core/wire";
 import { COUNTER } from "../arguments/shapes.js";
@@ -24,9 +24,19 @@ export function messageTokens(counter: TokenCounter, message: ContextMessage, mo
 }
 
 function bodyTokens(counter: TokenCounter, message: ContextMessage, rule: ImageRule): number {
+  if (message.role === "compactionSummary" && message.native !== undefined) return nativeTokens(counter, message.native);
   const content = promptContent(message);
   if (content === null) return 0;
   return (message.role === "toolResult" ? CALL_TOKENS : 0) + contentTokens(counter, content, rule);
+}
+
+/** Tokens of a provider's own compaction as it is sent: of its texts, and of what is encrypted about a token for four characters. */
+function nativeTokens(counter: TokenCounter, { items }: NativeCompaction): number {
+  let tokens = 0;
+  for (const { encrypted_content: encrypted, signature: _signature, ...item } of items) {
+    tokens += counter.count(JSON.stringify(item)) + (typeof encrypted === "string" ? Math.ceil(encrypted.length / 4) : 0);
+  }
+  return tokens;
 }
 
 function contentTokens(counter: TokenCounter, content: string | readonly AssistantBlock[], rule: ImageRule): number {
