@@ -2,11 +2,11 @@
 // of providers in both directions, texts of summaries, ids, bytes in JSON.
 export { CHANGED_REQUEST, countBound, leaveOutThinking, listLeftOutThinking, stripThinking } from "./context/bound-thinking.js";
 export { toContent, toContentBlock, toReplyBlocks } from "./context/converters/anthropic-blocks.js";
-export { isCompactionBlock, isCompactionItem } from "./context/converters/native-items.js";
+export { isCompactionBlock, isCompactionItem, nativeItems } from "./context/converters/native-items.js";
 export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";
 export { parseArguments, toDataBlock, withoutUndefined } from "./context/converters/replies.js";
 export { sanitizeToolName } from "./context/converters/sanitize.js";
-export { bashExecutionText, branchSummaryText, compactionSummaryText } from "./context/converters/templates.js";
+export { bashExecutionText, branchSummaryText, compactionSummaryText, opaqueSummaryText } from "./context/converters/templates.js";
 export { bodyOf, type GivenMessage, promptContent, withBody } from "./context/message-body.js";
 export { ProjectedEntry, type Replacement } from "./context/projected-entries.js";
 export { type EntryMessage, isMissing, listToolCalls, type PairedMessage, pairCalls } from "./context/tool-pairs.js";
@@ -30,6 +30,6 @@ export {
 } from "./entry/json-fields.js";
 export type { EntryReference } from "./entry/origins.js";
 export { isProviderOptions } from "./entry/provider-options.js";
-export { addIterations, toOwnUsage } from "./entry/usage.js";
+export { listIterations, toOwnUsage } from "./entry/usage.js";
 export { validateEntry } from "./entry/validate.js";
 export { isId, newEntryId, quoted } from "./ids/ids.js";

@@ -1,4 +1,15 @@
-import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "@bough/session-core/wire";
+import { nativeCompactionOf } from "@bough/session-core";
+import {
+  isCompactionBlock,
+  isObject,
+  type JsonObject,
+  listIterations,
+  numberAt,
+  objectAt,
+  stringAt,
+  toOwnUsage,
+  without,
+} from "@bough/session-core/wire";
 import { type BoundaryFacts, type IndexedRecord, type NodeIndex, ROOT } from "./session-file.js";
 
 /**
@@ -74,7 +85,8 @@ export function readKeptUuids(record: JsonObject): readonly string[] {
  */
 export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKept: string | null): JsonObject {
   const metadata = objectAt(boundary, "compactMetadata") ?? {};
-  const rest = without(metadata, ["trigger", "preTokens", "postTokens"]);
+  const rest = without(metadata, ["trigger", "preTokens", "postTokens", "native"]);
+  const native = nativeCompactionOf({ details: metadata });
   return {
     type: "compaction",
     summary: summaryText(summary),
@@ -83,7 +95,30 @@ export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKep
     ...tokens("tokensAfter", numberAt(metadata, "postTokens")),
     ...triggerOf(stringAt(metadata, "trigger")),
     ...(Object.keys(rest).length === 0 ? {} : { compactMetadata: rest }),
+    ...(native === undefined ? {} : { details: { native } }),
   };
+}
+
+/**
+ * The payloads of a reply: its message; or where Anthropic's API compacted the conversation inside it, the compaction with its block, and
+ * what the reply says before and after it.
+ */
+export function toReplyPayloads(message: JsonObject): readonly JsonObject[] {
+  const content = Array.isArray(message.content) ? message.content.filter(isObject) : [];
+  const at = content.findLastIndex((block) => block.originalType === "compaction" && isCompactionBlock(block.raw));
+  const block = content[at]?.raw;
+  if (!isCompactionBlock(block)) return [{ type: "message", message }];
+  const { provider, model } = message;
+  const made = { provider: stringAt(message, "provider") ?? "anthropic", ...(typeof model === "string" ? { model } : {}) };
+  const usage = listIterations(objectAt(message, "usage")).find(({ type }) => type === "compaction");
+  const compaction = {
+    ...{ type: "compaction", summary: block.content, firstKeptEntryId: null, trigger: "provider", ...made },
+    details: { native: { ...made, items: [block], readable: true } },
+    ...(usage === undefined ? {} : { usage: toOwnUsage(usage, "usage") }),
+  };
+  const [before, after] = [content.slice(0, at), content.slice(at + 1)];
+  const first = before.length === 0 ? [] : [{ type: "message", message: { role: "assistant", content: before, provider, model } }];
+  return [...first, compaction, ...(after.length === 0 ? [] : [{ type: "message", message: { ...message, content: after } }])];
 }
 
 /** The payload of a summary without a boundary. */

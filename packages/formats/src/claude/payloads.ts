@@ -1,6 +1,6 @@
 import type { EntryId, ImportProblem } from "@bough/session-core";
 import { type JsonObject, quoted, stringAt } from "@bough/session-core/wire";
-import { readKeptUuids, toCompaction, toCompactionWithoutBoundary } from "./compaction.js";
+import { readKeptUuids, toCompaction, toCompactionWithoutBoundary, toReplyPayloads } from "./compaction.js";
 import { isUsableId } from "./ids.js";
 import { toReplyMessage, toUserMessages } from "./messages.js";
 import type { TreePlacement } from "./placement.js";
@@ -40,11 +40,7 @@ export class PayloadBuilder {
       case "result":
         return withoutProblems(...this.#userPayloads(record));
       case "reply":
-        return withoutProblems({
-          type: "message",
-          message: toReplyMessage(this.#linesOf(node, record)),
-          ...readOtherFields(record, this.#firstBranch),
-        });
+        return withoutProblems(...this.#replyPayloads(node, record));
       case "boundary":
         return this.#compaction(node, record);
       case "summary":
@@ -56,6 +52,13 @@ export class PayloadBuilder {
       case undefined:
         return toForeign(record);
     }
+  }
+
+  #replyPayloads(node: NodeIndex, record: JsonObject): readonly JsonObject[] {
+    const leftover = readOtherFields(record, this.#firstBranch);
+    return toReplyPayloads(toReplyMessage(this.#linesOf(node, record))).map((payload, at) =>
+      at === 0 ? { ...payload, ...leftover } : payload,
+    );
   }
 
   #userPayloads(record: JsonObject): readonly JsonObject[] {

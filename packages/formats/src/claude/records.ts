@@ -69,15 +69,17 @@ export class RecordReader {
     return record !== undefined && this.#isOfChain(record);
   }
 
-  /** The entry of a reply that was read before its last line came. */
+  /** The last entry of a reply that was read before its last line came. */
   readAgain(node: NodeIndex): readonly SourceRecord[] {
     const record = this.#file.records[node];
     const object = record && this.#reader.takeObject(record);
     if (record === undefined || object === undefined) return [];
-    const [payload] = this.#payloads.create(node, object).payloads;
+    const { payloads } = this.#payloads.create(node, object);
     const createdAtMs = parseTime(object.timestamp) ?? this.#lastTimeMs;
-    const parentId = this.#parentId(record, object, this.#placement.parentOf(node));
-    return [{ kind: "entry", line: record.line, id: this.#idFor(node, record), parentId, createdAtMs, payload }];
+    const first = this.#idFor(node, record);
+    const count = payloads.length;
+    const parentId = count > 1 ? partId(first, count - 1) : this.#parentId(record, object, this.#placement.parentOf(node));
+    return [{ kind: "entry", line: record.line, id: partId(first, count), parentId, createdAtMs, payload: payloads[count - 1] }];
   }
 
   /** The id of the entry that was read last; null: none was. */

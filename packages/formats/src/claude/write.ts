@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CompactionPayload, Entry, EntryId } from "@bough/session-core";
+import { type CompactionPayload, type Entry, type EntryId, nativeCompactionOf } from "@bough/session-core";
 import {
   branchSummaryText,
   compactionSummaryText,
@@ -245,11 +245,14 @@ function toConversation(raw: JsonObject): JsonObject {
 
 function metadataOf({ trigger, tokensBefore, tokensAfter, ...payload }: CompactionPayload): JsonObject {
   const known = objectAt(payload, "compactMetadata") ?? {};
+  const native = nativeCompactionOf(payload);
   return {
     ...without(known, ["preservedMessages", "preservedSegment"]),
     ...(trigger === undefined ? {} : { trigger: trigger === "threshold" ? "auto" : trigger }),
     ...(tokensBefore === undefined ? {} : { preTokens: tokensBefore }),
     ...(tokensAfter === undefined ? {} : { postTokens: tokensAfter }),
+    // Claude Code ignores the member; a later import has the provider's own form again.
+    ...(native === undefined ? {} : { native }),
   };
 }
 

@@ -1,8 +1,10 @@
 import type { EntryId } from "@bough/session-core";
 import {
+  isCompactionItem,
   isObject,
   type JsonObject,
   objectAt,
+  opaqueSummaryText,
   parseArguments,
   stringAt,
   toDataBlock,
@@ -171,6 +173,8 @@ interface CompactionFacts {
   /** The items of the reply that is the summary. */
   readonly reply: readonly JsonObject[] | undefined;
   readonly kept: KeptEntries;
+  /** The model in use, which wrote an encrypted summary. */
+  readonly model: { readonly provider?: string; readonly model?: string };
 }
 
 /** The entries that a compaction keeps, as its payload names them. */
@@ -179,15 +183,26 @@ export interface KeptEntries {
   readonly keptEntryIds?: readonly (EntryId | null)[];
 }
 
-/** The payload of a compaction. The list of items that replaced the history is in the details, with the reply that is the summary. */
-export function toCompaction(message: string, compacted: JsonObject, { tokensBefore, usage, reply, kept }: CompactionFacts): JsonObject {
+/**
+ * The payload of a compaction. The list of items that replaced the history is in the details, with the reply that is the summary. Where
+ * OpenAI wrote the summary, encrypted, its item is `native`, and a note is the summary.
+ */
+export function toCompaction(message: string, compacted: JsonObject, facts: CompactionFacts): JsonObject {
+  const { tokensBefore, usage, reply, kept, model } = facts;
   const { opening, summary } = summaryIn(message);
-  const details = withoutUndefined({ opening, reply, ...without(compacted, ["message"]) });
+  const native = toNative(compacted, model);
+  const details = withoutUndefined({ opening, reply, ...without(compacted, ["message"]), native });
+  const readable = summary === "" && native !== undefined ? opaqueSummaryText(native.provider, []) : summary;
   return {
-    ...{ type: "compaction", summary, ...kept },
+    ...{ type: "compaction", summary: readable, ...kept },
     ...withoutUndefined({ tokensBefore, usage }),
     ...(Object.keys(details).length === 0 ? {} : { details }),
   };
+}
+
+function toNative({ replacement_history: list }: JsonObject, { provider = "openai", model }: CompactionFacts["model"]) {
+  const items = Array.isArray(list) ? list.filter(isCompactionItem) : [];
+  return items.length === 0 ? undefined : { provider, ...withoutUndefined({ model }), items, readable: false };
 }
 
 const OUTPUTS: ReadonlySet<unknown> = new Set([

@@ -172,7 +172,8 @@ export class RolloutReader {
     const usage = reply?.usage ?? this.#pendingUsage;
     this.#pendingUsage = undefined;
     const kept = yield* this.#readKept(line, message);
-    const payload = toCompaction(message, line.payload, { tokensBefore: this.#usage.contextTokens, usage, reply: reply?.items, kept });
+    const facts = { tokensBefore: this.#usage.contextTokens, usage, reply: reply?.items, kept, model: this.#settings.model };
+    const payload = toCompaction(message, line.payload, facts);
     yield this.#add({ ...placeOf(line), payload });
   }
 

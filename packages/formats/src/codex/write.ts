@@ -1,11 +1,20 @@
 import { randomUUID } from "node:crypto";
-import type { CompactionPayload, Entry, EntryId, Message, SessionRecord, Usage } from "@bough/session-core";
+import {
+  type CompactionPayload,
+  type Entry,
+  type EntryId,
+  type Message,
+  nativeCompactionOf,
+  type SessionRecord,
+  type Usage,
+} from "@bough/session-core";
 import {
   compactionSummaryText,
   type EntryReference,
   encodeBytes,
   isObject,
   type JsonObject,
+  opaqueSummaryText,
   stringAt,
   toIsoTime,
   without,
@@ -202,7 +211,7 @@ class RolloutWriter {
   *#writeCompaction(id: EntryId, { summary, details, usage }: CompactionPayload): Generator<string, void, void> {
     const kept = this.#kept.get(id) ?? [];
     this.#kept.delete(id);
-    const { opening, reply, ...own } = isObject(details) ? details : {};
+    const { opening, reply, native, ...own } = isObject(details) ? details : {};
     const isOwn = Array.isArray(own["replacement_history"]) || (isOfCodex(this.#session) && opening !== undefined);
     const list = [inputItem("user", compactionSummaryText(summary)), ...kept];
     yield* this.#writeTurn();
@@ -210,7 +219,10 @@ class RolloutWriter {
       for (const item of reply.filter(isObject)) yield toLine(this.#lastMs, "response_item", item, this.#origin);
       yield* this.#writeUsage(usage);
     }
-    const message = typeof opening === "string" ? opening + summary : summary;
+    // Codex writes no message where OpenAI encrypted the summary: the reader made the note.
+    const provider = nativeCompactionOf({ details: { native } })?.provider;
+    const said = isOwn && provider !== undefined && summary === opaqueSummaryText(provider, []) ? "" : summary;
+    const message = typeof opening === "string" ? opening + said : said;
     yield toLine(this.#lastMs, "compacted", { message, ...(isOwn ? own : { replacement_history: list }) }, this.#origin);
     yield toLine(this.#lastMs, "event_msg", { type: "context_compacted" });
   }

@@ -1,6 +1,6 @@
-import type { Entry } from "@bough/session-core";
+import { type Entry, nativeCompactionOf } from "@bough/session-core";
 import { pairStart } from "@bough/session-core/view";
-import { isPlainObject } from "@bough/session-core/wire";
+import { isObject, isPlainObject, without } from "@bough/session-core/wire";
 import { findEnvValues, showsEnvFile, usesEnvFile } from "./env-files.js";
 import { findSecrets, findSecretsInLine, isStandIn, mergeOverlaps } from "./find-secrets.js";
 import { replaceSecrets, SecretMasker } from "./mask-secrets.js";
@@ -59,8 +59,15 @@ export class SessionMasker {
     if (isClean) this.#clean.add(cleanKey(entry));
   }
 
-  /** The entry without its secrets; itself if it has none. `onPlace` gets each place of a secret. */
+  /**
+   * The entry without its secrets; itself if it has none. `onPlace` gets each place of a secret. A provider's own compaction is left out of
+   * the entry if a mask would change it: the provider rejects a changed block, and the summary says the same.
+   */
   maskEntry(entry: Entry, onPlace?: (place: SecretPlace) => void): Entry {
+    return withoutChangedItems(entry, this.#maskTexts(entry, onPlace));
+  }
+
+  #maskTexts(entry: Entry, onPlace?: (place: SecretPlace) => void): Entry {
     if (!this.#clean.has(cleanKey(entry))) {
       const isEnv = this.#showsEnvFile(entry);
       return mapTexts(entry, (text, name) => this.#mask(text, this.#find(text, name, isEnv), name, onPlace));
@@ -182,6 +189,15 @@ export class SessionMasker {
     if (onPlace !== undefined) reportPlaces(masks, masked === masks[0]?.mask && name !== "" ? `${name}: ${masked}` : masked, onPlace);
     return masked;
   }
+}
+
+/** The masked entry without the items of a provider's compaction if these are not those of the entry any more. */
+function withoutChangedItems(entry: Entry, masked: Entry): Entry {
+  if (entry === masked || masked.type !== "compaction" || entry.type !== "compaction") return masked;
+  const items = nativeCompactionOf(entry)?.items;
+  if (items === undefined || nativeCompactionOf(masked)?.items === items || !isObject(masked.details)) return masked;
+  // Codex keeps the items in its list too.
+  return { ...masked, details: without(masked.details, ["native", "replacement_history"]) };
 }
 
 /** Ids can return with another entry, as after a restore, and so can numbers; hardly both at once. */

@@ -148,3 +148,33 @@ describe("what a compaction kept word for word", () => {
     expect(payloadOf(session, "b2")).toMatchObject({ firstKeptEntryId: "a2" });
   });
 });
+
+describe("a compaction that Anthropic's API wrote inside a reply", () => {
+  const block = { type: "compaction", content: "They fixed the parser.", signature: "EqQB==" };
+  const lines = [...before, user("u3", "a3", "three"), reply("a4", "u3", "m4", [block, text("4")]), user("u4", "a4", "four")];
+
+  test("is a compaction entry with its block, and the reply is below it", () => {
+    const session = importLines(lines);
+    expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "u3", "a4", "2:a4", "u4"]);
+    expect(payloadOf(session, "a4")).toMatchObject({
+      type: "compaction",
+      summary: block.content,
+      firstKeptEntryId: null,
+      details: { native: { provider: "anthropic", items: [block], readable: true } },
+    });
+    expect(payloadOf(session, "2:a4")).toMatchObject({ message: { role: "assistant", content: [{ type: "text", text: "4" }] } });
+    expect(session.problems).toEqual([]);
+  });
+
+  test("that failed changes nothing", () => {
+    const session = importLines([...before, user("u3", "a3", "three"), reply("a4", "u3", "m4", [{ ...block, content: null }, text("4")])]);
+    expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "u3", "a4"]);
+    expect(payloadOf(session, "a4")).toMatchObject({ type: "message" });
+  });
+
+  test("is kept in the boundary that an export writes", () => {
+    const native = { provider: "anthropic", model: "claude-opus-5-5", items: [block], readable: true };
+    const session = importLines([...before, boundary("b1", "a3", { trigger: "manual", native }), summary("s1", "b1")]);
+    expect(payloadOf(session, "b1")).toMatchObject({ summary: "what was done", details: { native } });
+  });
+});

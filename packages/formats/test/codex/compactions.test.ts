@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Session, Store } from "@bough/session-core";
+import { type Session, type Store, toOpenAiResponses } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { grow } from "../../../session-core/test/world/grow.js";
 import { collected, findingsOf, openedStore } from "../../../session-core/test/world/stores.js";
 import { exportCodex } from "../../src/transfer/export.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import { fileOf } from "../world/sources.js";
-import { event, line, message, meta, rollback } from "./rollout.js";
+import { event, line, message, meta, rollback, turnContext } from "./rollout.js";
 
 /** A rollout of Codex 0.169 with two prompts, each followed by an automatic compaction, then two more compactions and a third prompt. */
 const RECORDED = readFileSync(join(import.meta.dirname, "../fixtures/codex-compactions.jsonl"), "utf8")
@@ -116,4 +116,36 @@ test("a compaction that kept the end of a conversation keeps it in a rollout and
   expect(await said(back)).toEqual(await said(session));
   expect((await back.context()).compaction?.payload).toMatchObject({ firstKeptEntryId: expect.any(String) });
   expect((await back.context()).compaction?.payload.keptEntryIds).toBeUndefined();
+});
+
+describe("a compaction of Codex that OpenAI encrypted", () => {
+  const sealed = { type: "compaction", encrypted_content: "gAAAAencrypted" };
+  const lines = [
+    meta(),
+    turnContext(),
+    message("user", "ALPHA"),
+    message("assistant", "checking"),
+    line("compacted", { message: "", replacement_history: [item("user", "ALPHA"), sealed] }),
+    message("user", "BETA"),
+  ];
+
+  test("is a compaction entry with the item unchanged, which goes to OpenAI behind what Codex kept", async () => {
+    const session = await importedFrom(lines);
+    expect(await contextOf(session)).toBe("ALPHA compactionSummary BETA");
+    const { compaction } = await session.context();
+    const native = { provider: "openai", model: "gpt-5.2", items: [sealed], readable: false };
+    expect(compaction?.payload).toMatchObject({ details: { native }, summary: expect.stringContaining("only openai can read it") });
+    const { input } = toOpenAiResponses(await session.context());
+    expect(input.map(({ type }) => type)).toEqual(["message", "compaction", "message"]);
+    expect(input[1]).toEqual(sealed);
+  });
+
+  test("is written as it was, and is the same after another import", async () => {
+    const session = await importedFrom(lines);
+    const written = (await collected(exportCodex(session))).join("").trimEnd().split("\n");
+    const record = written.map((text) => JSON.parse(text)).find(({ type }) => type === "compacted");
+    expect(record.payload).toEqual({ message: "", replacement_history: [item("user", "ALPHA"), sealed] });
+    const again = await importedFrom(written);
+    expect((await again.context()).compaction?.payload.details).toEqual((await session.context()).compaction?.payload.details);
+  });
 });

@@ -145,7 +145,7 @@ export function listIterations(usage: JsonObject | undefined): readonly JsonObje
  * Adds the tokens of compactions, which the counts of a reply leave out. `contextTokens` is the prompt of the last call of several: the
  * counts of the reply are sums, and not the size of a context.
  */
-export function addIterations(counts: Usage, usage: JsonObject): Usage {
+function addIterations(counts: Usage, usage: JsonObject): Usage {
   const iterations = listIterations(usage);
   const compactions = iterations.filter(({ type }) => type === "compaction").map(readCounts);
   if (compactions.length === 0 && iterations.length < 2) return counts;
