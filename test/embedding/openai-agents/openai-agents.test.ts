@@ -1,6 +1,6 @@
 import { BoughSession } from "@bough/adapters/openai-agents";
 import { createCompactor } from "@bough/compaction";
-import { openStore, type Store } from "@bough/session-core";
+import { openStore, type Store, toOpenAiResponses } from "@bough/session-core";
 import { Agent, type AgentInputItem, MemorySession, run, tool, Usage } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents-core/testing";
 import fc from "fast-check";
@@ -324,4 +324,37 @@ test("a setting of another name is refused, and so is what is not a store", () =
   expect(make({ sessionId: "support-7" })).toThrow('options.sessionId must be given as id; it is the text "support-7".');
   expect(make({ id: "support-7", titel: "Tabs" })).toThrow("options.titel must be spelled title;");
   expect(make({}, null)).toThrow("store must be a store, as openStore() resolves to; it is null.");
+});
+
+describe("a compaction of the provider", () => {
+  const sealed: AgentInputItem = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAA==" };
+
+  test("inside a run is an entry from which the history begins, and can be undone", async () => {
+    const session = new BoughSession(store);
+    await session.addItems([user("one"), reply("1")]);
+    await session.addItems([user("two"), sealed, reply("2")]);
+    expect(await session.getItems()).toEqual([sealed, reply("2")]);
+    const opened = await session.open();
+    const { compaction } = await opened.context();
+    expect(compaction?.payload).toMatchObject({ details: { native: { provider: "openai", items: [sealed], readable: false } } });
+    await opened.append({ type: "context_edit", targetId: compaction?.entryId ?? "", replacement: null });
+    expect(await session.getItems()).toEqual([user("one"), reply("1"), user("two"), reply("2")]);
+  });
+
+  test("by a compaction session of the SDK keeps the messages of the user in front of its item", async () => {
+    const session = new BoughSession(store);
+    await session.addItems([user("one"), reply("1"), user("two"), reply("2")]);
+    const compacted = [user("one"), user("two"), sealed];
+    // As `OpenAIResponsesCompactionSession` replaces the history of the session below it.
+    await session.clearSession();
+    await session.addItems(compacted);
+    expect(await session.getItems()).toEqual(compacted);
+    await session.addItems([user("three"), reply("3")]);
+    expect(await session.getItems()).toEqual([...compacted, user("three"), reply("3")]);
+    expect(await session.getItems(2)).toEqual([user("three"), reply("3")]);
+    const { input } = toOpenAiResponses(await (await session.open()).context());
+    expect(input.map((item) => item.type)).toEqual(["message", "message", "compaction", "message", "message"]);
+    await session.replaceHistoryWithCompaction([user("one"), user("three"), sealed]);
+    expect(await session.getItems()).toEqual([user("one"), user("three"), sealed]);
+  });
 });

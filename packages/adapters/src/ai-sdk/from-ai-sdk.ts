@@ -1,8 +1,8 @@
-import { type AssistantBlock, assistantMessage, type ContentBlock, type EntryInput, userMessage } from "@bough/session-core";
+import { type AssistantBlock, type ContentBlock, type EntryInput, userMessage } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import type { ModelMessage } from "ai";
 import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
-import { providerOf } from "./step-entries.js";
+import { providerOf, replyEntries } from "./step-entries.js";
 import { resultEntry } from "./tool-output.js";
 
 const MESSAGES = rules.list(rules.record({ role: rules.TEXT }), "an array of messages");
@@ -82,7 +82,7 @@ function assistantEntries(content: AssistantContent, options: object): EntryInpu
   const provider = providerOf(undefined, blocks);
   // Results of tools that the provider ran are in its reply.
   const results = parts.flatMap((part) => (part.type === "tool-result" ? [resultOf(part, true)] : []));
-  return [assistantMessage(blocks, { stopReason, ...(provider === undefined ? {} : { provider }), ...options }), ...results];
+  return [...replyEntries(blocks, { stopReason, ...(provider === undefined ? {} : { provider }), ...options }), ...results];
 }
 
 function assistantBlock(part: AssistantPart): readonly AssistantBlock[] {

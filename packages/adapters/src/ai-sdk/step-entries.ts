@@ -3,10 +3,12 @@ import {
   type AssistantMessage,
   assistantMessage,
   type EntryInput,
+  type MessageFields,
   normalizeUsage,
   type ToolCallBlock,
+  type Usage,
 } from "@bough/session-core";
-import { isObject } from "@bough/session-core/wire";
+import { isObject, listIterations } from "@bough/session-core/wire";
 import type { ModelMessage } from "ai";
 import { callBlock, fileBlock, optionsMember, shownBlock, textBlock, thinkingBlock } from "./blocks.js";
 import { type AiSdkStep, isStepPart, providerName, type StepPart } from "./step.js";
@@ -34,16 +36,53 @@ export function entriesOfStep(step: AiSdkStep, error: unknown): EntryInput[] {
   const stopReason = readStopReason(step.finishReason, step.rawFinishReason) ?? "error";
   const isFailed = stopReason === "error" || stopReason === "overflow";
   if (isFailed && blocks.length === 0) return [];
-  const reply = assistantMessage(blocks, {
+  const fields = {
     provider: providerOf(providerName(model?.provider), blocks),
     model: response.modelId ?? model?.modelId,
-    usage: normalizeUsage(step.usage),
     stopReason: isFailed ? "error" : stopReason,
     ...(isFailed && error !== undefined ? { errorMessage: messageOf(error) } : {}),
     ...(response.id === undefined ? {} : { responseId: response.id }),
     ...optionsMember(step.providerMetadata),
-  });
-  return [reply, ...resultEntries(parts, modelOutputs(response.messages ?? []))];
+  };
+  return [...replyEntries(blocks, fields, step.usage), ...resultEntries(parts, modelOutputs(response.messages ?? []))];
+}
+
+/**
+ * The entries of a reply: its message. Where Anthropic's API compacted the conversation inside it, the SDK has a text part for the block: then
+ * a compaction, with the block as far as the SDK has it, and the message of what the reply says around it. `usage`: as the SDK reports it.
+ */
+export function replyEntries(blocks: AssistantMessage["content"], fields: MessageFields<AssistantMessage>, usage?: object): EntryInput[] {
+  const at = blocks.findLastIndex(isCompactionText);
+  const block = blocks[at];
+  if (block?.type !== "text")
+    return [assistantMessage(blocks, { ...fields, ...(usage === undefined ? {} : { usage: normalizeUsage(usage) }) })];
+  const { provider = "anthropic", model } = fields;
+  const made = { provider, ...(model === undefined ? {} : { model }) };
+  const used = usage === undefined ? {} : splitUsage(usage);
+  const native = { ...made, items: [{ type: "compaction", content: block.text }], readable: true };
+  const compaction = {
+    ...{ type: "compaction" as const, summary: block.text, firstKeptEntryId: null, trigger: "provider", details: { native }, ...made },
+    ...(used.compaction === undefined ? {} : { usage: used.compaction }),
+  };
+  const before = blocks.slice(0, at).filter((one) => !isCompactionText(one));
+  const after = blocks.slice(at + 1);
+  const last =
+    after.length === 0 ? [] : [assistantMessage(after, { ...fields, ...(used.reply === undefined ? {} : { usage: used.reply }) })];
+  return [...(before.length === 0 ? [] : [assistantMessage(before, made)]), compaction, ...last];
+}
+
+/** True for the text that `@ai-sdk/anthropic` makes of a compaction block. */
+function isCompactionText(block: AssistantBlock): boolean {
+  return block.type === "text" && block.text !== "" && block.providerOptions?.["anthropic"]?.["type"] === "compaction";
+}
+
+/** The usage of a compaction and of the reply that it is part of. The SDK adds them up, and has the server's own counts in `raw`. */
+function splitUsage(usage: object): { readonly compaction?: Usage; readonly reply?: Usage } {
+  const raw = "raw" in usage && isObject(usage.raw) ? usage.raw : undefined;
+  const iterations = listIterations(raw);
+  const own = iterations.find(({ type }) => type === "compaction");
+  if (raw === undefined || own === undefined) return { reply: normalizeUsage(usage) };
+  return { compaction: normalizeUsage(own), reply: normalizeUsage({ ...raw, iterations: iterations.filter((one) => one !== own) }) };
 }
 
 /** The entries of a whole result of `generateText` or of an agent: those of each of its steps. */

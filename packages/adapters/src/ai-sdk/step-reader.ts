@@ -1,7 +1,6 @@
 import {
   type AssistantBlock,
   type AssistantMessage,
-  assistantMessage,
   type EntryInput,
   normalizeUsage,
   type ToolCallBlock,
@@ -11,7 +10,7 @@ import {
 import { isObject } from "@bough/session-core/wire";
 import type { ProviderMetadata } from "ai";
 import { type AiSdkStreamPart, isStreamPart, type StepPart, type StreamPart } from "./step.js";
-import { callsOf, messageOf, providerOf, replyBlocks, resultEntries } from "./step-entries.js";
+import { callsOf, messageOf, providerOf, replyBlocks, replyEntries, resultEntries } from "./step-entries.js";
 import { readStopReason } from "./stop-reason.js";
 
 /** The received parts of a step. */
@@ -151,7 +150,6 @@ export class StepReader {
     const fields = {
       provider: providerOf(names.provider, content),
       model,
-      ...(usage === undefined ? {} : { usage }),
       stopReason,
       ...(stopReason === "error" ? { errorMessage: messageOf(error) } : {}),
     };
@@ -159,7 +157,7 @@ export class StepReader {
     const open = calls.filter(({ id }) => !answered.has(id));
     const why = stopReason === "aborted" ? "The turn was aborted before this call ended." : "The turn failed before this call ended.";
     const closed = open.map(({ id, name }) => toolResult(id, why, { toolName: name, isError: true }));
-    return [assistantMessage(content, fields), ...this.results(), ...closed];
+    return [...replyEntries(content, fields, usage), ...this.results(), ...closed];
   }
 
   /** The entries of the results that were received. */

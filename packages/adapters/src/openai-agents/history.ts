@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ContextEditPayload, Entry, EntryId, Message, Session, Write } from "@bough/session-core";
 import type { AgentInputItem } from "@openai/agents-core";
-import { entryOf, itemsOf } from "./items.js";
+import { entriesOf, itemsOf } from "./items.js";
 
 /** An item of the history, the entry that holds it, and its place among the items of that entry. */
 interface HistoryItem {
@@ -41,7 +41,11 @@ export async function readHistory(session: Session, limit = Number.POSITIVE_INFI
     if (entry.id === firstId || newestFirst.length >= limit) break;
   }
   const kept = newestFirst.slice(0, limit).reverse();
-  return { leafId: session.leafId, items: kept.length >= limit ? kept : [...summary, ...kept].slice(-limit), compactionSeq };
+  // A compaction of the provider stands behind the items that it kept.
+  const at = compaction?.payload.keptEntryIds?.at(-1) === null ? kept.findIndex(({ entry }) => entry.seq > (compactionSeq ?? 0)) : 0;
+  const start = at === -1 ? kept.length : at;
+  const items = [...kept.slice(0, start), ...summary, ...kept.slice(start)];
+  return { leafId: session.leafId, items: kept.length >= limit ? kept : items.slice(-limit), compactionSeq };
 }
 
 async function* upwards(session: Session): AsyncGenerator<Entry, void, void> {
@@ -82,7 +86,10 @@ export function rewrite({ items, compactionSeq }: History, wanted: readonly Agen
   const changed = items[same];
   const from = same - (changed?.place ?? 0);
   const removed = items.slice(from);
-  return [...removals(removed, compactionSeq), ...wanted.slice(from).map((item): Write => ({ kind: "entry", entry: entryOf(item) }))];
+  return [
+    ...removals(removed, compactionSeq),
+    ...entriesOf(wanted.slice(from), from === 0).map((entry): Write => ({ kind: "entry", entry })),
+  ];
 }
 
 function removals(removed: readonly HistoryItem[], compactionSeq: number | null): readonly Write[] {

@@ -10,7 +10,14 @@ import {
   type TextBlock,
   textOf,
 } from "@bough/session-core";
-import { branchSummaryText, compactionSummaryText, promptContent } from "@bough/session-core/wire";
+import {
+  branchSummaryText,
+  compactionSummaryText,
+  isCompactionItem,
+  newEntryId,
+  opaqueSummaryText,
+  promptContent,
+} from "@bough/session-core/wire";
 import type { AgentInputItem } from "@openai/agents-core";
 
 // An item of the Agents SDK becomes an entry that every program can read, and comes back as it was. The texts of the item are in the
@@ -31,7 +38,7 @@ interface Split {
 }
 
 /** Makes an entry of an item. Items of a kind that no message can show become `foreign` entries. */
-export function entryOf(given: AgentInputItem): EntryInput {
+function entryOf(given: AgentInputItem): EntryInput {
   const item = withoutUndefined(given);
   const split = isRecord(item) ? splitItem(item) : undefined;
   if (split === undefined) return { type: "foreign", originalType: originalTypeOf(item), raw: item, openaiAgents: { rest: {} } };
@@ -40,11 +47,52 @@ export function entryOf(given: AgentInputItem): EntryInput {
 }
 
 /**
+ * The entries of items. A compaction of the provider is a compaction entry with its item unchanged, which replaces what is before it;
+ * of a whole history (`isWhole`) it keeps the items before it, which the provider kept too.
+ */
+export function entriesOf(items: readonly AgentInputItem[], isWhole: boolean): EntryInput[] {
+  const at = items.findLastIndex(isCompactionItem);
+  if (at === -1) return items.map(entryOf);
+  const [before, after] = [items.slice(0, at).map(entryOf), items.slice(at + 1).map(entryOf)];
+  const kept = isWhole ? before.map((entry) => ({ ...entry, id: entry.id ?? newEntryId() })) : [];
+  return [
+    ...(isWhole ? kept : before),
+    compactionEntry(
+      items[at],
+      kept.map(({ id }) => id),
+    ),
+    ...after,
+  ];
+}
+
+function compactionEntry(given: AgentInputItem | undefined, keptIds: readonly string[]): EntryInput {
+  const item = withoutUndefined(given);
+  const { id, encrypted_content, created_by } = isRecord(item) ? item : {};
+  const native = {
+    provider: "openai",
+    items: [withoutUndefined({ type: "compaction", id, encrypted_content, created_by })],
+    readable: false,
+  };
+  return {
+    type: "compaction",
+    summary: opaqueSummaryText("openai", []),
+    firstKeptEntryId: keptIds[0] ?? null,
+    ...(keptIds.length === 0 ? {} : { keptEntryIds: [...keptIds, null] }),
+    trigger: "provider",
+    details: { native },
+    openaiAgents: { item },
+  };
+}
+
+/**
  * The items of an entry: one for an entry of this adapter; for entries of other programs one for each text and each tool call; none for
  * entries that are not part of the history. `edited` is the message that a context edit put in the place of the entry's own.
  */
 export function itemsOf(entry: Entry, edited?: Message): readonly unknown[] {
-  if (entry.type === "compaction") return [userItem(compactionSummaryText(entry.summary))];
+  if (entry.type === "compaction") {
+    const kept = keptOf(entry);
+    return [kept !== undefined && "item" in kept ? kept.item : userItem(compactionSummaryText(entry.summary))];
+  }
   if (entry.type === "branch_summary") return [userItem(branchSummaryText(entry.summary))];
   if (entry.type === "custom_message") return [userItem(textOf(entry.content))];
   if (entry.type === "foreign") return isRecord(entry.raw) && "type" in entry.raw && keptOf(entry) !== undefined ? [entry.raw] : [];

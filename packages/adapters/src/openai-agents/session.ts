@@ -18,7 +18,7 @@ import {
 } from "@openai/agents-core";
 import { requireStore } from "../store-argument.js";
 import { readHistory, rewrite } from "./history.js";
-import { entryOf } from "./items.js";
+import { entriesOf } from "./items.js";
 import { RunItems } from "./run-items.js";
 import { UsageReader } from "./usage.js";
 
@@ -128,12 +128,13 @@ export class BoughSession
   /** Appends items. The usage of the requests since the last call is stored with the last reply among them. */
   async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
     const session = await this.open();
-    const writes = this.#entries(this.#run.takeAdded(items), runContext);
+    const writes = this.#entries(this.#run.takeAdded(items), runContext, session.leafId === null);
     if (writes.length > 0) await session.write(writes, { onConflict: "follow" });
   }
 
-  #entries(items: readonly AgentInputItem[], runContext: RunContext | undefined): Write[] {
-    const entries = items.map(entryOf);
+  /** `isWhole`: the items are a whole history, as a compaction session of the SDK adds it, and not only what came last. */
+  #entries(items: readonly AgentInputItem[], runContext: RunContext | undefined, isWhole = false): Write[] {
+    const entries = entriesOf(items, isWhole);
     return this.#usage.attach(entries, runContext).map((entry: EntryInput): Write => ({ kind: "entry", entry }));
   }
 
@@ -163,12 +164,14 @@ export class BoughSession
     await session.write([{ kind: "moveLeaf", to: null }, ...removals], { onConflict: "follow" });
   }
 
-  /** Starts a new branch with the items that a compaction of the provider left. */
+  /**
+   * Replaces the history by the items that a compaction of the provider left. With an encrypted item among them this is a compaction entry
+   * below what it replaces, which can be undone; without one the items begin a new branch.
+   */
   async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
-    await this.#change(async () => ({
-      writes: [{ kind: "moveLeaf", to: null }, ...items.map((item): Write => ({ kind: "entry", entry: entryOf(item) }))],
-      result: undefined,
-    }));
+    const entries = entriesOf(items, true).map((entry): Write => ({ kind: "entry", entry }));
+    const start: readonly Write[] = entries.some(isCompaction) ? [] : [{ kind: "moveLeaf", to: null }];
+    await this.#change(async () => ({ writes: [...start, ...entries], result: undefined }));
   }
 
   async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
@@ -223,7 +226,7 @@ export class BoughSession
     const session = await this.open();
     const added = this.#run.newItems(modelData.input);
     if (added === undefined) return modelData;
-    const writes = added.map((item): Write => ({ kind: "entry", entry: entryOf(item) }));
+    const writes = entriesOf(added, false).map((entry): Write => ({ kind: "entry", entry }));
     if (writes.length > 0) await session.write(writes, { onConflict: "follow" });
     this.#run.noteStored(added);
     await this.#compactor?.prepareRequest();
@@ -252,6 +255,10 @@ async function isApplied(session: Session, args: SessionHistoryTransactionArgs):
   if (typeof args?.operationId !== "string") return false;
   const applied = await session.values.get(OPERATIONS + digest(args.operationId));
   return applied !== undefined && applied === digest(canonicalText(args.transaction));
+}
+
+function isCompaction(write: Write): boolean {
+  return write.kind === "entry" && write.entry.type === "compaction";
 }
 
 function digest(text: string): string {
