@@ -57,6 +57,7 @@ export type { EndpointOptions } from "./summarizers/http.js";
 export {
   type AnthropicCompactionOptions,
   anthropicCompaction,
+  type NativeCompactionOptions,
   type NativeSummarizer,
   type OpenAiCompactionOptions,
   openAiCompaction,

@@ -20,6 +20,7 @@ import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
+import { withReadableSummary } from "./readable-summary.js";
 
 /** The context of the leaf with its token counts and limits, as one check read them. */
 export interface ContextState {
@@ -53,8 +54,9 @@ export interface ContextState {
  */
 export async function readContextState(engine: Engine, input: RequestInput = {}, settings = engine.settings()): Promise<ContextState> {
   const { state, session } = engine;
-  const context = await session.context();
-  const model = engine.modelOf(context);
+  const stored = await session.context();
+  const model = engine.modelOf(stored);
+  const context = await withReadableSummary(session, stored, model);
   const meter = await engine.meter(settings, model);
   const measured = await meter.measure(context);
   if (input.toolTokens !== undefined) state.toolTokens = checkedTokens("toolTokens", input.toolTokens);

@@ -31,7 +31,7 @@ export function isNativeSummarizer(summarizer: Summarizer): summarizer is Native
 }
 
 /** Options that both APIs share. */
-interface NativeOptions extends EndpointOptions {
+export interface NativeCompactionOptions extends EndpointOptions {
   /** Default: the session's model. Only the model that made a compaction reads it, so another one is an error of the call. */
   readonly model?: string | undefined;
   /** The agent's system prompt, if the session does not store it. What thinking is bound to must be what the agent sends. */
@@ -41,7 +41,7 @@ interface NativeOptions extends EndpointOptions {
 }
 
 /** Options of `anthropicCompaction`. */
-export interface AnthropicCompactionOptions extends NativeOptions {
+export interface AnthropicCompactionOptions extends NativeCompactionOptions {
   /** Default `https://api.anthropic.com`. */
   readonly baseURL?: string | undefined;
   /** The provider as the session's replies name it. Default `anthropic`. */
@@ -49,7 +49,7 @@ export interface AnthropicCompactionOptions extends NativeOptions {
 }
 
 /** Options of `openAiCompaction`. */
-export interface OpenAiCompactionOptions extends NativeOptions {
+export interface OpenAiCompactionOptions extends NativeCompactionOptions {
   /** Up to and including the version. Default `https://api.openai.com/v1`. */
   readonly baseURL?: string | undefined;
   /** The provider as the session's replies name it. Default `openai`; `xai` for xAI. */
@@ -126,8 +126,13 @@ interface NativeCall {
   readonly read: (reply: object) => ReturnType<typeof fromAnthropic>;
 }
 
-type Call = NativeOptions & { readonly provider: string };
-type CallInput = { readonly model: string; readonly tools: Call["tools"]; readonly context: SessionContext; readonly request: SummaryRequest };
+type Call = NativeCompactionOptions & { readonly provider: string };
+type CallInput = {
+  readonly model: string;
+  readonly tools: Call["tools"];
+  readonly context: SessionContext;
+  readonly request: SummaryRequest;
+};
 
 function nativeSummarizer(call: Call, endpoint: Endpoint, toCall: (input: CallInput) => NativeCall): NativeSummarizer {
   const summarize = (request: SummaryRequest) =>
@@ -137,7 +142,13 @@ function nativeSummarizer(call: Call, endpoint: Endpoint, toCall: (input: CallIn
       const response = await postJson(endpoint, body, request.signal);
       const { native, text, usage } = readReply(await readJson(response, endpoint), read);
       const requestId = readRequestId(Object.fromEntries(response.headers));
-      return { text, native, model: input.model, ...(usage === undefined ? {} : { usage }), ...(requestId === undefined ? {} : { requestId }) };
+      return {
+        text,
+        native,
+        model: input.model,
+        ...(usage === undefined ? {} : { usage }),
+        ...(requestId === undefined ? {} : { requestId }),
+      };
     }, request.signal);
   return Object.assign(summarize, { isNative: true as const });
 }

@@ -23,7 +23,10 @@ export async function writeNative(client: SummarizerClient, candidates: readonly
   const context = candidates.length === 0 || job.skipModel ? null : selectReplaced(job);
   if (context === null) return null;
   try {
-    return checkSize(job, await client.sendNative(candidates, context, job.instructions === null ? "" : FOCUS_OF_PROVIDER + job.instructions));
+    return checkSize(
+      job,
+      await client.sendNative(candidates, context, job.instructions === null ? "" : FOCUS_OF_PROVIDER + job.instructions),
+    );
   } catch (error) {
     client.recordFailure(error);
     if (job.candidates.length === 0 && job.settings.summary.onFailure === "fail") throw error;
@@ -32,7 +35,10 @@ export async function writeNative(client: SummarizerClient, candidates: readonly
 }
 
 /** Splits the candidates of a job: those that compact at the provider, and those that write a summary from a prompt. */
-export function splitCandidates(candidates: readonly Summarizer[]): { readonly natives: readonly Summarizer[]; readonly others: readonly Summarizer[] } {
+export function splitCandidates(candidates: readonly Summarizer[]): {
+  readonly natives: readonly Summarizer[];
+  readonly others: readonly Summarizer[];
+} {
   return { natives: candidates.filter(isNativeSummarizer), others: candidates.filter((one) => !isNativeSummarizer(one)) };
 }
 

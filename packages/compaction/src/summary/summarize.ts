@@ -5,6 +5,7 @@ import { extract } from "../extract/extract.js";
 import { type Fact, type Fidelity, findFacts, scoreFidelity } from "../extract/facts.js";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
+import { type NativeSummary, splitCandidates, writeNative } from "./native-summary.js";
 import {
   assertSmaller,
   buildSerializeOptions,
@@ -18,7 +19,6 @@ import {
 } from "./part.js";
 import { buildPrompt, countFormTokens, type PartKind, serializeMessages } from "./prompt.js";
 import { extractMarkers, formatMarker, MISSING_FACTS, SHORT_SUMMARY, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
-import { type NativeSummary, splitCandidates, writeNative } from "./native-summary.js";
 import {
   collectMessages,
   collectSource,
