@@ -11,6 +11,18 @@ const body = z.looseObject({
   system: z.unknown(),
   tools: z.unknown(),
   messages: z.array(message),
+  compaction: z.looseObject({ type: z.literal("summarize"), instructions: z.string().optional() }).nullish(),
+  context_management: z
+    .looseObject({
+      edits: z.array(
+        z.looseObject({
+          type: z.literal("compact_20260112"),
+          trigger: z.looseObject({ value: z.number() }),
+          pause_after_compaction: z.boolean().optional(),
+        }),
+      ),
+    })
+    .nullish(),
   thinking: z
     .looseObject({ block_binding: z.looseObject({ prefix_mismatch_behavior: z.enum(["error", "drop_block"]) }).optional() })
     .optional(),
@@ -33,18 +45,22 @@ export type Respond = (request: AnthropicRequest, n: number) => Draft;
 /** The Messages API. `cache` is shared by all requests; clear it to let a pause pass. */
 export function anthropicRoute(respond: Respond, cache = new PromptCache()): Route {
   let replies = 0;
-  return (given, { account }) => {
+  return (given, { account, betas }) => {
     const parsed = body.safeParse(given);
     if (!parsed.success) return invalid(z.prettifyError(parsed.error));
     const request = parsed.data;
-    const broken = brokenTurns(request) ?? brokenPairs(request);
+    const broken = brokenCompaction(request, account, betas) ?? brokenTurns(request) ?? brokenPairs(request);
     if (broken !== undefined) return invalid(broken);
     const { prefix, problem, dropped } = judgeThinking(request, account);
     if (problem !== undefined) return invalid(problem);
+    const binding = { model: request.model, account };
+    const compacted = compactsNow(request, prefix) ? [makeCompaction(request, prefix, account)] : [];
+    const isPaused = request.compaction != null || request.context_management?.edits[0]?.pause_after_compaction === true;
+    const { read, written } = cache.read(prefix.boundaries);
+    if (compacted.length > 0 && isPaused) return onlyCompaction(request.model, compacted, read + written);
     const draft = respond(request, replies);
     replies += 1;
-    const { read, written } = cache.read(prefix.boundaries);
-    const content = sign(draft.content, prefix, { model: request.model, account });
+    const content = [...compacted, ...sign(draft.content, prefix, binding)];
     return {
       status: 200,
       body: {
@@ -59,6 +75,9 @@ export function anthropicRoute(respond: Respond, cache = new PromptCache()): Rou
           cache_read_input_tokens: read,
           cache_creation_input_tokens: written,
           output_tokens: Math.ceil(JSON.stringify(content).length / 4),
+          ...(compacted.length === 0
+            ? {}
+            : { iterations: [compactionUsage(read + written), { type: "message", ...usageOf(read, written) }] }),
         },
         ...(dropped.length === 0
           ? {}
@@ -79,7 +98,8 @@ function blocksOf({ content }: AnthropicRequest["messages"][number]): readonly B
 
 /** Roles alternate from `user` on, no message and no text is empty, and a reply does not end with thinking or white space. */
 function brokenTurns({ messages }: AnthropicRequest): string | undefined {
-  if (messages[0]?.role !== "user") return "messages: first message must use the user role";
+  const isCompacted = messages[0] !== undefined && blocksOf(messages[0])[0]?.type === "compaction";
+  if (messages[0]?.role !== "user" && !isCompacted) return "messages: first message must use the user role";
   for (const [at, one] of messages.entries()) {
     const blocks = blocksOf(one);
     const last = blocks.at(-1);
@@ -132,11 +152,19 @@ interface Judged {
 /** Reads the request block by block, and checks each signed block against what stands before it. */
 function judgeThinking(request: AnthropicRequest, account: string): Judged {
   const drops = request.thinking?.block_binding?.prefix_mismatch_behavior === "drop_block";
-  const prefix = openingPrefix(request);
+  let prefix = openingPrefix(request);
   const dropped: string[] = [];
   for (const [at, one] of request.messages.entries()) {
     for (const [nth, part] of blocksOf(one).entries()) {
       const path = `messages.${at}.content.${nth}`;
+      if (part.type === "compaction") {
+        // The block stands for what it summarized: what was signed behind that stays valid, if system and tools are the same.
+        const claims = part["content"] === null ? undefined : unseal(String(part["signature"]));
+        if (claims !== undefined)
+          prefix =
+            claims["opening"] === openingPrefix(request).id ? new Prefix(String(claims["prefix"])) : openingPrefix(request).add(part);
+        continue;
+      }
       const problem = isThinking(part) ? mismatch(part, prefix, { model: request.model, account }) : undefined;
       if (problem !== undefined && !drops) return { prefix, dropped, problem: `${path}: ${problem}` };
       if (problem === undefined) prefix.add(one.role, part);
@@ -173,4 +201,65 @@ function sign(content: readonly Block[], prefix: Prefix, { model, account }: Bin
     prefix.add("assistant", signed);
     return signed;
   });
+}
+
+const ON_DEMAND_BETA = "compact-2026-09-04";
+const THRESHOLD_BETA = "compact-2026-01-12";
+
+/** What is wrong with the compaction that a request asks for, or with the blocks that it sends back; the names are those of the API. */
+function brokenCompaction(request: AnthropicRequest, account: string, betas: readonly string[]): string | undefined {
+  const { compaction, context_management: management, messages, model } = request;
+  if (compaction != null && management != null) return "compaction: cannot be combined with context_management";
+  if (compaction != null && !betas.includes(ON_DEMAND_BETA)) return `compaction: Extra inputs are not permitted (beta ${ON_DEMAND_BETA})`;
+  if (management != null && !betas.includes(THRESHOLD_BETA))
+    return `context_management: Extra inputs are not permitted (beta ${THRESHOLD_BETA})`;
+  if (compaction != null && messages.length < 2) return "CompactionNothingToSummarize: the conversation has nothing to summarize";
+  for (const [at, one] of messages.entries()) {
+    for (const [nth, part] of blocksOf(one).entries()) {
+      if (part.type !== "compaction") continue;
+      const path = `messages.${at}.content.${nth}`;
+      if (one.role !== "assistant") return `${path}: compaction blocks are blocks of the assistant`;
+      // A client that sends the null back is refused, although the documentation allows it.
+      if ("encrypted_content" in part && part["encrypted_content"] === null)
+        return `${path}.encrypted_content: Input should be a valid string`;
+      if (part["content"] === null) continue;
+      const claims = unseal(String(part["signature"]));
+      if (claims?.["of"] !== "compaction" || claims["account"] !== account) return `${path}: CompactionSignatureInvalid`;
+      if (claims["model"] !== model) return `${path}: CompactionSignatureInvalid: another model wrote the block`;
+      if (claims["content"] !== part["content"]) return `${path}: CompactionContentMismatch`;
+      if (JSON.stringify(part["tool_changes"]) !== "[]") return `${path}: CompactionToolChangesMismatch`;
+      if (claims["by"] === "summarize" && (at > 0 || nth > 0)) return `${path}: CompactionBlockMisplaced: the block must come first`;
+    }
+  }
+  return undefined;
+}
+
+/** True if the request asks for a compaction, or its prefix has reached the threshold. */
+function compactsNow({ compaction, context_management: management }: AnthropicRequest, prefix: Prefix): boolean {
+  const threshold = management?.edits[0]?.trigger.value;
+  return compaction != null || (threshold !== undefined && (prefix.boundaries.at(-1)?.tokens ?? 0) >= threshold);
+}
+
+function makeCompaction(request: AnthropicRequest, prefix: Prefix, account: string): Block {
+  const content = `Summary of ${request.messages.length} messages, written by the server. ${request.compaction?.instructions ?? ""}`.trim();
+  const by = request.compaction == null ? "threshold" : "summarize";
+  const claims = { of: "compaction", by, model: request.model, account, content, prefix: prefix.id, opening: openingPrefix(request).id };
+  const signed = { type: "compaction", content, signature: seal(claims), tool_changes: [] };
+  return by === "threshold" ? { ...signed, encrypted_content: null } : signed;
+}
+
+function usageOf(read: number, written: number) {
+  return { input_tokens: 0, cache_read_input_tokens: read, cache_creation_input_tokens: written, output_tokens: 0 };
+}
+
+function compactionUsage(tokens: number) {
+  return { type: "compaction", ...usageOf(0, 0), input_tokens: tokens, output_tokens: 40 };
+}
+
+function onlyCompaction(model: string, content: readonly Block[], tokens: number): Answer {
+  const usage = { ...usageOf(0, 0), iterations: [compactionUsage(tokens)] };
+  return {
+    status: 200,
+    body: { id: "msg_compaction", type: "message", role: "assistant", model, content, stop_reason: "compaction", usage },
+  };
 }
