@@ -154,24 +154,29 @@ function judgeThinking(request: AnthropicRequest, account: string): Judged {
   const drops = request.thinking?.block_binding?.prefix_mismatch_behavior === "drop_block";
   let prefix = openingPrefix(request);
   const dropped: string[] = [];
-  for (const [at, one] of request.messages.entries()) {
-    for (const [nth, part] of blocksOf(one).entries()) {
-      const path = `messages.${at}.content.${nth}`;
-      if (part.type === "compaction") {
-        // The block stands for what it summarized: what was signed behind that stays valid, if system and tools are the same.
-        const claims = part["content"] === null ? undefined : unseal(String(part["signature"]));
-        if (claims !== undefined)
-          prefix =
-            claims["opening"] === openingPrefix(request).id ? new Prefix(String(claims["prefix"])) : openingPrefix(request).add(part);
-        continue;
-      }
-      const problem = isThinking(part) ? mismatch(part, prefix, { model: request.model, account }) : undefined;
-      if (problem !== undefined && !drops) return { prefix, dropped, problem: `${path}: ${problem}` };
-      if (problem === undefined) prefix.add(one.role, part);
-      else dropped.push(path);
-    }
+  for (const { role, part, path } of partsOf(request)) {
+    const problem = isThinking(part) ? mismatch(part, prefix, { model: request.model, account }) : undefined;
+    if (problem !== undefined && !drops) return { prefix, dropped, problem: `${path}: ${problem}` };
+    if (problem !== undefined) dropped.push(path);
+    else if (part.type === "compaction") prefix = prefixBehind(part, prefix, request);
+    else prefix.add(role, part);
   }
   return { prefix, dropped };
+}
+
+/** The blocks of all messages, in order. */
+function partsOf({ messages }: AnthropicRequest) {
+  return messages.flatMap((one, at) =>
+    blocksOf(one).map((part, nth) => ({ role: one.role, part, at, nth, path: `messages.${at}.content.${nth}` })),
+  );
+}
+
+/** A compaction stands for what it summarized: what was signed behind that stays valid, if system and tools are the same. */
+function prefixBehind(part: Block, prefix: Prefix, request: AnthropicRequest): Prefix {
+  const claims = part["content"] === null ? undefined : unseal(String(part["signature"]));
+  if (claims === undefined) return prefix;
+  const opening = openingPrefix(request);
+  return claims["opening"] === opening.id ? new Prefix(String(claims["prefix"])) : opening.add(part);
 }
 
 /** What stands before the first message. */
@@ -208,30 +213,36 @@ const THRESHOLD_BETA = "compact-2026-01-12";
 
 /** What is wrong with the compaction that a request asks for, or with the blocks that it sends back; the names are those of the API. */
 function brokenCompaction(request: AnthropicRequest, account: string, betas: readonly string[]): string | undefined {
-  const { compaction, context_management: management, messages, model } = request;
-  if (compaction != null && management != null) return "compaction: cannot be combined with context_management";
-  if (compaction != null && !betas.includes(ON_DEMAND_BETA)) return `compaction: Extra inputs are not permitted (beta ${ON_DEMAND_BETA})`;
-  if (management != null && !betas.includes(THRESHOLD_BETA))
-    return `context_management: Extra inputs are not permitted (beta ${THRESHOLD_BETA})`;
-  if (compaction != null && messages.length < 2) return "CompactionNothingToSummarize: the conversation has nothing to summarize";
-  for (const [at, one] of messages.entries()) {
-    for (const [nth, part] of blocksOf(one).entries()) {
-      if (part.type !== "compaction") continue;
-      const path = `messages.${at}.content.${nth}`;
-      if (one.role !== "assistant") return `${path}: compaction blocks are blocks of the assistant`;
-      // A client that sends the null back is refused, although the documentation allows it.
-      if ("encrypted_content" in part && part["encrypted_content"] === null)
-        return `${path}.encrypted_content: Input should be a valid string`;
-      if (part["content"] === null) continue;
-      const claims = unseal(String(part["signature"]));
-      if (claims?.["of"] !== "compaction" || claims["account"] !== account) return `${path}: CompactionSignatureInvalid`;
-      if (claims["model"] !== model) return `${path}: CompactionSignatureInvalid: another model wrote the block`;
-      if (claims["content"] !== part["content"]) return `${path}: CompactionContentMismatch`;
-      if (JSON.stringify(part["tool_changes"]) !== "[]") return `${path}: CompactionToolChangesMismatch`;
-      if (claims["by"] === "summarize" && (at > 0 || nth > 0)) return `${path}: CompactionBlockMisplaced: the block must come first`;
-    }
+  const asked = brokenCompactionRequest(request, betas);
+  if (asked !== undefined) return asked;
+  for (const { role, part, at, nth, path } of partsOf(request)) {
+    if (part.type !== "compaction") continue;
+    if (role !== "assistant") return `${path}: compaction blocks are blocks of the assistant`;
+    const problem = brokenBlock(part, at + nth, { model: request.model, account });
+    if (problem !== undefined) return `${path}${problem}`;
   }
   return undefined;
+}
+
+function brokenCompactionRequest({ compaction, context_management: management, messages }: AnthropicRequest, betas: readonly string[]) {
+  const [isAsked, isManaged] = [compaction != null, management != null];
+  if (isAsked && isManaged) return "compaction: cannot be combined with context_management";
+  if (isAsked && !betas.includes(ON_DEMAND_BETA)) return `compaction: Extra inputs are not permitted (beta ${ON_DEMAND_BETA})`;
+  if (isManaged && !betas.includes(THRESHOLD_BETA)) return `context_management: Extra inputs are not permitted (beta ${THRESHOLD_BETA})`;
+  return isAsked && messages.length < 2 ? "CompactionNothingToSummarize: the conversation has nothing to summarize" : undefined;
+}
+
+/** `place`: 0 for the first block of the request. */
+function brokenBlock(part: Block, place: number, { model, account }: Binding): string | undefined {
+  // A client that sends the null back is refused, although the documentation allows it.
+  if (part["encrypted_content"] === null) return ".encrypted_content: Input should be a valid string";
+  if (part["content"] === null) return undefined;
+  const claims = unseal(String(part["signature"]));
+  if (claims?.["of"] !== "compaction" || claims["account"] !== account) return ": CompactionSignatureInvalid";
+  if (claims["model"] !== model) return ": CompactionSignatureInvalid: another model wrote the block";
+  if (claims["content"] !== part["content"]) return ": CompactionContentMismatch";
+  if (JSON.stringify(part["tool_changes"]) !== "[]") return ": CompactionToolChangesMismatch";
+  return claims["by"] === "summarize" && place > 0 ? ": CompactionBlockMisplaced: the block must come first" : undefined;
 }
 
 /** True if the request asks for a compaction, or its prefix has reached the threshold. */

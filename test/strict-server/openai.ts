@@ -64,17 +64,21 @@ const TYPES = ["message", "reasoning", "function_call", "function_call_output", 
 function brokenItems({ input, model }: OpenAiRequest, account: string): string | undefined {
   if (input.length === 0) return "input: must not be empty";
   for (const [at, one] of input.entries()) {
+    const isLast = at === input.length - 1;
     if (!TYPES.includes(one.type)) return `input[${at}].type: unknown item type ${one.type}`;
-    if (one.type === "compaction_trigger" && at < input.length - 1) return `input[${at}]: compaction_trigger must be the final item`;
-    if (one.type === "reasoning" && input[at + 1]?.type === undefined) return `input[${at}]: reasoning without its following item`;
-    if (one.type !== "compaction" && one.type !== "reasoning") continue;
-    const claims = unseal(String(one["encrypted_content"]));
-    if (claims === undefined || claims["of"] !== one.type) return `input[${at}].encrypted_content: could not be decrypted`;
-    if (claims["account"] !== account || claims["model"] !== model)
-      return `input[${at}].encrypted_content: made by another model or account`;
-    if (claims["id"] !== one["id"]) return `input[${at}].id: does not belong to the encrypted content`;
+    if (one.type === "compaction_trigger" && !isLast) return `input[${at}]: compaction_trigger must be the final item`;
+    if (one.type === "reasoning" && isLast) return `input[${at}]: reasoning without its following item`;
+    const problem = one.type === "compaction" || one.type === "reasoning" ? brokenSeal(one, { model, account }) : undefined;
+    if (problem !== undefined) return `input[${at}]${problem}`;
   }
   return undefined;
+}
+
+function brokenSeal(one: Item, { model, account }: { readonly model: string; readonly account: string }): string | undefined {
+  const claims = unseal(String(one["encrypted_content"]));
+  if (claims === undefined || claims["of"] !== one.type) return ".encrypted_content: could not be decrypted";
+  if (claims["account"] !== account || claims["model"] !== model) return ".encrypted_content: made by another model or account";
+  return claims["id"] === one["id"] ? undefined : ".id: does not belong to the encrypted content";
 }
 
 /** Each call has one output behind it, and each output its call before it, in the input or in what was compacted. */
