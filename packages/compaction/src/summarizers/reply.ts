@@ -48,7 +48,10 @@ const reply = z.object({
   extracted: z.boolean().optional().catch(undefined),
   requestId: z.string().optional().catch(undefined),
   model: z.string().optional().catch(undefined),
-  native: z.unknown().transform((native) => nativeCompactionOf({ details: { native } })),
+  native: z
+    .unknown()
+    .transform((native) => nativeCompactionOf({ details: { native } }))
+    .optional(),
 });
 
 /**
