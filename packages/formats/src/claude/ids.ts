@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { basename, dirname } from "node:path";
 import type { EntryId, SessionId } from "@bough/session-core";
 import { isId } from "@bough/session-core/wire";
@@ -28,7 +28,7 @@ export function conversationId(file: Pick<SessionFile, "path" | "chains">): Sess
   if (owner !== undefined) return owner;
   const recorded = file.chains.map((chain) => chain.recordedSessionId).find((id) => id !== undefined);
   if (recorded !== undefined && isId(recorded)) return recorded;
-  return isId(name) ? name : createHash("sha256").update(name).digest("hex").slice(0, 16);
+  return isId(name) ? name : hash("sha256", name, "hex").slice(0, 16);
 }
 
 /** The longest name of a project's folder; a longer one ends with a hash of the path. */
@@ -60,7 +60,7 @@ const LONGEST_UUID = 100;
  * formats/pi/pi-file.ts). Both formats of ids are stored and must not change.
  */
 export function derivedId(session: SessionId, line: number, text: string): EntryId {
-  return createHash("sha256").update(`${session}\n${line}\n${text}`).digest("hex").slice(0, 12);
+  return hash("sha256", `${session}\n${line}\n${text}`, "hex").slice(0, 12);
 }
 
 /** True if a record's uuid is usable as the id of its entry. */
@@ -78,5 +78,5 @@ export function partId(first: EntryId, count: number): EntryId {
 
 /** A short digest of a prompt, kept in memory for each call of a session to find an agent's call. */
 export function promptDigest(prompt: string): string {
-  return createHash("sha256").update(prompt.trim()).digest("hex").slice(0, 16);
+  return hash("sha256", prompt.trim(), "hex").slice(0, 16);
 }

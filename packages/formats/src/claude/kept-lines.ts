@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JsonObject } from "@bough/session-core/wire";
 import type { SourceLine } from "../source/json-lines.js";
 import { comparableContent, type EarlierLines } from "./indexer.js";
@@ -33,8 +33,5 @@ export class KeptLines implements LineSource, EarlierLines {
 }
 
 function digestOf(line: SourceLine, record: JsonObject): string {
-  return createHash("sha256")
-    .update(comparableContent(record) ?? line.text)
-    .digest("base64url")
-    .slice(0, 12);
+  return hash("sha256", comparableContent(record) ?? line.text, "base64url").slice(0, 12);
 }

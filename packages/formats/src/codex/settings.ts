@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type JsonObject, objectAt, stringAt, tryStringify, without, withoutUndefined } from "@bough/session-core/wire";
 
 /** The model of a reply; empty if it is not known. */
@@ -84,5 +84,5 @@ const PER_TURN = ["turn_id", "root_turn_id", "trace_id", "model", "effort"];
 
 function digestOf(value: unknown): string {
   const text = tryStringify(value) ?? "";
-  return createHash("sha256").update(text).digest("base64").slice(0, 12);
+  return hash("sha256", text, "base64").slice(0, 12);
 }

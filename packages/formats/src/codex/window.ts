@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { EntryId } from "@bough/session-core";
 import { compactionSummaryText, isObject, type JsonObject, stringAt, tryStringify } from "@bough/session-core/wire";
 import { isOutput, type KeptEntries, summaryIn } from "./items.js";
@@ -92,7 +92,7 @@ function isSummary(item: JsonObject, message: string): boolean {
 /** Returns a hash of an item's content; undefined: it has none by which it could be recognized. */
 function keyOf(item: JsonObject): string | undefined {
   const said = saidBy(item);
-  return said === undefined ? undefined : createHash("sha256").update(said).digest("base64").slice(0, 11);
+  return said === undefined ? undefined : hash("sha256", said, "base64").slice(0, 11);
 }
 
 function saidBy(item: JsonObject): string | undefined {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { EntryId, SessionId } from "@bough/session-core";
 import { RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
@@ -333,5 +333,5 @@ function objectsIn(value: unknown): readonly JsonObject[] {
 }
 
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return hash("sha256", text, "hex").slice(0, 16);
 }

@@ -10,9 +10,9 @@ const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
  * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both forms of ids are stored and must not change.
  */
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
-  const digest = Buffer.from(hash("sha256", parts.join("\n"), "hex").slice(0, 24), "hex");
+  const bytes = Buffer.from(hash("sha256", parts.join("\n"), "hex"), "hex");
   let id = "";
-  for (const byte of digest) id += ALPHABET.charAt(byte & 31);
+  for (const byte of bytes.subarray(0, 12)) id += ALPHABET.charAt(byte & 31);
   return id;
 }
 
