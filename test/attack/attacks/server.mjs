@@ -176,7 +176,7 @@ async function tenants(attack, admin, url, round) {
   if (heard.length > 0) attack.finding(`a role of another tenant heard ${heard}`);
   await listener.end();
   await owner.close();
-  const odd = attack.random.pick(["\ud800", "x".repeat(10_000), "'", '"; DROP', "x -cbough.tenant=owner", "ü".repeat(64), "${x}", "\n"]);
+  const odd = attack.random.pick(["\ud800", "x".repeat(10_000), "'", '"; DROP', "x -cbough.tenant=owner", "ü".repeat(64), "$user", "\n"]);
   const opened = openStore({ url, schema, tenant: odd }).then(async (store) => {
     if ((await store.listSessions()).items.length > 0) attack.finding(`the tenant ${JSON.stringify(odd)} sees another one's`);
     await store.close();
