@@ -10,7 +10,9 @@ export function* sessionsOfFile(
   folders: SourceFolders,
   reads?: (path: string) => boolean,
 ): Generator<SourceSession, void, void> {
-  for (const session of format.sessions(path, folders, reads)) yield withEmptyCheck(session, session.path ?? path);
+  // A file of ours says itself what it is, and brings back sessions of empty messages too.
+  const isOwn = format.name === "bough";
+  for (const session of format.sessions(path, folders, reads)) yield isOwn ? session : withEmptyCheck(session, session.path ?? path);
 }
 
 /** The session, with a problem at the end of a first reading if it has messages and none of them has any content. */

@@ -314,7 +314,8 @@ export class Session {
 /** The writes of entries below each other, the first below `parentId`; undefined: below the leaf. */
 function toWrites(entries: readonly EntryInput[], parentId: EntryId | null | undefined): readonly Write[] {
   if (entries.length === 0) throw new InvalidArgumentError("entry", "an entry or a list of at least one", "an empty list");
-  if (parentId === undefined || entries.length === 1) return entries.map((entry) => ({ kind: "entry", entry, parentId }));
+  // From a list with gaps, which `map` would keep.
+  if (parentId === undefined || entries.length === 1) return Array.from(entries, (entry) => ({ kind: "entry", entry, parentId }));
   const named = entries.map((entry) => ({ ...entry, id: entry.id ?? newEntryId() }));
   return named.map((entry, at) => ({ kind: "entry", entry, parentId: named[at - 1]?.id ?? parentId }));
 }
