@@ -35,6 +35,11 @@ const STEPS = [
     run: ["import", "packages/formats/test/fixtures/qwen-chat.jsonl"],
   },
   { run: ["tree", "leap days", "--width", "100"] },
+  {
+    text: 'Go on with it in another agent: `bough resume "leap days" --in opencode` (or `pi`, `claude`, `codex`) writes a session there and starts the agent. For any other agent, print the branch as a prompt.',
+    run: ["resume", "leap days", "--prompt"],
+    lines: 12,
+  },
 ];
 
 function output(command, args, options) {
