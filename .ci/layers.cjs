@@ -131,7 +131,7 @@ module.exports = {
         "Session and Store use the storage port only, so that the engine can be replaced. openStore and restoreStore choose the engine.",
       severity: "error",
       from: { path: `^${CORE}/(session|context|view|store)/`, pathNot: `^${CORE}/store/(open-store|restore-store)\\.ts$` },
-      to: { path: `^${CORE}/sqlite/`, pathNot: `^${CORE}/sqlite/file/connection-options\\.ts$` },
+      to: { path: `^${CORE}/sqlite/` },
     },
     {
       name: "rules-know-no-engine",

@@ -2,11 +2,8 @@
 // records). All engines share the rules, which contain no SQL: batches, paths, derived columns, totals, titles, forks, filters, the
 // language of search, the import of a session. @bough/postgres is an engine that uses nothing else. docs/engine.md describes the parts.
 
-export { raceAbort } from "./async/race-abort.js";
-export { SerialQueue } from "./async/serial-queue.js";
-export { copyJson, decodeBytes, parseEncoded } from "./entry/bytes.js";
-export { contentKey } from "./entry/content-key.js";
-export { jsonText, MAX_JSON_LENGTH } from "./entry/json.js";
+export { raceAbort, SerialQueue } from "./async/promises.js";
+export { copyJson, decodeBytes, jsonText, MAX_JSON_LENGTH, parseEncoded } from "./entry/json.js";
 export {
   customTypeOf,
   ENTRY_TYPES,
@@ -20,6 +17,7 @@ export {
 export { loadedValidation, loadValidation, type Validate } from "./entry/load-validation.js";
 export {
   type ChangedEntry,
+  contentKey,
   decideOriginals,
   type Holder,
   originsAfter,
@@ -28,16 +26,14 @@ export {
   type SharedEntry,
   sourcesFirst,
 } from "./entry/origins.js";
-export { previewOf } from "./entry/preview.js";
-export { usageOf } from "./entry/reply-usage.js";
 export { parseStoredPayload } from "./entry/stored-payload.js";
-export { isPrivate, searchableText } from "./entry/text.js";
+export { isPrivate, previewOf, searchableText } from "./entry/text.js";
+export { usageOf } from "./entry/usage.js";
 export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
-export { newEntryId, quoted } from "./ids/ids.js";
-export type { Abilities } from "./port/abilities.js";
-export type { EntryFacts, PathEffect, PreparedEntry, StoredOperation } from "./port/entry-facts.js";
-export type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "./port/packing.js";
+export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq } from "./ids/ids.js";
+export type { EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";
+export { isLikeServerAddress, isServerUrl } from "./port/place.js";
 export {
   type ContextEnd,
   type ContextEntry,
@@ -69,7 +65,6 @@ export {
   type ValueKey,
   type ValueRange,
 } from "./port/records.js";
-export { type CounterSeq, type EntrySeq, type SessionSeq, toEntrySeq } from "./port/rows.js";
 export {
   type HitCopy,
   SEARCH_PLACES,
@@ -79,7 +74,6 @@ export {
   type SearchPlace,
   type SearchRequest,
 } from "./port/search.js";
-export { isLikeServerAddress, isServerUrl } from "./port/server-address.js";
 export {
   type CopiedEntry,
   type CopiedFileOperation,
@@ -96,84 +90,82 @@ export {
   type SessionCopies,
 } from "./port/session-copy.js";
 export type {
+  Abilities,
+  FileSize,
   ImportedSession,
   ImportOptions,
   LeafKept,
   MissingSession,
+  PackedBlocks,
+  PackScope,
   PathRange,
+  PayloadPacking,
+  RowSize,
   SessionStorage,
   StoreChange,
   Violation,
+  WhenLocked,
 } from "./port/session-storage.js";
-export type { SourceAppend, StoredSourceEntry } from "./port/source-append.js";
-export type {
-  CheckedPosition,
-  HeldSession,
-  SessionSourceRow,
-  SourceFileRecord,
-  SourceRecords,
-  SourceSessionRecord,
-  SyncedImport,
-} from "./port/source-files.js";
 export {
+  type CheckedPosition,
+  type HeldSession,
   type ImportProblem,
   type OpenEnd,
   QUIET_MS,
   type ReadingPosition,
   RUNNING_MS,
+  type SessionSourceRow,
   SILENT_CALL_MS,
+  type SourceAppend,
   type SourceEntry,
+  type SourceFileRecord,
   type SourceHeader,
   type SourceParent,
   type SourceRecord,
+  type SourceRecords,
   type SourceSession,
-} from "./port/source-session.js";
+  type SourceSessionRecord,
+  type StoredSourceEntry,
+  type SyncedImport,
+} from "./port/source.js";
 export { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type OnConflict, type Write } from "./port/writes.js";
 export { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite, type WrittenBatch } from "./rules/batch-writer.js";
-export { toStoredCustomType } from "./rules/custom-types.js";
 export { bind, type CompiledQuery, type Dialect, Queries, type Query, type QueryBuilder } from "./rules/declare-query.js";
-export {
-  type EntryColumns,
-  type ExistingEntry,
-  entryColumns,
-  entryOf,
-  omits,
-  requireSameEntry,
-  toWritable,
-  type WritableEntry,
-} from "./rules/entry-columns.js";
-export { type FactsContext, factsOf } from "./rules/entry-facts.js";
 export {
   type AddedCounts,
   type AddedTotals,
   type AddedUsage,
-  chooseFirstText,
-  EntryTotals,
-  sumTypes,
-  UsageSums,
-} from "./rules/entry-totals.js";
-export { type OperationRow, type ResultRow, withOutcomes } from "./rules/file-operations.js";
-export { forkTitle, withoutNamedForks } from "./rules/fork-titles.js";
-export { newFork, withoutForeignBranch } from "./rules/forks.js";
-export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
-export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
-export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
-export { prepareRecord, withPayloadOnDemand } from "./rules/import/prepare.js";
-export { type KeyBounds, keyBounds } from "./rules/key-range.js";
-export { type MetadataRow, metadataRows } from "./rules/metadata-rows.js";
-export {
   COMPACTION,
+  chooseFirstText,
   type DerivedState,
   derivePathState,
   EDIT,
   type EditOf,
   EMPTY_PATH,
+  type EntryColumns,
   type EntryPathState,
+  EntryTotals,
+  type ExistingEntry,
+  entryColumns,
+  entryOf,
+  type FactsContext,
+  factsOf,
+  omits,
   type PathFacts,
   type PathState,
+  requireSameEntry,
   SYSTEM,
-} from "./rules/path-rules.js";
-export { rowLimit } from "./rules/row-limit.js";
+  sumTypes,
+  toStoredCustomType,
+  toWritable,
+  UsageSums,
+  type WritableEntry,
+} from "./rules/derived-columns.js";
+export { forkTitle, newFork, withoutForeignBranch, withoutNamedForks } from "./rules/forks.js";
+export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
+export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
+export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
+export { prepareRecord, withPayloadOnDemand } from "./rules/import/prepare.js";
 export { type Attempt, finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "./rules/search/attempts.js";
 export { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHARACTERS } from "./rules/search/fold.js";
 export {
@@ -220,6 +212,7 @@ export { probeOf, type ScannedPayload, type TextHit, type TextProbe, TextScan } 
 export { WordCollector } from "./rules/search/word-collector.js";
 export {
   assertLeafName,
+  assertTokenCounts,
   copiedColumns,
   newCopy,
   renamedTitle,
@@ -228,26 +221,30 @@ export {
   type SourceColumns,
   sessionColumns,
   sessionIdOf,
+  shortenId,
   toLeafName,
   toSessionRecord,
   toSingleLine,
 } from "./rules/session-columns.js";
 export {
+  bestTitles,
   DEFAULT_SESSIONS,
   type DirectoryRange,
   directoryRanges,
   type ListedRow,
   listingsOf,
   MANY_OF_A_MEMBER,
+  type MetadataRow,
   membersOf,
+  metadataRows,
   OWN_AGENT,
   parseCursor,
   sessionPage,
+  type Titled,
+  WORD,
 } from "./rules/session-filter.js";
-export { shortenId } from "./rules/short-ids.js";
-export { bestTitles, type Titled, WORD } from "./rules/title-match.js";
-export { assertTokenCounts } from "./rules/token-counts.js";
-export { type EncodedValue, encodeValue, requireExpected } from "./rules/value-json.js";
+export { type EncodedValue, encodeValue, type KeyBounds, keyBounds, requireExpected, rowLimit } from "./rules/values.js";
 export { type CheckedPayload, type Fault, findMetadataFault, findPayloadFault, ORIGIN_FAULTS } from "./rules/verify-rules.js";
 export { storageOf } from "./store/store.js";
 export { oneLine } from "./text/one-line.js";
+export { listOperations, type OperationRow, type ResultRow, type StoredOperation, withOutcomes } from "./tools/file-operations.js";

@@ -68,7 +68,16 @@ export {
 } from "./context/converters/openai-responses.js";
 export type { ReplyOptions } from "./context/converters/replies.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
-export { assistantMessage, type MessageFields, systemMessage, toolCallsOf, toolResult, userMessage } from "./entry/builders.js";
+export {
+  assistantMessage,
+  type MessageFields,
+  type StopReason,
+  stopReasonOf,
+  systemMessage,
+  toolCallsOf,
+  toolResult,
+  userMessage,
+} from "./entry/builders.js";
 export type {
   BranchSummaryPayload,
   CompactionPayload,
@@ -102,7 +111,6 @@ export type {
 // Entries and messages
 export { type NativeCompaction, nativeCompactionOf } from "./entry/native-compaction.js";
 export type { ProviderOptions } from "./entry/provider-options.js";
-export { type StopReason, stopReasonOf } from "./entry/stop-reason.js";
 export { textOf } from "./entry/text.js";
 export { normalizeUsage } from "./entry/usage.js";
 // Errors
@@ -159,7 +167,7 @@ export {
   TargetExistsError,
 } from "./errors/store-errors.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
-export type { PackScope } from "./port/packing.js";
+export type { Durability } from "./port/place.js";
 export type {
   EntryListing,
   Label,
@@ -182,27 +190,27 @@ export type {
   ValueRange,
 } from "./port/records.js";
 export type { HitCopy, SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
-export type { ImportedSession, LeafKept, PathRange, StoreChange, Violation } from "./port/session-storage.js";
-export type { ImportProblem } from "./port/source-session.js";
+export type { ImportedSession, LeafKept, PackScope, PathRange, StoreChange, Violation } from "./port/session-storage.js";
+export type { ImportProblem } from "./port/source.js";
 export type { OnConflict, Write } from "./port/writes.js";
-// Secrets in texts
-export { buildSessionContext } from "./session/build-context.js";
+// The handle of a session
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";
-export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";
-export { Session } from "./session/session.js";
-export type { SessionLabels, SessionTokenCounts } from "./session/session-groups.js";
-export type { SessionTree } from "./session/session-tree.js";
-export type { SessionValues, SetValueOptions } from "./session/session-values.js";
-export type { Durability } from "./sqlite/file/connection-options.js";
-export { type CopyOptions, type CopyProgress, type CopyReport, copySessions, type SessionCopyResult } from "./store/copy-sessions.js";
+export { type AppendedEntry, type AppendOptions, buildSessionContext, Session, type WriteOptions } from "./session/session.js";
+export type { SessionLabels, SessionTokenCounts, SessionTree, SessionValues, SetValueOptions } from "./session/session-groups.js";
+// Import and export
+export {
+  type CopyOptions,
+  type CopyProgress,
+  type CopyReport,
+  copySessions,
+  type SessionCopy,
+  type SessionCopyResult,
+} from "./store/copy-sessions.js";
+export type { PackedStore, PackOptions } from "./store/maintenance.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
-export type { PackedStore, PackOptions } from "./store/pack-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
-// Import and export
-export type { SessionCopy } from "./store/session-copier.js";
-export type { CreateSessionOptions, ForkOptions, OpenSessionOptions } from "./store/session-options.js";
-export { Store } from "./store/store.js";
+export { type CreateSessionOptions, type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
 // Files
 export {
   type FileOperation,

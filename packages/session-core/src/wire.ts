@@ -10,12 +10,13 @@ export { bashExecutionText, branchSummaryText, compactionSummaryText, opaqueSumm
 export { bodyOf, type GivenMessage, promptContent, withBody } from "./context/message-body.js";
 export { ProjectedEntry, type Replacement } from "./context/projected-entries.js";
 export { type EntryMessage, isMissing, listToolCalls, type PairedMessage, pairCalls } from "./context/tool-pairs.js";
-export { decodeBytes, encodeBytes } from "./entry/bytes.js";
 export type { PayloadOf } from "./entry/entry.js";
 export { toForeignBlock } from "./entry/foreign-block.js";
-export { isPlainObject } from "./entry/json.js";
 export {
+  decodeBytes,
+  encodeBytes,
   isObject,
+  isPlainObject,
   type JsonObject,
   numberAt,
   objectAt,
@@ -27,7 +28,7 @@ export {
   tryStringify,
   without,
   withoutNulls,
-} from "./entry/json-fields.js";
+} from "./entry/json.js";
 export type { EntryReference } from "./entry/origins.js";
 export { isProviderOptions } from "./entry/provider-options.js";
 export { listIterations, toOwnUsage } from "./entry/usage.js";

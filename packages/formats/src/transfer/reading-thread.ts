@@ -3,8 +3,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { ruleOf } from "@bough/session-core/arguments";
-import type { ReadingPosition, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { withPayloadOnDemand } from "@bough/session-core/engine";
+import { type ReadingPosition, type SourceRecord, type SourceSession, withPayloadOnDemand } from "@bough/session-core/engine";
 import {
   BATCHES_POSTED,
   BATCHES_TAKEN,

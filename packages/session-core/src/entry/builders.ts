@@ -1,5 +1,6 @@
-import { checkArgument, OBJECT } from "../arguments/rules.js";
+import { checkArgument, OBJECT, TEXT } from "../arguments/rules.js";
 import type { EntryInput } from "./entry.js";
+import { isList } from "./json.js";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage, UserMessage } from "./message.js";
 import { toOwnUsage } from "./usage.js";
 
@@ -63,11 +64,6 @@ export function toolCallsOf(entry: EntryInput | readonly EntryInput[]): readonly
   return Array.isArray(content) ? content.filter((block) => block.type === "toolCall") : [];
 }
 
-/** True for several entries, such as those of a reply; false for one. */
-export function isList(given: EntryInput | readonly EntryInput[]): given is readonly EntryInput[] {
-  return Array.isArray(given);
-}
-
 /**
  * A system message to append; below it, it is the context's `system`.
  * @example
@@ -75,4 +71,37 @@ export function isList(given: EntryInput | readonly EntryInput[]): given is read
  */
 export function systemMessage(content: string): EntryInput {
   return { type: "message", message: { role: "system", content } };
+}
+
+/** Why a reply ended, as Bough stores it in `stopReason`. */
+export type StopReason = "stop" | "length" | "toolUse" | "contentFilter" | "compaction" | "error" | "aborted";
+
+// The words of the AI SDK, OpenAI (chat completions, Responses), Anthropic and Google, in lower case.
+const BY_WORD: ReadonlyMap<string, StopReason> = new Map([
+  ...wordsFor("stop", ["stop", "end_turn", "stop_sequence", "completed", "other", "unknown"]),
+  ...wordsFor("length", ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"]),
+  ...wordsFor("toolUse", ["tooluse", "tool-calls", "tool_calls", "function_call", "tool_use"]),
+  ...wordsFor("contentFilter", ["contentfilter", "content-filter", "content_filter", "refusal"]),
+  ...wordsFor("contentFilter", ["safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"]),
+  // Anthropic compacted the conversation and paused, or was asked for nothing else.
+  ...wordsFor("compaction", ["compaction"]),
+  ...wordsFor("error", ["error", "failed", "malformed_function_call"]),
+  ...wordsFor("aborted", ["aborted", "cancelled", "canceled"]),
+]);
+
+function wordsFor(reason: StopReason, words: readonly string[]): readonly (readonly [string, StopReason])[] {
+  return words.map((word) => [word, reason]);
+}
+
+/**
+ * The stop reason of a provider or framework as Bough stores it; a word that is not in the table is returned as it is, so that a new
+ * one is not lost.
+ *
+ * @example
+ * stopReasonOf("tool_calls"); // "toolUse"
+ * stopReasonOf("MAX_TOKENS"); // "length"
+ */
+export function stopReasonOf(reason: string): StopReason | (string & {}) {
+  checkArgument("reason", reason, TEXT);
+  return BY_WORD.get(reason.toLowerCase()) ?? reason;
 }

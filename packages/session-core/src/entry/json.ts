@@ -1,4 +1,5 @@
-import { TooLargeError, UnserializableValueError } from "../errors/session-errors.js";
+import { Buffer } from "node:buffer";
+import { InvalidEntryError, TooLargeError, UnserializableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
 
 /** A value that JSON can represent. */
@@ -10,6 +11,11 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** True if `value` is an object, and not an array or null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True if `value` is a list of values and not one of them. `Array.isArray` does not narrow a readonly array. */
+export function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
 }
 
 /**
@@ -36,13 +42,13 @@ function stringifyJson(value: unknown, what: string): string {
 }
 
 /** The deepest nesting that is stored. SQLite's json_valid fails at 1,000, JSON.parse later. */
-export const MAX_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 /** The name of the only member of an object that encodes bytes; see bytes.ts. */
-export const RESERVED_NAME = "$bough.bytes";
+const RESERVED_NAME = "$bough.bytes";
 
 /** True if `name` is the reserved name, with any number of `$` before it. */
-export function isReservedName(name: string): boolean {
+function isReservedName(name: string): boolean {
   return name.endsWith(RESERVED_NAME) && /^\$*$/.test(name.slice(0, -RESERVED_NAME.length));
 }
 
@@ -113,7 +119,7 @@ export function isPlainObject(value: object): value is JsonObject {
 }
 
 /** The error for a value at the depth where a check ends: the start of its path names the member that contains it. */
-export function tooDeep(at: string): UnserializableValueError {
+function tooDeep(at: string): UnserializableValueError {
   return new UnserializableValueError(quoted(at, 60), "a cycle, or more than 500 levels");
 }
 
@@ -153,4 +159,184 @@ export function freezeJson<T extends object>(value: T): T {
 function freezeMember(member: unknown): void {
   // Bytes cannot be frozen.
   if (typeof member === "object" && member !== null && !ArrayBuffer.isView(member)) freezeJson(member);
+}
+
+/** Parses JSON; undefined if the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Parses a JSON object; undefined if the text is not one. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** Writes JSON; undefined if the nesting is too deep for JSON.stringify, which is recursive. */
+export function tryStringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The text under `key`; undefined if it is missing or of another type. */
+export function stringAt(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The finite number under `key`; undefined if it is missing or of another type. */
+export function numberAt(object: JsonObject, key: string): number | undefined {
+  const value = object[key];
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The object under `key`; undefined if it is missing or of another type. */
+export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
+  const value = object[key];
+  return isObject(value) ? value : undefined;
+}
+
+/** A copy of `object` without `keys`, or `object` itself if it has none of them. The other members keep their order and values. */
+export function without(object: JsonObject, keys: readonly string[]): JsonObject {
+  if (!keys.some((key) => Object.hasOwn(object, key))) return object;
+  const rest: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    if (keys.includes(key)) continue;
+    // An assignment to this name would set the prototype.
+    if (key === "__proto__") Object.defineProperty(rest, key, { value: object[key], enumerable: true, writable: true, configurable: true });
+    else rest[key] = object[key];
+  }
+  return rest;
+}
+
+/** `object` without those of `keys` that are null: many programs write null for a missing value. */
+export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonObject {
+  return without(
+    object,
+    keys.filter((key) => object[key] === null),
+  );
+}
+
+/** A time in ISO format; a time out of the range of Date becomes 1970-01-01. */
+export function toIsoTime(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
+}
+
+/** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined for other values. */
+export function parseTime(value: unknown): number | undefined {
+  const time = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? Math.trunc(value) : Number.NaN;
+  return Number.isSafeInteger(time) ? time : undefined;
+}
+
+/** True if two JSON texts are equal, ignoring the order of members. */
+export function isSameJson(a: string, b: string): boolean {
+  return a === b || canonicalJson(JSON.parse(a)) === canonicalJson(JSON.parse(b));
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) => {
+    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+}
+
+// Bytes in the data of a host. JSON has none, so the store keeps a Uint8Array as an object with one member, its base64:
+// {"$bough.bytes":"AAEC"}. An object of the host that looks like this gets one more $ before the name of its member, and loses it
+// when it is read: {"$$bough.bytes":"AAEC"}.
+
+/**
+ * `value` as JSON can represent it: each Uint8Array as an object with its base64. `value` itself, not a copy, if it has no bytes and
+ * no member with the reserved name; then the cost is that of `assertJson`.
+ *
+ * @param at The path of `value`, for errors.
+ * @throws {UnserializableValueError} with the path of the first value that JSON cannot represent.
+ * @throws {InvalidEntryError} bytes are in the content of a message, which goes to providers as JSON.
+ * @example
+ * encodeBytes({ id: 1, image: new Uint8Array([0, 1, 2]) }, "value"); // { id: 1, image: { "$bough.bytes": "AAEC" } }
+ */
+export function encodeBytes(value: unknown, at: string): unknown {
+  if (isPlainJson(value)) return value;
+  const encoded = encode(value, at, 0);
+  assertJson(encoded, at);
+  return encoded;
+}
+
+/** The reverse of `encodeBytes`; returns `value` itself if there is nothing to decode. */
+export function decodeBytes(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || isPlainJson(value)) return value;
+  if (Array.isArray(value)) return value.map(decodeBytes);
+  if (!isObject(value)) return value;
+  const only = onlyReservedMember(value);
+  if (only === undefined) return mapMembers(value, decodeBytes);
+  const { name, member } = only;
+  if (name !== RESERVED_NAME) return mapMembers({ [name.slice(1)]: member }, decodeBytes);
+  return typeof member === "string" ? new Uint8Array(Buffer.from(member, "base64")) : value;
+}
+
+/** The value of a JSON text that `encodeBytes` prepared. Costs one search of the text if there are no bytes. */
+export function parseEncoded(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  return json.includes(`${RESERVED_NAME}"`) ? decodeBytes(value) : value;
+}
+
+/** A copy of `value`, bytes included; `value` itself if it cannot be stored, so that `validateEntry` reports the path. */
+export function copyJson<T>(value: T, at: string): T {
+  try {
+    // The value can be stored, so its copy has the same type.
+    return parseEncoded(jsonText(encodeBytes(value, at), "The batch")) as T;
+  } catch (error) {
+    if (!(error instanceof UnserializableValueError || error instanceof InvalidEntryError)) throw error;
+    return value;
+  }
+}
+
+/** True for a Uint8Array, also for one of another realm, such as a worker or a test runner. */
+function isBytes(value: unknown): value is Uint8Array {
+  return Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
+
+// Content goes to providers, whose formats have no bytes; images and files are base64 there.
+const CONTENT = /^entry\.(message\.)?(content|replacement)\b/;
+
+function encode(value: unknown, at: string, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) throw tooDeep(at);
+  if (isBytes(value)) {
+    if (CONTENT.test(at))
+      throw new InvalidEntryError(at.slice("entry.".length), "bytes are kept in details and custom data; content takes base64");
+    return { [RESERVED_NAME]: toBase64(value) };
+  }
+  // `undefined` elements and class instances are kept, so that the check after this one names them.
+  if ("toJSON" in value && typeof value.toJSON === "function") return value;
+  if (Array.isArray(value)) return value.map((member: unknown, index) => encode(member, `${at}[${index}]`, depth + 1));
+  if (!isPlainObject(value)) return value;
+  const only = onlyReservedMember(value);
+  if (only !== undefined) return mapMembers({ [`$${only.name}`]: only.member }, (member) => encode(member, at, depth + 1));
+  return mapMembers(value, (member, name) => encode(member, `${at}.${name}`, depth + 1));
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** The member of an object whose only member has a reserved name: `$bough.bytes` with any number of `$` before it. */
+function onlyReservedMember(value: object): { readonly name: string; readonly member: unknown } | undefined {
+  const members = Object.entries(value);
+  const [name, member] = members[0] ?? [];
+  return members.length === 1 && name !== undefined && isReservedName(name) ? { name, member } : undefined;
+}
+
+// Defined, not assigned, because an assignment to a member named `__proto__` sets the prototype.
+function mapMembers(value: object, map: (member: unknown, name: string) => unknown): object {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, map(member, name)]));
 }

@@ -1,9 +1,8 @@
 import type { Rule } from "../arguments/rules.js";
 import { BLOCK, CONTENT_BLOCK } from "../arguments/shapes.js";
-import { parseEncoded } from "./bytes.js";
 import type { EntryPayload } from "./entry.js";
 import { toForeignBlock } from "./foreign-block.js";
-import { isObject } from "./json.js";
+import { isObject, parseEncoded } from "./json.js";
 
 /**
  * A payload from the columns of its row. It was validated when it was written, so only the blocks of its content are checked:

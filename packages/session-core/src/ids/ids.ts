@@ -1,5 +1,5 @@
 import { customAlphabet } from "nanoid";
-import { shorten } from "../text/cut.js";
+import { shorten } from "../text/one-line.js";
 
 /** The id of an entry: 1 to 128 visible characters, unique in its session. */
 export type EntryId = string;
@@ -36,4 +36,21 @@ export function isId(text: string): boolean {
 /** Text of a caller or of a file, cut to `most` characters for an error message; a valid id is never cut. */
 export function quoted(text: string, most = 128): string {
   return shorten(text, most).toWellFormed();
+}
+
+declare const row: unique symbol;
+
+/** Row number of a session in this file. */
+export type SessionSeq = number & { readonly [row]: "session" };
+
+/** Row number of an entry in this file: its order of arrival. */
+export type EntrySeq = number & { readonly [row]: "entry" };
+
+/** Row number of a token counter in this file. */
+export type CounterSeq = number & { readonly [row]: "counter" };
+
+/** Marks a number as the row number of an entry: one that a caller gave as an order of arrival, or the next free one. */
+export function toEntrySeq(seq: number): EntrySeq {
+  // A brand exists only in types, so nothing but a cast adds it.
+  return seq as EntrySeq;
 }

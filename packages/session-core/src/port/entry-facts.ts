@@ -1,17 +1,8 @@
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
-import type { ReplyUsage } from "../entry/reply-usage.js";
+import type { ReplyUsage } from "../entry/usage.js";
 import type { EntryId } from "../ids/ids.js";
-import type { FileOperationKind } from "../tools/file-operations.js";
-
-/** A file that a tool call of an entry touches, as it is stored. */
-export interface StoredOperation {
-  readonly tool_call_id: string;
-  readonly kind: FileOperationKind;
-  readonly path: string;
-  /** 1: a tool that the call ran touched the file, so the call has ended. */
-  readonly nested: 0 | 1;
-}
+import type { StoredOperation } from "../tools/file-operations.js";
 
 /** The part of a payload that the state of its path depends on. */
 export type PathEffect =

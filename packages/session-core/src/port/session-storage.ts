@@ -1,8 +1,6 @@
 import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { FileOperation, StoredFileTouch } from "../tools/file-operations.js";
-import type { Abilities } from "./abilities.js";
-import type { PayloadPacking, WhenLocked } from "./packing.js";
 import type {
   ContextEnd,
   ContextPath,
@@ -28,9 +26,7 @@ import type {
 } from "./records.js";
 import type { SearchPage, SearchRequest } from "./search.js";
 import type { SessionCopies } from "./session-copy.js";
-import type { SourceAppend } from "./source-append.js";
-import type { SourceRecords, SyncedImport } from "./source-files.js";
-import type { ImportProblem, OpenEnd, SourceSession } from "./source-session.js";
+import type { ImportProblem, OpenEnd, SourceAppend, SourceRecords, SourceSession, SyncedImport } from "./source.js";
 import type { Batch, BatchResult, MetadataPatch, Write } from "./writes.js";
 
 /** The session that is created if there is none, and its first writes. */
@@ -265,4 +261,64 @@ export interface Violation {
   readonly entryId: EntryId | null;
   /** A description on one line. */
   readonly message: string;
+}
+
+/**
+ * The features in which storage engines differ. All else of the port is the same on every engine: the tests of the contract run on each
+ * of them, and skip only the features that it lacks.
+ */
+export interface Abilities {
+  /** Who can use a store at once: this process, processes of this machine, or processes of many machines. */
+  readonly sharedBy: "process" | "machine" | "network";
+  /** `backup` writes a copy of the store into a file. Without it, it throws `UnsupportedOperationError`: the server makes backups. */
+  readonly backup: boolean;
+  /** Payloads can be packed later, by `packing`. Without it they are stored in one form: there is nothing to pack or to shrink. */
+  readonly packing: boolean;
+  /** Entries are indexed for the search after they are written, by `catchUpSearch`. Without it the write indexes them. */
+  readonly indexesLater: boolean;
+  /** Entries are numbered in order of arrival in the whole store, or in their session. */
+  readonly numbers: "store" | "session";
+}
+
+/** The behavior of a maintenance write while another has or wants the lock: `wait` (default), or `throw` a `StoreBusyError` at once. */
+export type WhenLocked = "wait" | "throw";
+
+/** Which payloads are packed: `old` are those of sessions idle for an hour, and of active sessions those before the newest 128. */
+export type PackScope = "old" | "all";
+
+/** Packs payloads into compressed blocks. Entries read the same, packed or not. */
+export interface PayloadPacking {
+  /**
+   * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
+   * process packed the same rows. A storage that stores payloads in one form only returns undefined.
+   */
+  next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlocks | undefined>;
+  /** The same for some blocks at once, each of which is a transaction of its own: faster, for a caller that waits for all of them. */
+  nextInBulk(scope: PackScope): Promise<PackedBlocks | undefined>;
+  /** The payloads that are not packed. */
+  unpacked(): Promise<RowSize>;
+  fileSize(): Promise<FileSize>;
+  /**
+   * Merges the search index into one segment, and gives free space in the file back to the file system. Returns false if there is
+   * no room for a copy of the file, or another process holds the lock. Blocks for as long as it takes to write the file.
+   */
+  shrinkFile(): Promise<boolean>;
+}
+
+/** The number of payloads that one step packed, and the size in bytes of the compressed blocks that hold them now. */
+export interface PackedBlocks {
+  readonly entries: number;
+  readonly blockBytes: number;
+}
+
+/** The payloads that are rows: their number, and the bytes of their JSON texts. */
+export interface RowSize {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** The size of the file of a store, and how much of it is free. */
+export interface FileSize {
+  readonly bytes: number;
+  readonly freeBytes: number;
 }

@@ -1,6 +1,5 @@
-import { copyJson } from "../entry/bytes.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
-import { assertJson } from "../entry/json.js";
+import { assertJson, copyJson } from "../entry/json.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState, SessionKey } from "./records.js";
 

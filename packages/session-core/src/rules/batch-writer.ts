@@ -3,7 +3,7 @@ import type { ValidatedEntry } from "../entry/validate.js";
 import { InvalidEntryError, LeafMovedError, LeafNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Batch, Write } from "../port/writes.js";
-import { EMPTY_PATH, type EntryPathState, type PathState } from "./path-rules.js";
+import { EMPTY_PATH, type EntryPathState, type PathState } from "./derived-columns.js";
 
 /** A write whose entry has been validated. */
 export type ValidatedWrite =

@@ -3,6 +3,7 @@ import { InvalidEntryError } from "../errors/session-errors.js";
 import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
 import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { CopiedSession } from "../port/session-copy.js";
+import { pairStart } from "../text/one-line.js";
 
 /** Where an imported session came from. */
 export interface SourceColumns {
@@ -183,4 +184,27 @@ export function assertLeafName(name: string): void {
 /** Returns the id in a session key. */
 export function sessionIdOf(key: SessionKey): SessionId {
   return typeof key === "string" ? key : key.id;
+}
+
+/** The fewest characters of a short id. */
+const MIN_LENGTH = 4;
+
+/** The shortest prefix of an id, of at least four characters, that its neighbors in the order of ids do not have. */
+export function shortenId(id: string, neighbors: readonly (string | undefined)[]): string {
+  const length = Math.max(MIN_LENGTH, ...neighbors.map((other) => (other === undefined ? 0 : sharedLength(id, other) + 1)));
+  return id.slice(0, pairStart(id, length) < length ? length + 1 : length);
+}
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one.charCodeAt(length) === other.charCodeAt(length)) length += 1;
+  return length;
+}
+
+/** Throws unless these counts can be stored. @throws {InvalidEntryError} */
+export function assertTokenCounts(counter: string, counts: ReadonlyMap<EntryId, number>): void {
+  if (counter === "" || counter.length > 200) throw new InvalidEntryError("counter", "must be 1 to 200 characters");
+  for (const tokens of counts.values()) {
+    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new InvalidEntryError("tokens", "must be a whole number from 0 up");
+  }
 }

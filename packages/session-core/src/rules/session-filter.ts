@@ -1,5 +1,4 @@
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
-import { type MetadataRow, metadataRows } from "./metadata-rows.js";
 import { type SessionRecordRow, toSessionRecord } from "./session-columns.js";
 
 // The conditions of a filter of sessions, without the statements of an engine.
@@ -65,4 +64,70 @@ export function sessionPage(rows: readonly ListedRow[], limit: number): Page<Ses
 export function parseCursor(cursor: string | undefined): { readonly activeAt: number; readonly seq: number } | undefined {
   const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
   return activeAt === undefined || seq === undefined ? undefined : { activeAt, seq };
+}
+
+/** The longest key and value that are indexed, in characters of the JSON text. */
+const MAX_LENGTH = 500;
+
+/** A member of the metadata of a session, as `session_metadata` stores it. */
+export interface MetadataRow {
+  readonly key: string;
+  /** The value as JSON. */
+  readonly value: string;
+}
+
+/** Returns the members of metadata by which a session is found: top-level strings, numbers, booleans and nulls of at most 500 characters. */
+export function metadataRows(metadata: unknown): readonly MetadataRow[] {
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) return [];
+  return Object.entries(metadata).flatMap(([key, member]) => {
+    if (member === undefined || (typeof member === "object" && member !== null)) return [];
+    const value = JSON.stringify(member);
+    return key.length <= MAX_LENGTH && value.length <= MAX_LENGTH ? [{ key: key.toWellFormed(), value }] : [];
+  });
+}
+
+// Matches titles with a name. Compares them in JavaScript, because databases convert only ASCII letters to lower case without a locale.
+
+/** The tests of a title against a name, both in lower case, from exact to vague. */
+const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
+  (title, name) => title === name,
+  (title, name) => title.startsWith(name),
+  (title, name) => title.includes(name),
+  // Words of a title in their order, each by its beginning: `tab lex` for "Tabs in the lexer".
+  (title, name) => startsWords(title, name),
+];
+
+function startsWords(title: string, name: string): boolean {
+  const words = title.match(WORD) ?? [];
+  let at = 0;
+  for (const start of name.match(WORD) ?? []) {
+    while (at < words.length && words[at]?.startsWith(start) !== true) at += 1;
+    if (at === words.length) return false;
+    at += 1;
+  }
+  return at > 0;
+}
+
+/** A word of a title. */
+export const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+
+/** A session and its title. */
+export interface Titled {
+  readonly title: string | null;
+}
+
+/** Returns those that match a name in the most exact way that any of them does, at most `limit`, in their order. */
+export function bestTitles<T extends Titled>(titled: readonly T[], name: string, limit: number): readonly T[] {
+  const foldedName = foldCase(name);
+  const folded = titled.map((one) => ({ one, title: one.title === null ? null : foldCase(one.title) }));
+  for (const matches of TITLE_MATCHERS) {
+    const found = folded.filter(({ title }) => title !== null && matches(title, foldedName)).slice(0, limit);
+    if (found.length > 0) return found.map(({ one }) => one);
+  }
+  return [];
+}
+
+/** Normalizes case and composed characters, so that both forms of an accented letter are equal. */
+function foldCase(text: string): string {
+  return text.normalize("NFC").toLowerCase();
 }

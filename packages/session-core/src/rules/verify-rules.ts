@@ -4,8 +4,8 @@ import { isPrivate } from "../entry/text.js";
 import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import type { Violation } from "../port/session-storage.js";
-import { toStoredCustomType } from "./custom-types.js";
-import { type MetadataRow, metadataRows } from "./metadata-rows.js";
+import { toStoredCustomType } from "./derived-columns.js";
+import { type MetadataRow, metadataRows } from "./session-filter.js";
 
 /** A broken rule, without the session and the entry. */
 export type Fault = Pick<Violation, "rule" | "message">;

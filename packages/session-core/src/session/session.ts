@@ -1,10 +1,11 @@
-import { CALLBACK, checkArgument, list, NUMBER, nullable, OBJECT, TEXT } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, list, NUMBER, nullable, OBJECT, TEXT, withMethods } from "../arguments/rules.js";
 import { APPEND, CONTEXT, ID, LISTING, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
+import { SerialQueue } from "../async/promises.js";
 import type { SessionContext } from "../context/context.js";
-import { isList } from "../entry/builders.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
+import { isList } from "../entry/json.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
-import { SessionNotFoundError } from "../errors/session-errors.js";
+import { LeafMovedError, SessionNotFoundError } from "../errors/session-errors.js";
 import { type EntryId, newEntryId, type SessionId } from "../ids/ids.js";
 import type {
   EntryListing,
@@ -19,14 +20,11 @@ import type {
 } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { PathRange, SessionStorage } from "../port/session-storage.js";
-import { copyPatch, type Write } from "../port/writes.js";
+import { type BatchResult, copyPatch, copyWrites, type OnConflict, type Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { type ContextOptions, ContextReader, type ContextSettings } from "./context-reader.js";
 import { resolveEntry } from "./entry-names.js";
-import { type AppendedEntry, type AppendOptions, LeafWriter, type SessionHost, type WriteOptions } from "./leaf-writer.js";
-import { SessionLabels, SessionTokenCounts } from "./session-groups.js";
-import { SessionTree } from "./session-tree.js";
-import { SessionValues } from "./session-values.js";
+import { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session-groups.js";
 
 /** The default size of a page, in entries. */
 const PAGE = 1000;
@@ -318,4 +316,122 @@ function toWrites(entries: readonly EntryInput[], parentId: EntryId | null | und
   if (parentId === undefined || entries.length === 1) return Array.from(entries, (entry) => ({ kind: "entry", entry, parentId }));
   const named = entries.map((entry) => ({ ...entry, id: entry.id ?? newEntryId() }));
   return named.map((entry, at) => ({ kind: "entry", entry, parentId: named[at - 1]?.id ?? parentId }));
+}
+
+/** Options for a batch whose leaf another writer may have moved. */
+export interface WriteOptions {
+  /** Default `error`: throws `LeafMovedError` and writes nothing. */
+  readonly onConflict?: OnConflict | undefined;
+  /**
+   * Writes only if the leaf is exactly at this entry when the queued write runs, in this handle and in the store; otherwise throws
+   * `LeafMovedError`, regardless of `onConflict`. Use it for entries that belong to one leaf, such as a summary. null: before
+   * the first entry.
+   */
+  readonly expectedLeafId?: EntryId | null | undefined;
+}
+
+/** Where an append puts its entry. */
+export interface AppendOptions extends WriteOptions {
+  /**
+   * The entry is appended below this one instead of the leaf; null: as a first entry. The leaf does not move, and another writer's
+   * move of the leaf is no conflict.
+   */
+  readonly parentId?: EntryId | null | undefined;
+}
+
+/** An entry that an append wrote. */
+export interface AppendedEntry {
+  readonly id: EntryId;
+  /** Its order of arrival in the store. */
+  readonly seq: number;
+}
+
+/** The parts of a store that its session handles use. */
+export interface SessionHost {
+  readonly storage: SessionStorage;
+  /** Writes that have been called and have not finished. */
+  readonly accepted: Set<Promise<unknown>>;
+  /** Called after entries were written. */
+  readonly maintenance: { countAppended(count: number): void };
+  /** Searches, and has the search index updated behind it. */
+  readonly search: (request: SearchRequest) => Promise<SearchPage>;
+}
+
+/** Writes for one handle: keeps the leaf position that the handle last read, and runs its writes in order. */
+export class LeafWriter {
+  readonly #host: SessionHost;
+  readonly #row: SessionRow;
+  readonly #leafName: string;
+  /** Writes use the leaf position that the previous one returned. */
+  readonly #queue = new SerialQueue();
+  #leaf: LeafState;
+
+  constructor(host: SessionHost, row: SessionRow, leafName: string, leaf: LeafState) {
+    this.#host = host;
+    this.#row = row;
+    this.#leafName = leafName;
+    this.#leaf = leaf;
+  }
+
+  get leafId(): EntryId | null {
+    return this.#leaf.entryId;
+  }
+
+  commit(writes: readonly Write[], options: WriteOptions = {}): Promise<BatchResult> {
+    const { onConflict = "error", expectedLeafId } = options;
+    // Writes that have to wait are copied, so that later changes by their owner are not written.
+    const batch = this.#queue.isBusy ? copyWrites(writes) : writes;
+    return this.#run(async () => {
+      const { entryId } = this.#leaf;
+      if (expectedLeafId !== undefined && expectedLeafId !== entryId)
+        throw new LeafMovedError(this.#row.id, this.#leafName, expectedLeafId, entryId);
+      const result = await this.#host.storage.commit({
+        sessionId: this.#row,
+        leafName: this.#leafName,
+        seen: this.#leaf,
+        onConflict,
+        onlyIfSeen: expectedLeafId !== undefined,
+        writes: batch,
+      });
+      this.#leaf = result.leaf;
+      this.#host.maintenance.countAppended(result.entries.length);
+      return result;
+    });
+  }
+
+  /** Runs `work` in the order of the writes and stores the leaf state that `work` returns. Returns false if it returns undefined. */
+  updateLeaf(work: (storage: SessionStorage, row: SessionRow, leafName: string) => Promise<LeafState | undefined>): Promise<boolean> {
+    return this.#run(async () => {
+      const leaf = await work(this.#host.storage, this.#row, this.#leafName);
+      if (leaf !== undefined) this.#leaf = leaf;
+      return leaf !== undefined;
+    });
+  }
+
+  /** Runs a write that does not concern the leaf, in the order of the writes. */
+  run(write: () => Promise<void>): Promise<void> {
+    return this.#run(write);
+  }
+
+  /** Runs a write after those before. `Store.close` waits for it. */
+  #run<T>(write: () => Promise<T>): Promise<T> {
+    const result = this.#queue.run(write);
+    const { accepted } = this.#host;
+    accepted.add(result);
+    const done = () => void accepted.delete(result);
+    result.then(done, done);
+    return result;
+  }
+}
+
+/**
+ * Builds the context of a session; see `Session.context`.
+ *
+ * @example
+ * const context = await buildSessionContext(session);
+ * const { system, messages } = toAnthropic(context);
+ */
+export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
+  checkArgument("session", session, withMethods("a session", "context"));
+  return session.context(options);
 }

@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways, Selectable } from "kysely";
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
-import type { CounterSeq, EntrySeq, SessionSeq } from "../port/rows.js";
+import type { CounterSeq, EntrySeq, SessionSeq } from "../ids/ids.js";
 import type { FileOperationKind } from "../tools/file-operations.js";
 
 // One interface for each table. The migrations give the unit of each column and the meaning of NULL.

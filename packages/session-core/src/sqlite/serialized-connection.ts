@@ -1,5 +1,5 @@
-import type { WhenLocked } from "../port/packing.js";
 import type { SessionKey } from "../port/records.js";
+import type { WhenLocked } from "../port/session-storage.js";
 import type { Connection } from "./file/connection.js";
 import { retryWhileBusy, WriteLock } from "./file/write-lock.js";
 import { resolveSession, type SessionRef } from "./sessions/session-rows.js";

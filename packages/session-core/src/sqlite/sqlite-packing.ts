@@ -1,7 +1,7 @@
-import type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/packing.js";
-import type { SessionSeq } from "../port/rows.js";
+import type { SessionSeq } from "../ids/ids.js";
+import type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/session-storage.js";
 import { encodeBlockAsync } from "./file/block.js";
-import { checkpointRarely, checkpointUsually } from "./file/checkpoint.js";
+import { checkpointRarely, checkpointUsually } from "./file/open-database.js";
 import { commitPack, measureFile, measureRows, planPack } from "./payloads/pack.js";
 import { mergeIndex } from "./search/search-index.js";
 import type { SerializedConnection } from "./serialized-connection.js";

@@ -2,30 +2,26 @@ import type { Entry } from "../entry/entry.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
-import type { HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source-files.js";
+import type { HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../port/source.js";
 import { toSessionRecord } from "../rules/session-columns.js";
 import type { FileOperation, StoredFileTouch } from "../tools/file-operations.js";
 import { ChangePoll } from "./change-poll.js";
 import type { Connection } from "./file/connection.js";
 import { SerializedConnection } from "./serialized-connection.js";
-import { listLabels } from "./sessions/labels.js";
-import { findSessionsByName, listSessions } from "./sessions/session-list.js";
+import { findSessionsByName, listSessions, readStatistics, readTotalsOf } from "./sessions/session-list.js";
 import * as sessions from "./sessions/session-rows.js";
-import { readTotalsOf } from "./sessions/session-totals.js";
 import { listHeldSessions, listSessionSources, listSourceFiles, listSourceSessions } from "./sessions/source-files.js";
 import { findValue, findValuesOf, listValueKeys, listValues } from "./sessions/values.js";
-import { findCommonAncestorId } from "./tree/ancestry.js";
+import { listLabels, readTokenCounts } from "./tree/annotations.js";
 import { readContextPath, SettingsCache } from "./tree/context-path.js";
 import { listInherited } from "./tree/copies.js";
-import { listEntries, readEntriesById } from "./tree/entry-list.js";
+import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readPathSeqsById, scanPath } from "./tree/entry-list.js";
 import { readEntry } from "./tree/entry-rows.js";
 import { readFileOperations, readFileTouches } from "./tree/file-operations.js";
 import { listLeafMoves, listLeaves } from "./tree/leaves.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./tree/outline.js";
-import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "./tree/scan.js";
+import { findCommonAncestorId } from "./tree/paths.js";
 import { shortEntryIds, shortSessionIds } from "./tree/short-ids.js";
-import { readStatistics } from "./tree/statistics.js";
-import { readTokenCounts } from "./tree/token-counts.js";
 
 /** The reads of the SQLite storage: those of sessions, entries, the tree and what is stored with them. Its subclass adds the writes. */
 export class SqliteReads {

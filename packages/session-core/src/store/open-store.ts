@@ -15,8 +15,7 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { PostgresDriverError } from "../errors/server-errors.js";
-import { isLikeServerAddress } from "../port/server-address.js";
-import type { Durability } from "../sqlite/file/connection-options.js";
+import { type Durability, isLikeServerAddress } from "../port/place.js";
 import { SqliteStorage } from "../sqlite/sqlite-storage.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { Store } from "./store.js";

@@ -15,7 +15,8 @@ import {
   SOURCE,
   TITLE_SOURCE,
 } from "../arguments/shapes.js";
-import type { SessionId } from "../ids/ids.js";
+import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
   type NewSession,
@@ -29,16 +30,72 @@ import {
 } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { ImportedSession, ImportOptions, SessionStorage, StoreChange, Violation } from "../port/session-storage.js";
-import type { SourceRecords } from "../port/source-files.js";
-import type { SourceSession } from "../port/source-session.js";
-import { rowLimit } from "../rules/row-limit.js";
-import type { SessionHost } from "../session/leaf-writer.js";
-import { Session } from "../session/session.js";
+import type { SourceRecords, SourceSession } from "../port/source.js";
+import type { Write } from "../port/writes.js";
+import { withoutNamedForks } from "../rules/forks.js";
+import { rowLimit } from "../rules/values.js";
+import { Session, type SessionHost } from "../session/session.js";
+import { shorten } from "../text/one-line.js";
 import type { StoredFileTouch } from "../tools/file-operations.js";
-import { Maintenance } from "./maintenance.js";
-import { type PackedStore, type PackOptions, packStore } from "./pack-store.js";
-import { resolveSession } from "./session-names.js";
-import type { CreateSessionOptions, ForkOptions, OpenSessionOptions } from "./session-options.js";
+import { Maintenance, type PackedStore, type PackOptions, packStore } from "./maintenance.js";
+
+/** The leaf of a handle. */
+export interface OpenSessionOptions {
+  /** Default `main`. If the session has no leaf of this name, it is created at the position of `main`. */
+  readonly leaf?: string | undefined;
+}
+
+/** Options for creating a session: the writes of the transaction that creates it. */
+export interface CreateSessionOptions {
+  /** Entries, labels and values of the new session, written at its leaf `main`. A session that exists already does not get them. */
+  readonly writes?: readonly Write[] | undefined;
+}
+
+/** Options for forking a session: the part that is copied, and the record of the fork. */
+export interface ForkOptions extends CreateSessionOptions {
+  /** The last entry of the path that is copied; with `tree`, the position of the leaf `main` of the fork. Default: the leaf `main`. */
+  readonly at?: EntryId | undefined;
+  /** Copies all branches with all leaves, not only one path. Default false. */
+  readonly tree?: boolean | undefined;
+  /** Copies the values of the session. Default: with `tree`. */
+  readonly values?: boolean | undefined;
+  /** Default: with `tree` that of the source session, otherwise none. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Default: that of the session that was forked first, and a number, as in "Tabs in the lexer, fork 2". null: none. */
+  readonly title?: string | null | undefined;
+  readonly id?: SessionId | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/**
+ * Resolves what a person typed to a session; see `Store.resolveSession`. `mask` takes secrets out of the titles in the error.
+ *
+ * @throws {AmbiguousNameError | SessionNotFoundError}
+ */
+async function resolveSession(
+  storage: SessionStorage,
+  name: string,
+  mask: (title: string, id: SessionId) => Promise<string> = async (title) => title,
+): Promise<SessionRecord> {
+  const found = withoutNamedForks(await storage.sessionsNamed(name, AmbiguousNameError.COUNTED));
+  const [first, second] = found;
+  if (first === undefined) throw new SessionNotFoundError(name);
+  // The id of a subagent's session starts with that of its conversation, so a prefix of both means the conversation.
+  if (first.kind === "conversation" && second?.kind === "subagent") return first;
+  if (found.length === 1) return first;
+  const described: string[] = [];
+  for (const [at, { id, title, firstText }] of found.entries()) {
+    const text = title ?? firstText;
+    // The error names the first ones; of the others only the number.
+    described.push(at >= AmbiguousNameError.NAMED || text === null ? id : describeCandidate(id, await mask(text, id)));
+  }
+  throw new AmbiguousNameError(name, described);
+}
+
+/** Describes a candidate for `AmbiguousNameError`, short enough for ten on one line. */
+function describeCandidate(id: SessionId, title: string): string {
+  return `${id} (${shorten(title, 40)})`;
+}
 
 /**
  * A store of sessions. Several processes can use one store at the same time.
@@ -64,7 +121,7 @@ export class Store {
     this.#host = {
       storage,
       accepted: this.#accepted,
-      onAppended: (count) => this.#maintenance.countAppended(count),
+      maintenance: this.#maintenance,
       search: (request) => this.search(request),
     };
   }

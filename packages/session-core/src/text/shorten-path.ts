@@ -1,4 +1,4 @@
-import { takeEnd, takeStart } from "./cut.js";
+import { takeEnd, takeStart } from "./one-line.js";
 
 /** Options for fitting a text into a width. */
 export interface Fit {

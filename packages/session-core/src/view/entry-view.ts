@@ -1,7 +1,7 @@
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { isSummary } from "../entry/kinds.js";
 import type { AssistantBlock, AssistantMessage, BashExecutionMessage, Message } from "../entry/message.js";
-import { asTyped } from "../entry/typed-text.js";
+import { asTyped } from "../entry/text.js";
 import { viewAttachment, viewBlocks, viewCall, viewCommand, viewResult, viewText } from "./call-view.js";
 import type { PriceList } from "./prices.js";
 import type { ReplyStep, Step } from "./step.js";

@@ -1,6 +1,5 @@
 import type { ToolCallBlock } from "../entry/message.js";
-import type { Arguments, TextEdit } from "../tools/arguments.js";
-import type { Todo } from "../tools/todos.js";
+import type { Arguments, TextEdit, Todo } from "../tools/arguments.js";
 import type { PriceList } from "./prices.js";
 
 /** The kind of an entry for a reader. `host`: a message that a program added; `edit`: a context edit; `custom`: data of a program. */

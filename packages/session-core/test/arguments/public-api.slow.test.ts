@@ -6,8 +6,7 @@ import * as postgres from "@bough/postgres";
 import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import * as groups from "../../src/session/session-groups.js";
-import { SessionTree } from "../../src/session/session-tree.js";
-import { SessionValues } from "../../src/session/session-values.js";
+import { SessionTree, SessionValues } from "../../src/session/session-groups.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 import { ODD_VALUES } from "./odd-values.js";
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { raceAbort } from "../../src/async/race-abort.js";
+import { raceAbort } from "../../src/async/promises.js";
 
 describe("work until an abort", () => {
   test("listens to the signal while it runs, and no longer", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SerialQueue } from "../../src/async/serial-queue.js";
+import { SerialQueue } from "../../src/async/promises.js";
 import { errorCode, isSystemError } from "../../src/errors/system-error.js";
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { previewOf } from "../../src/entry/preview.js";
 import { shareLine, shortenPreview, splitPreview } from "../../src/entry/preview-calls.js";
+import { previewOf } from "../../src/entry/text.js";
 import { shortenDetail, shortenPath } from "../../src/text/shorten-path.js";
 
 describe("a path is cut in its middle", () => {

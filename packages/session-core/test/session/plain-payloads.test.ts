@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
 import { type EntryPayload, entryPayloadSchema } from "../../src/entry/entry.js";
-import { isPlainPayload } from "../../src/entry/plain-payload.js";
-import { validateEntry } from "../../src/entry/validate.js";
+import { isPlainPayload, validateEntry } from "../../src/entry/validate.js";
 
 const text = fc.oneof({ weight: 6, arbitrary: fc.constantFrom("x", "") }, fc.constantFrom(null, undefined, 3));
 const count = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(0, 3, 0.5, undefined) }, fc.constantFrom(null, "3", -1));

@@ -1,7 +1,6 @@
 import * as formats from "@bough/formats";
 import { describe, expect, test } from "vitest";
-import { previewOf } from "../../src/entry/preview.js";
-import { searchableText } from "../../src/entry/text.js";
+import { previewOf, searchableText } from "../../src/entry/text.js";
 import * as core from "../../src/index.js";
 import { collected, findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 

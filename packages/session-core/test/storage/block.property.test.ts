@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { toEntrySeq } from "../../src/port/rows.js";
+import { toEntrySeq } from "../../src/ids/ids.js";
 import {
   BLOCK_BYTES,
   BLOCK_ENTRIES,

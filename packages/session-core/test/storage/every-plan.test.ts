@@ -103,7 +103,6 @@ const BUILDERS = [
   "sqlite/search/question-search.ts",
   "sqlite/search/term-rows.ts",
   "sqlite/sessions/session-list.ts",
-  "sqlite/tree/statistics.ts",
   "sqlite/verify/structure-rules.ts",
 ];
 

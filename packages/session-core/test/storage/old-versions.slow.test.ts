@@ -5,7 +5,7 @@ import { StoreDamagedError } from "../../src/errors/store-errors.js";
 import { Connection } from "../../src/sqlite/file/connection.js";
 import { MIGRATIONS, migrate, readVersion } from "../../src/sqlite/file/migrate.js";
 import { toOpenError } from "../../src/sqlite/file/sqlite-errors.js";
-import { readStatistics } from "../../src/sqlite/tree/statistics.js";
+import { readStatistics } from "../../src/sqlite/sessions/session-list.js";
 import { openStore } from "../../src/store/open-store.js";
 import { entryNamed } from "../world/grow.js";
 import { oldStore, READ_BY_OLD_RELEASE, readAll } from "../world/old-stores.js";

@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { APPLICATION_ID } from "../../src/sqlite/file/file-header.js";
 import { MIGRATIONS, migrate, readVersion, SUPPORTED_VERSION } from "../../src/sqlite/file/migrate.js";
+import { APPLICATION_ID } from "../../src/sqlite/file/store-file.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import { contextNames, grow } from "../world/grow.js";
 import { openedStore, raw, storePath, tempFolder } from "../world/stores.js";

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { previewOf } from "../../src/entry/preview.js";
-import { shorten } from "../../src/text/cut.js";
-import { oneLine } from "../../src/text/one-line.js";
+import { previewOf } from "../../src/entry/text.js";
+import { oneLine, shorten } from "../../src/text/one-line.js";
 
 const note = "<branch-note>\nThe user went back.\n</branch-note>";
 

@@ -1,6 +1,6 @@
 // Blocks of Anthropic's Messages API as blocks of Bough. They come from files and servers, so nothing is assumed about them.
 import { toForeignBlock } from "../../entry/foreign-block.js";
-import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt, without } from "../../entry/json-fields.js";
+import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt, without } from "../../entry/json.js";
 
 // An invalid image or document would make the whole message invalid, so it becomes a foreign block.
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

@@ -1,9 +1,9 @@
 import { checkArgument } from "../../arguments/rules.js";
 import { BLOCK } from "../../arguments/shapes.js";
+import { stopReasonOf } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
-import { stopReasonOf } from "../../entry/stop-reason.js";
 import { listIterations } from "../../entry/usage.js";
 import { toReplyBlocks } from "./anthropic-blocks.js";
 import { ReplyEntries } from "./compacted-reply.js";

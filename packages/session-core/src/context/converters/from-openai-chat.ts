@@ -1,9 +1,8 @@
 import { checkArgument } from "../../arguments/rules.js";
-import { assistantMessage } from "../../entry/builders.js";
+import { assistantMessage, stopReasonOf } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
-import { stopReasonOf } from "../../entry/stop-reason.js";
 import {
   notAReply,
   parseArguments,

@@ -1,9 +1,9 @@
 import { checkArgument } from "../../arguments/rules.js";
+import { stopReasonOf } from "../../entry/builders.js";
 import type { EntryInput } from "../../entry/entry.js";
 import { toForeignBlock } from "../../entry/foreign-block.js";
 import { isObject, type JsonObject } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
-import { stopReasonOf } from "../../entry/stop-reason.js";
 import { ReplyEntries } from "./compacted-reply.js";
 import { isCompactionItem } from "./native-items.js";
 import { notAReply, parseArguments, REPLY_OPTIONS, type ReplyOptions, textBlocks, textIn, withoutUndefined } from "./replies.js";

@@ -1,7 +1,6 @@
 // Code that the readers of replies share. A reply comes from a server, so the readers assume nothing about it.
 import { optional, record, TEXT } from "../../arguments/rules.js";
-import { isObject, type JsonObject } from "../../entry/json.js";
-import { tryStringify } from "../../entry/json-fields.js";
+import { isObject, type JsonObject, tryStringify } from "../../entry/json.js";
 import type { AssistantBlock } from "../../entry/message.js";
 import { InvalidArgumentError } from "../../errors/bough-error.js";
 

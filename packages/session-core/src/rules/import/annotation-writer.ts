@@ -1,8 +1,8 @@
 import type { EntryId } from "../../ids/ids.js";
 import { MAIN_LEAF } from "../../port/records.js";
 import type { LeafKept } from "../../port/session-storage.js";
-import type { SourceRecord } from "../../port/source-session.js";
-import type { PathState } from "../path-rules.js";
+import type { SourceRecord } from "../../port/source.js";
+import type { PathState } from "../derived-columns.js";
 import { toLeafName } from "../session-columns.js";
 import type { ImportTarget } from "./import-target.js";
 

@@ -2,8 +2,7 @@ import type { Validate } from "../../entry/load-validation.js";
 import type { SessionId } from "../../ids/ids.js";
 import { MAIN_LEAF, type NewSession } from "../../port/records.js";
 import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
-import type { SyncedImport } from "../../port/source-files.js";
-import type { SourceHeader, SourceSession } from "../../port/source-session.js";
+import type { SourceHeader, SourceSession, SyncedImport } from "../../port/source.js";
 import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
 import { SessionImporter } from "./session-importer.js";
 

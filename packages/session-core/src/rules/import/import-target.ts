@@ -3,8 +3,8 @@ import type { ValidatedEntry } from "../../entry/validate.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import type { PreparedEntry } from "../../port/entry-facts.js";
 import type { Label, SessionKind } from "../../port/records.js";
-import type { SourceSessionRecord } from "../../port/source-files.js";
-import type { EntryPathState, PathState } from "../path-rules.js";
+import type { SourceSessionRecord } from "../../port/source.js";
+import type { EntryPathState, PathState } from "../derived-columns.js";
 
 /** The session of an import before it, if there was one. */
 export interface ExistingSession {

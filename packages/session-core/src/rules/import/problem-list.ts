@@ -1,6 +1,6 @@
 import { quoted } from "../../ids/ids.js";
 import type { ImportedSession } from "../../port/session-storage.js";
-import type { ImportProblem } from "../../port/source-session.js";
+import type { ImportProblem } from "../../port/source.js";
 
 /** The maximum number of problems of one code that are kept. Further ones are only counted, which bounds the memory for a damaged file. */
 const MOST_OF_A_CODE = 1000;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EntryPayload } from "../../entry/entry.js";
-import { isObject, tryStringify } from "../../entry/json-fields.js";
+import { isObject, tryStringify } from "../../entry/json.js";
 import type { Validate } from "../../entry/load-validation.js";
 import { UnserializableValueError } from "../../errors/session-errors.js";
 import type { EntryId } from "../../ids/ids.js";

@@ -1,13 +1,11 @@
 import { hash } from "node:crypto";
-import { contentKey } from "../../entry/content-key.js";
 import type { EntryPayload } from "../../entry/entry.js";
 import type { Validate } from "../../entry/load-validation.js";
-import { originOf } from "../../entry/origins.js";
+import { contentKey, originOf } from "../../entry/origins.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../../errors/session-errors.js";
 import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
 import { MAIN_LEAF } from "../../port/records.js";
 import type { ImportedSession, ImportOptions, LeafKept } from "../../port/session-storage.js";
-import type { StoredSourceEntry } from "../../port/source-append.js";
 import {
   type ImportProblem,
   type OpenEnd,
@@ -16,8 +14,9 @@ import {
   type SourceHeader,
   type SourceRecord,
   type SourceSession,
-} from "../../port/source-session.js";
-import { EMPTY_PATH, type PathState } from "../path-rules.js";
+  type StoredSourceEntry,
+} from "../../port/source.js";
+import { EMPTY_PATH, type PathState } from "../derived-columns.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";
 import type { ImportedEntry, ImportTarget, WrittenEntry } from "./import-target.js";

@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 import { InvalidExpressionError } from "../../errors/session-errors.js";
-import { shorten } from "../../text/cut.js";
+import { shorten } from "../../text/one-line.js";
 
 // Regular expressions of a query. JavaScript's engine backtracks, so that a short expression can take years on a short text. It runs in
 // a script with a time limit, which interrupts the engine (measured: within 2 ms; 0.1 ms for each call).

@@ -1,5 +1,5 @@
 import { InvalidQueryError } from "../../errors/session-errors.js";
-import { shorten } from "../../text/cut.js";
+import { shorten } from "../../text/one-line.js";
 import { ACCENTS, foldText, isUnspaced, WORD_CHARACTERS } from "./fold.js";
 import { checkExpression } from "./regular-expression.js";
 import type { Language } from "./stems.js";

@@ -1,5 +1,4 @@
-import { shortenAtWord } from "../../text/cut.js";
-import { oneLine } from "../../text/one-line.js";
+import { oneLine, shortenAtWord } from "../../text/one-line.js";
 import type { SearchTerm } from "./search-terms.js";
 import { createMatcher, FoldedText, type TermMatch, type TermMatcher } from "./term-matcher.js";
 

@@ -4,10 +4,9 @@ import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { StoreInUseError, StoreUnavailableError, TargetExistsError } from "../../errors/store-errors.js";
 import { openSqlite } from "./driver.js";
-import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET } from "./file-header.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError, toStoreError } from "./sqlite-errors.js";
-import { StoreFile } from "./store-file.js";
+import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET, StoreFile } from "./store-file.js";
 
 /** The number of pages that a backup copies before it returns to the event loop. */
 const BACKUP_PAGES = 2000;

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
-import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
+import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
 
 /** The limits of a block: it ends with the entry that reaches one of them. */
 export const BLOCK_ENTRIES = 64;

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreClosedError, StoreReadOnlyError } from "../../errors/store-errors.js";
-import { PreparedStatements, type Query, type Row } from "../query.js";
+import type { ConnectionOptions } from "../../port/place.js";
+import { bind } from "../../rules/declare-query.js";
+import type { Query } from "../query.js";
 import { copyDatabase } from "./backup.js";
-import type { ConnectionOptions } from "./connection-options.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
 import { OldVersionViews } from "./old-version.js";
 import { type OpenedDatabase, openDatabase, openToCheck, releaseFreePages } from "./open-database.js";
@@ -20,6 +21,9 @@ export const PLACES_OF_WORDS = "CREATE VIRTUAL TABLE temp.entry_text_place USING
 /** Pause between retries of a read while another process recovers the WAL, and the limit of all pauses, in milliseconds. */
 const READ_RETRY_MS = 5;
 const READ_RETRY_LIMIT_MS = 100;
+
+/** A row as an object, by the names of its columns. */
+type Row = Record<string, unknown>;
 
 /**
  * A connection to a store file. All queries run through it. It is synchronous, so that no `await` can split a transaction.
@@ -298,4 +302,73 @@ export class Connection {
 function pragmaRows(database: Database.Database, text: string): readonly Row[] {
   // better-sqlite3 types the result of every pragma as unknown; without the option `simple` it is an array of rows.
   return database.pragma(text) as Row[];
+}
+
+interface Prepared {
+  /** Returns rows as arrays. */
+  readonly statement: Database.Statement<unknown[], unknown[]>;
+  readonly slots: readonly unknown[];
+  /** The names of the result columns. */
+  readonly columns: readonly string[];
+}
+
+/** The prepared statements of one database connection, by query. */
+class PreparedStatements {
+  readonly #database: Database.Database;
+  readonly #prepared = new Map<object, Prepared>();
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  get<P extends object, R>(query: Query<P, R>, parameters: P): R | undefined {
+    const { statement, slots, columns } = this.#prepare(query);
+    const values = statement.get(bind(slots, parameters));
+    return values && toRow<R>(columns, values);
+  }
+
+  all<P extends object, R>(query: Query<P, R>, parameters: P): R[] {
+    const { statement, slots, columns } = this.#prepare(query);
+    return statement.all(bind(slots, parameters)).map((values) => toRow<R>(columns, values));
+  }
+
+  /** Returns the rows as arrays of their columns. */
+  allAsArrays<P extends object, R extends readonly unknown[]>(query: Query<P, R>, parameters: P): R[] {
+    const { statement, slots } = this.#prepare(query);
+    const rows: unknown = statement.all(bind(slots, parameters));
+    // The query declares the type of its rows.
+    return rows as R[];
+  }
+
+  /** Runs a statement that returns no rows; returns the number of changed rows. */
+  run<P extends object>(query: Query<P, unknown>, parameters: P): number {
+    const { statement, slots } = this.#prepare(query);
+    return statement.run(bind(slots, parameters)).changes;
+  }
+
+  clear(): void {
+    this.#prepared.clear();
+  }
+
+  #prepare<P extends object, R>(query: Query<P, R>): Prepared {
+    const known = this.#prepared.get(query);
+    if (known !== undefined) return known;
+    const { sql: text, slots } = query.compile();
+    const statement = this.#database.prepare<unknown[], unknown[]>(text);
+    const columns = statement.reader ? statement.columns().map(({ name }) => name) : [];
+    const prepared = { statement: statement.reader ? statement.raw() : statement, slots, columns };
+    if (!query.isDynamic) this.#prepared.set(query, prepared);
+    return prepared;
+  }
+}
+
+// Faster than the row objects of better-sqlite3: 155 ms instead of 230 ms for the outline of 100,000 entries.
+function toRow<R>(columns: readonly string[], values: readonly unknown[]): R {
+  const row: Row = {};
+  for (let at = 0; at < columns.length; at++) {
+    const column = columns[at];
+    if (column !== undefined) row[column] = values[at];
+  }
+  // The query declares the type of its rows.
+  return row as R;
 }

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import { ForeignFileError, NewerStoreError } from "../../errors/store-errors.js";
+import type { OnProgress } from "../../port/place.js";
 import { initial } from "../migrations/0001-initial.js";
 import { entryTokenCount } from "../migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "../migrations/0003-ancestors-and-activity.js";
@@ -11,8 +12,7 @@ import { partsOfWords } from "../migrations/0007-parts-of-words.js";
 import { sourceFiles } from "../migrations/0008-source-files.js";
 import { origins } from "../migrations/0009-origins.js";
 import { heldEnds } from "../migrations/0010-held-ends.js";
-import type { OnProgress } from "./connection-options.js";
-import { APPLICATION_ID } from "./file-header.js";
+import { APPLICATION_ID } from "./store-file.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {

@@ -1,7 +1,21 @@
 import type { Database } from "better-sqlite3";
-import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
+import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
+import type { OnProgress } from "../../port/place.js";
+import { toStoredCustomType } from "../../rules/derived-columns.js";
 import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
-import type { OnProgress } from "./connection-options.js";
+
+/** The kinds of entries that have a custom type, as `entry.kind` stores them: custom_message and custom. */
+export const CUSTOM_KINDS = "12, 13";
+
+/** Returns the custom type in the JSON text of a payload as it is stored; null if the payload is missing or cannot be read. */
+export function customTypeIn(json: string | undefined): string | null {
+  try {
+    const payload: unknown = JSON.parse(json ?? "null");
+    return typeof payload === "object" && payload !== null && "customType" in payload ? toStoredCustomType(payload.customType) : null;
+  } catch {
+    return null;
+  }
+}
 
 /** The number of entries that one query reads. */
 const ROWS_AT_ONCE = 1000;

@@ -1,23 +1,22 @@
 import type { Database } from "better-sqlite3";
-import { CUSTOM_KINDS, customTypeOf } from "../../rules/custom-types.js";
 import { columnsFrom } from "../migrations/0004-payloads-apart.js";
 import { BRANCH_POINTS, KIND_COUNTS, LISTING, TIPS } from "../migrations/0005-reads-by-index.js";
 import { readVersion, SUPPORTED_VERSION } from "./migrate.js";
-import { payloadsFrom } from "./old-payloads.js";
+import { CUSTOM_KINDS, customTypeIn, payloadsFrom } from "./old-payloads.js";
 
 // A file of an older version that is open read-only is not migrated. Temporary views with the names of the tables hide the tables
 // of the file, so that no query depends on the version. They are in memory; the file does not change.
 
 const SESSION_BEFORE_4 = `SELECT *, entry_count AS row_count, payload_bytes AS row_bytes, ${LISTING} AS listing FROM main.session`;
-const customTypeIn = (json: string) =>
+const customTypeSql = (json: string) =>
   `CASE WHEN json_valid(${json}) AND json_type(${json}, '$.customType') = 'text' THEN ${json} ->> '$.customType' END`;
 const ENTRY_BEFORE_4 = `SELECT *, CASE WHEN kind IN (${CUSTOM_KINDS}) THEN
-    (SELECT ${customTypeIn("payload_json")} FROM main.entry AS source WHERE source.seq = old.seq) END AS custom_type, NULL AS origin
+    (SELECT ${customTypeSql("payload_json")} FROM main.entry AS source WHERE source.seq = old.seq) END AS custom_type, NULL AS origin
   FROM (SELECT type, role, ${columnsFrom("main.entry")}) AS old`;
 // A payload that an older program has appended since is a row.
 const ENTRY_OF_4 = `SELECT *, CASE WHEN kind IN (${CUSTOM_KINDS}) THEN coalesce(
     (SELECT custom_type FROM temp.custom_type_of_entry WHERE entry_seq = entry.seq),
-    (SELECT ${customTypeIn("json")} FROM main.payload WHERE entry_seq = entry.seq)) END AS custom_type, NULL AS origin FROM main.entry`;
+    (SELECT ${customTypeSql("json")} FROM main.payload WHERE entry_seq = entry.seq)) END AS custom_type, NULL AS origin FROM main.entry`;
 
 /** Views for what a version lacks: those of the versions from `from` up to the one before `until`. */
 interface OldView {
@@ -121,7 +120,7 @@ function collectCustomTypes(file: Database): void {
   file.exec("CREATE TEMP TABLE custom_type_of_entry (entry_seq INTEGER PRIMARY KEY, custom_type TEXT NOT NULL)");
   const insert = file.prepare("INSERT INTO temp.custom_type_of_entry VALUES (?, ?)");
   for (const { seq, json } of payloadsFrom(file, CUSTOM_KINDS)) {
-    const customType = customTypeOf(json);
+    const customType = customTypeIn(json);
     if (customType !== null) insert.run(seq, customType);
   }
 }

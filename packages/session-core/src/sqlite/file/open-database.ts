@@ -2,13 +2,11 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreUnavailableError } from "../../errors/store-errors.js";
-import { checkpointUsually } from "./checkpoint.js";
-import type { ConnectionOptions } from "./connection-options.js";
+import type { ConnectionOptions } from "../../port/place.js";
 import { openSqlite } from "./driver.js";
-import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore } from "./file-header.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError } from "./sqlite-errors.js";
-import { StoreFile } from "./store-file.js";
+import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore, StoreFile } from "./store-file.js";
 
 /** An open and migrated database, and its file; undefined for a database in memory. */
 export interface OpenedDatabase {
@@ -193,4 +191,32 @@ function configure(database: Database.Database, { mode, durability, maxBytes }: 
     const pageBytes = Number(database.pragma("page_size", { simple: true }));
     database.pragma(`max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
   }
+}
+
+/** A connection, or a database that is being opened. */
+interface Pragmas {
+  pragma(text: string): unknown;
+}
+
+const SMALLEST_PAGE = 512;
+const USUAL_BYTES = 4 * 1024 * 1024;
+const BULK_BYTES = 64 * 1024 * 1024;
+
+/** Sets the size of the WAL after which a commit also checkpoints it: SQLite's default, in bytes instead of pages. */
+export function checkpointUsually(connection: Pragmas): void {
+  checkpointAfter(connection, USUAL_BYTES);
+}
+
+/**
+ * The same for work that writes a lot at once. A checkpoint copies all pages of the WAL into the file while the caller waits. After the
+ * work, the next write behind it does that, usually one of the maintenance. Return to `checkpointUsually` in any case.
+ */
+export function checkpointRarely(connection: Pragmas): void {
+  checkpointAfter(connection, BULK_BYTES);
+}
+
+function checkpointAfter(connection: Pragmas, bytes: number): void {
+  const rows: unknown = connection.pragma("page_size");
+  const [{ page_size: pageBytes = SMALLEST_PAGE } = {}] = Array.isArray(rows) ? rows : [];
+  connection.pragma(`wal_autocheckpoint = ${Math.ceil(bytes / Number(pageBytes))}`);
 }

@@ -1,12 +1,12 @@
 import type { Validate } from "../../entry/load-validation.js";
 import type { SessionId } from "../../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
-import type { SourceSession } from "../../port/source-session.js";
+import type { SourceSession } from "../../port/source.js";
 import { DifferentSessionError, deriveSessionId } from "../../rules/import/different-session.js";
 import { fromStart, importInto, newSession, SessionDeletedError } from "../../rules/import/import-into.js";
 import type { FileTools } from "../../tools/known-tools.js";
-import { checkpointRarely, checkpointUsually } from "../file/checkpoint.js";
 import type { Connection } from "../file/connection.js";
+import { checkpointRarely, checkpointUsually } from "../file/open-database.js";
 import { findSessionRow, insertNewSession } from "../sessions/session-rows.js";
 import { StoredImport } from "./stored-import.js";
 

@@ -1,20 +1,18 @@
 import type { EntryPayload } from "../../entry/entry.js";
-import type { EntryId, SessionId } from "../../ids/ids.js";
+import type { EntryId, EntrySeq, SessionId } from "../../ids/ids.js";
 import type { Label } from "../../port/records.js";
-import type { EntrySeq } from "../../port/rows.js";
+import type { PathState } from "../../rules/derived-columns.js";
 import type { GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "../../rules/import/import-target.js";
-import type { PathState } from "../../rules/path-rules.js";
 import type { Connection } from "../file/connection.js";
-import { findLabel } from "../sessions/labels.js";
 import { linkToCall, renameSession, requireSessionRow, setSessionOrigin } from "../sessions/session-rows.js";
 import { setSourceSession } from "../sessions/source-files.js";
 import { findValue } from "../sessions/values.js";
+import { findLabel } from "../tree/annotations.js";
+import { StoredSession } from "../tree/commit.js";
 import { connectCopies } from "../tree/copies.js";
 import { findEntryRow, findEntrySeq, parsePayload } from "../tree/entry-rows.js";
-import type { WriteTarget } from "../tree/entry-writer.js";
+import { isTip, type WriteTarget } from "../tree/entry-writer.js";
 import { hasLeafMoves } from "../tree/leaves.js";
-import { StoredSession } from "../tree/stored-session.js";
-import { isTip } from "../tree/tree-ends.js";
 
 /** A session in the file that an import writes to. Each answer and each change is a statement. */
 export class StoredImport extends StoredSession implements ImportTarget<EntrySeq> {

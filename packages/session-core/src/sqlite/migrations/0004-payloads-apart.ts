@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
+import type { OnProgress } from "../../port/place.js";
 import { type BlockEntry, divideIntoBlocks, encodeBlock } from "../file/block.js";
-import type { OnProgress } from "../file/connection-options.js";
 
 // `entry.kind` is a number instead of the texts of type and role, which took 16 bytes of each row. The lists repeat those of
 // entry/kinds.ts, because a released migration never changes; a test compares them.

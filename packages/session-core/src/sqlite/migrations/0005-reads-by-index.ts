@@ -1,8 +1,7 @@
 import type { Database } from "better-sqlite3";
-import { CUSTOM_KINDS, customTypeOf } from "../../rules/custom-types.js";
-import { metadataRows } from "../../rules/metadata-rows.js";
-import type { OnProgress } from "../file/connection-options.js";
-import { payloadsFrom } from "../file/old-payloads.js";
+import type { OnProgress } from "../../port/place.js";
+import { metadataRows } from "../../rules/session-filter.js";
+import { CUSTOM_KINDS, customTypeIn, payloadsFrom } from "../file/old-payloads.js";
 
 /**
  * A number for what session lists filter by: 1 for a subagent, 2 more if archived, 4 more without entries. 0 is what lists contain
@@ -109,7 +108,7 @@ function fillFromPayloads(file: Database, onProgress?: OnProgress): void {
   const setType = file.prepare("UPDATE entry SET custom_type = ? WHERE seq = ?");
   const insertPrivate = file.prepare("INSERT INTO private_entry VALUES (?)");
   for (const { seq, kind, json } of payloadsFrom(file, `${COMMAND}, ${CUSTOM_KINDS}`, onProgress)) {
-    const customType = kind === COMMAND ? null : customTypeOf(json);
+    const customType = kind === COMMAND ? null : customTypeIn(json);
     if (customType !== null) setType.run(customType, seq);
     if (kind === COMMAND && isPrivate(json)) insertPrivate.run(seq);
   }

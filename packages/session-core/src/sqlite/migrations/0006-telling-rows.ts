@@ -1,10 +1,9 @@
 import type { Database } from "better-sqlite3";
 import { customTypeOf, toEntryKind, toKindNumber } from "../../entry/kinds.js";
-import { previewOf } from "../../entry/preview.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
-import { betterTitle, isTyped } from "../../entry/typed-text.js";
-import { toStoredCustomType } from "../../rules/custom-types.js";
-import type { OnProgress } from "../file/connection-options.js";
+import { betterTitle, isTyped, previewOf } from "../../entry/text.js";
+import type { OnProgress } from "../../port/place.js";
+import { toStoredCustomType } from "../../rules/derived-columns.js";
 import { payloadsFrom } from "../file/old-payloads.js";
 
 /** The kinds whose previews changed: what users and models wrote, and messages of programs, which may be slash commands. */

@@ -1,10 +1,9 @@
 import type { Database } from "better-sqlite3";
-import { contentKey } from "../../entry/content-key.js";
 import { toEntryKind } from "../../entry/kinds.js";
-import { decideOriginals, type Holder, type SharedEntry, sourcesFirst } from "../../entry/origins.js";
-import { isRecorded, type ReplyUsage, usageOf } from "../../entry/reply-usage.js";
+import { contentKey, decideOriginals, type Holder, type SharedEntry, sourcesFirst } from "../../entry/origins.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
-import type { OnProgress } from "../file/connection-options.js";
+import { isRecorded, type ReplyUsage, usageOf } from "../../entry/usage.js";
+import type { OnProgress } from "../../port/place.js";
 import { payloadsFrom } from "../file/old-payloads.js";
 
 /** Adds to entries the origin of which they are copies, and to usage the number of replies that reported it. */

@@ -1,6 +1,6 @@
 import { PayloadDamagedError, StoreReadOnlyError } from "../../errors/store-errors.js";
-import type { FileSize, PackScope, RowSize } from "../../port/packing.js";
-import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
+import type { FileSize, PackScope, RowSize } from "../../port/session-storage.js";
 import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, type EncodedBlock } from "../file/block.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";

@@ -1,5 +1,5 @@
 import { PayloadDamagedError } from "../../errors/store-errors.js";
-import type { EntrySeq, SessionSeq } from "../../port/rows.js";
+import type { EntrySeq, SessionSeq } from "../../ids/ids.js";
 import { BlockFault, type EncodedBlock, OpenBlock } from "../file/block.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { EntrySeq } from "../../port/rows.js";
+import type { EntrySeq } from "../../ids/ids.js";
 import type { SearchPage, SearchRequest } from "../../port/search.js";
-import { rowLimit } from "../../rules/row-limit.js";
+import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery, rawQuery } from "../query.js";
 import { readHits } from "./hits.js";

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import type { EntrySeq } from "../../port/rows.js";
+import type { EntrySeq } from "../../ids/ids.js";
 import type { SearchRequest } from "../../port/search.js";
 import { type ScannedPayload, type TextHit, type TextProbe, TextScan } from "../../rules/search/text-scan.js";
 import type { Connection } from "../file/connection.js";

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { MessageRole } from "../../entry/message.js";
-import type { EntrySeq } from "../../port/rows.js";
+import type { EntrySeq } from "../../ids/ids.js";
 import type { SearchPage, SearchRequest } from "../../port/search.js";
-import { rowLimit } from "../../rules/row-limit.js";
 import { includesTitles, matchAll } from "../../rules/search/matching.js";
 import { type AskedTerm, correctForms, findForms, matchedBy, type QuestionTerm, type WordLookUp } from "../../rules/search/question.js";
 import { MOST_PLACES, probeOfQuestion, type QuestionPlaces } from "../../rules/search/question-probe.js";
@@ -15,6 +14,7 @@ import {
   titlesWith,
   weightsOf,
 } from "../../rules/search/rank-question.js";
+import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery, query, rawQuery } from "../query.js";
 import { EntryScan, type Reader, runSliced, type Tail } from "./entry-scan.js";

@@ -1,4 +1,4 @@
-import type { EntrySeq } from "../../port/rows.js";
+import type { EntrySeq } from "../../ids/ids.js";
 import { scoreOf } from "../../rules/search/score.js";
 import type { SearchTerm } from "../../rules/search/search-terms.js";
 import type { Connection } from "../file/connection.js";

@@ -1,5 +1,5 @@
 import { PayloadDamagedError } from "../../errors/store-errors.js";
-import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import { NOT_INDEXED, toIndexedText } from "../../rules/search/fold.js";
 import { extractText } from "../../rules/search/payload-text.js";
 import { WordCollector } from "../../rules/search/word-collector.js";

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { SearchRequest } from "../../port/search.js";
 import { toIndexedText } from "../../rules/search/fold.js";
-import type { Matching } from "../../rules/search/matching.js";
-import { needsAll, showsCopies } from "../../rules/search/matching.js";
+import { type Matching, needsAll, showsCopies } from "../../rules/search/matching.js";
 import type { WordsTerm } from "../../rules/search/search-terms.js";
 
 /**

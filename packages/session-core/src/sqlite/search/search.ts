@@ -1,9 +1,9 @@
 import type { SearchHit, SearchPage, SearchRequest } from "../../port/search.js";
-import { rowLimit } from "../../rules/row-limit.js";
 import { finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "../../rules/search/attempts.js";
 import { includesTitles, isIndexed, type Matching, parseRequest } from "../../rules/search/matching.js";
 import { questionOf } from "../../rules/search/question.js";
 import { probeOf } from "../../rules/search/text-scan.js";
+import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { listByConditions } from "./conditions.js";
 import { EntryScan, type Reader, runSliced, type ScanHit, type Tail } from "./entry-scan.js";

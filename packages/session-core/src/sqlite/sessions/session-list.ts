@@ -1,24 +1,27 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { Page, SessionFilter, SessionRecord } from "../../port/records.js";
-import type { SessionSeq } from "../../port/rows.js";
-import type { MetadataRow } from "../../rules/metadata-rows.js";
-import { rowLimit } from "../../rules/row-limit.js";
+import type { SessionId, SessionSeq } from "../../ids/ids.js";
+import type { ModelUsage, Page, SessionFilter, SessionKey, SessionRecord, SessionTotals, Statistics } from "../../port/records.js";
+import { sumTypes } from "../../rules/derived-columns.js";
+import { forkTitle } from "../../rules/forks.js";
 import { toSessionRecord } from "../../rules/session-columns.js";
 import {
+  bestTitles,
   DEFAULT_SESSIONS,
   type DirectoryRange,
   directoryRanges,
   listingsOf,
   MANY_OF_A_MEMBER,
+  type MetadataRow,
   membersOf,
   OWN_AGENT,
   parseCursor,
   sessionPage,
 } from "../../rules/session-filter.js";
-import { bestTitles } from "../../rules/title-match.js";
+import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery, type Query, query, rawQuery } from "../query.js";
 import type { SessionTable, Tables } from "../schema.js";
+import { requireSessionSeq } from "./session-rows.js";
 
 /**
  * Returns a page of the sessions that match `filter`, newest activity first. Reads no entries.
@@ -210,4 +213,138 @@ function findSessionsByTitle(connection: Connection, name: string, limit: number
   // Compared in JavaScript, because lower() of SQLite converts ASCII letters only.
   const found = bestTitles(connection.all(titles, {}), name, limit);
   return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(toSessionRecord);
+}
+
+const branchCount = query<{ id: SessionId }, { branches: number }>(({ sql, p }) =>
+  rawQuery(sql<{ branches: number }>`
+    SELECT count(*) AS branches FROM tip WHERE session_seq = (SELECT seq FROM session WHERE id = ${p.id})`),
+);
+
+const usageOfSession = query<{ id: SessionId; inherited: number }, ModelUsage>(({ sql, p }) =>
+  rawQuery(sql<ModelUsage>`
+    SELECT provider, model, replies, input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
+      cache_write_tokens AS cacheWriteTokens, cost_usd AS costUsd, recorded_replies AS recordedReplies
+    FROM usage_total WHERE session_seq = (SELECT seq FROM session WHERE id = ${p.id}) AND inherited = ${p.inherited}
+    ORDER BY provider, model`),
+);
+
+// An index has the copies only.
+const inheritedCount = query<{ id: SessionId }, { entries: number }>(({ sql, p }) =>
+  rawQuery(sql<{ entries: number }>`
+    SELECT count(*) AS entries FROM entry WHERE session_seq = (SELECT seq FROM session WHERE id = ${p.id}) AND inherited = 1`),
+);
+
+/** Reads the branches and the usage of sessions. Unknown ids have none. Cost: four look-ups for each, and its copied entries in an index. */
+export function readTotalsOf(connection: Connection, ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionTotals> {
+  return connection.read(
+    () =>
+      new Map(
+        ids.map((id) => [
+          id,
+          {
+            branches: connection.get(branchCount, { id })?.branches ?? 0,
+            usage: connection.all(usageOfSession, { id, inherited: 0 }),
+            inheritedUsage: connection.all(usageOfSession, { id, inherited: 1 }),
+            inheritedEntries: connection.get(inheritedCount, { id })?.entries ?? 0,
+          },
+        ]),
+      ),
+  );
+}
+
+interface Origin {
+  readonly seq: SessionSeq;
+  readonly title: string | null;
+  readonly firstText: string | null;
+}
+
+// A session without a call that started it is a fork of its parent; the first one has no such parent, or it was deleted.
+const firstOrigin = query<{ session: SessionSeq }, Origin>(({ sql, p }) =>
+  rawQuery(sql<Origin>`
+    WITH RECURSIVE origin (seq, parent, depth) AS (
+      SELECT seq, iif(parent_call_id IS NULL, parent_session_id, NULL), 0 FROM session WHERE seq = ${p.session}
+      UNION ALL
+      SELECT above.seq, iif(above.parent_call_id IS NULL, above.parent_session_id, NULL), depth + 1
+      FROM origin CROSS JOIN session AS above ON above.id = origin.parent WHERE depth < 1000
+    )
+    SELECT session.seq, session.title, session.first_text AS firstText
+    FROM origin CROSS JOIN session ON session.seq = origin.seq ORDER BY depth DESC LIMIT 1`),
+);
+
+const forkTitles = query<{ origin: SessionSeq }, { title: string | null }>(({ sql, p }) =>
+  rawQuery(sql<{ title: string | null }>`
+    WITH RECURSIVE family (id, title) AS (
+      SELECT id, title FROM session WHERE seq = ${p.origin}
+      UNION
+      SELECT fork.id, fork.title FROM family CROSS JOIN session AS fork
+      ON fork.parent_session_id = family.id AND fork.parent_call_id IS NULL
+    )
+    SELECT title FROM family`),
+);
+
+/**
+ * The title of a new fork: that of the session from which all were forked, and the next free number among its forks, as in "Tabs in
+ * the lexer, fork 2". null: that session has neither a title nor a text. Cost: linear in the forks of that session.
+ */
+export function nameFork(connection: Connection, source: Pick<SessionTable, "seq">): string | null {
+  const origin = connection.get(firstOrigin, { session: source.seq });
+  return origin === undefined ? null : forkTitle(origin, connection.all(forkTitles, { origin: origin.seq }));
+}
+
+interface CountRow {
+  readonly sessions: number;
+  readonly entries: number;
+  readonly messages: number;
+  readonly payloadBytes: number;
+}
+
+/** Reads the totals of a session, or of the store. Sums session rows and an index; reads no payload. @throws {SessionNotFoundError} */
+export function readStatistics(connection: Connection, key?: SessionKey): Statistics {
+  return connection.read(() => {
+    const session = key === undefined ? undefined : requireSessionSeq(connection, key);
+    const within = (column: string): RawBuilder<boolean> => (session === undefined ? sql`TRUE` : sql`${sql.ref(column)} = ${session}`);
+    const [counts] = allRows(
+      connection,
+      sql<CountRow>`SELECT count(*) AS sessions, coalesce(sum(entry_count), 0) AS entries, coalesce(sum(message_count), 0) AS messages,
+        coalesce(sum(payload_bytes), 0) AS payloadBytes FROM session WHERE ${within("seq")}`,
+    );
+    const kinds = allRows(
+      connection,
+      sql<{ kind: number; count: number }>`
+        SELECT kind, sum(entries) AS count FROM kind_count WHERE ${within("session_seq")} GROUP BY kind`,
+    );
+    // From an index that has no others.
+    const [copies] = allRows(
+      connection,
+      sql<{ count: number }>`SELECT count(*) AS count FROM entry WHERE inherited = 1 AND ${within("session_seq")}`,
+    );
+    return {
+      sessions: counts?.sessions ?? 0,
+      entries: counts?.entries ?? 0,
+      inheritedEntries: copies?.count ?? 0,
+      messages: counts?.messages ?? 0,
+      payloadBytes: counts?.payloadBytes ?? 0,
+      byType: sumTypes(kinds),
+      usage: readUsage(connection, within("session_seq"), 0),
+      inheritedUsage: readUsage(connection, within("session_seq"), 1),
+    };
+  });
+}
+
+function readUsage(connection: Connection, within: RawBuilder<boolean>, inherited: 0 | 1): readonly ModelUsage[] {
+  return allRows(
+    connection,
+    sql<ModelUsage>`SELECT provider, model, sum(replies) AS replies, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
+        sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens, sum(cost_usd) AS costUsd,
+        sum(recorded_replies) AS recordedReplies
+      FROM usage_total WHERE ${within} AND inherited = ${inherited}
+      GROUP BY provider, model ORDER BY costUsd DESC, outputTokens DESC, model`,
+  );
+}
+
+function allRows<R>(connection: Connection, statement: RawBuilder<R>): R[] {
+  return connection.all(
+    dynamicQuery<R>(() => rawQuery(statement)),
+    {},
+  );
 }

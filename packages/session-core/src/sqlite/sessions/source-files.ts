@@ -1,8 +1,7 @@
 import { sep } from "node:path";
-import type { EntryId, SessionId } from "../../ids/ids.js";
-import type { SessionSeq } from "../../port/rows.js";
-import type { CheckedPosition, HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../../port/source-files.js";
-import { keyBounds } from "../../rules/key-range.js";
+import type { EntryId, SessionId, SessionSeq } from "../../ids/ids.js";
+import type { CheckedPosition, HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../../port/source.js";
+import { keyBounds } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 

@@ -1,12 +1,9 @@
-import { parseEncoded } from "../../entry/bytes.js";
+import { parseEncoded } from "../../entry/json.js";
 import { StoreDamagedError } from "../../errors/store-errors.js";
-import type { SessionId } from "../../ids/ids.js";
+import type { SessionId, SessionSeq } from "../../ids/ids.js";
 import type { StoredValue, ValueKey, ValueRange } from "../../port/records.js";
-import type { SessionSeq } from "../../port/rows.js";
 import type { CopiedState } from "../../port/session-copy.js";
-import { type KeyBounds, keyBounds } from "../../rules/key-range.js";
-import { rowLimit } from "../../rules/row-limit.js";
-import { encodeValue, requireExpected } from "../../rules/value-json.js";
+import { encodeValue, type KeyBounds, keyBounds, requireExpected, rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { SessionRef } from "./session-rows.js";

@@ -1,15 +1,14 @@
 import type { EntryPayload } from "../../entry/entry.js";
+import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
 import type { ContextEnd, ContextEntry, ContextPath } from "../../port/records.js";
-import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
 import type { Connection } from "../file/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
 import type { EntryTable } from "../schema.js";
 import type { SessionRef } from "../sessions/session-rows.js";
-import { isOnPath, walkUpTo } from "./ancestry.js";
 import { parsePayload, requireEntrySeq, type TypedPayloadRow } from "./entry-rows.js";
 import { requireLeafSeq } from "./leaves.js";
-import { readPathState } from "./path-state.js";
+import { isOnPath, readPathState, walkUpTo } from "./paths.js";
 
 type WindowRow = TypedPayloadRow & Pick<EntryTable, "id">;
 

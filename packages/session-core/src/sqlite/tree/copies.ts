@@ -7,16 +7,15 @@ import {
   referenceIn,
   type SharedEntry,
 } from "../../entry/origins.js";
-import { type ReplyUsage, usageOf } from "../../entry/reply-usage.js";
+import { type ReplyUsage, usageOf } from "../../entry/usage.js";
 import { PayloadDamagedError } from "../../errors/store-errors.js";
-import type { EntryId, SessionId } from "../../ids/ids.js";
-import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
-import { UsageSums } from "../../rules/entry-totals.js";
+import { type EntryId, type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
+import { UsageSums } from "../../rules/derived-columns.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import { deleteSession as deleteSessionRows, resolveSession, type SessionRef } from "../sessions/session-rows.js";
 import { parsePayload, type TypedPayloadRow } from "./entry-rows.js";
-import { insertUsage } from "./statistics.js";
+import { insertUsage } from "./entry-writer.js";
 
 // Copies of entries in several sessions: decides which of them is the original, and updates the totals. The totals of a store count
 // originals only, so a sum costs the same with and without copies. An append does not search for copies: only an import adds entries

@@ -1,9 +1,8 @@
 import type { Entry, EntryPayload } from "../../entry/entry.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
-import type { EntryId } from "../../ids/ids.js";
-import type { EntrySeq, SessionSeq } from "../../port/rows.js";
-import { entryOf } from "../../rules/entry-columns.js";
+import type { EntryId, EntrySeq, SessionSeq } from "../../ids/ids.js";
+import { entryOf } from "../../rules/derived-columns.js";
 import type { Connection } from "../file/connection.js";
 import { damagedPayload, PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow, payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";

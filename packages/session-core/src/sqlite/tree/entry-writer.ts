@@ -1,25 +1,35 @@
 import type { ValidatedEntry } from "../../entry/validate.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
-import { newEntryId } from "../../ids/ids.js";
+import { type EntrySeq, newEntryId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { EntryFacts } from "../../port/entry-facts.js";
-import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
-import { entryColumns, omits, requireSameEntry, toPayloadJson, type WritableEntry } from "../../rules/entry-columns.js";
-import { type FactsContext, factsOf } from "../../rules/entry-facts.js";
+import {
+  type AddedCounts,
+  type AddedUsage,
+  chooseFirstText,
+  type DerivedState,
+  derivePathState,
+  type EntryPathState,
+  EntryTotals,
+  entryColumns,
+  type FactsContext,
+  factsOf,
+  omits,
+  type PathState,
+  requireSameEntry,
+  toPayloadJson,
+  type WritableEntry,
+} from "../../rules/derived-columns.js";
 import type { ImportedEntry } from "../../rules/import/import-target.js";
-import { type DerivedState, derivePathState, type EntryPathState, type PathState } from "../../rules/path-rules.js";
+import type { StoredOperation } from "../../tools/file-operations.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { isSqliteError } from "../file/sqlite-errors.js";
 import { payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
-import type { StoredEntry } from "../schema.js";
+import type { FileOperationTable, StoredEntry, UsageTotalTable } from "../schema.js";
 import type { SessionRef } from "../sessions/session-rows.js";
-import { addWaypoint, SHORTEST_STRIDE } from "./ancestry.js";
 import type { TypedPayloadRow } from "./entry-rows.js";
-import { insertFileOperations } from "./file-operations.js";
-import { readPathState, StoredPathFacts } from "./path-state.js";
-import { SessionTotals } from "./statistics.js";
-import { TreeEnds } from "./tree-ends.js";
+import { addWaypoint, readPathState, SHORTEST_STRIDE, StoredPathFacts } from "./paths.js";
 
 /** The session that is written to, and the host's tools that touch files. */
 export interface WriteTarget extends SessionRef {
@@ -235,4 +245,169 @@ export function insertStored(connection: Connection, row: StoredEntry, payloadJs
   connection.run(insertRow, row);
   connection.run(insertPayload, { seq: row.seq, json: payloadJson });
   if (isPrivate) connection.run(insertPrivate, { seq: row.seq });
+}
+
+const operationRow = query<FileOperationTable>(({ db, p }) =>
+  db.insertInto("file_operation").values({
+    entry_seq: p.entry_seq,
+    ordinal: p.ordinal,
+    tool_call_id: p.tool_call_id,
+    kind: p.kind,
+    path: p.path,
+    nested: p.nested,
+  }),
+);
+
+/** Inserts the operation of a tool call on a file. */
+export function insertOperation(connection: Connection, row: FileOperationTable): void {
+  connection.run(operationRow, row);
+}
+
+/** Inserts the files that the tool calls of an entry touch. */
+function insertFileOperations(connection: Connection, seq: EntrySeq, operations: readonly StoredOperation[]): void {
+  for (let ordinal = 0; ordinal < operations.length; ordinal += 1) {
+    const operation = operations[ordinal];
+    if (operation !== undefined) insertOperation(connection, { entry_seq: seq, ordinal, ...operation });
+  }
+}
+
+const insertTip = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
+  db.insertInto("tip").values({ session_seq: p.session, entry_seq: p.entry }),
+);
+const moveTip = query<{ session: SessionSeq; entry: EntrySeq; to: EntrySeq }>(({ db, p }) =>
+  db.updateTable("tip").set({ entry_seq: p.to }).where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
+const deleteTip = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
+  db.deleteFrom("tip").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
+const tipAt = query<{ session: SessionSeq; entry: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("tip").select("entry_seq as seq").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
+
+/** True if an entry has no children. Cost: one lookup. */
+export function isTip(connection: Connection, session: SessionSeq, entry: EntrySeq): boolean {
+  return connection.get(tipAt, { session, entry }) !== undefined;
+}
+
+const insertBranchPoint = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
+  db
+    .insertInto("branch_point")
+    .values({ session_seq: p.session, entry_seq: p.entry })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/**
+ * Collects which entries new ones make tips and branch points of their session, so that a run of entries writes one tip. Entries
+ * without children are in `tip`, so a parent that is not has another child.
+ */
+export class TreeEnds {
+  readonly #session: SessionSeq;
+  /** New entries, each with whether it has children by now. */
+  readonly #hasChildren = new Map<EntrySeq, boolean>();
+  /** Parents that were written before: 1 child is new, or more. */
+  readonly #parents = new Map<EntrySeq, number>();
+  readonly #branchPoints = new Set<EntrySeq>();
+
+  constructor(session: SessionSeq) {
+    this.#session = session;
+  }
+
+  add(seq: EntrySeq, parent: EntrySeq | null): void {
+    this.#hasChildren.set(seq, false);
+    if (parent === null) return;
+    const known = this.#hasChildren.get(parent);
+    if (known === undefined) this.#parents.set(parent, (this.#parents.get(parent) ?? 0) + 1);
+    else if (known) this.#branchPoints.add(parent);
+    else this.#hasChildren.set(parent, true);
+  }
+
+  /** The number of entries that are held. */
+  get size(): number {
+    return this.#hasChildren.size;
+  }
+
+  /** Writes the collected changes. Call it inside `write`, after the entries. */
+  flush(connection: Connection): void {
+    const session = this.#session;
+    const tips = [...this.#hasChildren].flatMap(([entry, hasChildren]) => (hasChildren ? [] : [entry]));
+    for (const [entry, children] of this.#parents) {
+      // Usually a new entry takes the place of its parent: one statement.
+      const to = tips.at(-1);
+      const wasTip = connection.run(to === undefined ? deleteTip : moveTip, { session, entry, to: to ?? entry }) > 0;
+      if (wasTip) tips.pop();
+      if (!wasTip || children > 1) this.#branchPoints.add(entry);
+    }
+    for (const entry of this.#branchPoints) connection.run(insertBranchPoint, { session, entry });
+    for (const entry of tips) connection.run(insertTip, { session, entry });
+    this.#parents.clear();
+    this.#branchPoints.clear();
+    this.#hasChildren.clear();
+  }
+}
+
+const addCounts = query<AddedCounts & { session: SessionSeq }>(({ db, sql, p }) =>
+  db
+    .updateTable("session")
+    .set({
+      entry_count: sql`entry_count + ${p.entries}`,
+      message_count: sql`message_count + ${p.messages}`,
+      payload_bytes: sql`payload_bytes + ${p.bytes}`,
+      row_count: sql`row_count + ${p.entries}`,
+      row_bytes: sql`row_bytes + ${p.bytes}`,
+      active_at_ms: sql`max(active_at_ms, ${p.activeAt})`,
+      first_text: sql`coalesce(${p.firstText}, first_text, ${p.laterText})`,
+    })
+    .where("seq", "=", p.session),
+);
+
+const storedFirstText = query<{ session: SessionSeq }, { first_text: string | null }>(({ db, p }) =>
+  db.selectFrom("session").select("first_text").where("seq", "=", p.session),
+);
+
+export const addUsage = query<UsageTotalTable>(({ sql, p }) =>
+  rawQuery(sql`
+    INSERT INTO usage_total VALUES (${p.session_seq}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.input_tokens},
+      ${p.output_tokens}, ${p.cache_read_tokens}, ${p.cache_write_tokens}, ${p.cost_usd}, ${p.recorded_replies})
+    ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
+      replies = replies + excluded.replies,
+      input_tokens = input_tokens + excluded.input_tokens,
+      output_tokens = output_tokens + excluded.output_tokens,
+      cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+      cost_usd = cost_usd + excluded.cost_usd,
+      recorded_replies = recorded_replies + excluded.recorded_replies`),
+);
+
+export const addToKind = query<{ session: SessionSeq; kind: number; entries: number }>(({ sql, p }) =>
+  rawQuery(sql`
+    INSERT INTO kind_count VALUES (${p.session}, ${p.kind}, ${p.entries})
+    ON CONFLICT (session_seq, kind) DO UPDATE SET entries = entries + excluded.entries`),
+);
+
+/** Collects the increments of a session's totals by new entries, and adds them to the stored totals. */
+export class SessionTotals extends EntryTotals {
+  readonly #session: SessionSeq;
+  readonly #inherited: 0 | 1;
+
+  constructor(session: SessionSeq, inherited: 0 | 1) {
+    super();
+    this.#session = session;
+    this.#inherited = inherited;
+  }
+
+  /** Adds the collected totals to the stored ones and starts again from zero. Call it inside `write`. */
+  flush(connection: Connection): void {
+    const { counts, kinds, usage } = this.take();
+    if (counts.entries === 0) return;
+    const session = this.#session;
+    const firstText = chooseFirstText(counts, () => connection.get(storedFirstText, { session })?.first_text ?? null);
+    connection.run(addCounts, { session, ...counts, firstText });
+    for (const [kind, entries] of kinds) connection.run(addToKind, { session, kind, entries });
+    insertUsage(connection, session, this.#inherited, usage);
+  }
+}
+
+/** Adds usage to that of a session. Call it inside `write`. */
+export function insertUsage(connection: Connection, session: SessionSeq, inherited: 0 | 1, usage: readonly AddedUsage[]): void {
+  for (const added of usage) connection.run(addUsage, { session_seq: session, inherited, ...added });
 }

@@ -1,40 +1,12 @@
 import { InvalidReferenceError } from "../../errors/session-errors.js";
-import type { StoredOperation } from "../../port/entry-facts.js";
-import { type EntrySeq, toEntrySeq } from "../../port/rows.js";
+import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
 import type { PathRange } from "../../port/session-storage.js";
-import type { OperationRow, ResultRow } from "../../rules/file-operations.js";
-import { withOutcomes } from "../../rules/file-operations.js";
-import type { FileOperation, StoredFileTouch } from "../../tools/file-operations.js";
+import { type FileOperation, type OperationRow, type ResultRow, type StoredFileTouch, withOutcomes } from "../../tools/file-operations.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import type { FileOperationTable } from "../schema.js";
 import type { SessionRef } from "../sessions/session-rows.js";
-import { isOnPath, walkUpTo } from "./ancestry.js";
 import { requireEntrySeq } from "./entry-rows.js";
-
-const operationRow = query<FileOperationTable>(({ db, p }) =>
-  db.insertInto("file_operation").values({
-    entry_seq: p.entry_seq,
-    ordinal: p.ordinal,
-    tool_call_id: p.tool_call_id,
-    kind: p.kind,
-    path: p.path,
-    nested: p.nested,
-  }),
-);
-
-/** Inserts the operation of a tool call on a file. */
-export function insertOperation(connection: Connection, row: FileOperationTable): void {
-  connection.run(operationRow, row);
-}
-
-/** Inserts the files that the tool calls of an entry touch. */
-export function insertFileOperations(connection: Connection, seq: EntrySeq, operations: readonly StoredOperation[]): void {
-  for (let ordinal = 0; ordinal < operations.length; ordinal += 1) {
-    const operation = operations[ordinal];
-    if (operation !== undefined) insertOperation(connection, { entry_seq: seq, ordinal, ...operation });
-  }
-}
+import { isOnPath, walkUpTo } from "./paths.js";
 
 const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
   rawQuery(sql<OperationRow>`

@@ -1,16 +1,14 @@
 import { LeafNotFoundError, MainLeafError } from "../../errors/session-errors.js";
-import type { EntryId } from "../../ids/ids.js";
+import type { EntrySeq, SessionSeq } from "../../ids/ids.js";
 import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF } from "../../port/records.js";
-import type { EntrySeq, SessionSeq } from "../../port/rows.js";
-import type { PathState } from "../../rules/path-rules.js";
-import { rowLimit } from "../../rules/row-limit.js";
 import { assertLeafName } from "../../rules/session-columns.js";
+import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { LeafMoveTable } from "../schema.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import { requireEntrySeq } from "./entry-rows.js";
-import { readPathState } from "./path-state.js";
+import { CachedLeafState, readPathState } from "./paths.js";
 
 const leafRow = query<{ session: SessionSeq; name: string }, { seq: EntrySeq | null }>(({ db, p }) =>
   db.selectFrom("leaf").select("entry_seq as seq").where("session_seq", "=", p.session).where("name", "=", p.name),
@@ -28,30 +26,8 @@ export function requireLeafSeq(connection: Connection, session: SessionRef, name
   return leaf.seq;
 }
 
-/**
- * The leaf state that a handle holds: the path state of its entry and the row of its session. An append that
- * receives it needs no query for either.
- */
-export class CachedLeafState implements LeafState {
-  readonly path: PathState;
-  readonly session: SessionSeq;
-
-  constructor(path: PathState, session: SessionSeq) {
-    this.path = path;
-    this.session = session;
-  }
-
-  get entryId(): EntryId | null {
-    return this.path.entryId;
-  }
-
-  get seq(): EntrySeq | null {
-    return this.path.seq;
-  }
-}
-
 function readLeafState(connection: Connection, session: SessionRef, seq: EntrySeq | null): CachedLeafState {
-  return new CachedLeafState(readPathState(connection, seq), session.seq);
+  return new CachedLeafState(readPathState(connection, seq), session);
 }
 
 /** Returns the state of a leaf. Call it inside `read`. @throws {LeafNotFoundError} */
@@ -84,26 +60,6 @@ const putLeaf = query<{ session: SessionSeq; name: string; entry: EntrySeq | nul
 /** Sets the position of a leaf; creates the leaf if it is missing. */
 export function setLeaf(connection: Connection, session: SessionSeq, name: string, entry: EntrySeq | null): void {
   connection.run(putLeaf, { session, name, entry });
-}
-
-const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySeq | null; entry: EntrySeq | null }>(({ db, p }) =>
-  db
-    .updateTable("leaf")
-    .set({ entry_seq: p.entry })
-    .where("session_seq", "=", p.session)
-    .where("name", "=", p.name)
-    .where("entry_seq", "is", p.expected),
-);
-
-/** Moves the leaf from `expected`. Returns false if it is not there; the caller must roll back. */
-export function compareAndSetLeaf(
-  connection: Connection,
-  session: SessionSeq,
-  name: string,
-  expected: EntrySeq | null,
-  entry: EntrySeq | null,
-): boolean {
-  return connection.run(advanceLeaf, { session, name, expected, entry }) === 1;
 }
 
 const leafRows = query<{ session: SessionSeq }, LeafRecord>(({ db, p }) =>

@@ -1,14 +1,13 @@
 import { toEntryKind } from "../../entry/kinds.js";
-import type { EntryId } from "../../ids/ids.js";
+import type { EntryId, EntrySeq, SessionSeq } from "../../ids/ids.js";
 import type { EntryListing, OutlineRow } from "../../port/records.js";
-import type { EntrySeq, SessionSeq } from "../../port/rows.js";
-import { rowLimit } from "../../rules/row-limit.js";
+import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { SessionRef } from "../sessions/session-rows.js";
-import { isOnPath, walkUpAbove } from "./ancestry.js";
 import { listParameters, listQueries } from "./entry-list.js";
 import { findEntryId, requireEntrySeq } from "./entry-rows.js";
+import { isOnPath, walkUpAbove } from "./paths.js";
 
 /** The columns of a row, in the order of `COLUMNS`. An array of them is converted directly: an object in between would double the time. */
 type OutlineColumns = readonly [

@@ -1,4 +1,4 @@
-import type { EntrySeq, SessionSeq } from "../../port/rows.js";
+import type { EntrySeq, SessionSeq } from "../../ids/ids.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
 

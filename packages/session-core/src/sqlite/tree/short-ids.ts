@@ -1,6 +1,5 @@
-import type { EntryId, SessionId } from "../../ids/ids.js";
-import type { SessionSeq } from "../../port/rows.js";
-import { shortenId } from "../../rules/short-ids.js";
+import type { EntryId, SessionId, SessionSeq } from "../../ids/ids.js";
+import { shortenId } from "../../rules/session-columns.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
 import type { SessionRef } from "../sessions/session-rows.js";

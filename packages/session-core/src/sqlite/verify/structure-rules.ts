@@ -3,9 +3,7 @@ import { quoted } from "../../ids/ids.js";
 import type { Violation } from "../../port/session-storage.js";
 import type { Connection } from "../file/connection.js";
 import { dynamicQuery, rawQuery } from "../query.js";
-import { DERIVED_RULES } from "./derived-rules.js";
-import { ORIGIN_RULES } from "./origin-rules.js";
-import type { BrokenRow, Rule } from "./rule.js";
+import { type BrokenRow, DERIVED_RULES, ORIGIN_RULES, type Rule } from "./derived-rules.js";
 
 // The integrity rules of the structure, each as a query for the rows that break it.
 const RULES: readonly Rule[] = [

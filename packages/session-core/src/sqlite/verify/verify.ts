@@ -1,6 +1,5 @@
 import { PayloadDamagedError } from "../../errors/store-errors.js";
-import type { SessionId } from "../../ids/ids.js";
-import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../port/rows.js";
+import { type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { Violation } from "../../port/session-storage.js";
 import { extractText } from "../../rules/search/payload-text.js";
 import { type Fault, findPayloadFault } from "../../rules/verify-rules.js";
@@ -8,8 +7,7 @@ import type { Connection } from "../file/connection.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
 import type { TypedPayloadRow } from "../tree/entry-rows.js";
-import { findBlockViolations } from "./block-rules.js";
-import { findMetadataViolations } from "./derived-rules.js";
+import { findBlockViolations, findMetadataViolations } from "./derived-rules.js";
 import { findStructureViolations } from "./structure-rules.js";
 
 /** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { toAnthropic } from "../../../src/context/converters/anthropic.js";
 import { toOpenAiChat } from "../../../src/context/converters/openai-chat.js";
 import { toOpenAiResponses } from "../../../src/context/converters/openai-responses.js";
-import { previewOf } from "../../../src/entry/preview.js";
-import { describeFile, searchableText } from "../../../src/entry/text.js";
+import { describeFile, previewOf, searchableText } from "../../../src/entry/text.js";
 import { assistant, call, contextOf, file, image, PIXEL, result, text, user } from "./contexts.js";
 
 const PDF = file({});

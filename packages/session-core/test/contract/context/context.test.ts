@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, systemMessage } from "../../../src/entry/builders.js";
-import { buildSessionContext } from "../../../src/session/build-context.js";
+import { buildSessionContext } from "../../../src/session/session.js";
 import { contextNames, entryNamed, grow, plant } from "../../world/grow.js";
 import { findingsOf } from "../../world/stores.js";
 

@@ -4,8 +4,7 @@ import { exportBough, exportClaude, exportMarkdown, exportPi, importPath } from 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
-import { decodeBytes, encodeBytes } from "../../../src/entry/bytes.js";
-import { isPlainJson } from "../../../src/entry/json.js";
+import { decodeBytes, encodeBytes, isPlainJson } from "../../../src/entry/json.js";
 import { searchableText } from "../../../src/entry/text.js";
 import { type Session, type Store, toolResult, userMessage } from "../../../src/index.js";
 import { collected, findingsOf, openedStore, tempFolder } from "../../world/stores.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { user } from "../../../../formats/test/claude/claude-file.js";
 import { importLines, messageOf } from "../../../../formats/test/claude/imported.js";
-import { asTyped, isTyped, rankTitle, typedText } from "../../../src/entry/typed-text.js";
+import { asTyped, isTyped, rankTitle, typedText } from "../../../src/entry/text.js";
 import { openedStore } from "../../world/stores.js";
 
 const typedIn = (content: string) => typedText(messageOf(importLines([user("u1", null, content)]), "u1"));

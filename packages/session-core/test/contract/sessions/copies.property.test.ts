@@ -7,7 +7,7 @@ import { runs } from "../../../../../.ci/test-runs.js";
 import { imported, sourceOf } from "../../../../formats/test/world/sources.js";
 import { assistantMessage, userMessage } from "../../../src/entry/builders.js";
 import type { ModelUsage } from "../../../src/port/records.js";
-import type { SourceRecord, SourceSession } from "../../../src/port/source-session.js";
+import type { SourceRecord, SourceSession } from "../../../src/port/source.js";
 import type { Session } from "../../../src/session/session.js";
 import { copySessions as copyStore } from "../../../src/store/copy-sessions.js";
 import type { Store } from "../../../src/store/store.js";

@@ -1,0 +1,495 @@
+import { Buffer } from "node:buffer";
+import type { Entry, EntryPayload } from "../entry/entry.js";
+import { isSameJson, jsonText } from "../entry/json.js";
+import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
+import { betterTitle, isPrivate, isTyped, previewOf } from "../entry/text.js";
+import { isRecorded, type ReplyUsage, usageOf } from "../entry/usage.js";
+import type { ValidatedEntry } from "../entry/validate.js";
+import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
+import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
+import type { EntryFacts, PathEffect } from "../port/entry-facts.js";
+import type { LeafState } from "../port/records.js";
+import { listOperations } from "../tools/file-operations.js";
+import type { FileTools } from "../tools/known-tools.js";
+
+// The rules of a path, for every storage engine. `S`: the numbers of entries in order of arrival, as an engine types them.
+
+/**
+ * The state of a path at its last entry: which compaction, model, thinking level and system message apply there. Each entry
+ * stores it, so that neither an append nor a context has to walk the path for it.
+ */
+export interface PathState<S extends number = EntrySeq> extends LeafState {
+  readonly entryId: EntryId | null;
+  readonly seq: S | null;
+  /** The number of entries above it; -1 before the first entry. */
+  readonly depth: number;
+  readonly compactionSeq: S | null;
+  readonly modelSeq: S | null;
+  readonly thinkingSeq: S | null;
+  readonly systemSeq: S | null;
+}
+
+/** The state of a path that ends at an entry. */
+export type EntryPathState<S extends number = EntrySeq> = PathState<S> & { readonly entryId: EntryId; readonly seq: S };
+
+/** The state before the first entry. */
+export const EMPTY_PATH: PathState<never> = {
+  entryId: null,
+  seq: null,
+  depth: -1,
+  compactionSeq: null,
+  modelSeq: null,
+  thinkingSeq: null,
+  systemSeq: null,
+};
+
+/** Numbers of the kinds of entries that change what applies below them. */
+export const SYSTEM = toKindNumber("message", "system");
+export const COMPACTION = toKindNumber("compaction", null);
+export const EDIT = toKindNumber("context_edit", null);
+
+/** A context_edit of an entry. */
+export interface EditOf<S extends number> {
+  readonly seq: S;
+  /** It has no replacement. */
+  readonly omits: boolean;
+}
+
+/** The facts about the entries of a session that the rules read. */
+export interface PathFacts<S extends number> {
+  /** The entry with this id, or undefined. */
+  find(id: EntryId): S | undefined;
+  /** True if `ancestor` is `seq` or above it. */
+  isOnPath(ancestor: S, seq: S | null): boolean;
+  /** True if the entry is of this kind. */
+  isKind(seq: S, kind: typeof SYSTEM | typeof COMPACTION): boolean;
+  /** The system messages of the session up to `seq`, newest first. */
+  systemsUpTo(seq: S): readonly S[];
+  /** The compactions of the session before `seq`, newest first. */
+  compactionsBefore(seq: S): readonly S[];
+  /** The edits of an entry, newest first. */
+  editsOf(target: S): readonly EditOf<S>[];
+}
+
+type EffectOf<T extends PathEffect["type"]> = Extract<PathEffect, { readonly type: T }>;
+
+/** The path state at a new entry, and the entry that it refers to: the first kept one or the edited one. */
+export interface DerivedState<S extends number = EntrySeq> {
+  readonly state: EntryPathState<S>;
+  readonly targetSeq: S | null;
+}
+
+/**
+ * Computes the path state at a new entry below `parent`.
+ *
+ * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
+ */
+export function derivePathState<S extends number>(
+  facts: PathFacts<S>,
+  parent: PathState<S>,
+  id: string,
+  seq: S,
+  effect: PathEffect,
+): DerivedState<S> {
+  const { compactionSeq, modelSeq, thinkingSeq, systemSeq } = parent;
+  const next = { entryId: id, seq, depth: parent.depth + 1, compactionSeq, modelSeq, thinkingSeq, systemSeq };
+  switch (effect.type) {
+    case "message":
+      return { state: afterMessage(next, effect), targetSeq: null };
+    case "compaction":
+      return { state: { ...next, compactionSeq: seq }, targetSeq: resolveFirstKept(facts, parent, effect.firstKeptEntryId) };
+    case "context_edit":
+      return derivedFromEdit(facts, parent, next, effect);
+    case "model_change":
+      return { state: { ...next, modelSeq: seq }, targetSeq: null };
+    case "thinking_level_change":
+      return { state: { ...next, thinkingSeq: seq }, targetSeq: null };
+    case "branch_summary":
+      if (effect.fromId !== null) requireEntry(facts, "fromId", effect.fromId);
+      return { state: next, targetSeq: null };
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return { state: next, targetSeq: null };
+  }
+}
+
+// A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
+function afterMessage<S extends number>(state: EntryPathState<S>, { role, namesModel }: EffectOf<"message">): EntryPathState<S> {
+  if (role === "system") return { ...state, systemSeq: state.seq };
+  return namesModel ? { ...state, modelSeq: state.seq } : state;
+}
+
+function requireEntry<S extends number>(facts: PathFacts<S>, field: string, id: string): S {
+  const seq = facts.find(id);
+  if (seq === undefined) throw new InvalidReferenceError(field, id, "is no entry of this session");
+  return seq;
+}
+
+function requireEntryOnPath<S extends number>(facts: PathFacts<S>, parent: PathState<S>, field: string, id: string): S {
+  const seq = requireEntry(facts, field, id);
+  if (!facts.isOnPath(seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
+  return seq;
+}
+
+function resolveFirstKept<S extends number>(facts: PathFacts<S>, parent: PathState<S>, firstKept: EntryId | null): S | null {
+  return firstKept === null ? null : requireEntryOnPath(facts, parent, "firstKeptEntryId", firstKept);
+}
+
+/** Which compaction and system message apply below an edit. */
+function derivedFromEdit<S extends number>(
+  facts: PathFacts<S>,
+  parent: PathState<S>,
+  next: EntryPathState<S>,
+  edit: EffectOf<"context_edit">,
+): DerivedState<S> {
+  const target = requireEntryOnPath(facts, parent, "targetId", edit.targetId);
+  const compactionSeq = compactionAfterEdit(facts, parent, target, edit);
+  const systemSeq = systemAfterEdit(facts, parent, next.seq, target, edit);
+  return { state: { ...next, compactionSeq, systemSeq }, targetSeq: target };
+}
+
+/** Returns the newest system message that is not omitted, or the edit that replaces it. */
+function systemAfterEdit<S extends number>(
+  facts: PathFacts<S>,
+  parent: PathState<S>,
+  seq: S,
+  target: S,
+  edit: EffectOf<"context_edit">,
+): S | null {
+  if (parent.seq === null || !facts.isKind(target, SYSTEM)) return parent.systemSeq;
+  for (const system of facts.systemsUpTo(parent.seq)) {
+    if (!facts.isOnPath(system, parent.seq)) continue;
+    const last = system === target ? { seq, omits: edit.omits } : findLastEdit(facts, system, parent);
+    if (last === undefined) return system;
+    if (!last.omits) return last.seq;
+  }
+  return null;
+}
+
+/**
+ * Returns the compaction in force after an edit. Omitting the one in force restores the newest earlier one that is not
+ * omitted; replacing an omitted one restores it. Edits of other entries change nothing.
+ */
+function compactionAfterEdit<S extends number>(
+  facts: PathFacts<S>,
+  parent: PathState<S>,
+  target: S,
+  edit: EffectOf<"context_edit">,
+): S | null {
+  const inForce = parent.compactionSeq;
+  if (edit.omits) return target === inForce ? findCompactionBefore(facts, target, parent) : inForce;
+  return facts.isKind(target, COMPACTION) && target > (inForce ?? 0) ? target : inForce;
+}
+
+// Not the `compactionSeq` of the parent: a compaction omitted at that time may have been restored since.
+function findCompactionBefore<S extends number>(facts: PathFacts<S>, compaction: S, path: PathState<S>): S | null {
+  const isInForce = (seq: S) => facts.isOnPath(seq, compaction) && findLastEdit(facts, seq, path)?.omits !== true;
+  return facts.compactionsBefore(compaction).find(isInForce) ?? null;
+}
+
+/** Returns the last edit of an entry on the path of `path`. */
+function findLastEdit<S extends number>(facts: PathFacts<S>, target: S, path: PathState<S>): EditOf<S> | undefined {
+  return facts.editsOf(target).find(({ seq }) => facts.isOnPath(seq, path.seq));
+}
+
+/** The longest custom type that is indexed, in UTF-16 code units. */
+const MAX_LENGTH = 500;
+
+/** Returns a custom type as it is stored in `entry.custom_type`: null if it is too long for an index. */
+export function toStoredCustomType(customType: unknown): string | null {
+  return typeof customType === "string" && customType.length <= MAX_LENGTH ? customType : null;
+}
+
+/** A validated and serialized entry. */
+export interface WritableEntry {
+  readonly payload: EntryPayload;
+  /** The JSON text of the payload without its type, which has a column of its own. */
+  readonly payloadJson: string;
+  readonly createdAtMs: number;
+  /** 1 for a copy: the original counts. */
+  readonly inherited: 0 | 1;
+  /** See entry/origins.ts. */
+  readonly origin: string | null;
+}
+
+/** Serializes a validated entry; without a time it gets the present one. */
+export function toWritable({
+  payload,
+  createdAtMs = Date.now(),
+  payloadJson = toPayloadJson(payload),
+  origin,
+}: ValidatedEntry): WritableEntry {
+  return { payload, payloadJson, createdAtMs, inherited: 0, origin: origin ?? null };
+}
+
+/** Serializes a payload without its `type`, which has a column of its own. */
+export function toPayloadJson(payload: EntryPayload): string {
+  // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
+  if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
+  const { type: _type, ...rest } = payload;
+  return jsonText(rest, "The entry");
+}
+
+function firstMember(object: object): string | undefined {
+  for (const name in object) return name;
+  return undefined;
+}
+
+/** The columns of an entry that follow from its payload and its place in the tree. */
+export function entryColumns<S extends number = EntrySeq>(
+  facts: EntryFacts,
+  { createdAtMs, origin }: Pick<WritableEntry, "createdAtMs" | "origin">,
+  { state, targetSeq }: DerivedState<S>,
+  parentSeq: S | null,
+) {
+  return {
+    seq: state.seq,
+    id: state.entryId,
+    parent_seq: parentSeq,
+    kind: facts.kind,
+    depth: state.depth,
+    created_at_ms: createdAtMs,
+    compaction_seq: state.compactionSeq,
+    target_seq: targetSeq,
+    model_seq: state.modelSeq,
+    thinking_seq: state.thinkingSeq,
+    system_seq: state.systemSeq,
+    call_id: facts.callId,
+    payload_bytes: facts.payloadBytes,
+    preview: facts.preview,
+    custom_type: facts.customType,
+    origin,
+  };
+}
+
+/** True for a context_edit without a replacement. */
+export function omits({ effect }: EntryFacts): boolean {
+  return effect.type === "context_edit" && effect.omits;
+}
+
+/** The fields of an existing entry that an append compares. */
+export interface ExistingEntry<S extends number> {
+  readonly type: EntryPayload["type"];
+  /** Its payload without the type. */
+  readonly json: string;
+  readonly parentSeq: S | null;
+}
+
+/**
+ * Throws unless an entry equals the existing one of its id; with `parent`, unless that is also below this one.
+ *
+ * @throws {EntryConflictError} it differs.
+ */
+export function requireSameEntry<S extends number>(
+  session: SessionId,
+  { id = "", payload, payloadJson }: ValidatedEntry,
+  existing: ExistingEntry<S>,
+  parent?: PathState<S>,
+): void {
+  if (existing.type !== payload.type || !isSameJson(existing.json, payloadJson ?? toPayloadJson(payload)))
+    throw new EntryConflictError(session, id, "with other content");
+  if (parent !== undefined && parent.seq !== existing.parentSeq)
+    throw new EntryConflictError(session, id, `that is not ${parent.entryId === null ? "a first entry" : `below ${parent.entryId}`}`);
+}
+
+/** The columns of an entry beside its payload. */
+export interface EntryColumns {
+  readonly id: EntryId;
+  readonly seq: number;
+  readonly parent_id: EntryId | null;
+  readonly created_at_ms: number;
+}
+
+/** The entry of a row with this payload. */
+export function entryOf(row: EntryColumns, payload: EntryPayload): Entry {
+  const columns = { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms };
+  // Spread, because an assignment to a member named __proto__ would set the prototype. The columns come first in the order of the
+  // members, and win over members of the payload with the same names, which a file that was imported may have.
+  return { ...columns, ...payload, ...columns };
+}
+
+/** The increments of a session's counts by new entries. */
+export interface AddedCounts {
+  readonly entries: number;
+  readonly messages: number;
+  readonly bytes: number;
+  /** The time of the newest message; 0: there is none. */
+  readonly activeAt: number;
+  /** The best title among the first entries of a path; null: none that is new. */
+  readonly firstText: string | null;
+  /** The first text that was typed further down; a title if there is no other. */
+  readonly laterText: string | null;
+}
+
+/** The increments of a model's usage by new entries. */
+export interface AddedUsage {
+  provider: string;
+  model: string;
+  replies: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost_usd: number;
+  recorded_replies: number;
+}
+
+/** The increments of a session's totals by new entries. */
+export interface AddedTotals {
+  readonly counts: AddedCounts;
+  /** The number of new entries by kind. */
+  readonly kinds: ReadonlyMap<number, number>;
+  /** One for each model. */
+  readonly usage: readonly AddedUsage[];
+}
+
+/** The depth from which a text does not replace the first text, which is shown for a missing title. So most appends read no title. */
+const TITLE_DEPTH = 64;
+
+const NOTHING: AddedCounts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null, laterText: null };
+
+/** Collects the increments of a session's totals by new entries: counts, also by kind, size, last activity and token usage. */
+export class EntryTotals {
+  #counts: { -readonly [K in keyof AddedCounts]: AddedCounts[K] } = { ...NOTHING };
+  #kinds = new Map<number, number>();
+  #usage = new UsageSums();
+
+  /** `depth`: the number of entries above it. */
+  add({ kind, preview, payloadBytes, usage, isTyped }: EntryFacts, createdAtMs: number, depth: number): void {
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+    const { role } = toEntryKind(kind);
+    const counts = this.#counts;
+    counts.entries += 1;
+    counts.bytes += payloadBytes;
+    if (role === "user" || role === "assistant") {
+      counts.messages += 1;
+      // Only conversation counts as activity, so that labels and settings do not reorder lists.
+      counts.activeAt = Math.max(counts.activeAt, createdAtMs);
+    }
+    if (isTyped) {
+      if (depth < TITLE_DEPTH) counts.firstText = betterTitle(counts.firstText, preview);
+      else counts.laterText ??= preview === "" ? null : preview;
+    }
+    if (usage !== undefined) this.#usage.add(usage);
+  }
+
+  /** Returns the collected totals, and resets them to zero. */
+  take(): AddedTotals {
+    const taken = { counts: this.#counts, kinds: this.#kinds, usage: this.#usage.list() };
+    this.#counts = { ...NOTHING };
+    this.#kinds = new Map();
+    this.#usage = new UsageSums();
+    return taken;
+  }
+}
+
+/** Sums of usage, one for each model. */
+export class UsageSums {
+  readonly #sums = new Map<string, AddedUsage>();
+
+  add(used: ReplyUsage): void {
+    const added = addedUsage(used);
+    const key = `${added.provider}\n${added.model}`;
+    const sum = this.#sums.get(key);
+    if (sum === undefined) this.#sums.set(key, added);
+    else addToUsage(sum, added);
+  }
+
+  list(): readonly AddedUsage[] {
+    return [...this.#sums.values()];
+  }
+}
+
+function addToUsage(sum: AddedUsage, added: AddedUsage): void {
+  sum.replies += added.replies;
+  sum.input_tokens += added.input_tokens;
+  sum.output_tokens += added.output_tokens;
+  sum.cache_read_tokens += added.cache_read_tokens;
+  sum.cache_write_tokens += added.cache_write_tokens;
+  sum.cost_usd += added.cost_usd;
+  sum.recorded_replies += added.recorded_replies;
+}
+
+/** More of it is counted as so much: no sum of replies reaches the largest number, which a server refuses to exceed. */
+const MOST_OF_A_REPLY = 1e300;
+
+function addedUsage({ usage, provider, model, replies }: ReplyUsage): AddedUsage {
+  return {
+    provider,
+    model,
+    replies,
+    input_tokens: Math.min(usage.input ?? 0, MOST_OF_A_REPLY),
+    output_tokens: Math.min(usage.output ?? 0, MOST_OF_A_REPLY),
+    cache_read_tokens: Math.min(usage.cacheRead ?? 0, MOST_OF_A_REPLY),
+    cache_write_tokens: Math.min(usage.cacheWrite ?? 0, MOST_OF_A_REPLY),
+    cost_usd: Math.min(usage.cost?.total ?? 0, MOST_OF_A_REPLY),
+    recorded_replies: isRecorded(usage) ? replies : 0,
+  };
+}
+
+/** Returns the text to store as the first text: the better one of the stored and the new text; null: none is new. */
+export function chooseFirstText({ firstText }: AddedCounts, stored: () => string | null): string | null {
+  return firstText === null ? null : betterTitle(stored(), firstText);
+}
+
+/** The counts of kinds as counts of types, in the order of their names. */
+export function sumTypes(kinds: readonly { readonly kind: number; readonly count: number }[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { kind, count } of kinds) {
+    const { type } = toEntryKind(kind);
+    counts.set(type, (counts.get(type) ?? 0) + count);
+  }
+  return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** What the facts of an entry depend on beside the entry. */
+export interface FactsContext {
+  /** The directory of the session, by which paths in previews are shortened; null: unknown. Asked for only if an entry has calls. */
+  readonly directory: string | null;
+  /** The tools of the host that touch files. */
+  readonly fileTools: FileTools;
+}
+
+/** Computes the facts of an entry. Cost: a pass over its text. */
+export function factsOf({ payload, payloadJson }: Pick<WritableEntry, "payload" | "payloadJson">, context: FactsContext): EntryFacts {
+  const message = payload.type === "message" ? payload.message : undefined;
+  const role = message?.role ?? null;
+  const customType = customTypeOf(payload);
+  // Only the previews of replies depend on the directory.
+  const preview = role === "assistant" ? previewOf(payload, context.directory) : previewOf(payload);
+  return {
+    effect: effectOf(payload),
+    kind: toKindNumber(payload.type, role),
+    callId: message?.role === "toolResult" ? message.toolCallId : null,
+    isError: message?.role === "toolResult" && message.isError,
+    isPrivate: isPrivate(payload),
+    payloadBytes: Buffer.byteLength(payloadJson),
+    customType: toStoredCustomType(customType),
+    preview,
+    isTyped: isTyped({ role, customType, preview }),
+    usage: usageOf(payload),
+    operations: listOperations(payload, context.fileTools),
+  };
+}
+
+function effectOf(payload: EntryPayload): PathEffect {
+  switch (payload.type) {
+    case "message": {
+      const { message } = payload;
+      return { type: "message", role: message.role, namesModel: message.role === "assistant" && message.model !== undefined };
+    }
+    case "compaction":
+      return { type: payload.type, firstKeptEntryId: payload.firstKeptEntryId };
+    case "branch_summary":
+      return { type: payload.type, fromId: payload.fromId };
+    case "context_edit":
+      return { type: payload.type, targetId: payload.targetId, omits: payload.replacement === null };
+    case "model_change":
+    case "thinking_level_change":
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return { type: payload.type };
+  }
+}
