@@ -12,6 +12,7 @@ import * as context from "./context.mjs";
 import { writeDocuments, writeServerRows } from "./document.mjs";
 import * as importing from "./import.mjs";
 import * as langgraph from "./langgraph.mjs";
+import * as memory from "./memory.mjs";
 import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
 import * as pi from "./pi.mjs";
@@ -37,6 +38,7 @@ const GROUPS = [
   writes,
   search,
   recall,
+  memory,
   importing,
   syncing,
   size,

@@ -15,6 +15,7 @@ import { opencode } from "./agents/opencode.mjs";
 import { ohMyPi, pi, piMario } from "./agents/pi.mjs";
 import { qwen } from "./agents/qwen.mjs";
 import { agentTable, NOT_INSTALLED, suiteTable, writeDocument } from "./document.mjs";
+import { memorySuite } from "./memory.mjs";
 import { postgresSuite } from "./postgres.mjs";
 import { copilotTruncator } from "./vendors/copilot-truncator.mjs";
 import { piPlanner } from "./vendors/pi-planner.mjs";
@@ -22,7 +23,7 @@ import { piPlanner } from "./vendors/pi-planner.mjs";
 const AGENTS = [claude, codex, gemini, opencode, copilotBefore, copilot, piMario, pi, ohMyPi, qwen, kimi, droid, grok];
 
 /** Suites of other programs than agents: `{ name, title, run(seed) }`; `run` resolves with `{ version, result, findings }`. */
-const SUITES = [piPlanner, copilotTruncator, postgresSuite];
+const SUITES = [piPlanner, copilotTruncator, memorySuite, postgresSuite];
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, seed: { type: "string" }, jobs: { type: "string" }, document: { type: "boolean", default: false } },
