@@ -2,16 +2,16 @@
 // The first are the questions about real sessions; the others are below, and are asked in the directory of the largest session. What the
 // command decides with is taken from its source.
 //   node test/eval/memory.mjs [--json] [--missed] [--scores]
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
 import { build } from "esbuild";
+import { hasRealSession, REAL_SESSIONS, realSession } from "../../.ci/real-sessions.mjs";
 import { REAL_QUESTIONS } from "./questions/real-sessions.mjs";
 
-const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 const FOLDERS = ["pi", "claude", "codex"];
 
 /** Prompts of people that refer to nothing before. Written before the threshold was chosen. */
@@ -110,8 +110,8 @@ async function shownEntries(store, { sessionId, entryId }) {
 }
 
 /** undefined: the real sessions are missing. */
-export async function holdMemory() {
-  if (!existsSync(SESSIONS)) return undefined;
+async function holdMemory() {
+  if (!hasRealSession()) return undefined;
   const findMemory = await loadFinder();
   const home = mkdtempSync(join(tmpdir(), "bough-eval-"));
   const store = await openStore({ path: join(home, "sessions.db") });
@@ -125,10 +125,10 @@ export async function holdMemory() {
   try {
     const cwds = new Map();
     for (const folder of FOLDERS) {
-      const { sessions } = await importPath(store, join(SESSIONS, folder));
+      const { sessions } = await importPath(store, realSession(folder));
       for (const one of sessions) {
         const { cwd } = await (await store.openSession(one.sessionId)).record();
-        if (!cwds.has(one.path.slice(SESSIONS.length + 1))) cwds.set(one.path.slice(SESSIONS.length + 1), cwd);
+        if (!cwds.has(one.path.slice(REAL_SESSIONS.length + 1))) cwds.set(one.path.slice(REAL_SESSIONS.length + 1), cwd);
       }
     }
     await store.catchUpSearch();
@@ -154,7 +154,7 @@ export async function holdMemory() {
 const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 
 /** The figures of a run. */
-export function memoryFigures(rows) {
+function memoryFigures(rows) {
   const [refer, other] = [rows.filter(({ refers }) => refers), rows.filter(({ refers }) => !refers)];
   return {
     prompts: refer.length,

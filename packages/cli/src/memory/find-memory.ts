@@ -143,21 +143,38 @@ async function describeHit(store: Store, hit: SearchHit, masks: SessionMasks): P
   const session = await store.openSession(sessionId);
   const entry = (await session.entriesById([entryId])).get(entryId);
   if (entry === undefined || isPrivate(entry)) return undefined;
-  const masker = await masks.of(session);
   const record = await session.record();
   const turn = await readTurn(session, entry);
   return {
     sessionId,
     entryId,
     createdAtMs,
-    title: masker.maskLine(sessionTitle(record)),
+    title: await masks.maskTitle(sessionTitle(record), async () => session),
     speaker: speakerOf(entry),
-    text: excerpt(readableText(masker.maskEntry(entry)), hit.snippet),
-    reply: turn.reply === null ? null : shortLine(readableText(masker.maskEntry(turn.reply)), REPLY_CHARS),
+    text: await writeMasked(masks, session, entry, (shown) => excerpt(readableText(shown), hit.snippet)),
+    reply: turn.reply === null ? null : await writeMasked(masks, session, turn.reply, shortReply),
     files: turn.files,
     cwd: record.cwd,
     score: score ?? 0,
   };
+}
+
+/**
+ * Writes an entry without its secrets. The session is read for what is secret in it only if a word of the written text can be a secret: that
+ * costs more than all the rest. The secrets are taken out before the text is cut, because a part of one is not recognized.
+ */
+async function writeMasked(masks: SessionMasks, session: Session, entry: Entry, write: (entry: Entry) => string): Promise<string> {
+  const plain = write(entry);
+  let canBeSecret = false;
+  await masks.maskTitle(plain, async () => {
+    canBeSecret = true;
+    return session;
+  });
+  return canBeSecret ? write((await masks.of(session)).maskEntry(entry)) : plain;
+}
+
+function shortReply(entry: Entry): string {
+  return shortLine(readableText(entry), REPLY_CHARS);
 }
 
 /** What a person or a model said in an entry; of an entry that says nothing its preview. */
@@ -223,16 +240,15 @@ async function describeNewest(store: Store, records: readonly SessionRecord[], m
     const { items } = await session.scan({ leafId, order: "up", types: ["message"], limit: 200 });
     const last = items.find((one) => one.type === "message" && one.message.role === "user" && !isSmallTalk(previewOf(one)));
     if (last === undefined) continue;
-    const masker = await masks.of(session);
     const turn = await readTurn(session, last);
     passages.push({
       sessionId: record.id,
       entryId: last.id,
       createdAtMs: last.createdAtMs,
-      title: masker.maskLine(sessionTitle(record)),
+      title: await masks.maskTitle(sessionTitle(record), async () => session),
       speaker: "the user",
-      text: shortLine(readableText(masker.maskEntry(last)), PASSAGE_CHARS),
-      reply: turn.reply === null ? null : shortLine(readableText(masker.maskEntry(turn.reply)), REPLY_CHARS),
+      text: await writeMasked(masks, session, last, (shown) => shortLine(readableText(shown), PASSAGE_CHARS)),
+      reply: turn.reply === null ? null : await writeMasked(masks, session, turn.reply, shortReply),
       files: turn.files,
       cwd: record.cwd,
       score: 1,
