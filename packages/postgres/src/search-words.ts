@@ -265,16 +265,26 @@ function kindsOf({ types, roles }: SearchRequest): readonly number[] {
 /** The member `path` of a JSON text, as it is written there. In another text its quotation marks would have backslashes. */
 const PATH_MEMBER = String.raw`"path":("(?:[^"\\]|\\.)*")`;
 
+/** The results of a call are among this many entries after it: calls of one reply run side by side. */
+const RESULT_REACH = 200;
+
 /**
- * The entry calls a tool on this file, or on one whose path ends with it. Paths are compared as JSON texts: the server cannot
- * parse one with the character U+0000. Few entries have the end of the path anywhere.
+ * The entry calls a tool on this file, or on one whose path ends with it; or it is the result of such a call. Paths are compared as JSON texts:
+ * the server cannot parse one with the character U+0000. Few entries have the end of the path anywhere.
  */
 function touches(path: string): RawBuilder<boolean> {
+  return sql`(${callsOn(path, sql`entry.file_operations`, sql`TRUE`)} OR (entry.call_id IS NOT NULL AND EXISTS (
+    SELECT 1 FROM entry AS call WHERE call.tenant = entry.tenant AND call.session_id = entry.session_id
+      AND call.seq BETWEEN entry.seq - ${sql.lit(RESULT_REACH)} AND entry.seq
+      AND ${callsOn(path, sql`call.file_operations`, sql`strpos(operation::text, to_json(entry.call_id)::text) > 0`)})))`;
+}
+
+function callsOn(path: string, operations: RawBuilder<unknown>, which: RawBuilder<unknown>): RawBuilder<boolean> {
   const tail = `/${path.replace(/^\.?\//, "")}`;
   const end = JSON.stringify(tail).slice(1);
   const name = JSON.stringify(tail.slice(tail.lastIndexOf("/") + 1)).slice(1, -1);
-  return sql`(strpos(entry.file_operations, ${name}) > 0 AND EXISTS (
-    SELECT 1 FROM json_array_elements(entry.file_operations::json) AS operation,
+  return sql`(strpos(${operations}, ${name}) > 0 AND EXISTS (
+    SELECT 1 FROM json_array_elements(${operations}::json) AS operation,
       LATERAL (SELECT substring(operation::text FROM ${PATH_MEMBER}) AS path) AS touched
-    WHERE touched.path IN (${JSON.stringify(path)}, ${JSON.stringify(tail.slice(1))}) OR right(touched.path, ${[...end].length}::integer) = ${end}))`;
+    WHERE ${which} AND (touched.path IN (${JSON.stringify(path)}, ${JSON.stringify(tail.slice(1))}) OR right(touched.path, ${[...end].length}::integer) = ${end})))`;
 }

@@ -70,7 +70,19 @@ function formatRoles(rows: readonly OutlineRow[]): string {
 /** The user's requests in the range, one a line. */
 function listRequests(rows: readonly OutlineRow[]): readonly string[] {
   const asked = rows.filter(({ role }) => role === "user").map(({ id, preview }) => joinLines(`- ${id}: ${preview}`));
-  return asked.length === 0 ? [] : ["the user asked:", ...asked];
+  return asked.length === 0 ? [] : ["the user asked:", ...asked, ...explainCut(rows)];
+}
+
+/** The most entries that one call reads. */
+const READ_AT_ONCE = 50;
+
+/** The calls that read the requests of which only the beginning is shown. */
+function explainCut(rows: readonly OutlineRow[]): readonly string[] {
+  const cut = rows.filter(({ role, preview }) => role === "user" && preview.endsWith("…")).map(({ id }) => id);
+  const calls = Array.from({ length: Math.ceil(cut.length / READ_AT_ONCE) }, (_, at) =>
+    cut.slice(at * READ_AT_ONCE, (at + 1) * READ_AT_ONCE),
+  );
+  return calls.map((ids) => `cut ones in full: recall_expand ${JSON.stringify({ entries: ids })}`);
 }
 
 /** The file lists of the summary; if it has none, those of the covered entries. */

@@ -1,6 +1,6 @@
 import type { SessionMasks } from "@bough/formats/secrets";
 import { type Entry, EntryNotFoundError, type SearchPage, type SearchRequest, type Session, type Store } from "@bough/session-core";
-import { isPrivate, previewOf } from "@bough/session-core/view";
+import { describeCall, isPrivate, previewOf } from "@bough/session-core/view";
 import { formatSpeaker } from "./entry-text.js";
 
 /** An entry near a hit. */
@@ -12,6 +12,9 @@ export interface Neighbor {
   /** Its beginning, on one line. */
   readonly preview: string;
 }
+
+/** The call of a result is among this many entries above it: calls of one reply run side by side. */
+const CALL_REACH = 40;
 
 /** One session, or all sessions of a store, each opened when it is needed. */
 export class EntrySource {
@@ -44,6 +47,23 @@ export class EntrySource {
       if (error instanceof EntryNotFoundError) return undefined;
       throw error;
     }
+  }
+
+  /** Of a tool result, what tells most of its call, such as its file; null: the entry is no result, or has no call nearby. */
+  async callOf(sessionId: string, entry: Entry): Promise<string | null> {
+    if (entry.type !== "message" || entry.message.role !== "toolResult") return null;
+    const { toolCallId } = entry.message;
+    const session = await this.#open(sessionId);
+    const mask = await this.#maskIn(session);
+    const { items } = await session.scan({ leafId: entry.id, order: "up", limit: CALL_REACH });
+    for (const stored of items) {
+      const above = mask(stored);
+      if (above.type !== "message" || above.message.role !== "assistant") continue;
+      const call = above.message.content.find((block) => block.type === "toolCall" && block.id === toolCallId);
+      if (call?.type !== "toolCall") continue;
+      return describeCall(call).detail || null;
+    }
+    return null;
   }
 
   /** The entries before and after one on its path, oldest first, without private ones. */

@@ -21,6 +21,8 @@ export interface RecallFileResult {
    */
   readonly state: "known" | "outdated" | "deleted" | "unknown";
   readonly content: string | null;
+  /** The number of lines of the text; null: it is not known. */
+  readonly lines: number | null;
   /** The entries whose calls the text comes from, oldest first. */
   readonly entryIds: readonly EntryId[];
   /** The input `offset` of the next piece of the text; null: this is the last one. */
@@ -43,7 +45,7 @@ export async function recallFile(
 ): Promise<RecallAnswer<RecallFileResult>> {
   rules.checkArgument("session", session, SESSION);
   rules.checkArgument("options", options, RECALL);
-  const { path, at, lines, offset } = parseInput(recallFileInput, input);
+  const { path, at, lines, grep, context, offset } = parseInput(recallFileInput, input);
   const leafId = at === undefined ? session.leafId : await session.resolve(at);
   const operations = leafId === null ? [] : await session.fileOperations({ toId: leafId });
   const { name, touching, others } = selectFile(operations, path);
@@ -52,13 +54,15 @@ export async function recallFile(
   const replay = new Replay(session, leafId, done(operations));
   await replay.run(done(touching));
   const { content, state, entryIds } = replay;
-  const head = [`${name}: ${await replay.describe(name)}`, ...replay.notes].join("\n");
-  const body = content === null ? "" : takeLines(cleanText(content), { lines: lines ?? "1-" });
+  const total = content === null ? null : content.split("\n").length;
+  const size = total === null ? "" : `; ${total} ${total === 1 ? "line" : "lines"}`;
+  const head = [`${name}: ${await replay.describe(name)}${size}`, ...replay.notes].join("\n");
+  const body = content === null ? "" : takeLines(cleanText(content), { lines: lines ?? "1-", grep, context });
   const { text, next } = takePiece(body === "" ? head : `${head}\n${body}`, offset, options.maxChars ?? MAX_CHARS);
-  return { text, data: { path: name, state, content, entryIds, next } };
+  return { text, data: { path: name, state, content, lines: total, entryIds, next } };
 }
 
-const NOTHING: RecallFileResult = { path: null, state: "unknown", content: null, entryIds: [], next: null };
+const NOTHING: RecallFileResult = { path: null, state: "unknown", content: null, lines: null, entryIds: [], next: null };
 
 function explainMissing(path: string, others: readonly string[]): string {
   if (others.length > 0) return cleanText(`Several files end in ${path}: ${others.slice(0, 20).join(", ")}. Name one of them.`);

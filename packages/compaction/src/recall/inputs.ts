@@ -30,7 +30,7 @@ export const recallSearchInput = z.strictObject({
       "Only in these places: prose (what people and models wrote), code (fenced blocks, commands, written and read files), tool (calls with their arguments, and their output).",
     ),
   tool: z.string().min(1).max(200).optional().describe("Only calls of this tool and their results."),
-  path: z.string().min(1).max(4_096).optional().describe("Only calls on this file: its path or the end of it."),
+  path: z.string().min(1).max(4_096).optional().describe("Only calls on this file and their results: its path or the end of it."),
   around: z.int().min(0).max(5).default(0).describe("Also the beginnings of this many entries before and after each hit."),
   summaries: z.boolean().default(false).describe("Also find summaries. They repeat what the entries say."),
   limit: z.int().min(1).max(50).default(10).describe("At most this many hits."),
@@ -52,15 +52,17 @@ export const recallReadInput = z
     around: z.int().min(0).max(50).default(0).describe("This many entries more before and after."),
     lines: z
       .string()
-      .regex(/^\d{1,9}(?:-\d{0,9})?$/, "must be A-B, A- or A, in lines")
+      .max(500)
+      .regex(/^\d{1,9}(?:-\d{0,9})?(?:, ?\d{1,9}(?:-\d{0,9})?)*$/, "must be A-B, A- or A, in lines; several with commas between them")
       .optional()
-      .describe("Only these lines of each entry: A-B, A- or A. Search results give line numbers."),
+      .describe("Only these lines: A-B, A- or A, or several of these with commas between them. Search results give line numbers."),
     grep: z
       .string()
       .min(1)
       .max(500)
       .optional()
       .describe("Only lines that match this regular expression (JavaScript; upper and lower case are the same), with their numbers."),
+    context: z.int().min(0).max(50).default(0).describe("With grep: this many lines before and after each that matches."),
     offset: z.int().min(0).default(0).describe("Characters to skip: what the last answer said to continue with."),
   })
   .refine(({ entries, from }) => (entries === undefined) !== (from === undefined), "needs either entries or from")
@@ -71,6 +73,8 @@ export const recallFileInput = z.strictObject({
   path: z.string().min(1).max(4_096).describe("The file: its path or the end of it."),
   at: id.optional().describe("Id of an entry: the state of the file there. Left out: the newest known state on this path."),
   lines: recallReadInput.shape.lines,
+  grep: recallReadInput.shape.grep,
+  context: recallReadInput.shape.context,
   offset: recallReadInput.shape.offset,
 });
 

@@ -4,10 +4,12 @@ import { RecallInputError } from "../errors/compaction-errors.js";
 
 /** The lines of a text to show. */
 export interface LineWindow {
-  /** `A-B`, `A-` or `A`, from 1. */
+  /** `A-B`, `A-` or `A`, from 1; several with commas between them. */
   readonly lines?: string | undefined;
   /** A regular expression of JavaScript; upper and lower case are the same. */
   readonly grep?: string | undefined;
+  /** This many lines before and after each that matches `grep`. */
+  readonly context?: number | undefined;
 }
 
 /** The most lines that a pattern shows of one text. */
@@ -27,21 +29,32 @@ export class PatternTime {
  *
  * @throws {RecallInputError} the pattern is no regular expression, or takes too long.
  */
-export function takeLines(text: string, { lines, grep }: LineWindow, time = new PatternTime()): string {
+export function takeLines(text: string, { lines, grep, context = 0 }: LineWindow, time = new PatternTime()): string {
   if (lines === undefined && grep === undefined) return text;
-  const all = text.split("\n");
-  const [from, to] = parseRange(lines, all.length);
-  const numbered = all.slice(from - 1, to).map((line, at) => ({ number: from + at, line: takeStart(line, LONGEST_LINE) }));
+  const all = text.split("\n").map((line, at) => ({ number: at + 1, line: takeStart(line, LONGEST_LINE) }));
+  const ranges = (lines ?? "1-").split(",").map((range) => parseRange(range, all.length));
+  const numbered = all.filter(({ number }) => ranges.some(([from, to]) => from <= number && number <= to));
   if (numbered.length === 0) return `(it has ${all.length} lines)`;
-  const shown = grep === undefined ? numbered : selectMatching(numbered, grep, time);
-  if (shown.length === 0) return "(no line matches)";
-  const more = shown.length > MOST_MATCHES && grep !== undefined ? `\n(${shown.length - MOST_MATCHES} more lines match)` : "";
-  const kept = grep === undefined ? shown : shown.slice(0, MOST_MATCHES);
-  return `${kept.map(({ number, line }) => `${number}: ${line}`).join("\n")}${more}`;
+  if (grep === undefined) return numbered.map(formatLine).join("\n");
+  const matching = selectMatching(numbered, grep, time);
+  if (matching.length === 0) return "(no line matches)";
+  const kept = matching.slice(0, MOST_MATCHES).map(({ number }) => number);
+  const isShown = ({ number }: NumberedLine) => kept.some((match) => Math.abs(match - number) <= context);
+  const more = matching.length > MOST_MATCHES ? `\n(${matching.length - MOST_MATCHES} more lines match)` : "";
+  return `${(context === 0 ? matching.slice(0, MOST_MATCHES) : all.filter(isShown)).map(formatLine).join("\n")}${more}`;
 }
 
-function parseRange(lines: string | undefined, count: number): readonly [from: number, to: number] {
-  const [, first = "1", dash, last = ""] = /^(\d+)(-?)(\d*)$/.exec(lines ?? "1-") ?? [];
+interface NumberedLine {
+  readonly number: number;
+  readonly line: string;
+}
+
+function formatLine({ number, line }: NumberedLine): string {
+  return `${number}: ${line}`;
+}
+
+function parseRange(range: string, count: number): readonly [from: number, to: number] {
+  const [, first = "1", dash, last = ""] = /^(\d+)(-?)(\d*)$/.exec(range.trim()) ?? [];
   const from = Math.max(1, Number(first));
   if (dash === "") return [from, from];
   return [from, last === "" ? count : Number(last)];

@@ -64,6 +64,8 @@ export interface RecallSearchResult {
   readonly total: number | null;
   /** The degree of match of the best hits: all the words, some of them, or another spelling. */
   readonly matched: SearchMatch;
+  /** If nothing was found: for each condition of the input, how many hits there are without it. */
+  readonly withoutFilters: readonly string[];
   /** The input `next` for the hits after these; null: there are no more. */
   readonly next: number | null;
 }
@@ -100,7 +102,25 @@ export async function recallSearch(
   const found = await collectHits(source, buildRequest(asked, options), skip + asked.limit + 1);
   const titles =
     skip === 0 ? await readTitles(source, found.matched.kind === "ranked" ? found.titles : await findTitles(source, asked, options)) : [];
-  return write(source, asked, options, { ...found, hits: found.hits.slice(skip) }, titles);
+  const isEmpty = found.hits.length + titles.length === 0 && asked.query.trim() !== "";
+  const filters = isEmpty ? await countWithout(source, asked, options) : [];
+  return write(source, asked, options, { ...found, hits: found.hits.slice(skip) }, titles, filters);
+}
+
+/** The conditions of an input that can be left out. */
+const FILTERS = ["path", "tool", "in", "roles"] as const;
+
+/** Of a search that found nothing: of each of its conditions, how many hits there are without it. A search for each. */
+async function countWithout(source: EntrySource, asked: Asked, options: RecallSearchOptions): Promise<readonly string[]> {
+  const given = FILTERS.filter((name) => asked[name] !== undefined);
+  const lists = [...given.map((name) => [name]), ...(given.length > 1 ? [given] : [])];
+  const found: string[] = [];
+  for (const names of lists) {
+    const without = { ...asked, ...Object.fromEntries(names.map((name) => [name, undefined])) };
+    const { total } = await source.search({ ...buildRequest(without, options), relax: true, limit: 1 });
+    if (total > 0) found.push(`without ${names.join(", ")} there ${total === 1 ? "is 1 hit" : `are ${total} hits`}`);
+  }
+  return found;
 }
 
 type Asked = z.output<typeof recallSearchInput>;
@@ -148,6 +168,7 @@ async function write(
   options: RecallSearchOptions,
   found: Found,
   titles: RecallSearchResult["titles"],
+  filters: readonly string[],
 ): Promise<RecallAnswer<RecallSearchResult>> {
   const { maxChars = MAX_CHARS } = options;
   const shown = found.hits.slice(0, asked.limit);
@@ -168,7 +189,7 @@ async function write(
   }
   const next = taken < found.hits.length ? (asked.next ?? 0) + taken : null;
   const { matched, total } = found;
-  const result: RecallSearchResult = { hits, titles, total, matched, next };
+  const result: RecallSearchResult = { hits, titles, total, matched, next, withoutFilters: filters };
   return { text: [...parts, explainEnd(result, asked, options.howToContinue)].filter((part) => part !== "").join("\n\n"), data: result };
 }
 
@@ -182,13 +203,15 @@ function explainMatch(matched: SearchMatch): string {
 }
 
 function explainEnd(
-  { hits, titles, total, next }: RecallSearchResult,
+  { hits, titles, total, next, withoutFilters }: RecallSearchResult,
   asked: Asked,
   howToContinue = `the same with next ${next} continues`,
 ): string {
   if (hits.length + titles.length === 0) {
     if ((asked.next ?? 0) > 0) return "There are no more hits.";
-    return asked.query === "" ? "No entry meets these conditions." : "No entry has any of these words.";
+    if (asked.query === "") return "No entry meets these conditions.";
+    if (withoutFilters.length > 0) return `No entry with these conditions has any of these words: ${withoutFilters.join("; ")}.`;
+    return "No entry has any of these words.";
   }
   if (next === null) return "";
   return `${total === null ? "There are more" : `${total} match`}: ${howToContinue}.`;
@@ -212,9 +235,10 @@ async function describeHit(
   const passages = choosePassages(body, finder, PASSAGES);
   const around = asked.around === 0 ? [] : await source.neighbors(sessionId, entryId, asked.around);
   const place = placeOf?.(entryId) ?? null;
+  const call = await source.callOf(sessionId, entry);
   const copies = source.isStore ? hit.copies : [];
   const head = [
-    `[${entryId}]${where} ${formatSpeaker(entry)}`,
+    `[${entryId}]${where} ${formatSpeaker(entry)}${call === null ? "" : ` ${call}`}`,
     formatTime(createdAtMs),
     place,
     `${lines} ${lines === 1 ? "line" : "lines"}`,
@@ -409,6 +433,6 @@ export async function searchHidden(
   };
   const answer = await recallSearch(session, input, { ...options, seqs, placeOf });
   if (summarized.isEmpty) return { ...answer, text: ALL_IN_CONTEXT };
-  const isEmpty = answer.data.hits.length === 0 && next === 0;
+  const isEmpty = answer.data.hits.length === 0 && next === 0 && answer.data.withoutFilters.length === 0;
   return isEmpty ? { ...answer, text: NOTHING } : answer;
 }

@@ -63,7 +63,7 @@ describe("searching what was summarized", () => {
     const { session } = await grown("u1 k1 r1:k1 a1");
     await session.append({ type: "context_edit", targetId: "r1", replacement: { content: "[pruned]" } });
     expect(await ask(session, "recall_search", { query: "r1 word3" })).toMatch(
-      /^\[r1\] result of read, .*, taken out of your context, 1 line\n1: r1 the/,
+      /^\[r1\] result of read \S+, .*, taken out of your context, 1 line\n1: r1 the/,
     );
     expect(await ask(session, "recall_expand", { from: "r1" })).toContain("the r1 word3");
   });

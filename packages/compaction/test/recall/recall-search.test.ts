@@ -37,7 +37,7 @@ describe("a search of recall", () => {
     expect(ids(await recallSearch(session, { query: "zebra", tool: "Grep" }))).toEqual(["g1", "g2"]);
     expect((await recallSearch(session, { tool: "edit" })).data.hits.map(({ entryId }) => entryId)).toEqual(["e2", "e1"]);
     expect(ids(await recallSearch(session, { roles: ["user"] }))).toEqual(["u1"]);
-    expect(ids(await recallSearch(session, { path: "zoo.ts" }))).toEqual(["e1"]);
+    expect(ids(await recallSearch(session, { path: "zoo.ts" }))).toEqual(["e1", "e2"]);
   });
 
   test("finds parts of words, exact texts and regular expressions, and shows the lines with them", async () => {

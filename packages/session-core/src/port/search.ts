@@ -40,7 +40,7 @@ export interface SearchRequest {
   readonly sinceMs?: number | undefined;
   /** Only entries created before this time. */
   readonly untilMs?: number | undefined;
-  /** Only entries whose tool calls touch this file, by its path or the end of it (`src/a.ts`, `a.ts`). */
+  /** Only entries whose tool calls touch this file, and the results of these calls, by its path or the end of it (`src/a.ts`, `a.ts`). */
   readonly path?: string | undefined;
   /** Only sessions of this working directory. */
   readonly cwd?: string | undefined;

@@ -84,11 +84,18 @@ function isFirstCopy(request: SearchRequest, seq: RawBuilder<unknown>): RawBuild
       WHERE session.id = substr(copy.origin, 1, instr(copy.origin, ' ') - 1) AND other.origin IS NULL AND ${allOf(places)})))`;
 }
 
-/** The entry calls a tool on this file, or on one whose path ends with it. */
+/** The results of a call are among this many entries after it: calls of one reply run side by side. */
+const RESULT_REACH = 200;
+
+/** The entry calls a tool on this file, or on one whose path ends with it; or it is the result of such a call. */
 function touches(path: string): RawBuilder<boolean> {
   const tail = `/${path.replace(/^\.?\//, "")}`;
-  return sql`EXISTS (SELECT 1 FROM file_operation WHERE entry_seq = entry.seq
-    AND (path = ${path} OR substr('/' || path, -length(${tail})) = ${tail}))`;
+  const isOnFile = sql`(path = ${path} OR substr('/' || path, -length(${tail})) = ${tail})`;
+  return sql`(EXISTS (SELECT 1 FROM file_operation WHERE entry_seq = entry.seq AND ${isOnFile})
+    OR entry.call_id IS NOT NULL AND EXISTS (
+      SELECT 1 FROM file_operation CROSS JOIN entry AS call ON call.seq = file_operation.entry_seq
+      WHERE file_operation.entry_seq BETWEEN entry.seq - ${sql.lit(RESULT_REACH)} AND entry.seq AND file_operation.tool_call_id = entry.call_id
+        AND call.session_seq = entry.session_seq AND ${isOnFile}))`;
 }
 
 /** With at most this many runs of consecutive numbers, each run is one comparison. */
