@@ -8,8 +8,8 @@ const block = z.looseObject({ type: z.string() });
 const message = z.looseObject({ role: z.enum(["user", "assistant", "system"]), content: z.union([z.string(), z.array(block)]) });
 const body = z.looseObject({
   model: z.string(),
-  system: z.unknown(),
-  tools: z.unknown(),
+  system: z.unknown().optional(),
+  tools: z.unknown().optional(),
   messages: z.array(message),
   compaction: z.looseObject({ type: z.literal("summarize"), instructions: z.string().optional() }).nullish(),
   context_management: z

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { seal, unseal } from "./prefix.js";
 import { type Answer, type Route, refusal } from "./server.js";
 
-const item = z.looseObject({ type: z.string() });
+const item = z.looseObject({ type: z.string().default("message") });
 const body = z.looseObject({
   model: z.string(),
   input: z.array(item),
@@ -38,11 +38,16 @@ export function openAiRoutes(respond: Respond, base = "/v1"): Readonly<Record<st
       return { status: 200, body: { id: `resp_${replies}`, object: "response", model: request.model, status: "completed", output, usage } };
     }),
     [`${base}/responses/compact`]: judged((request, account) => {
-      const kept = request.input.filter((one) => one.type === "message" && one["role"] === "user");
+      const kept = request.input.filter((one) => one.type === "message" && one["role"] === "user").map(withParts);
       const output = [...kept, makeCompaction(request, account)];
       return { status: 200, body: { id: "comp_1", object: "response.compaction", created_at: 0, output, usage: usageOf(request) } };
     }),
   };
+}
+
+/** A message as the API returns it: its content is a list of parts. */
+function withParts(one: Item): Item {
+  return typeof one["content"] === "string" ? { ...one, content: [{ type: "input_text", text: one["content"] }] } : one;
 }
 
 function invalid(text: string): Answer {
