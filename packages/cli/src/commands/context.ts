@@ -82,6 +82,7 @@ async function printAsText(out: Printer, { context, tokens, request }: ContextVi
     const heading: Line = [
       styled("bold", roleName(message.role)),
       styled("dim", `  ${entryId}  ${describeTokens(tokens, tokens.messages[at] ?? 0)}`),
+      ...(message.role === "compactionSummary" && message.native !== undefined ? [styled("dim", `  of ${message.native.provider}`)] : []),
       ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  dropped")]),
     ];
     printPart(out, heading, brief ? gistLines(message) : messageLines(message), brief);

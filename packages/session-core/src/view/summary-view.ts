@@ -1,6 +1,7 @@
 import type { FileLists, PayloadOf } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
 import type { Usage } from "../entry/message.js";
+import { nativeCompactionOf } from "../entry/native-compaction.js";
 import { count, counted } from "../text/numbers.js";
 import { readableSummary } from "../text/summary-text.js";
 import { costText, PriceList } from "./prices.js";
@@ -31,8 +32,19 @@ function compactionFields(payload: PayloadOf<"compaction">): readonly ViewField[
     ...field("first kept entry", payload.firstKeptEntryId ?? "none"),
     ...field("tokens", isKnown ? tokens : null),
     ...field("trigger", payload.trigger),
+    ...field("provider's own", nativeText(payload)),
     ...field("instructions", payload.instructions),
   ];
+}
+
+/** The provider's own form of a summary in a few words, such as `openai/gpt-6-sol, 1 item, encrypted`; null: there is none. */
+function nativeText(payload: PayloadOf<"compaction">): string | null {
+  const native = nativeCompactionOf(payload);
+  if (native === undefined) return null;
+  const { provider, model, items, readable } = native;
+  return [model === undefined ? provider : `${provider}/${model}`, counted(items.length, "item"), readable ? "readable" : "encrypted"].join(
+    ", ",
+  );
 }
 
 // Members that @bough/compaction adds to a summary. Other programs write summaries without them, or with other values.

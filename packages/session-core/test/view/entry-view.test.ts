@@ -154,3 +154,13 @@ describe("the view of a reply with its results", () => {
     expect(views[0]?.fields).toEqual([{ name: "model", value: "p/m" }]);
   });
 });
+
+describe("the view of a compaction that a provider wrote", () => {
+  test("says whose it is, and whether it can be read", () => {
+    const native = { provider: "openai", model: "gpt-6-sol", items: [{ type: "compaction", encrypted_content: "gAAAA" }], readable: false };
+    const payload: EntryPayload = { type: "compaction", summary: "A note.", firstKeptEntryId: null, details: { native } };
+    const { fields, parts } = viewEntry({ ...payload, id: "c", seq: 1, parentId: null, createdAtMs: 0 });
+    expect(fields).toContainEqual({ name: "provider's own", value: "openai/gpt-6-sol, 1 item, encrypted" });
+    expect(JSON.stringify(parts)).not.toContain("gAAAA");
+  });
+});
