@@ -4,11 +4,14 @@
 //   --only TEXT          sessions whose name has it   --window N    the model's window, in tokens (default 200000)
 //   --exam               only the exam of the extract        --missed      name the questions that were not answered
 //   --chars N            bound of the exam's extracts, in UTF-16 code units, to compare versions at the same size
+//   --cache              only what compaction costs in prompt caches: presets and policies on seeded sessions; --document writes docs/cache.md
 //   --base-url URL --model NAME [--api-key-env NAME]  a model behind an OpenAI-compatible server writes the summaries
 // Without a model the built-in extract writes them. Then the exam: questions that a reader of the extract alone should answer.
 import { parseArgs } from "node:util";
-import { openAiCompatibleSummarizer } from "@bough/compaction";
+import { openAiCompatibleSummarizer, PRESETS } from "@bough/compaction";
 import { openStore } from "@bough/session-core";
+import { cacheTables } from "./cache.mjs";
+import { writeCachePage } from "./cache-document.mjs";
 import { evaluate } from "./evaluate.mjs";
 import { holdExam, openExams } from "./exam.mjs";
 import { holdRecallExam, openRecallExams } from "./recall-exam.mjs";
@@ -20,6 +23,8 @@ const { values: options } = parseArgs({
     json: { type: "boolean", default: false },
     summaries: { type: "boolean", default: false },
     exam: { type: "boolean", default: false },
+    cache: { type: "boolean", default: false },
+    document: { type: "boolean", default: false },
     chars: { type: "string" },
     missed: { type: "boolean", default: false },
     only: { type: "string", default: "" },
@@ -44,8 +49,14 @@ function chooseSummarizer() {
 }
 
 const print = (text) => process.stdout.write(`${text}\n`);
-const { name, summarizer } = chooseSummarizer();
 const say = (text) => process.stderr.write(`[eval] ${text}\n`);
+if (options.cache) {
+  const tables = await cacheTables(Object.keys(PRESETS), say);
+  if (options.document) writeCachePage(tables);
+  print(tables.join("\n\n"));
+  process.exit(0);
+}
+const { name, summarizer } = chooseSummarizer();
 const { store, sessions } = await openSessions(say);
 const results = [];
 const exams = [];

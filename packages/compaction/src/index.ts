@@ -12,7 +12,7 @@ export type {
   Summarizers,
   SummarizersByUse,
 } from "./run/options.js";
-export type { AutomaticWork, LeftOutBlocks, PreparedRequest } from "./run/prepare-request.js";
+export type { AutomaticWork, CacheUse, LeftOutBlocks, PreparedRequest } from "./run/prepare-request.js";
 export type {
   CompactionDone,
   CompactionFailure,

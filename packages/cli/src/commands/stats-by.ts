@@ -159,8 +159,9 @@ function add(sum: Sum, { record, usage }: Used, cost: Cost | null): void {
   sum.recordedReplies += usage.recordedReplies;
 }
 
-function toJson({ sessions, cost, withoutCost: repliesWithoutCost, ...counts }: Sum) {
-  return { sessions: sessions.size, ...counts, ...costJson(cost), repliesWithoutCost };
+function toJson(sum: Sum) {
+  const { sessions, cost, withoutCost: repliesWithoutCost, ...counts } = sum;
+  return { sessions: sessions.size, ...counts, cachedInputShare: cachedInputShare(sum), ...costJson(cost), repliesWithoutCost };
 }
 
 const COLUMNS: readonly Column[] = [
@@ -170,6 +171,7 @@ const COLUMNS: readonly Column[] = [
   { heading: "out", align: "right", optional: true },
   { heading: "from cache", align: "right", optional: true },
   { heading: "to cache", align: "right", optional: true },
+  { heading: "cached", align: "right", optional: true },
 ];
 
 async function printTable(out: Printer, by: string, rows: readonly (readonly [string, Sum])[], total: Sum): Promise<void> {
@@ -181,6 +183,7 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
     [count(sum.sessions.size)],
     [count(sum.replies)],
     ...tokenCells(sum),
+    [cachedCell(sum)],
   ]);
   for (const line of await tableLines(columns, cells, out.width, out.glyphs.ellipsis)) {
     out.line(...line);
@@ -193,6 +196,17 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
         `No cost is known for ${counted(total.withoutCost, "reply", "replies")}: bough prices lists the models whose price is known.`,
       ),
     );
+}
+
+/** The share of the input that was read from the provider's cache, of 1; null: no input is recorded. */
+function cachedInputShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: Sum): number | null {
+  const input = inputTokens + cacheReadTokens + cacheWriteTokens;
+  return input === 0 ? null : cacheReadTokens / input;
+}
+
+function cachedCell(sum: Sum): Line {
+  const share = cachedInputShare(sum);
+  return share === null ? "–" : `${(100 * share).toFixed(0)} %`;
 }
 
 /** The four kinds of tokens; – if no reply reports any, which is not 0. */

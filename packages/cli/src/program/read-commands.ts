@@ -304,7 +304,7 @@ function defineStats(registry: CommandRegistry): void {
         ["bough stats --by day --since 2w", "tokens and cost of each day, in local time"],
         ["bough stats --by directory --here", "of this repository, by directory"],
       ],
-      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, estimatedCostUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, inheritedEntries, messages, payloadBytes, byType, usage: (ModelUsage & { estimatedCostUsd })[], inheritedUsage: (ModelUsage & { estimatedCostUsd })[] }",
+      json: "with --by and the like { by, rows: [{ key, sessions, replies, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cachedInputShare, costUsd, estimatedCostUsd, repliesWithoutCost, recordedReplies }], total }; else { sessions, entries, inheritedEntries, messages, payloadBytes, byType, usage: (ModelUsage & { estimatedCostUsd })[], inheritedUsage: (ModelUsage & { estimatedCostUsd })[] }",
     },
     async () => (await import("../commands/stats.js")).runStats,
   )

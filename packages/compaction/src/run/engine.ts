@@ -48,6 +48,8 @@ interface CompactorState {
   lastRequestAtMs: number | null;
   /** The last request as it was sent; summaries in full mode repeat it, so that they read the provider's cache. */
   lastRequest: SessionContext | null;
+  /** Tokens of its messages. */
+  lastRequestTokens: number;
   /** Requests prepared so far. */
   requests: number;
 }
@@ -171,6 +173,7 @@ function newCompactorState({ contextWindow, model }: CompactorOptions): Compacto
     systemTokens: undefined,
     lastRequestAtMs: null,
     lastRequest: null,
+    lastRequestTokens: 0,
     requests: 0,
   };
 }

@@ -29,8 +29,20 @@ export interface PreparedRequest {
   readonly done: AutomaticWork & { readonly changes: readonly Change[] };
   /** Signed thinking: the blocks that the request has, and those that were left out because the model would reject them, by reason. */
   readonly thinking: { readonly sent: number; readonly leftOut: readonly LeftOutBlocks[] };
+  /** The provider's prompt cache. */
+  readonly cache: CacheUse;
   /** A prompt to continue with, when a compaction ran between turns and work is left (setting `autoContinue`). */
   readonly continuePrompt: string | null;
+}
+
+/** What a request keeps of the provider's prompt cache, which holds what the request before it began with. Tokens of messages. */
+export interface CacheUse {
+  /** The messages at the start that are those of the last request, and can be read; null: this process sent none since the last compaction. */
+  readonly keptTokens: number | null;
+  /** The rest of the last request: it changed, so what follows must be written again. 0: this request begins with the last one. */
+  readonly lostTokens: number | null;
+  /** What the provider reported for the newest reply that says it; null: none does. */
+  readonly reported: { readonly readTokens: number; readonly writtenTokens: number } | null;
 }
 
 /** Signed thinking blocks that a request leaves out for one reason. */
@@ -57,14 +69,31 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   const use = { ...state.use, messageTokens: fitted.totalTokens, ...totalOf(state, fitted) };
   emitRequestEvents(engine, state, fitted, use);
   if (!fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(state));
+  const cache = cacheUseOf(engine, context, fitted);
   engine.state.lastRequest = context;
+  engine.state.lastRequestTokens = fitted.totalTokens;
   engine.state.lastRequestAtMs = engine.now();
   engine.state.requests += 1;
   const continuePrompt = compaction?.kind === "compacted" ? compaction.continuePrompt : null;
   if (input.preview !== true && state.bindsThinking && (continuePrompt !== null || isChanged(state, fitted)))
     await noteChangedRequest(engine, context);
   const thinking = { sent: sumOf(messages.map(countBound)), leftOut: sumByReason([...state.leftOut, ...fitted.leftOut]) };
-  return { context, messages, entries, use, fits, done: { compaction, background, pruned, changes }, thinking, continuePrompt };
+  return { context, messages, entries, use, fits, done: { compaction, background, pruned, changes }, thinking, cache, continuePrompt };
+}
+
+function cacheUseOf({ state }: Engine, context: SessionContext, { messages, tokens }: FittedRequest): CacheUse {
+  const reported = reportedCache(context);
+  const last = state.lastRequest?.messages;
+  if (last === undefined) return { keptTokens: null, lostTokens: null, reported };
+  const changed = last.findIndex((message, at) => message !== messages[at]);
+  const keptTokens = sumOf(changed === -1 ? tokens.slice(0, last.length) : tokens.slice(0, changed));
+  return { keptTokens, lostTokens: changed === -1 ? 0 : Math.max(0, state.lastRequestTokens - keptTokens), reported };
+}
+
+function reportedCache({ messages }: SessionContext): CacheUse["reported"] {
+  const usage = messages.findLast((message) => message.role === "assistant" && message.usage?.cacheRead !== undefined);
+  if (usage?.role !== "assistant") return null;
+  return { readTokens: usage.usage?.cacheRead ?? 0, writtenTokens: usage.usage?.cacheWrite ?? 0 };
 }
 
 /** The context of the request. Its model is the one in force; where thinking is never bound, the converters leave none out. */
