@@ -183,7 +183,7 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
     [count(sum.sessions.size)],
     [count(sum.replies)],
     ...tokenCells(sum),
-    [cachedCell(sum)],
+    cachedCell(sum),
   ]);
   for (const line of await tableLines(columns, cells, out.width, out.glyphs.ellipsis)) {
     out.line(...line);
@@ -206,7 +206,7 @@ function cachedInputShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: Su
 
 function cachedCell(sum: Sum): Line {
   const share = cachedInputShare(sum);
-  return share === null ? "–" : `${(100 * share).toFixed(0)} %`;
+  return [share === null ? "–" : `${(100 * share).toFixed(0)} %`];
 }
 
 /** The four kinds of tokens; – if no reply reports any, which is not 0. */
