@@ -1,4 +1,6 @@
 import {
+  type AssistantBlock,
+  type ContentBlock,
   type EntryId,
   type EntryInput,
   InvalidEntryError,
@@ -7,12 +9,11 @@ import {
   stopReasonOf,
   type Usage,
 } from "@bough/session-core";
-import { toCallBlock, toContent, toPlainText, toReplyBlocks } from "./content-blocks.js";
 import { classOf, contentOf, isMessage, isObject, type Members, text } from "./langchain-json.js";
 import { type Shared, sharedWith } from "./shared.js";
 
 /** A message as a Bough message, with `langchain`: the serialized message, without what the Bough message has already. */
-export type StoredMessage = Message & { readonly langchain: Shared };
+type StoredMessage = Message & { readonly langchain: Shared };
 
 /** The id that LangChain gave to a message, and its class. */
 export interface MessageIdentity {
@@ -88,4 +89,76 @@ function usageOf(given: unknown): Usage | undefined {
 function readStopReason(response: Members): string | undefined {
   const reason = text(response["finish_reason"] ?? response["stop_reason"] ?? response["finishReason"]);
   return reason === undefined ? undefined : stopReasonOf(reason);
+}
+
+type ForeignBlock = Extract<ContentBlock, { type: "foreign" }>;
+
+/** The content of a LangChain message as that of a Bough message. */
+function toContent(content: unknown): string | ContentBlock[] {
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map(toContentBlock) : [toContentBlock(content)];
+}
+
+/** The text of a content. */
+function toPlainText(content: unknown): string {
+  const blocks = toContent(content);
+  if (typeof blocks === "string") return blocks;
+  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+function toContentBlock(block: unknown): ContentBlock {
+  if (typeof block === "string") return { type: "text", text: block };
+  if (!isObject(block)) return { type: "foreign", originalType: "unknown", raw: block ?? null };
+  if (block["type"] === "text" && typeof block["text"] === "string") return { type: "text", text: block["text"] };
+  return toMedia(block) ?? { type: "foreign", originalType: text(block["type"]) ?? "unknown", raw: block };
+}
+
+// Where LangChain's standard blocks (old and new), OpenAI and Anthropic have the data of an image, a sound or a file.
+const HOLDERS = ["source", "file", "image_url", "input_audio", "metadata"] as const;
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+*-]+$/;
+
+/** An image or a file; undefined if the block has neither data nor a URL. */
+function toMedia(block: Members): ContentBlock | undefined {
+  const holders = [block, ...HOLDERS.map((name) => block[name]).filter(isObject)];
+  const first = (...names: string[]) => holders.flatMap((holder) => names.flatMap((name) => text(holder[name]) ?? [])).at(0);
+  const url = first("url", "file_data", "image_url");
+  const [, dataType, dataText] = /^data:([^;,]+);base64,(.*)$/s.exec(url ?? "") ?? [];
+  const data = [dataText, first("data")].find((found) => found !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(found));
+  const mediaType = dataType ?? first("mimeType", "mime_type", "media_type") ?? guessedType(block, first("format"));
+  const filename = first("filename", "name");
+  if (mediaType === undefined || !MEDIA_TYPE.test(mediaType)) return undefined;
+  if (data !== undefined && /^image\/[\w.+-]+$/.test(mediaType)) return { type: "image", mimeType: mediaType, data };
+  if (data !== undefined) return { type: "file", mediaType, data, filename };
+  if (url === undefined || !/^(https?|gs|s3):\S+$/i.test(url)) return undefined;
+  return { type: "file", mediaType, url, filename };
+}
+
+function guessedType(block: Members, format: string | undefined): string | undefined {
+  if (block["type"] === "image" || block["type"] === "image_url") return "image/*";
+  return block["type"] === "input_audio" && format !== undefined ? `audio/${format}` : undefined;
+}
+
+/** Returns the content of a reply, without calls that are also in `calls`. */
+function toReplyBlocks(content: unknown, calls: readonly unknown[]): readonly AssistantBlock[] {
+  if (content === "") return [];
+  const blocks = toContent(content);
+  if (typeof blocks === "string") return [{ type: "text", text: blocks }];
+  const called = new Set(calls.map((call) => (isObject(call) ? call["id"] : undefined)));
+  return blocks.flatMap((block) => (block.type === "foreign" ? toReplyBlock(block, called) : [block]));
+}
+
+/** Thinking, in the shapes of LangChain and of Anthropic. */
+function toReplyBlock(block: ForeignBlock, called: ReadonlySet<unknown>): readonly AssistantBlock[] {
+  const raw = isObject(block.raw) ? block.raw : {};
+  if (/^(tool_use|tool_call)$/.test(block.originalType) && called.has(raw["id"])) return [];
+  const thinking = text(raw["thinking"]) ?? text(raw["reasoning"]);
+  if (thinking === undefined || !/^(thinking|reasoning)$/.test(block.originalType)) return [block];
+  return [{ type: "thinking", thinking, thinkingSignature: text(raw["signature"]) }];
+}
+
+/** A tool call; a foreign block if its arguments are no object. */
+function toCallBlock(call: unknown, at: number): AssistantBlock {
+  const { id, name, args } = isObject(call) ? call : {};
+  if (!isObject(args)) return { type: "foreign", originalType: "tool_call", raw: call ?? null };
+  return { type: "toolCall", id: text(id) ?? `call-${at + 1}`, name: text(name) ?? "unknown", arguments: args };
 }

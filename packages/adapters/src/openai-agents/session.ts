@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { type EntryInput, LeafMovedError, type Session, type Store, type Write } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import {
@@ -19,8 +20,6 @@ import {
 import { requireStore } from "../store-argument.js";
 import { readHistory, rewrite } from "./history.js";
 import { entriesOf } from "./items.js";
-import { RunItems } from "./run-items.js";
-import { UsageReader } from "./usage.js";
 
 /** The methods of a compactor that a session calls; `createCompactor` of `@bough/compaction` makes one. */
 export interface TurnCompactor {
@@ -272,4 +271,85 @@ function canonicalText(value: unknown): string {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
+}
+
+/** Distributes the usage that a run counts over the entries of its replies. */
+class UsageReader {
+  readonly #counted = new WeakMap<RunContext, Totals>();
+
+  /**
+   * Returns the entries, the last reply among them with the usage of all requests of the run since the last call. Without a reply, or
+   * without a run, they stay as they are.
+   */
+  attach(entries: readonly EntryInput[], runContext: RunContext | undefined): readonly EntryInput[] {
+    if (runContext === undefined) return entries;
+    const at = entries.findLastIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
+    const entry = entries[at];
+    if (entry?.type !== "message" || entry.message.role !== "assistant") return entries;
+    const now = totalsOf(runContext);
+    const before = this.#counted.get(runContext) ?? NOTHING;
+    if (now.input === before.input && now.output === before.output) return entries;
+    this.#counted.set(runContext, now);
+    const cacheRead = now.cacheRead - before.cacheRead;
+    const usage = { input: now.input - before.input - cacheRead, output: now.output - before.output, cacheRead };
+    return entries.with(at, { ...entry, message: { ...entry.message, usage } });
+  }
+}
+
+/** Tokens of a run so far. `input` includes `cacheRead`, as OpenAI counts. */
+interface Totals {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+}
+
+const NOTHING: Totals = { input: 0, output: 0, cacheRead: 0 };
+
+function totalsOf({ usage }: RunContext): Totals {
+  const cached = usage.inputTokensDetails.reduce((sum, { cached_tokens, cachedTokens }) => sum + (cached_tokens ?? cachedTokens ?? 0), 0);
+  return { input: usage.inputTokens, output: usage.outputTokens, cacheRead: cached };
+}
+
+/**
+ * The items of the run that uses a session now. The runner passes its whole history with every request, and adds its items to the
+ * session only at its end; a session that compacts in between stores them earlier, and has to know them when they are added.
+ */
+class RunItems {
+  /** The history that the run started with. */
+  #start: readonly AgentInputItem[] = [];
+  /** The items of the run that are stored already. */
+  #stored: readonly AgentInputItem[] = [];
+
+  /** A run starts with this history. */
+  begin(history: readonly AgentInputItem[]): void {
+    this.#start = history;
+    this.#stored = [];
+  }
+
+  /** The items of a request that are not stored yet; undefined if the request is not of this run. */
+  newItems(input: readonly AgentInputItem[]): readonly AgentInputItem[] | undefined {
+    const known = [...this.#start, ...this.#stored];
+    return startsWith(input, known) ? input.slice(known.length) : undefined;
+  }
+
+  noteStored(items: readonly AgentInputItem[]): void {
+    this.#stored = [...this.#stored, ...structuredClone(items)];
+  }
+
+  /** Returns the added items of the runner that are not stored yet. Items that the run changed since count as not stored. */
+  takeAdded(items: readonly AgentInputItem[]): readonly AgentInputItem[] {
+    const added = startsWith(items, this.#stored) ? items.slice(this.#stored.length) : items;
+    this.#start = [...this.#start, ...this.#stored, ...structuredClone(added)];
+    this.#stored = [];
+    return added;
+  }
+}
+
+function startsWith(items: readonly AgentInputItem[], start: readonly AgentInputItem[]): boolean {
+  return start.length <= items.length && start.every((item, at) => isDeepStrictEqual(comparable(item), comparable(items[at])));
+}
+
+/** Returns an item without its id and without members that are undefined: the runner may drop them. */
+function comparable(item: AgentInputItem | undefined): unknown {
+  return JSON.parse(JSON.stringify({ ...item, id: undefined }));
 }
