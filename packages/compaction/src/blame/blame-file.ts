@@ -139,7 +139,7 @@ async function describe(
 /** The nearest entry above one that a person typed. */
 async function findRequest(session: Session, leafId: EntryId): Promise<BlamedEntry["request"]> {
   for (let cursor: string | undefined; ; ) {
-    const page = await session.scan({ leafId, order: "up", types: ["message"], limit: 50, cursor });
+    const page = await session.scan({ leafId, order: "up", types: ["message"], limit: cursor === undefined ? 6 : 50, cursor });
     for (const entry of page.items) {
       const preview = previewOf(entry);
       const message = entry.type === "message" ? entry.message : undefined;

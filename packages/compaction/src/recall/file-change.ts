@@ -108,13 +108,14 @@ export async function findResult(
   toolCallId: string,
   leafId?: EntryId,
 ): Promise<ToolResultMessage | undefined> {
-  for (let count = 4; ; count = MOST_FOLLOWING) {
+  for (const count of [1, 6, MOST_FOLLOWING]) {
     const following = await readFollowing(session, entryId, count, leafId);
     for (const entry of following) {
       if (entry.type === "message" && entry.message.role === "toolResult" && entry.message.toolCallId === toolCallId) return entry.message;
     }
-    if (following.length < count || count === MOST_FOLLOWING) return undefined;
+    if (following.length < count) return undefined;
   }
+  return undefined;
 }
 
 function readPatch(files: readonly FilePatch[], path: string): FileChange {
