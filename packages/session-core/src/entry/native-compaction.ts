@@ -38,7 +38,8 @@ function isNativeCompaction(value: unknown): value is NativeCompaction {
  * The provider's own compaction that a compaction entry holds; undefined: Bough, a host or another program wrote its summary.
  *
  * @example
- * nativeCompactionOf(context.compaction.payload)?.provider; // "anthropic"
+ * const block = { type: "compaction", content: "They fixed the parser." };
+ * nativeCompactionOf({ details: { native: { provider: "anthropic", items: [block], readable: true } } })?.provider; // "anthropic"
  */
 export function nativeCompactionOf({ details }: { readonly details?: unknown }): NativeCompaction | undefined {
   const native = isObject(details) ? details["native"] : undefined;
