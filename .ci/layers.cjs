@@ -214,7 +214,7 @@ module.exports = {
     only(
       "zod-where-input-is-validated",
       "zod",
-      `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/(config|mcp|preview)/)`,
+      `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/((config|mcp|preview)/|commands/share\\.ts))`,
     ),
     {
       name: "ai-sdk-in-subpaths",
