@@ -28,7 +28,7 @@ export {
 } from "./entry/origins.js";
 export { parseStoredPayload } from "./entry/stored-payload.js";
 export { isPrivate, previewOf, searchableText } from "./entry/text.js";
-export { usageOf } from "./entry/usage.js";
+export { type AddedUsage, UsageSums, usageOf } from "./entry/usage.js";
 export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
 export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq } from "./ids/ids.js";
@@ -134,7 +134,6 @@ export { bind, type CompiledQuery, type Dialect, Queries, type Query, type Query
 export {
   type AddedCounts,
   type AddedTotals,
-  type AddedUsage,
   COMPACTION,
   chooseFirstText,
   type DerivedState,
@@ -158,7 +157,6 @@ export {
   sumTypes,
   toStoredCustomType,
   toWritable,
-  UsageSums,
   type WritableEntry,
 } from "./rules/derived-columns.js";
 export { forkTitle, newFork, withoutForeignBranch, withoutNamedForks } from "./rules/forks.js";

@@ -3,7 +3,7 @@ import type { Entry, EntryPayload } from "../entry/entry.js";
 import { isSameJson, jsonText } from "../entry/json.js";
 import { customTypeOf, toEntryKind, toKindNumber } from "../entry/kinds.js";
 import { betterTitle, isPrivate, isTyped, previewOf } from "../entry/text.js";
-import { isRecorded, type ReplyUsage, usageOf } from "../entry/usage.js";
+import { type AddedUsage, UsageSums, usageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
@@ -322,19 +322,6 @@ export interface AddedCounts {
   readonly laterText: string | null;
 }
 
-/** The increments of a model's usage by new entries. */
-export interface AddedUsage {
-  provider: string;
-  model: string;
-  replies: number;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  cost_usd: number;
-  recorded_replies: number;
-}
-
 /** The increments of a session's totals by new entries. */
 export interface AddedTotals {
   readonly counts: AddedCounts;
@@ -382,50 +369,6 @@ export class EntryTotals {
     this.#usage = new UsageSums();
     return taken;
   }
-}
-
-/** Sums of usage, one for each model. */
-export class UsageSums {
-  readonly #sums = new Map<string, AddedUsage>();
-
-  add(used: ReplyUsage): void {
-    const added = addedUsage(used);
-    const key = `${added.provider}\n${added.model}`;
-    const sum = this.#sums.get(key);
-    if (sum === undefined) this.#sums.set(key, added);
-    else addToUsage(sum, added);
-  }
-
-  list(): readonly AddedUsage[] {
-    return [...this.#sums.values()];
-  }
-}
-
-function addToUsage(sum: AddedUsage, added: AddedUsage): void {
-  sum.replies += added.replies;
-  sum.input_tokens += added.input_tokens;
-  sum.output_tokens += added.output_tokens;
-  sum.cache_read_tokens += added.cache_read_tokens;
-  sum.cache_write_tokens += added.cache_write_tokens;
-  sum.cost_usd += added.cost_usd;
-  sum.recorded_replies += added.recorded_replies;
-}
-
-/** More of it is counted as so much: no sum of replies reaches the largest number, which a server refuses to exceed. */
-const MOST_OF_A_REPLY = 1e300;
-
-function addedUsage({ usage, provider, model, replies }: ReplyUsage): AddedUsage {
-  return {
-    provider,
-    model,
-    replies,
-    input_tokens: Math.min(usage.input ?? 0, MOST_OF_A_REPLY),
-    output_tokens: Math.min(usage.output ?? 0, MOST_OF_A_REPLY),
-    cache_read_tokens: Math.min(usage.cacheRead ?? 0, MOST_OF_A_REPLY),
-    cache_write_tokens: Math.min(usage.cacheWrite ?? 0, MOST_OF_A_REPLY),
-    cost_usd: Math.min(usage.cost?.total ?? 0, MOST_OF_A_REPLY),
-    recorded_replies: isRecorded(usage) ? replies : 0,
-  };
 }
 
 /** Returns the text to store as the first text: the better one of the stored and the new text; null: none is new. */

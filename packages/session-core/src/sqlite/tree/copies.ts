@@ -7,10 +7,10 @@ import {
   referenceIn,
   type SharedEntry,
 } from "../../entry/origins.js";
-import { type ReplyUsage, usageOf } from "../../entry/usage.js";
+import { type ReplyUsage, UsageSums, usageOf } from "../../entry/usage.js";
 import { PayloadDamagedError } from "../../errors/store-errors.js";
 import { type EntryId, type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
-import { UsageSums } from "../../rules/derived-columns.js";
+
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import { deleteSession as deleteSessionRows, resolveSession, type SessionRef } from "../sessions/session-rows.js";

@@ -1,10 +1,10 @@
+import type { AddedUsage } from "../../entry/usage.js";
 import type { ValidatedEntry } from "../../entry/validate.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { type EntrySeq, newEntryId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { EntryFacts } from "../../port/entry-facts.js";
 import {
   type AddedCounts,
-  type AddedUsage,
   chooseFirstText,
   type DerivedState,
   derivePathState,
