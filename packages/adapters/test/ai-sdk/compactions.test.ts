@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 const part = { type: "text", text: "They fixed the parser.", providerMetadata: { anthropic: { type: "compaction" } } };
 const counts = (input_tokens: number, output_tokens: number) => ({ input_tokens, output_tokens, cache_read_input_tokens: 0 });
 
-function step(...content: readonly { readonly type: string }[]) {
+function step(...content: readonly { readonly type: string; readonly text?: string }[]) {
   const iterations = [
     { type: "compaction", ...counts(180_000, 3_500) },
     { type: "message", ...counts(9, 3) },
