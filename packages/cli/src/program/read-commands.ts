@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { Argument, Option } from "commander";
 import { MCP_CLIENTS } from "../mcp/clients.js";
 import { HOOK_AGENTS } from "../memory/hook-agents.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
@@ -52,7 +52,7 @@ function defineMcp(registry: CommandRegistry): void {
 function defineHook(registry: CommandRegistry): void {
   defineCommand(
     registry,
-    "hook <action> [agent]",
+    "hook",
     {
       group: GROUP,
       summary: "Give an agent what earlier sessions say, by itself",
@@ -72,6 +72,8 @@ function defineHook(registry: CommandRegistry): void {
     },
     async () => (await import("../commands/hook.js")).runHook,
   )
+    .addArgument(new Argument("<action>").choices(["install", "uninstall", "status", "run", "log"]))
+    .addArgument(new Argument("[agent]").choices(HOOK_AGENTS.map(({ name }) => name)))
     .option("--yes", "with install and uninstall: do not ask for confirmation")
     .option("--dry-run", "with install and uninstall: only print the change")
     .option("--limit <n>", "with log: at most this many, the newest first (default: 20)", parsePositive)

@@ -63,6 +63,12 @@ describe("completion", () => {
     expect(await values(here, "show", "Parser", "user1", "user2", "asst")).toHaveLength(3);
   });
 
+  test("offers the words of an argument that has a few only", async () => {
+    const here = world();
+    expect(await values(here, "hook", "")).toEqual(["install", "uninstall", "status", "run", "log"]);
+    expect(await values(here, "hook", "install", "c")).toEqual(["claude", "codex"]);
+  });
+
   test("says nothing where it knows nothing: without a store, with a damaged one, behind an unknown command", async () => {
     const here = world();
     expect(await answers(here, "tree", "")).toEqual([]);
