@@ -1,6 +1,15 @@
 // An agent whose model is the strict server: everything that may happen to a session between two requests happens to this one.
 import { type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
-import { fromAnthropic, openStore, type Session, type Store, toAnthropic, toolResult, userMessage } from "@bough/session-core";
+import {
+  type EntryInput,
+  fromAnthropic,
+  openStore,
+  type Session,
+  type Store,
+  toAnthropic,
+  toolResult,
+  userMessage,
+} from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { anthropicRoute } from "./anthropic.js";
 import { type StrictServer, startStrictServer } from "./server.js";
@@ -35,6 +44,11 @@ function seeded(seed: number): () => number {
   };
 }
 
+function callIds(entry: EntryInput): readonly string[] {
+  if (entry.type !== "message" || entry.message.role !== "assistant" || !Array.isArray(entry.message.content)) return [];
+  return entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+}
+
 /** A session, its compactor, and the model. */
 export class Conversation {
   readonly server: StrictServer;
@@ -44,7 +58,6 @@ export class Conversation {
   #session: Session;
   #compactor: ReturnType<typeof createCompactor>;
   #model: typeof FABLE | typeof OPUS = FABLE;
-  #calls = 0;
 
   private constructor(setup: Setup, server: StrictServer, store: Store, session: Session) {
     this.#setup = setup;
@@ -105,10 +118,9 @@ export class Conversation {
   async #send(messages: readonly object[]): Promise<boolean> {
     const { status, body } = await this.server.post("/v1/messages", { model: this.#model.modelId, system: SYSTEM, tools: TOOLS, messages });
     if (status !== 200) return false;
-    const reply = fromAnthropic(body);
-    await this.#session.append(reply);
-    const content = reply.type === "message" && reply.message.role === "assistant" ? reply.message.content : [];
-    const ids = (Array.isArray(content) ? content : []).flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+    const replies = fromAnthropic(body);
+    await this.#session.append(replies);
+    const ids = replies.flatMap(callIds);
     for (const id of ids)
       await this.#session.append(toolResult(id, this.#words(100 + Math.floor(this.#random() * 1_400)), { toolName: "read" }));
     return ids.length > 0;
