@@ -20,7 +20,7 @@ describe("completion", () => {
     expect(await values(here, "sess")).toEqual(["sessions"]);
     expect(await values(here, "--no-pager", "--store", "x.db", "exp")).toEqual(["export"]);
     expect(await values(here, "export", "--for")).toEqual(["--format", "--force"]);
-    expect(await values(here, "export", "--format", "")).toEqual(["markdown", "html", "bough", "pi", "claude", "codex"]);
+    expect(await values(here, "export", "--format", "")).toEqual(["markdown", "html", "bough", "pi", "claude", "codex", "opencode"]);
     expect(await values(here, "export", "--format=p")).toEqual(["--format=pi"]);
     expect(await values(here, "help", "na")).toEqual(["names"]);
     expect(await values(here, "sessions", "--agent", "cl")).toEqual(["claude", "claude-cowork"]);
