@@ -4,11 +4,11 @@
 import { createCompactor } from "@bough/compaction";
 import { fromAnthropic, openStore, toAnthropic, toolResult, userMessage } from "@bough/session-core";
 
-export const READ_PRICE = 0.1;
-export const WRITE_PRICE = 1.25;
+const READ_PRICE = 0.1;
+const WRITE_PRICE = 1.25;
 
 /** The sessions: sizes of tool output in characters; `thinks`: each reply has a signed block; pauses and branches after some turns. */
-export const KINDS = {
+const KINDS = {
   agent: { turns: 60, least: 1000, most: 13_000, thinks: true, pauses: 0, branches: 0 },
   plain: { turns: 60, least: 1000, most: 13_000, thinks: false, pauses: 0, branches: 0 },
   "small outputs": { turns: 60, least: 200, most: 1500, thinks: true, pauses: 0, branches: 0 },

@@ -14,7 +14,7 @@ import { onTestFinished } from "vitest";
 import { anthropicRoute } from "./anthropic.js";
 import { type StrictServer, startStrictServer } from "./server.js";
 
-export const FABLE = { provider: "anthropic", modelId: "claude-fable-5-1" } as const;
+const FABLE = { provider: "anthropic", modelId: "claude-fable-5-1" } as const;
 const OPUS = { provider: "anthropic", modelId: "claude-opus-5-5" } as const;
 
 const SYSTEM = "You change modules.";
