@@ -311,7 +311,7 @@ export const EXIT_USAGE = EXIT_CLASSES.usage.exit;
 export const EXIT_INTERRUPTED = EXIT_CLASSES.cancelled.exit;
 
 /** The report of an error that ends a command. */
-export interface ExitReport {
+interface ExitReport {
   readonly exit: number;
   /** Undefined: the error is unexpected. */
   readonly code: ErrorCode | undefined;

@@ -13,7 +13,7 @@ const ROUNDS = 600_000;
 const SHORTEST = 8;
 
 /** The environment variable with the password of a page, for scripts. */
-export const PASSWORD_VARIABLE = "BOUGH_PAGE_PASSWORD";
+const PASSWORD_VARIABLE = "BOUGH_PAGE_PASSWORD";
 
 /**
  * Encrypts a page: a document that asks for the password and decrypts the page in the browser. The page is compressed (gzip) and encrypted

@@ -31,7 +31,7 @@ export async function runProgram(io: Io, { command, args, cwd }: ProgramCall): P
 }
 
 /** The output of a program that ended; `exit` is its exit code, or the signal or error that ended it. */
-export interface ProgramOutput {
+interface ProgramOutput {
   readonly exit: number | string;
   readonly stdout: string;
   readonly stderr: string;
