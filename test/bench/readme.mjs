@@ -45,7 +45,7 @@ function examSentence(exam) {
       .map((cell) => cell.trim()) ?? [];
   if (byReading === undefined) throw new Error("docs/recall-exam.md has no row of pi's session");
   return `- Of ${questions} questions about a real session (${session}) that a compaction hid completely, recall answers ${byOneCall} in one call that
-  searches for the words of the question as they stand, ${byReading} after reading three hits. A model that chooses its words does better.`;
+  searches for the question as it stands, ${byReading} after reading three hits. A model that chooses its words does better.`;
 }
 
 function ms(value) {

@@ -14,6 +14,7 @@ export async function run(bench) {
   const made = await bench.stores.ofSessions(...bench.manySessions);
   const size = `${made.sessions} of ${bench.manySessions[1]}`;
   await warm(bench, made, size);
+  await question(bench, made, size);
   await parts(bench, made, size);
   await afterNewEntries(bench, made, size);
   await withoutIndex(bench, made, size);
@@ -42,6 +43,18 @@ async function warm({ report, rounds }, { path }, size) {
     report.absolute("search, index warm", size, median(all.ours), 15, { baseline: median(all.baseline), note });
     const common = await asked(QUERIES.mostCommon, 5);
     report.absolute("search for the most common word", size, median(common.ours), null, { baseline: median(common.baseline) });
+  });
+}
+
+/** A question: its words in any form, ranked with the entries around. */
+async function question({ report, rounds }, { path }, size) {
+  await withStore({ path, durability: "normal" }, async (store) => {
+    const [first, second] = QUERIES.usual;
+    const query = `why did the ${first} of the ${second} fail when it was parsed?`;
+    const run = () => store.search({ query, relax: true });
+    if ((await run()).matched.kind !== "ranked") throw new Error(`${query} is no question`);
+    const { ours } = await alternate({ ours: { run } }, { rounds: rounds(20), warmUp: 2 });
+    report.absolute("search for a question", size, median(ours), 25);
   });
 }
 

@@ -14,9 +14,21 @@ import { cacheTables } from "./cache.mjs";
 import { writeCachePage } from "./cache-document.mjs";
 import { evaluate } from "./evaluate.mjs";
 import { holdExam, openExams } from "./exam.mjs";
+import { askQuestions } from "./questions.mjs";
 import { holdRecallExam, openRecallExams } from "./recall-exam.mjs";
 import { openSessions } from "./sessions.mjs";
-import { EXAM_HEADINGS, examRow, HEADINGS, RECALL_HEADINGS, recallRow, rowOf, table, totals } from "./table.mjs";
+import {
+  EXAM_HEADINGS,
+  examRow,
+  HEADINGS,
+  QUESTION_HEADINGS,
+  questionRows,
+  RECALL_HEADINGS,
+  recallRow,
+  rowOf,
+  table,
+  totals,
+} from "./table.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -84,7 +96,9 @@ try {
   await hidden.close();
 }
 
-if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams, recall }, null, 2));
+const questions = await askQuestions(say);
+
+if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams, recall, questions }, null, 2));
 else {
   if (!options.exam) {
     print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
@@ -92,7 +106,9 @@ else {
   }
   print("Exam of the built-in extract: questions that its text alone answers.\n");
   print(table([EXAM_HEADINGS, ...exams.map(examRow)]));
-  print("\nExam of recall: questions that one call answers, with the words of the question.\n");
+  print("\nExam of recall: questions that one call answers, as they stand.\n");
   print(table([RECALL_HEADINGS, ...recall.map(recallRow)]));
+  print("\nQuestions as people ask them, in one call: the place of the first entry that answers.\n");
+  print(table([QUESTION_HEADINGS, ...questionRows(questions)]));
   if (options.missed) for (const { title, missed } of exams) for (const question of missed) print(`not answered, ${title}: ${question}`);
 }

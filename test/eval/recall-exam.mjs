@@ -1,6 +1,6 @@
 // The exam of recall: the same questions as that of the extract, asked of entries that a compaction has hidden completely. The solver is
-// fixed, so that versions can be compared: it searches once for the words of the question, without words that carry no meaning, and the
-// question is answered when its pattern matches a line of the answer. A model chooses better words than the question has; this is the
+// fixed, so that versions can be compared: it searches once for the question as it stands, and the question is answered when its pattern
+// matches a line of the answer. A model chooses better words than the question has; this is the
 // least that one call gives.
 
 import { existsSync, writeFileSync } from "node:fs";
@@ -15,19 +15,6 @@ import { THEME_SESSION } from "./exam/theme-session.mjs";
 import { RECALL_HEADINGS, recallRow, table } from "./table.mjs";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/recall-exam.md", import.meta.url));
-
-// Words of questions that say nothing about the answer.
-const EMPTY_WORDS = new Set(
-  `a an and any are as at be been by came can could did do does done first for from gain had has have he her his hold holds how i if in into is it
-   its last may must next no not now of on one or other she so that the their them there these they this those to was were what when
-   where which who why will with would`.split(/\s+/),
-);
-
-/** The query of the solver for a question. */
-export function queryOf(question) {
-  const words = question.match(/[\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [];
-  return words.filter((word) => !EMPTY_WORDS.has(word.toLowerCase())).join(" ");
-}
 
 /** The exams of recall that can be held: titles, questions and a session whose entries are all hidden. `say` hears which cannot. */
 export async function openRecallExams(store, say) {
@@ -60,7 +47,7 @@ export async function holdRecallExam({ title, session, questions }) {
   const missed = [];
   let [answered, afterReading, chars, most] = [0, 0, 0, 0];
   for (const [question, answer] of questions) {
-    const { text, data } = await searchHidden(session, { query: queryOf(question) });
+    const { text, data } = await searchHidden(session, { query: question });
     chars += text.length;
     most = Math.max(most, text.length);
     if (isAnswered(text, answer)) answered += 1;

@@ -12,14 +12,14 @@ interface Held {
   readonly mostChars: number;
 }
 
-test("the exam of recall: one call with the words of the question answers no fewer than it did, within its budget", () => {
+test("the exam of recall: one call with the question as it stands answers no fewer than it did, within its budget", () => {
   const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, "--json"], { encoding: "utf8" });
   expect(status, stderr).toBe(0);
   const { exams }: { readonly exams: readonly Held[] } = JSON.parse(stdout);
   const least = new Map([
-    ["pi/large-session", 26],
-    ["claude/30530d66", 10],
-    ["own/export", 8],
+    ["pi/large-session", 31],
+    ["claude/30530d66", 12],
+    ["own/export", 10],
   ]);
   for (const [title, count] of least) {
     const exam = exams.find((one) => one.title === title);

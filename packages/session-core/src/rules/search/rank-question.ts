@@ -55,7 +55,7 @@ function weightOf(role: MessageRole | null): number {
 }
 
 /** The most entries that are ranked: those that are best by themselves. */
-export const MOST_RANKED = 2_000;
+export const MOST_RANKED = 600;
 
 /** The weights of words, from the number of entries that have each, of all. */
 export function weightsOf(having: readonly number[], total: number): readonly number[] {

@@ -59,6 +59,11 @@ const indexedOf = query<{ words: string }, readonly [word: string]>(({ sql: text
     SELECT asked.value FROM json_each(${p.words}) AS asked
     WHERE EXISTS (SELECT 1 FROM entry_text WHERE entry_text MATCH '"' || asked.value || '"')`),
 );
+const listedOf = query<{ words: string }, readonly [word: string]>(({ sql: text, p }) =>
+  rawQuery(text<readonly [word: string]>`SELECT word.word FROM json_each(${p.words}) AS asked CROSS JOIN word ON word.word = asked.value`),
+);
+/** More words than one typed word has are looked up in the list: numbers and short ones, which are not in it, are not among them. */
+const FEW = 2;
 /** After all words with the same start. */
 const LAST = "\u{10ffff}";
 
@@ -67,7 +72,10 @@ function lookUpWords(reader: Reader): WordLookUp {
   return {
     startingWith: (starts) =>
       reader.read((connection) => wordsOf(connection.allAsArrays(startingWith, { starts: JSON.stringify(starts), end: LAST }))),
-    indexed: (words) => reader.read((connection) => wordsOf(connection.allAsArrays(indexedOf, { words: JSON.stringify(words) }))),
+    indexed: (words) =>
+      reader.read((connection) =>
+        wordsOf(connection.allAsArrays(words.length > FEW ? listedOf : indexedOf, { words: JSON.stringify(words) })),
+      ),
   };
 }
 
