@@ -1,11 +1,13 @@
-import type { ContextMessage } from "@bough/session-core";
+import type { ContextMessage, NativeCompaction, SessionContext } from "@bough/session-core";
 import { isSummary, shortLine } from "@bough/session-core/view";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { extract } from "../extract/extract.js";
 import { type Fact, type Fidelity, findFacts, scoreFidelity } from "../extract/facts.js";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { type NativeSummary, splitCandidates, writeNative } from "./native-summary.js";
+import { isNativeSummarizer } from "../summarizers/native.js";
+import type { Summarizer, SummaryReply } from "../summarizers/summarizer.js";
+import { messageTokens } from "../tokens/message-tokens.js";
 import {
   assertSmaller,
   buildSerializeOptions,
@@ -18,7 +20,15 @@ import {
   writePart,
 } from "./part.js";
 import { buildPrompt, countFormTokens, type PartKind, serializeMessages } from "./prompt.js";
-import { extractMarkers, formatMarker, MISSING_FACTS, SHORT_SUMMARY, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
+import {
+  extractMarkers,
+  FOCUS_OF_PROVIDER,
+  formatMarker,
+  MISSING_FACTS,
+  SHORT_SUMMARY,
+  SPLIT_TURN_SEPARATOR,
+  SYSTEM_PROMPT,
+} from "./prompt-texts.js";
 import {
   collectMessages,
   collectSource,
@@ -405,4 +415,66 @@ export function takeFirstSentence(body: string): string {
 
 function plainLine(text: string): string {
   return shortLine(text.replace(/[*`]{1,3}/g, ""), SHORT_SUMMARY_CHARS);
+}
+
+/** A compaction that the provider wrote. `text`: its summary; null: nothing but the provider can read it. */
+interface NativeSummary {
+  readonly native: NativeCompaction;
+  readonly text: string | null;
+}
+
+/**
+ * Lets the provider compact what a job replaces. null: no summarizer of the job can, the job's messages are not the start of the last
+ * request, or all calls failed.
+ *
+ * @throws the signal's reason; with `onFailure: "fail"` the failure, if no other summarizer follows.
+ */
+async function writeNative(client: SummarizerClient, candidates: readonly Summarizer[]): Promise<NativeSummary | null> {
+  const { job } = client;
+  const context = candidates.length === 0 || job.skipModel ? null : selectReplaced(job);
+  if (context === null) return null;
+  try {
+    return checkSize(
+      job,
+      await client.sendNative(candidates, context, job.instructions === null ? "" : FOCUS_OF_PROVIDER + job.instructions),
+    );
+  } catch (error) {
+    client.recordFailure(error);
+    if (job.candidates.length === 0 && job.settings.summary.onFailure === "fail") throw error;
+    return null;
+  }
+}
+
+/** Splits the candidates of a job: those that compact at the provider, and those that write a summary from a prompt. */
+function splitCandidates(candidates: readonly Summarizer[]): {
+  readonly natives: readonly Summarizer[];
+  readonly others: readonly Summarizer[];
+} {
+  return { natives: candidates.filter(isNativeSummarizer), others: candidates.filter((one) => !isNativeSummarizer(one)) };
+}
+
+/**
+ * The start of the live request that a compaction replaces, byte for byte as it was sent; null: its messages are not the start of it, or
+ * some are missing. The kept messages follow it without a change, so what is bound to their prefix stays valid.
+ */
+function selectReplaced({ full, plan, kind, model, previousSummary }: SummaryJob): SessionContext | null {
+  if (full === null || kind === "branch") return null;
+  const { context } = full;
+  const covered = new Set([...plan.summarize, ...plan.prefix].filter(({ messages }) => messages.length > 0).map(({ id }) => id));
+  const inForce = context.compaction?.entryId;
+  if (previousSummary !== null && (inForce === undefined || context.entries[0] !== inForce)) return null;
+  const end = context.entries.findLastIndex((id) => covered.has(id)) + 1;
+  const entries = context.entries.slice(0, end);
+  const shown = new Set(entries);
+  if (end === 0 || ![...covered].every((id) => shown.has(id)) || !entries.every((id) => covered.has(id) || id === inForce)) return null;
+  const asked = model === null ? context.model : { provider: model.provider, modelId: model.modelId };
+  return { ...context, model: asked, messages: context.messages.slice(0, end), entries };
+}
+
+/** @throws {SummaryRejectedError} the compaction has as many tokens as what it replaces. */
+function checkSize({ counter, maxTokens, model }: SummaryJob, { text, native }: SummaryReply): NativeSummary {
+  if (native === undefined) throw new SummaryRejectedError("not-a-text");
+  const tokens = messageTokens(counter, { role: "compactionSummary", summary: native.readable ? text : "", native }, model);
+  if (tokens >= maxTokens) throw new SummaryRejectedError("larger-than-source", text);
+  return { native, text: native.readable ? text : null };
 }
