@@ -4,7 +4,7 @@ import type { EntryPayload } from "./entry.js";
 import type { Message } from "./message.js";
 
 // The origin of an entry is the same for all copies of it, in whatever sessions they are. Of an imported entry it is the key of its content
-// (`entry/content-key`); of a copy of an entry that was written here it is a reference to that entry, which has no origin itself.
+// (`contentKey`); of a copy of an entry that was written here it is a reference to that entry, which has no origin itself.
 
 /** An entry of a session by its ids. */
 export interface EntryReference {
