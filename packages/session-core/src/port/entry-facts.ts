@@ -12,7 +12,7 @@ export type PathEffect =
   | { readonly type: "context_edit"; readonly targetId: EntryId; readonly omits: boolean }
   | { readonly type: Exclude<EntryType, "message" | "compaction" | "branch_summary" | "context_edit"> };
 
-/** What a store derives from a payload alone, without its place in a tree. Plain data, so that another thread can compute it. */
+/** The columns and rows that a store derives from a payload alone, without its place in a tree. Plain data, so that another thread can compute it. */
 export interface EntryFacts {
   readonly effect: PathEffect;
   /** The number of the kind. */

@@ -386,7 +386,7 @@ export function sumTypes(kinds: readonly { readonly kind: number; readonly count
   return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** What the facts of an entry depend on beside the entry. */
+/** The inputs of the facts of an entry beside the entry. */
 export interface FactsContext {
   /** The directory of the session, by which paths in previews are shortened; null: unknown. Asked for only if an entry has calls. */
   readonly directory: string | null;
