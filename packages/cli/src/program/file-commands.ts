@@ -267,7 +267,7 @@ function defineSecrets(registry: CommandRegistry): void {
       json: "{ sessions: [{ id, title, places: [{ entryId, kind, mask, context, count }] }] }",
     },
     async () => (await import("../commands/secrets.js")).runSecrets,
-  ).option("--check", "exit with code 79 if there are secrets");
+  ).option("--check", "exit with code 3 if there are secrets");
 }
 
 function defineVerify(registry: CommandRegistry): void {
