@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { EntryId, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
 import { bytes, counted } from "@bough/session-core/view";
@@ -165,7 +166,7 @@ function commandTarget(io: Io, command: readonly string[], revoke: readonly stri
       );
       const link = lastLine(printed);
       if (link === "") throw new ShareFailedError(`${command[0]} printed no link. It must print the link of the page as its last line.`);
-      return { link, remove: revoke === undefined ? null : { command: revoke.map((part) => part.replaceAll("{link}", link)) } };
+      return { link, remove: revoke === undefined ? null : { command: withLink(revoke, link) } };
     },
   };
 }
@@ -180,9 +181,15 @@ function gistTarget(io: Io): ShareTarget {
       );
       const link = lastLine(printed);
       if (!/^https:\/\//.test(link)) throw new ShareFailedError(`gh printed no link, but ${link === "" ? "nothing" : link}.`);
-      return { link, remove: { command: ["gh", "gist", "delete", link, "--yes"] } };
+      return { link, remove: { command: withLink(DELETE_GIST, link) } };
     },
   };
+}
+
+const DELETE_GIST = ["gh", "gist", "delete", "{link}", "--yes"];
+
+function withLink(command: readonly string[], link: string): string[] {
+  return command.map((part) => part.replaceAll("{link}", link));
 }
 
 async function inTemporaryFile<T>(io: Io, name: string, pieces: AsyncIterable<string>, work: (file: string) => Promise<T>): Promise<T> {
@@ -248,17 +255,39 @@ async function listShares(store: Store): Promise<readonly SharedPage[]> {
 async function runRevoke({ io, out, options }: Parameters<Command<ShareOptions>>[0], name: string): Promise<void> {
   await withStore(io, options.store, "change", async (store) => {
     const { session, share } = await findShare(store, name);
-    if (share.remove === null)
-      throw new ShareFailedError(
-        `No command for taking back ${share.link} is known. Delete it where it is, and set share.revoke in the config for later pages.`,
-      );
-    if ("file" in share.remove) await rm(share.remove.file, { force: true });
-    else await runShareProgram(io, share.remove.command);
+    await takeBack(io, share, (await loadConfig(io)).share?.revoke);
     const revoked: Share = { ...share, revokedAtMs: io.now() };
     await session.values.update(SHARES, (present) => sharesSchema.parse(present).map((one) => (one.link === share.link ? revoked : one)));
     if (options.json === true) out.json({ sessionId: session.id, ...revoked });
     else out.line(`taken back: ${share.link}`);
   });
+}
+
+/** The name that `runPublish` gives to a page. */
+const PAGE_NAME = /^bough-[\w-]{22}\.html$/;
+
+/**
+ * Removes a page. Values of a session come with an imported file, so a stored path or program is only used if it is one that Bough
+ * stores: a file with the name of a page, the program `revoke` of the config, or the one that deletes a gist.
+ *
+ * @throws {ShareFailedError}
+ */
+async function takeBack(io: Io, { link, remove }: Share, revoke: readonly string[] | undefined): Promise<void> {
+  if (remove === null)
+    throw new ShareFailedError(
+      `No command for taking back ${link} is known. Delete it where it is, and set share.revoke in the config for later pages.`,
+    );
+  if ("file" in remove) {
+    if (!PAGE_NAME.test(basename(remove.file)))
+      throw new ShareFailedError(`${remove.file} does not have the name of a page. It was not deleted.`);
+    return rm(remove.file, { force: true });
+  }
+  const allowed = [...(/^https:\/\//.test(link) ? [DELETE_GIST] : []), ...(revoke === undefined ? [] : [revoke])];
+  if (!allowed.some((command) => isDeepStrictEqual(withLink(command, link), remove.command)))
+    throw new ShareFailedError(
+      `The config does not name the program that takes ${link} back, ${remove.command[0]}. Delete the page where it is, or set share.revoke.`,
+    );
+  await runShareProgram(io, remove.command);
 }
 
 /** The one share that is not taken back whose link has this text. @throws {ShareNotFoundError} */

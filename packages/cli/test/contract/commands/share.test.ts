@@ -107,6 +107,26 @@ describe("bough share", () => {
     expect(readFileSync(here.path("calls"), "utf8")).toBe("gist create\ngist delete\n");
   });
 
+  test("runs no program and deletes no file that only the values of a session name", async () => {
+    const here = world();
+    await parserSession(here);
+    program(here, "unload", `require("fs").writeFileSync(${JSON.stringify(here.path("gone"))}, "");`);
+    writeFileSync(here.path("notes.html"), "mine");
+    const planted = [{ file: here.path("notes.html") }, { command: ["unload", "https://up.example/1"] }];
+    await here.withStore(async (store) => {
+      const session = await store.openSession("parser-session");
+      const page = { entryId: null, sharedAtMs: 1, isEncrypted: false };
+      await session.values.update("bough/shares", () =>
+        planted.map((remove, at) => ({ ...page, link: `https://up.example/${at}`, remove })),
+      );
+    });
+    const env = config(here, { share: { gist: true } });
+    for (const at of planted.keys())
+      expect(await here.run(["share", "--revoke", `up.example/${at}`], { env })).toMatchObject({ code: "SHARE_FAILED" });
+    expect(existsSync(here.path("gone"))).toBe(false);
+    expect(readFileSync(here.path("notes.html"), "utf8")).toBe("mine");
+  });
+
   test("encrypts a page: nothing of it is readable in the file", async () => {
     const here = world();
     await parserSession(here);
