@@ -76,7 +76,7 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   engine.state.requests += 1;
   const continuePrompt = compaction?.kind === "compacted" ? compaction.continuePrompt : null;
   if (input.preview !== true && state.bindsThinking && (continuePrompt !== null || isChanged(state, fitted)))
-    await noteChangedRequest(engine, context);
+    await noteChangedRequest(engine, state.context);
   const thinking = { sent: sumOf(messages.map(countBound)), leftOut: sumByReason([...state.leftOut, ...fitted.leftOut]) };
   return { context, messages, entries, use, fits, done: { compaction, background, pruned, changes }, thinking, cache, continuePrompt };
 }
@@ -110,10 +110,11 @@ function isChanged({ sent }: ContextState, { messages }: FittedRequest): boolean
 
 /**
  * Notes in the session that the next reply is bound to a request that no later request begins with, so that its thinking is left out
- * of them. Without effect on the context; once for each reply.
+ * of them. Without effect on the context; once for each reply. `context`: as the session has it, because a shortened request may lack
+ * the newest reply, and the note below that one counts.
  */
-async function noteChangedRequest({ session }: Engine, { messages, entries }: SessionContext): Promise<void> {
-  const reply = entries[messages.findLastIndex(({ role }) => role === "assistant")];
+async function noteChangedRequest({ session }: Engine, { messages, entries, compaction }: SessionContext): Promise<void> {
+  const reply = entries[messages.findLastIndex(({ role }) => role === "assistant")] ?? compaction?.entryId;
   const { items } = await session.scan({ types: ["custom"], ...(reply === undefined ? {} : { stopAt: reply }) });
   if (items.some((entry) => entry.type === "custom" && entry.customType === CHANGED_REQUEST)) return;
   try {
