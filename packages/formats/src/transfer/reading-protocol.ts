@@ -17,7 +17,9 @@ export type ReadingRequest =
   | { readonly kind: "open"; readonly path: string; readonly format: string }
   | { readonly kind: "next" }
   | { readonly kind: "records"; readonly from: ReadingPosition | undefined }
-  | { readonly kind: "close" };
+  | { readonly kind: "close" }
+  /** The import has ended: until the next one, files and folders may change. */
+  | { readonly kind: "forget" };
 
 /** The answer to `open` and `next`: the next session of the file, or none. */
 export type ReadingAnswer =

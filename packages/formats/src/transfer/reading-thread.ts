@@ -44,6 +44,7 @@ function takeThread(): ReadingThread | undefined {
 /** Keeps a thread for the next import. Neither it nor its timer keeps the process alive. */
 function leaveThread(thread: ReadingThread): void {
   if (!thread.works || idle !== undefined) return void thread.end();
+  thread.forget();
   const timer = setTimeout(() => {
     idle = undefined;
     void thread.end();
@@ -137,6 +138,11 @@ export class ReadingThread {
     } finally {
       if (!this.#isFailed) this.#worker.postMessage({ kind: "close" } satisfies ReadingRequest);
     }
+  }
+
+  /** Drops what was cached of folders. The next import reads them again. */
+  forget(): void {
+    this.#worker.postMessage({ kind: "forget" } satisfies ReadingRequest);
   }
 
   /** Ends the thread. */

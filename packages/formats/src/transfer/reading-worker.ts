@@ -22,13 +22,15 @@ const BATCH_CHARS = 1 << 18;
 
 const { batches, counters }: ReadingSetup = workerData;
 const validate = await loadValidation();
-const folders = new SourceFolders();
+/** What this import has listed and read of folders. */
+let folders = new SourceFolders();
 let sessions: Iterator<SourceSession> | undefined;
 let session: SourceSession | undefined;
 
 parentPort?.on("message", (request: ReadingRequest) => {
   if (request.kind === "records") sendRecords(request.from);
   else if (request.kind === "close") close();
+  else if (request.kind === "forget") folders = new SourceFolders();
   else parentPort?.postMessage(answerOf(request));
 });
 parentPort?.postMessage({ kind: "end" } satisfies ReadingAnswer);
