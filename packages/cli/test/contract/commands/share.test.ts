@@ -114,7 +114,7 @@ describe("bough share", () => {
     writeFileSync(here.path("notes.html"), "mine");
     const planted = [{ file: here.path("notes.html") }, { command: ["unload", "https://up.example/1"] }];
     await here.withStore(async (store) => {
-      const session = await store.openSession("parser-session");
+      const session = await store.openSession("parser-session-1");
       const page = { entryId: null, sharedAtMs: 1, isEncrypted: false };
       await session.values.update("bough/shares", () =>
         planted.map((remove, at) => ({ ...page, link: `https://up.example/${at}`, remove })),
