@@ -55,7 +55,10 @@ export async function readWorkingFile(io: Here, given: string, knownAs: string |
 
 async function readBytes(given: string, path: string): Promise<Buffer> {
   try {
-    const { size } = await stat(path);
+    const found = await stat(path);
+    // A pipe and a device have no size, and perhaps no end.
+    if (!found.isFile() && !found.isDirectory()) throw new BlameSourceError(`${given} is a pipe, a socket or a device: it has no lines.`);
+    const { size } = found;
     if (size > MAX_BYTES)
       throw new BlameSourceError(`${given} has ${size} bytes; files of more than ${MAX_BYTES / 1_000_000} MB are not read.`);
     return await readFile(path);

@@ -122,6 +122,7 @@ describe("bough blame", () => {
     ["a.ts:2-1", "lines 2-1 cannot be shown"],
     [".", ". is a directory."],
     ["binary", "binary is a binary file"],
+    ["/dev/zero", "/dev/zero is a pipe, a socket or a device"],
     ["a.ts --commit nothing", "in no git repository"],
   ])("of %s says what is wrong in one line", async (args, message) => {
     const here = world();
