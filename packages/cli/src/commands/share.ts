@@ -75,9 +75,10 @@ const runPublish: Command<ShareOptions> = async ({ io, out, args: [name, entryNa
     const text = password === undefined ? streamOf(pieces) : lockedPage(streamOf(pieces), password);
     const { link, remove } = await target.publish(`bough-${randomBytes(16).toString("base64url")}.html`, text);
     const share: Share = { link, entryId: branch, sharedAtMs: io.now(), isEncrypted: password !== undefined, remove };
-    await session.values.update(SHARES, (present) => [...sharesSchema.parse(present), share]);
+    // Printed first: the page is public, whether it can be remembered or not.
     if (options.json === true) out.json({ sessionId: session.id, ...share });
     else out.line(link);
+    await session.values.update(SHARES, (present) => [...sharesSchema.parse(present), share]);
     if (target.note !== undefined) await out.note(styled("dim", target.note));
   });
 };
