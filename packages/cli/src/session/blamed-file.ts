@@ -156,11 +156,17 @@ export async function readCommit(io: Here, revision: string): Promise<CommitLine
   ];
   const diff = (await runGit(io, root, args)) ?? "";
   const files: { path: string; lines: number[] }[] = [];
+  let lines: number[] | undefined;
   for (const line of diff.split("\n")) {
-    const [, path] = /^\+\+\+ b\/(.+?)\t?$/.exec(line) ?? [];
-    if (path !== undefined) files.push({ path: relative(io.cwd, join(root, path)), lines: [] });
+    // Git quotes a name with a tab or a quotation mark. Such a file is left out; its lines are not those of the file before it.
+    if (line.startsWith("diff --git ")) lines = undefined;
+    const [, path] = lines === undefined ? (/^\+\+\+ b\/(.+?)\t?$/.exec(line) ?? []) : [];
+    if (path !== undefined) {
+      lines = [];
+      files.push({ path: relative(io.cwd, join(root, path)), lines });
+    }
     const [, start, count = "1"] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
-    for (let step = 0; start !== undefined && step < Number(count); step += 1) files.at(-1)?.lines.push(Number(start) + step);
+    for (let step = 0; start !== undefined && step < Number(count); step += 1) lines?.push(Number(start) + step);
   }
-  return { id, subject, atMs, files: files.filter(({ lines }) => lines.length > 0) };
+  return { id, subject, atMs, files: files.filter((file) => file.lines.length > 0) };
 }
