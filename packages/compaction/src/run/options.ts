@@ -66,7 +66,7 @@ export interface RequestInput {
    * which prunes only where it would be pruned in any case.
    */
   readonly cacheIsCold?: boolean | undefined;
-  /** The request is only looked at: nothing is noted in the session for the reply to it. */
+  /** The request is only looked at: nothing is noted in the session for the reply to it, and it does not count as the last request. */
   readonly preview?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

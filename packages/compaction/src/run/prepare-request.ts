@@ -70,10 +70,12 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   emitRequestEvents(engine, state, fitted, use);
   if (!fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(state));
   const cache = cacheUseOf(engine, context, fitted);
-  engine.state.lastRequest = context;
-  engine.state.lastRequestTokens = fitted.totalTokens;
-  engine.state.lastRequestAtMs = engine.now();
-  engine.state.requests += 1;
+  if (input.preview !== true) {
+    engine.state.lastRequest = context;
+    engine.state.lastRequestTokens = fitted.totalTokens;
+    engine.state.lastRequestAtMs = engine.now();
+    engine.state.requests += 1;
+  }
   const continuePrompt = compaction?.kind === "compacted" ? compaction.continuePrompt : null;
   if (input.preview !== true && state.bindsThinking && (continuePrompt !== null || isChanged(state, fitted)))
     await noteChangedRequest(engine, state.context);
