@@ -108,6 +108,11 @@ class QuestionSearch {
     this.#tail = from === undefined || to === undefined ? undefined : { from, to };
   }
 
+  /** It depends on where in an entry the words are, so every entry is scanned. */
+  get #isPlaced(): boolean {
+    return this.#request.places !== undefined || this.#request.tool !== undefined;
+  }
+
   /** Searches until the time is over, in one read transaction. Returns the page, or undefined if the scan is not complete. */
   advance(connection: Connection, isOver: () => boolean): Outcome | undefined {
     return connection.read(() => {
@@ -118,7 +123,7 @@ class QuestionSearch {
         if (isOver()) return undefined;
         this.#scan.scanPage(connection);
       }
-      return this.#rank(connection, tail, this.#scan.hits);
+      return this.#rank(connection, tail, this.#withoutSkipped(this.#scan.hits));
     });
   }
 
@@ -127,9 +132,8 @@ class QuestionSearch {
     const rows = rowsToSearch(connection, this.#request, tail.from);
     const indexed = readWords(connection, this.#asked, { ...rows, last: tail.from });
     const candidates = new Set<number>(listNotIndexed(connection, rows));
-    const isPlaced = this.#request.places !== undefined || this.#request.tool !== undefined;
-    if (isPlaced) for (const { seq } of this.#chooseFrom(connection, indexed)) candidates.add(seq);
-    this.#indexed = isPlaced ? indexed.map((word) => ({ ...word, having: 0, places: new Map() })) : indexed;
+    if (this.#isPlaced) for (const { seq } of this.#chooseFrom(connection, indexed)) candidates.add(seq);
+    this.#indexed = this.#isPlaced ? indexed.map((word) => ({ ...word, having: 0, places: new Map() })) : indexed;
     return new EntryScan(
       tail,
       probeOfQuestion(this.#asked),
@@ -152,6 +156,16 @@ class QuestionSearch {
     for (let at = 0; at < best.length && chosen.length < MOST_RANKED; at += MOST_RANKED)
       chosen.push(...readAnswers(connection, best.slice(at, at + MOST_RANKED), this.#request));
     return chosen;
+  }
+
+  /** Without the words that were not read in the index: an entry must not rank higher because it is not indexed yet. */
+  #withoutSkipped(scanned: readonly Found[]): readonly Found[] {
+    if (this.#isPlaced || !this.#indexed.some(({ isSkipped }) => isSkipped)) return scanned;
+    const counted = scanned.map((one) => ({
+      ...one,
+      places: one.places.map((of, term) => (this.#indexed[term]?.isSkipped === true ? [] : of)),
+    }));
+    return counted.filter(({ places }) => places.some(({ length }) => length > 0));
   }
 
   #rank(connection: Connection, tail: Tail, scanned: readonly Found[]): Outcome {
