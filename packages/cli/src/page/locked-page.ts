@@ -1,5 +1,5 @@
 import { createCipheriv, pbkdf2, randomBytes } from "node:crypto";
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { promisify } from "node:util";
 import { createGzip } from "node:zlib";
 import { UsageError } from "../errors.js";
@@ -29,7 +29,9 @@ export async function* lockedPage(pieces: AsyncIterable<string>, password: strin
 
 async function* encrypted(pieces: AsyncIterable<string>, key: Buffer, iv: Buffer): AsyncGenerator<Buffer, void, void> {
   const cipher = createCipheriv("aes-256-gcm", key, iv);
-  for await (const packed of Readable.from(pieces, { objectMode: false }).pipe(createGzip({ level: 9 }))) yield cipher.update(packed);
+  // Unlike `pipe`, it passes an error of the page on, which the loop throws.
+  const packed = pipeline(Readable.from(pieces, { objectMode: false }), createGzip({ level: 9 }), () => undefined);
+  for await (const piece of packed) yield cipher.update(piece);
   yield cipher.final();
   // WebCrypto expects the tag behind the data.
   yield cipher.getAuthTag();
