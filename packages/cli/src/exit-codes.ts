@@ -13,7 +13,7 @@ type CodeOf<T> = T extends abstract new (
   : never;
 type CodesIn<T> = { [K in keyof T]: CodeOf<T[K]> }[keyof T];
 
-/** The code of every error that can end a command. An error without a row in `EXIT_CODES` does not compile. */
+/** The code of every error that can end a command. An error without a row in `ERRORS` does not compile. */
 type ErrorCode = CodesIn<typeof core> | CodesIn<typeof formats> | CodesIn<typeof compaction> | CodesIn<typeof own>;
 
 /** The classes of exit codes, in the manner of sysexits(3). A script that must tell more apart reads the error's code. */
