@@ -49,7 +49,13 @@ export async function run({ report, stores, quick, rounds }) {
     const { ours, index, baseline } = await alternate(importers(stores, source, parse), { rounds: rounds(5), warmUp: 1 });
     const both = ours.map((ms, at) => ms + index[at]);
     const size = `${bytes / 1e6} MB`;
-    report.ratio(`import of ${format}, search index left for later`, size, median(ours), median(baseline), MOST_USED.test(format) ? 4.5 : 6);
+    report.ratio(
+      `import of ${format}, search index left for later`,
+      size,
+      median(ours),
+      median(baseline),
+      MOST_USED.test(format) ? 4.5 : 6,
+    );
     report.ratio(`import of ${format}, search index included`, size, median(both), median(baseline), null);
     rmSync(path, { recursive: true });
   }

@@ -39,7 +39,7 @@ export interface Answers {
 }
 
 /** An entry that is ranked, and its key. */
-export type AnswerEntry = AskedEntry & FoundEntry;
+type AnswerEntry = AskedEntry & FoundEntry;
 
 /** Finds the entries that answer a question. `untilMs`: those created later are left out. Cost: six statements; with places or a tool, the payloads too. */
 export async function findAnswers(

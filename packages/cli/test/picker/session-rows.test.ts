@@ -112,10 +112,11 @@ describe("A search by name", () => {
 });
 
 describe("The query while typing", () => {
-  it("ends with a prefix where a search finds only whole words, except inside a phrase", () => {
+  it("ends with a prefix where a search finds only whole words, except inside a phrase and in a question", () => {
     expect(unfinishedQuery("fix pars")).toBe("fix pars");
     expect(unfinishedQuery("p")).toBe("p*");
-    expect(unfinishedQuery("how to fix the pars")).toBe("how to fix the pars*");
+    expect(unfinishedQuery("how to fix the p")).toBe("how to fix the p");
+    expect(unfinishedQuery("fix the p")).toBe("fix the p*");
     expect(unfinishedQuery("src/p")).toBe("src/p");
     expect(unfinishedQuery('"fix pars')).toBe('"fix pars');
     expect(unfinishedQuery('"fix parser"')).toBe('"fix parser"');

@@ -81,6 +81,7 @@ export async function blameFile(
   request: BlameRequest,
   options: { readonly masks?: SessionMasks | undefined } = {},
 ): Promise<BlamedFile> {
+  rules.checkArgument("store", store, rules.withMethods("a store", "fileTouches"));
   rules.checkArgument("request", request, BLAME);
   const { paths, text, elsewhere = [], renames = [], untilMs, home = "", lines: range } = request;
   const history = new FileHistory(store, home);

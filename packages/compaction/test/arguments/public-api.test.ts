@@ -122,6 +122,17 @@ const CALLS: Readonly<Record<string, Call>> = {
   "recallTools input": async ({ session }, input) => {
     for (const { execute } of compaction.recallTools(session).definitions) await execute(input);
   },
+  "blameFile store": (_, store) => compaction.blameFile(store, { paths: ["/a.ts"], text: "" }),
+  "blameFile request": ({ store }, request) => compaction.blameFile(store, request),
+  ...members("blameFile", ({ store }, request) => compaction.blameFile(store, request), { paths: ["/a.ts"], text: "a" }, [
+    "paths",
+    "text",
+    "elsewhere",
+    "renames",
+    "untilMs",
+    "home",
+    "lines",
+  ]),
   readSettings: (_, settings) => compaction.readSettings(settings),
   ...members("readSettings", (_, settings) => compaction.readSettings(settings), {}, ["preset", "keep", "trigger", "request"]),
   "aiSdkSummarizer model": (_, model) => aiSdk.aiSdkSummarizer(model),

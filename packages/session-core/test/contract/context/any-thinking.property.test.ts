@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { runs } from "../../../../../.ci/test-runs.js";
 import { toAnthropic } from "../../../src/context/converters/anthropic.js";
 import { assistantMessage } from "../../../src/entry/builders.js";
+import type { Entry } from "../../../src/entry/entry.js";
 import type { EntryId } from "../../../src/ids/ids.js";
 import type { Session } from "../../../src/session/session.js";
 import { plant } from "../../world/grow.js";
@@ -48,26 +49,28 @@ class Conversation {
   async take({ kind, place }: Step): Promise<void> {
     const path = await this.#session.path();
     const pick = path[Math.floor(place * path.length)]?.id;
-    const name = (this.#n += 1);
+    const compaction = path.findLast(({ type }) => type === "compaction")?.id;
+    const name = this.#next();
+    const planted: Partial<Record<Step["kind"], string | undefined>> = {
+      user: `u${name}`,
+      system: `s${Math.floor(place * 3)}x${name}`,
+      result: openCall(path, place) && `r${name}:${openCall(path, place)}`,
+      edit: pick && `y${name}:${pick}`,
+      omit: pick && `x${name}:${pick}`,
+      compact: pick && `c${name}:${pick}`,
+      branch: pick && `b${name}:${pick}`,
+      undo: compaction && `x${name}:${compaction}`,
+    };
+    const word = planted[kind];
     if (kind === "reply" || kind === "call") await this.#reply(kind === "call");
-    else if (kind === "user") await this.#plant(`u${name}`);
-    else if (kind === "system") await this.#plant(`s${Math.floor(place * 3)}x${name}`);
     else if (kind === "model") this.#model = MODELS[Math.floor(place * MODELS.length)] ?? MODELS[0];
-    else if (kind === "result") {
-      const open = path.flatMap((entry) => (entry.type === "message" && entry.message.role === "assistant" ? entry.message.content : []));
-      const calls = open.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
-      const call = calls[Math.floor(Math.sqrt(place) * calls.length)];
-      if (call !== undefined) await this.#plant(`r${name}:${call}`);
-    } else if (pick === undefined) return;
-    else if (kind === "edit") await this.#plant(`y${name}:${pick}`);
-    else if (kind === "omit") await this.#plant(`x${name}:${pick}`);
-    else if (kind === "compact") await this.#plant(`c${name}:${pick}`);
-    else if (kind === "branch") await this.#plant(`b${name}:${pick}`);
     else if (kind === "move") await this.#session.moveLeaf(this.#all[Math.floor(place * this.#all.length)] ?? null);
-    else {
-      const compaction = path.findLast(({ type }) => type === "compaction")?.id;
-      if (compaction !== undefined) await this.#plant(`x${name}:${compaction}`);
-    }
+    else if (word !== undefined) await this.#plant(word);
+  }
+
+  #next(): number {
+    this.#n += 1;
+    return this.#n;
   }
 
   async #plant(word: string): Promise<void> {
@@ -76,7 +79,7 @@ class Conversation {
   }
 
   async #reply(calls: boolean): Promise<void> {
-    const n = (this.#n += 1);
+    const n = this.#next();
     const signature = `S${n}`;
     const context = await this.#session.context();
     const prompt = toAnthropic({ ...context, model: { provider: "anthropic", modelId: this.#model } });
@@ -105,6 +108,16 @@ class Conversation {
   get leaves(): readonly EntryId[] {
     return this.#all;
   }
+}
+
+/** A call on the path, later ones more often. */
+function openCall(path: readonly Entry[], place: number): string | undefined {
+  const calls = path.flatMap((entry) =>
+    entry.type === "message" && entry.message.role === "assistant"
+      ? entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []))
+      : [],
+  );
+  return calls[Math.floor(Math.sqrt(place) * calls.length)];
 }
 
 /** A request as the provider reads it: system text, then blocks with their role. */
