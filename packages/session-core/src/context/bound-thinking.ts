@@ -58,8 +58,9 @@ interface PathChange {
 
 /**
  * The replies whose signed thinking is not valid at the end of a path, in the order of the path. `entries`: those that the context is
- * built from. Nothing is stored for this: an entry stands on a path after all that was sent before it, so a block is valid if and only
- * if no later entry of the path changes what stands before it. A branch, a move, a fork and a summary at the leaf change nothing there.
+ * built from. An entry stands on a path after all that was sent before it, so a block is valid if and only if no later entry of the path
+ * changes what stands before it. A branch, a move, a fork and a summary at the leaf change nothing there. Only for a reply to a shortened
+ * request an entry is stored (`CHANGED_REQUEST`).
  *
  * Pure; linear. A change that restores an earlier content does not make a block valid again, except for a compaction that was undone:
  * the replies before it stand where they stood.
