@@ -1,4 +1,11 @@
-import { type ContextMessage, type EntryId, LeafMovedError, type LeftOutThinking, type SessionContext } from "@bough/session-core";
+import {
+  type ContextMessage,
+  type EntryId,
+  LeafMovedError,
+  type LeftOutThinking,
+  type SessionContext,
+  StoreReadOnlyError,
+} from "@bough/session-core";
 import { CHANGED_REQUEST, countBound } from "@bough/session-core/wire";
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
 import { type FittedRequest, fitShaped } from "../fit/fit-request.js";
@@ -122,8 +129,8 @@ async function noteChangedRequest({ session }: Engine, { messages, entries, comp
   try {
     await session.append({ type: "custom", customType: CHANGED_REQUEST, data: {} });
   } catch (error) {
-    // Another writer moved the leaf; the reply cannot be appended there either.
-    if (!(error instanceof LeafMovedError)) throw error;
+    // Another writer moved the leaf, or the store is only read; the reply cannot be appended there either.
+    if (!(error instanceof LeafMovedError || error instanceof StoreReadOnlyError)) throw error;
   }
 }
 
