@@ -2,6 +2,7 @@ import type { SearchPage, SearchRequest } from "@bough/session-core";
 import {
   type AskedEntry,
   type AskedTerm,
+  bestByThemselves,
   correctForms,
   findForms,
   MOST_RANKED,
@@ -144,14 +145,26 @@ async function rank(database: Database, request: SearchRequest, asked: readonly 
     const row = byKey.get(keyOf(entry));
     return row === undefined ? [] : [toEntry(row, places, words)];
   });
-  const entries = [...indexed, ...read].filter(({ places }) => places.some(({ length }) => length > 0)).slice(0, MOST_RANKED);
-  const counts = isPlaced ? having.map((_, term) => entries.filter(({ places }) => (places[term]?.length ?? 0) > 0).length) : having;
+  const all = [...indexed, ...read].filter(({ places }) => places.some(({ length }) => length > 0));
+  const counts = isPlaced ? having.map((_, term) => all.filter(({ places }) => (places[term]?.length ?? 0) > 0).length) : having;
+  const weights = weightsOf(counts, total);
+  const entries = chooseBest(all, weights);
   const titles = titlesWith(asked, await readTitles(database, [...new Set(entries.map(({ session_id }) => session_id))]));
-  const isMissing = (one: AskedTerm, term: number) => looked.includes(one) && entries.every(({ places }) => places[term]?.length === 0);
+  const isMissing = (one: AskedTerm, term: number) => looked.includes(one) && all.every(({ places }) => places[term]?.length === 0);
   return {
-    ranked: rankAnswers(entries, weightsOf(counts, total), titles),
+    ranked: rankAnswers(entries, weights, titles),
     missing: asked.flatMap((one, term) => (isMissing(one, term) ? [term] : [])),
   };
+}
+
+/** The entries that are ranked: those that are best by themselves. */
+function chooseBest(newestFirst: readonly AnswerEntry[], weights: readonly number[]): readonly AnswerEntry[] {
+  if (newestFirst.length <= MOST_RANKED) return newestFirst;
+  // Of equal ones the largest number counts, which is to be the newest.
+  const entries = newestFirst.toReversed();
+  const places = weights.map((_, term) => new Map(entries.map((entry, at) => [at, entry.places[term] ?? []])));
+  const best = bestByThemselves(places, weights).slice(0, MOST_RANKED);
+  return best.flatMap((at) => entries[at] ?? []);
 }
 
 /** The rarest words, whose entries are looked at: as many as there is room for. */

@@ -191,6 +191,7 @@ export {
 export { MOST_PLACES, probeOfQuestion, type QuestionPlaces } from "./rules/search/question-probe.js";
 export {
   type AskedEntry,
+  bestByThemselves,
   MOST_RANKED,
   type RankedAnswer,
   rankAnswers,
