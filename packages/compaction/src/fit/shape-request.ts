@@ -35,8 +35,8 @@ export interface RequestShape {
  * this form, because it is the one that is sent. Deterministic; shaping a shaped request changes nothing. Linear; the same arrays if
  * nothing changes.
  *
- * For a model that binds thinking to its prefix nothing is trimmed and no image replaced: a result that is whole while it is new and
- * cut afterwards changes every request.
+ * For a model that binds thinking to its prefix nothing is trimmed, capped or replaced: a result that is whole while it is new, or in
+ * a larger window, and cut afterwards changes what stands before later thinking. One that does not fit is cut by `fitShaped`.
  */
 export function shapeRequest(given: RequestParts, shape: RequestShape): FitStep {
   if (isUnchanged(shape)) return keepParts(given);
@@ -49,7 +49,7 @@ export function shapeRequest(given: RequestParts, shape: RequestShape): FitStep 
     (parts) => leaveOut(parts, leftOut, count, cuts),
     (parts) => limitImages(parts, imageBytes, count, cuts),
     (parts) => trimResults(parts, trimChars, count, cuts),
-    (parts) => capResults(parts, cap, count, cuts),
+    (parts) => (bindsThinking ? keepParts(parts) : capResults(parts, cap, count, cuts)),
   ]);
 }
 
@@ -57,7 +57,7 @@ function isUnchanged(shape: RequestShape): boolean {
   const { largestTokens, settings, bindsThinking = false, leftOut = [] } = shape;
   if (largestTokens === undefined || leftOut.length > 0) return false;
   const { imageBytes, trimChars, toolResultShare, danglingCalls } = settings;
-  const hasCap = toolResultShare > 0 && largestTokens > capTokensOf(shape);
+  const hasCap = !bindsThinking && toolResultShare > 0 && largestTokens > capTokensOf(shape);
   return resolveDanglingCalls(danglingCalls, shape) === "close" && !hasCap && (bindsThinking || (imageBytes === 0 && trimChars === 0));
 }
 
