@@ -212,7 +212,7 @@ export class Conversation {
   }
 
   async #compact(): Promise<void> {
-    await this.#compactor.compact({ instructions: "Keep the paths." });
+    await this.#compactor.compact({ instructions: "Keep the paths.", when: "turn-end" });
   }
 
   /** Two prompts in a row, and a note of the host. */
