@@ -149,7 +149,9 @@ const WINDOWS = [200_000, 100_000, 32_000];
 
 /** Two policies that the table compares with the presets. */
 const POLICIES = {
-  "prune a little at each request": { prune: { when: "early", lowWaterShare: 0.93, minSavingsTokens: 0, minSavingsShare: 0 } },
+  "prune a little at each request": {
+    prune: { when: "early", lowWaterShare: 0.93, lowWaterTokens: 10_000_000, minSavingsTokens: 0, minSavingsShare: 0 },
+  },
   "never prune, only compact": { prune: { enabled: false } },
 };
 
