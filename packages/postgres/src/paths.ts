@@ -203,7 +203,7 @@ const touchesOfPaths = pgQuery<{ names: readonly string[] }, TouchedRow>(({ sql,
     FROM entry JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id
     WHERE entry.tenant = ${p.tenant} AND entry.file_operations IS NOT NULL
       AND EXISTS (SELECT 1 FROM unnest(${p.names}::text[]) AS name WHERE strpos(entry.file_operations, name) > 0)
-    ORDER BY entry.created_at_ms, entry.session_id, entry.seq`),
+    ORDER BY entry.created_at_ms, entry.inherited, entry.session_id, entry.seq`),
 );
 
 /** Reads the calls of all sessions that name one of these paths, oldest first. */

@@ -109,6 +109,7 @@ describe("The search field", () => {
       snippet: "let it",
       matches: [[0, 3]],
       copies: [],
+      score: null,
     } as const;
     const hits = new Map([["id-Printer", { hit, count: 2 }]]);
     picker.event({ kind: "hits", number: 1, hits, more: false });
@@ -314,6 +315,7 @@ describe("Results", () => {
       snippet: "a zebra",
       matches: [[2, 7]],
       copies: [],
+      score: null,
     };
     const hits = new Map([["id-Parser", { hit, count: 2 }]]);
     picker.event({ kind: "hits", number: picker.model.search.number, hits, more: false }).press("enter");

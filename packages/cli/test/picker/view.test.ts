@@ -54,6 +54,7 @@ describe("The screen", () => {
       snippet: "the parser of the other branch",
       matches: [[4, 10]],
       copies: [],
+      score: null,
     } as const;
     picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map([[hit.sessionId, { hit, count: 1 }]]), more: false });
     expect(`\n${picker.text}\n`).toMatchSnapshot("search");

@@ -124,9 +124,9 @@ describe("a store on a server", () => {
   test("that cannot be used is one line with an exit code, without the password", async () => {
     const here = world();
     const wrong: readonly (readonly [exit: number, url: string])[] = [
-      [88, changed(here, { port: await freePort(), password: "s3cr3t" })],
-      [89, changed(here, { password: "s3cr3t" })],
-      [90, changed(here, { pathname: "/nobody_made_this", password: passwordOf(here) })],
+      [7, changed(here, { port: await freePort(), password: "s3cr3t" })],
+      [9, changed(here, { password: "s3cr3t" })],
+      [4, changed(here, { pathname: "/nobody_made_this", password: passwordOf(here) })],
       [2, "postgres://ada:s3cr3t@localhost:port/agents"],
       [2, "postgres:/ada:s3cr3t@localhost/agents"],
       [2, "mysql://ada:s3cr3t@localhost/agents"],

@@ -324,7 +324,7 @@ test("an undone compaction that came with an import needs a yes, is told whose i
   writeFileSync(here.path("pi.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"));
   await here.run(["import", here.path("pi.jsonl")]);
   const refused = await here.run(["compact", "pi-1", "--undo"]);
-  expect([refused.exit, refused.err]).toEqual([77, expect.stringContaining("made by pi and came with the import")]);
+  expect([refused.exit, refused.err]).toEqual([10, expect.stringContaining("made by pi and came with the import")]);
   const { exit, out } = await here.run(["compact", "pi-1", "--undo", "--yes"]);
   expect([exit, out]).toEqual([0, expect.stringContaining("cccc3333 (made by pi, from the import)")]);
   expect((await here.run(["undo", "pi-1"])).out).toContain("dddd4444");
