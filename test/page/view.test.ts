@@ -132,7 +132,7 @@ describe("bough view", () => {
     child.stderr.on("data", (piece: Buffer) => {
       said += piece.toString();
     });
-    expect(await once(child, "close")).toEqual([81, null]);
+    expect(await once(child, "close")).toEqual([5, null]);
     expect(said).toBe(`bough: Port ${port} is in use. Name another one with --port, or omit it. (PORT_REFUSED)\n`);
   });
 
