@@ -66,6 +66,7 @@ describe("the page of a session", () => {
       await page.keyboard.press("Enter");
       await page.locator("#found", { hasText: ` of ${total}`, hasNotText: before ?? "" }).waitFor();
       places.add(await page.locator("#found").textContent());
+      await page.waitForFunction("CSS.highlights.has('hit-now')");
       expect(await page.evaluate("[...CSS.highlights.get('hit-now')].map(String).join().toLowerCase()")).toBe("kipped");
     }
     expect(places.size).toBe(total);
@@ -79,6 +80,8 @@ describe("the page of a session", () => {
     await page.fill("#words", '"export function"');
     await page.keyboard.press("Enter");
     await page.locator("#found", { hasText: "1 of" }).waitFor();
+    // The match is marked in the frame after the one in which it is counted.
+    await page.waitForFunction("CSS.highlights.has('hit-now')");
     const isVisible = "[...CSS.highlights.get('hit-now')][0].startContainer.parentElement.checkVisibility()";
     expect(await page.evaluate(isVisible)).toBe(true);
   });
