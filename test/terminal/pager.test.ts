@@ -116,6 +116,6 @@ describe("the pager", () => {
     const terminal = await here.terminal(`show long ${all} nothing-such`, { rows: 20, env: UNSET });
     await terminal.until(/bough: .*nothing-such|:$/m);
     terminal.press("q");
-    await terminal.until(/ended with 11/);
+    await terminal.until(/ended with 4/);
   });
 });
