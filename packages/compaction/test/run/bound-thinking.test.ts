@@ -45,6 +45,22 @@ describe("a request to a model that binds its thinking", () => {
     expect(thinking).toEqual({ sent: 6, leftOut: [{ because: "request", blocks: 1 }] });
   });
 
+  test("that lacks the newest reply is noted like the one before it: neither reply's thinking is sent again", async () => {
+    const { session } = await grown("u1");
+    await rounds(session, 1, 6);
+    const small = createCompactor({ session, contextWindow: 2_400, model: FABLE, settings: { enabled: false } });
+    for (const n of [7, 8]) {
+      await session.append(userMessage(prose(`prompt${n}`, 1_900)));
+      // The reply to the request before this one is dropped, and the note before it is not this one's.
+      expect((await small.prepareRequest()).messages.filter(({ role }) => role === "assistant")).toEqual([]);
+      await rounds(session, n, n);
+    }
+    const large = createCompactor({ session, contextWindow: 200_000, model: FABLE });
+    const { thinking, context } = await large.prepareRequest();
+    expect(thinking).toEqual({ sent: 6, leftOut: [{ because: "request", blocks: 2 }] });
+    expect(signatures(context)).not.toContain('"S8"');
+  });
+
   test("begins with the one before it, and says that nothing of the cache is lost", async () => {
     const { session } = await grown("u1");
     await rounds(session, 1, 2);
