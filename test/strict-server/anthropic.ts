@@ -48,7 +48,8 @@ export function anthropicRoute(respond: Respond, cache = new PromptCache()): Rou
   return (given, { account, betas }) => {
     const parsed = body.safeParse(given);
     if (!parsed.success) return invalid(z.prettifyError(parsed.error));
-    const request = parsed.data;
+    // A model with its date is the model that its alias names.
+    const request = { ...parsed.data, model: parsed.data.model.replace(/-20\d{6}$/, "") };
     const broken = brokenCompaction(request, account, betas) ?? brokenTurns(request) ?? brokenPairs(request);
     if (broken !== undefined) return invalid(broken);
     const { prefix, problem, dropped } = judgeThinking(request, account);

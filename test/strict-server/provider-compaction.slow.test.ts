@@ -25,12 +25,13 @@ import { type StrictServer, startStrictServer } from "./server.js";
 
 const CLAUDE = { provider: "anthropic", modelId: "claude-fable-5-1" };
 const GPT = { provider: "openai", modelId: "gpt-6-sol" };
+const GROK = { provider: "xai", modelId: "grok-5" };
 const TOOLS = [{ name: "read", input_schema: { type: "object" } }];
 const OUTPUT = "a line of the file that was read\n".repeat(60);
 /** Makes prompts or answers long, because old outputs are pruned before a summary is written. */
 const DETAILS = ` ${"The parser must keep the comments of the file and report each error with its line. ".repeat(20)}`;
 
-/** Claude thinks and reads a file, then thinks and answers. GPT reads a file, then answers. */
+/** Claude thinks and reads a file, then thinks and answers. GPT and Grok read a file, then answer. */
 async function startServers(): Promise<StrictServer> {
   const claude = anthropicRoute(({ messages }, n) => {
     const asked = messages.at(-1)?.content;
@@ -93,11 +94,12 @@ const sendTo = {
       return fromAnthropic((await server.post("/v1/messages", body, { betas })).body);
     },
   gpt:
-    (server: StrictServer, more: object = {}): Send =>
+    (server: StrictServer, more: object = {}, model = GPT): Send =>
     async (context) => {
-      const model = { ...context, model: GPT };
-      const body = { model: GPT.modelId, store: false, include: ["reasoning.encrypted_content"], ...more, ...toOpenAiResponses(model) };
-      return fromOpenAiResponses((await server.post("/v1/responses", body, { account: "Bearer account-1" })).body);
+      const prompt = toOpenAiResponses({ ...context, model });
+      const body = { model: model.modelId, store: false, include: ["reasoning.encrypted_content"], ...more, ...prompt };
+      const { provider } = model;
+      return fromOpenAiResponses((await server.post("/v1/responses", body, { account: "Bearer account-1" })).body, { provider });
     },
 };
 
@@ -211,6 +213,26 @@ describe("Anthropic's own compaction", () => {
     expect(server.refused()).toEqual([]);
   });
 
+  test("is asked of the session's model by any of its names", async () => {
+    const server = await startServers();
+    const session = await (await openFile()).store.createSession();
+    const { modelId } = CLAUDE;
+    const summarizer = anthropicCompaction({
+      baseURL: server.url,
+      apiKey: "account-1",
+      model: `${modelId}-20260901`,
+      system: "You edit.",
+      tools: TOOLS,
+    });
+    const compactor = createCompactor({ session, contextWindow: 200_000, model: CLAUDE, summarizer });
+    for (let n = 0; n < 4; n += 1) await takeTurn(session, sendTo.claude(server), `Question ${n}.${DETAILS}`);
+    expect(await compactAllButLast(session, compactor)).toMatchObject({ kind: "compacted", method: "native" });
+    await takeTurn(session, sendTo.claude(server), "Go on.", compactor);
+    expect(JSON.stringify(server.exchanges.at(-1)?.sent)).toContain('"type":"compaction"');
+    expect(server.refused()).toEqual([]);
+    await compactor.close();
+  });
+
   test("that the API refuses leaves the work to the next summarizer", async () => {
     const server = await startServers();
     const session = await (await openFile()).store.createSession();
@@ -254,6 +276,44 @@ describe("OpenAI's own compaction", () => {
     expect(server.refused()).toEqual([]);
     const own = (await session.path()).filter((entry) => entry.type === "compaction" && nativeCompactionOf(entry) !== undefined);
     expect(own.length).toBeGreaterThan(1);
+  });
+});
+
+describe("xAI's own compaction", () => {
+  test("on demand: thirty turns, another provider's model and back, and nothing is refused", async () => {
+    const server = await startServers();
+    const session = await (await openFile()).store.createSession();
+    const summarizer = openAiCompaction({ provider: "xai", baseURL: `${server.url}/v1`, apiKey: "account-1" });
+    const compactor = createCompactor({ session, contextWindow: 16_384, model: GROK, summarizer });
+    const grok = sendTo.gpt(server, {}, GROK);
+    for (let n = 0; n < 30; n += 1) await takeTurn(session, grok, `Question ${n}.`, compactor);
+    expect(server.refused()).toEqual([]);
+    const native = nativeCompactionOf((await session.context()).compaction?.payload ?? {});
+    expect(native).toMatchObject({ provider: "xai", model: GROK.modelId, readable: false });
+    const lastSent = () => JSON.stringify(server.exchanges.at(-1)?.sent);
+    const encrypted = native?.items.map((item) => String(item["encrypted_content"])).at(-1) ?? "";
+    // OpenAI's API has the same items, and could not decrypt these.
+    await session.append({ type: "model_change", ...GPT });
+    await takeTurn(session, sendTo.gpt(server), "You now.");
+    expect(lastSent()).not.toContain(encrypted);
+    expect(lastSent()).toContain("Question");
+    await session.append({ type: "model_change", ...GROK });
+    await takeTurn(session, grok, "And you again.");
+    expect(lastSent()).toContain(encrypted);
+    expect(server.refused()).toEqual([]);
+    await compactor.close();
+  });
+
+  test("inside a response is sent first, as it came", async () => {
+    const server = await startServers();
+    const session = await (await openFile()).store.createSession();
+    const send = sendTo.gpt(server, { context_management: [{ type: "compaction", compact_threshold: 4_000 }] }, GROK);
+    for (let n = 0; n < 12; n += 1) await takeTurn(session, send, `Question ${n}.`);
+    expect(server.refused()).toEqual([]);
+    const own = (await session.path()).flatMap((entry) => (entry.type === "compaction" ? [nativeCompactionOf(entry)] : []));
+    expect(own.length).toBeGreaterThan(1);
+    expect(server.exchanges.at(-1)?.sent).toMatchObject({ input: { 0: own.at(-2)?.items[0] } });
+    expect(own.at(-1)).toMatchObject({ provider: "xai", model: GROK.modelId });
   });
 });
 

@@ -2,7 +2,7 @@
 // of providers in both directions, texts of summaries, ids, bytes in JSON.
 export { CHANGED_REQUEST, countBound, leaveOutThinking, listLeftOutThinking, stripThinking } from "./context/bound-thinking.js";
 export { toContent, toContentBlock, toReplyBlocks } from "./context/converters/anthropic-blocks.js";
-export { isCompactionBlock, isCompactionItem, nativeItems } from "./context/converters/native-items.js";
+export { canReadNative, isCompactionBlock, isCompactionItem, nativeItems } from "./context/converters/native-items.js";
 export { OPENAI_NAME_LENGTH } from "./context/converters/openai-chat.js";
 export { parseArguments, toDataBlock, withoutUndefined } from "./context/converters/replies.js";
 export { sanitizeToolName } from "./context/converters/sanitize.js";

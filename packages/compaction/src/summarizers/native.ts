@@ -2,6 +2,7 @@ import {
   fromAnthropic,
   fromOpenAiResponses,
   InvalidArgumentError,
+  type ModelSetting,
   type NativeCompaction,
   nativeCompactionOf,
   type SessionContext,
@@ -11,6 +12,7 @@ import {
 } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { raceAbort } from "@bough/session-core/engine";
+import { canReadNative } from "@bough/session-core/wire";
 import { NATIVE_SUMMARIZER } from "../arguments/shapes.js";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readJson, readRequestId } from "./http.js";
@@ -32,7 +34,7 @@ export function isNativeSummarizer(summarizer: Summarizer): summarizer is Native
 
 /** Options that both APIs share. */
 export interface NativeCompactionOptions extends EndpointOptions {
-  /** Default: the session's model. Only the model that made a compaction reads it, so another one is an error of the call. */
+  /** Default: the session's model. Only the model that made a compaction reads it, so another one, unless by another name, is an error of the call. */
   readonly model?: string | undefined;
   /** The agent's system prompt, if the session does not store it. What thinking is bound to must be what the agent sends. */
   readonly system?: string | undefined;
@@ -159,12 +161,14 @@ function toInput({ provider, model: own, system, tools }: Call, request: Summary
   if (context === undefined) throw new SummarizerCallError("bad-request", "the provider's own compaction needs the request as it was sent");
   const model = own ?? context.model?.modelId;
   if (model === undefined) throw new SummarizerCallError("bad-request", "neither the session nor the option model names a model");
-  const asked = context.model?.provider;
-  if (asked !== undefined && asked !== provider)
-    throw new SummarizerCallError("bad-request", `the session's model is of ${asked}, which cannot read a compaction of ${provider}`);
-  if (own !== undefined && context.model !== null && own !== context.model.modelId)
-    throw new SummarizerCallError("bad-request", `the session's model ${context.model.modelId} cannot read a compaction of ${own}`);
+  const asked = context.model;
+  if (asked !== null && !canReadNative({ provider, model }, asked))
+    throw new SummarizerCallError("bad-request", `${nameOf(asked)}, the session's model, cannot read a compaction of ${provider}/${model}`);
   return { model, tools, request, context: { ...context, model: { provider, modelId: model }, system: system ?? context.system } };
+}
+
+function nameOf({ provider, modelId }: ModelSetting): string {
+  return provider === undefined ? modelId : `${provider}/${modelId}`;
 }
 
 interface NativeReply {

@@ -15,3 +15,13 @@ export function modelKey({ provider = "", modelId }: ModelSetting): string {
 function isBedrockName(modelId: string): boolean {
   return /(?:^|[./])anthropic\.claude/i.test(modelId);
 }
+
+/** True if one provider may read what the other encrypted: names such as `openai.responses` and `openai-codex` are of OpenAI. Unknown: it may. */
+export function isSameProvider(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || providerKey(one) === providerKey(other);
+}
+
+function providerKey(provider: string): string {
+  const name = provider.toLowerCase();
+  return /azure|openai|xai/.exec(name)?.[0] ?? name;
+}

@@ -8,11 +8,14 @@ import { modelKey } from "../model-key.js";
  * text. The converter decides whether its API takes the items.
  */
 export function nativeItems(native: NativeCompaction | undefined, model: ModelSetting | null): readonly JsonObject[] | undefined {
-  return native !== undefined && isMadeBy(native, model) ? native.items : undefined;
+  return native !== undefined && canReadNative(native, model) ? native.items : undefined;
 }
 
-/** True if a model may read the items of a compaction: its provider and model made them. What is not known is taken to fit. */
-function isMadeBy({ provider, model }: NativeCompaction, asked: ModelSetting | null): boolean {
+/**
+ * True if a model may read the items of a compaction: its provider and model made them, by any of the model's names. What is not known is
+ * taken to fit.
+ */
+export function canReadNative({ provider, model }: Pick<NativeCompaction, "provider" | "model">, asked: ModelSetting | null): boolean {
   if (asked === null) return true;
   if (asked.provider !== undefined && asked.provider !== provider) return false;
   return model === undefined || modelKey({ provider, modelId: model }) === modelKey({ provider, modelId: asked.modelId });

@@ -3,6 +3,7 @@ import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import type { JsonObject } from "../../entry/json.js";
 import { optionsFor } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
+import { isSameProvider } from "../model-key.js";
 import { isCompactionItem, nativeItems } from "./native-items.js";
 import { OPENAI_NAME_LENGTH } from "./openai-chat.js";
 import {
@@ -73,7 +74,8 @@ export interface OpenAiResponsesInput {
  *
  * Reasoning of an OpenAI model is given back with its id and encrypted content, and the items after it with their ids, so that a
  * tool loop continues its reasoning. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
- * its id is valid only as long as OpenAI stores the response. Thinking of other providers is left out. PDFs are sent; other files
+ * its id is valid only as long as OpenAI stores the response. Thinking of other providers than the context's is left out (xAI's API has the
+ * same items, and cannot decrypt OpenAI's). PDFs are sent; other files
  * that are not images become a line of text. A compaction that the provider wrote is sent unchanged to its model; other models get its
  * summary as text.
  *
@@ -88,7 +90,7 @@ export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput
     const compacted = message.role === "user" ? nativeItems(message.native, context.model) : undefined;
     if (compacted !== undefined && isCompactedInput(compacted)) input.push(...compacted);
     else if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(toInputPart) });
-    else input.push(...toReplyItems(message), ...message.results.map(toOutputItem));
+    else input.push(...toReplyItems(message, context.model?.provider), ...message.results.map(toOutputItem));
   }
   return instructions === undefined ? { input } : { instructions, input };
 }
@@ -114,11 +116,14 @@ function toFilePart({ mediaType, data, url, filename }: ProjectedFile): OpenAiRe
     : { type: "input_file", filename: filename ?? "file.pdf", file_data: toDataUrl({ mediaType, data }) };
 }
 
-function toReplyItems(reply: ProjectedReply): readonly OpenAiResponsesItem[] {
+/** `asked`: the provider of the request, which cannot decrypt the reasoning of another one. */
+function toReplyItems(reply: ProjectedReply, asked: string | undefined): readonly OpenAiResponsesItem[] {
   const items: OpenAiResponsesItem[] = [];
+  const isOwn = isSameProvider(reply.provider, asked);
   // The API rejects an id without the reasoning before it: ids are sent only after reasoning of the same reply.
   let afterReasoning = false;
   for (const part of reply.parts) {
+    if (part.type === "thinking" && !isOwn) continue;
     const item = toReplyItem(part, items.at(-1), afterReasoning);
     if (item === undefined) continue;
     items.push(item);

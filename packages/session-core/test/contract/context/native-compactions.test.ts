@@ -190,6 +190,22 @@ describe("a compaction that OpenAI or xAI wrote", () => {
   });
 });
 
+test("reasoning that xAI encrypted goes to xAI, and not to OpenAI, whose API has the same items", async () => {
+  const session = await startedSession();
+  const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "of xAI" };
+  const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "read", arguments: "{}" };
+  await session.append(core.fromOpenAiResponses({ ...response(reasoning, call), model: "grok-5" }, { provider: "xai" }));
+  await session.append(core.toolResult("call_1", "text", { toolName: "read" }));
+  const itemsFor = async (provider: string) => {
+    const { input } = core.toOpenAiResponses({ ...(await session.context()), model: { provider, modelId: "m" } });
+    return input.slice(2, -1);
+  };
+  expect(await itemsFor("xai")).toEqual([reasoning, call]);
+  expect(await itemsFor("xai.responses")).toEqual([reasoning, call]);
+  const { id: _id, ...bare } = call;
+  for (const provider of ["openai", "azure-openai-responses"]) expect(await itemsFor(provider)).toEqual([bare]);
+});
+
 describe("the entry of a provider's compaction", () => {
   test.each([
     { native: "text" },
