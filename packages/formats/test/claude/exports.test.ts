@@ -78,6 +78,27 @@ describe("a transcript", () => {
     expect(found.at(-1)).toEqual({ type: "ai-title", aiTitle: "Tabs", sessionId: SESSION });
   });
 
+  test("keeps the blocks of a compaction that Anthropic wrote in its boundary, byte for byte, and the next import has them", async () => {
+    const block = {
+      type: "compaction",
+      content: "They fixed the parser.",
+      signature: "EqQB==",
+      tool_changes: [],
+      later: { b: 1, a: [null] },
+    };
+    const native = { provider: "anthropic", model: "claude-opus-5-5", items: [block], readable: true };
+    const compaction = { type: "compaction", summary: block.content, firstKeptEntryId: null, trigger: "manual", details: { native } };
+    const entries = branchOf([user("a"), reply([{ type: "text", text: "b" }]), compaction, user("c")]);
+    const lines = await linesOf(entries);
+    const boundary = lines.find(({ subtype }) => subtype === "compact_boundary");
+    expect(JSON.stringify(boundary?.["compactMetadata"])).toBe(JSON.stringify({ trigger: "manual", native }));
+    expect(lines.find(({ isCompactSummary }) => isCompactSummary === true)).toMatchObject({ message: { content: block.content } });
+    const again = (await readBack(entries)).entries.map(({ payload }) => payload);
+    expect(again.filter(({ type }) => type === "compaction")).toEqual([
+      expect.objectContaining({ summary: block.content, details: { native } }),
+    ]);
+  });
+
   test("puts the entries that a compaction kept behind its summary, in the way Claude Code reads them", async () => {
     const compaction = { type: "compaction", summary: "S", firstKeptEntryId: "e1", tokensBefore: 9, trigger: "threshold" };
     const lines = await linesOf(branchOf([user("a"), user("b"), reply([{ type: "text", text: "c" }]), compaction, user("d")]));

@@ -154,6 +154,37 @@ describe("a reply of Anthropic's API", () => {
     expect(toAnthropic(await session.context()).messages[1]?.content).toEqual(content);
   });
 
+  test("that was paused is sent back as it came to be continued, then and behind its rest", async () => {
+    const { session } = await grow("u1");
+    const search = (id: string) => ({ type: "server_tool_use", id, name: "web_search", input: { query: "q" } });
+    const found = (id: string) => ({ type: "web_search_tool_result", tool_use_id: id, content: [] });
+    const first = [
+      { type: "thinking", thinking: "", signature: "S1" },
+      { type: "text", text: "I search. " },
+      search("srv_1"),
+      found("srv_1"),
+      search("srv_2"),
+    ];
+    const rest = [found("srv_2"), { type: "thinking", thinking: "", signature: "S2" }, { type: "text", text: "It is so." }];
+    await session.append(fromAnthropic({ id: "m1", model: "claude-fable-5-1", content: first, stop_reason: "pause_turn" }));
+    expect(toAnthropic(await session.context()).messages.at(-1)).toEqual({ role: "assistant", content: first });
+    await session.append(fromAnthropic({ id: "m2", model: "claude-fable-5-1", content: rest, stop_reason: "end_turn" }));
+    await session.append(userMessage("next"));
+    expect(toAnthropic(await session.context()).messages[1]).toEqual({ role: "assistant", content: [...first, ...rest] });
+  });
+
+  test("that was paused and never continued is sent without the call of the server's tool that has no result", async () => {
+    const { session } = await grow("u1");
+    const content = [
+      { type: "thinking", thinking: "", signature: "S1" },
+      { type: "text", text: "I search." },
+      { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} },
+    ];
+    await session.append(fromAnthropic({ id: "m1", model: "claude-fable-5-1", content, stop_reason: "pause_turn" }));
+    await session.append(userMessage("Never mind."));
+    expect(toAnthropic(await session.context()).messages[1]).toEqual({ role: "assistant", content: content.slice(0, 2) });
+  });
+
   test.each<[what: string, blocks: readonly object[], sent: readonly string[]]>([
     ["a text that ended with white space", [{ type: "text", text: "Half " }], ["Half", "Rest"]],
     ["thinking alone", [{ type: "thinking", thinking: "Hm", signature: "S" }], ["Rest"]],
