@@ -78,6 +78,9 @@ work in the same run: bare better-sqlite3 on the same tables with the same durab
     `${judged - missed.length} of ${judged} limits were kept.`,
     ...(missed.length === 0 ? [] : ["## What the missed ones cost", missedParagraphs(missed).join("\n\n")]),
     ...(postgres === undefined ? [] : serverSection(postgres)),
+    "## Prompt caches",
+    `[What a session costs](cache.md#what-a-session-costs): the input of seeded sessions, with every preset and in three windows, beside "prune a
+little at each request", "never prune, only compact" and the frontier of a calculation. Written by \`npm run eval -- --cache --document\`.`,
   ]
     .join("\n\n")
     .concat("\n");
