@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import { type SettingsInput, settingsJsonSchema, settingsSchema } from "@bough/compaction/settings";
 import { passwordsIn } from "@bough/postgres/address";
 import { isServerUrl } from "@bough/session-core/engine";
-import { z } from "zod";
+import * as z from "zod";
 import { TREE_FILTERS } from "../tree/filter-names.js";
 import { PRESETS } from "./presets.js";
 

@@ -1,10 +1,10 @@
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
 import { count, counted, PriceList } from "@bough/session-core/view";
+import { isObject } from "@bough/session-core/wire";
 import { type ChatModel, CONFIG_FILE } from "../agent/chat-model.js";
 import { offersRecall } from "../agent/request-frame.js";
 import { appendUserMessage, findOpenQuestion } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
-import { isGroup } from "../config/config-file.js";
 import type { Config } from "../config/schema.js";
 import { errorLine, failureNotice } from "../format/error-text.js";
 import { wrapLine } from "../format/wrap.js";
@@ -341,7 +341,7 @@ const NAME_COLUMNS = 22;
 function compactionRows(group: Readonly<Record<string, unknown>>, above = ""): readonly Row[] {
   return Object.entries(group).flatMap(([name, value]): readonly Row[] => {
     const path = `${above}${name}`;
-    if (isGroup(value)) return compactionRows(value, `${path}.`);
+    if (isObject(value)) return compactionRows(value, `${path}.`);
     return value === undefined ? [] : [[`  ${path}`, JSON.stringify(value), CONFIG_FILE]];
   });
 }
