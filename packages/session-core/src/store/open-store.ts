@@ -16,7 +16,6 @@ import {
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { PostgresDriverError } from "../errors/server-errors.js";
 import { type Durability, isLikeServerAddress } from "../port/place.js";
-import { SqliteStorage } from "../sqlite/sqlite-storage.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { Store } from "./store.js";
 
@@ -108,6 +107,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
   if (isLikeServerAddress(path)) throw new InvalidArgumentError("options.path", "the path of a file", LIKE_ADDRESS);
+  // Each engine is loaded when a store of it is opened.
+  const { SqliteStorage } = await import("../sqlite/sqlite-storage.js");
   return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, onUpgrade, fileTools }));
 }
 

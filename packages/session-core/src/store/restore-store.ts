@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
-import { replaceStore } from "../sqlite/file/backup.js";
 import { openStore } from "./open-store.js";
 
 /** The backup to restore, and the store to replace. */
@@ -52,6 +51,7 @@ export async function restoreStore(options: RestoreOptions): Promise<RestoredSto
   const whole = `${path}.${randomUUID()}.restoring`;
   try {
     await copyChecked(backup, whole, options);
+    const { replaceStore } = await import("../sqlite/file/backup.js");
     options.signal?.throwIfAborted();
     return { path, keptAt: replaceStore(whole, path, keptAt) ? keptAt : null };
   } finally {
