@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { EntryId, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
 import { bytes, counted } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import { loadConfig } from "../config/config-file.js";
 import type { Config } from "../config/schema.js";
 import { ShareFailedError, ShareNotFoundError, UsageError } from "../errors.js";

@@ -1,6 +1,6 @@
 import { type BlamedEntry, type BlamedLine, blameFile } from "@bough/compaction";
 import { cleanText } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import { BlameSourceError } from "../errors.js";
 import { readWorkingFile } from "../session/blamed-file.js";
 import { cutLines, defineTool, INPUT, InvalidInputError, type McpTool, minute } from "./tool.js";

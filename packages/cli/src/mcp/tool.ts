@@ -2,7 +2,7 @@ import { removeNulls } from "@bough/compaction/internals";
 import type { SessionMasks } from "@bough/formats/secrets";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import { findNearest, pairStart } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import type { Io } from "../terminal/io.js";
 
 /** A tool of the server. Its answer is text for a model. */

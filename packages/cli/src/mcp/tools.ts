@@ -2,7 +2,7 @@ import { recallRead, recallReadInput, recallSearch, recallSearchInput } from "@b
 import type { SessionMasks } from "@bough/formats/secrets";
 import type { EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
 import { CONVERSATION_TYPES, cleanText, counted, isPrivate, oneLine } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import { sessionTitle } from "../session/names.js";
 import { readOutline } from "../session/paging.js";
 import { glyphsFor } from "../terminal/glyphs.js";

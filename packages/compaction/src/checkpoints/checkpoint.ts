@@ -1,6 +1,6 @@
 import type { EntryId, FileLists, SessionId } from "@bough/session-core";
 import { cleanText, shortLine } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 
 /** The range of entries that a summary covers, both ends included. */
 export interface CheckpointRange {

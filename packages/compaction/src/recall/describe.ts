@@ -1,6 +1,6 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { cleanText, shortLine } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import { fileListsOf } from "../plan/span.js";
 import { stripComposed } from "../summary/compose.js";
 import { formatTime } from "./entry-text.js";

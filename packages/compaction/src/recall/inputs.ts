@@ -1,7 +1,7 @@
 import type { SessionMasks } from "@bough/formats/secrets";
 import { SEARCH_PLACES } from "@bough/session-core/engine";
 import { MESSAGE_ROLES } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import { RecallInputError } from "../errors/compaction-errors.js";
 
 // The inputs of recall, with the texts that a model reads about them. The command and the MCP server use the same schemas.

@@ -1,7 +1,7 @@
 import { AmbiguousNameError, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { shortLine } from "@bough/session-core/view";
-import { z } from "zod";
+import * as z from "zod";
 import { SESSION } from "../arguments/shapes.js";
 import { InvalidSettingError, RecallInputError } from "../errors/compaction-errors.js";
 import { markRecallTools } from "../summary/compose.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A number of tokens. */
 const tokens = z.int().min(0);

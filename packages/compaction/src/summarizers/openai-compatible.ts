@@ -1,7 +1,7 @@
 import { toOpenAiChat, type Usage } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { raceAbort } from "@bough/session-core/engine";
-import { z } from "zod";
+import * as z from "zod";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { type FailureDetails, parseFailure } from "./parse-failure.js";
 

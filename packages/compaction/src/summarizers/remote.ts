@@ -1,5 +1,5 @@
 import { raceAbort } from "@bough/session-core/engine";
-import { z } from "zod";
+import * as z from "zod";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readJson } from "./http.js";
 import { parseSummarizerReply } from "./reply.js";

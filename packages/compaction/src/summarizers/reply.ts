@@ -1,5 +1,5 @@
 import { InvalidEntryError, nativeCompactionOf, normalizeUsage, type StopReason, stopReasonOf, type Usage } from "@bough/session-core";
-import { z } from "zod";
+import * as z from "zod";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummaryReply } from "./summarizer.js";
 

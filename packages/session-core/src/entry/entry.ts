@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { EntryId } from "../ids/ids.js";
 import { toForeignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";

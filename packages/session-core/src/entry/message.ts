@@ -1,5 +1,5 @@
 // Every object is loose: unknown fields are kept, and texts such as signatures are unchanged.
-import { z } from "zod";
+import * as z from "zod";
 import { isObject } from "./json.js";
 import { isProviderOptions, type ProviderOptions } from "./provider-options.js";
 
