@@ -1,11 +1,12 @@
-// Builds every package: declarations by tsc, code by esbuild. Kysely, nanoid and the command's libraries are bundled,
+// Builds every package: declarations by tsc, code by Rolldown. Kysely, nanoid and the command's libraries are bundled,
 // because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65; two tables of
-// js-tiktoken, because the package holds 22 MB of others.
+// js-tiktoken, because the package holds 22 MB of others. The command is bundled from the sources of the libraries: Rolldown
+// follows each name through their index files, so that a chunk has what its commands use and not all of a library.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 import { CRYPTO_ON_DEMAND } from "./bundle-crypto.mjs";
 import { bundlePage } from "./bundle-page.mjs";
 import { loadDefinitions } from "./definitions.mjs";
@@ -13,17 +14,33 @@ import { licencesOf, writeLicences } from "./licences.mjs";
 import { LIBRARIES } from "./packages.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-// An entry chunk imports the chunks it shares, also where it uses none of their names; bundling the library again is
-// right to leave those out.
-const node = {
-  platform: "node",
-  format: "esm",
-  target: "node20.19",
-  logLevel: "warning",
-  metafile: true,
-  bundle: true,
-  logOverride: { "ignored-bare-import": "silent" },
-};
+
+/**
+ * Bundles `input` into `outdir`. Functions and classes keep their names, so that a stack trace can be read.
+ *
+ * @returns the modules of the bundle, as paths from the root
+ */
+async function bundle({ input, outdir, external, plugins = [], output }) {
+  const { output: chunks } = await (
+    await rolldown({
+      input,
+      cwd: root,
+      platform: "node",
+      external,
+      plugins: [CRYPTO_ON_DEMAND, ...plugins],
+      transform: { target: "node20.19" },
+      logLevel: "warn",
+    })
+  ).write({
+    dir: outdir,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    keepNames: true,
+    ...output,
+  });
+  return chunks.flatMap(({ modules = {} }) => Object.keys(modules)).map((file) => relative(root, file));
+}
 
 const TSC = join(root, "node_modules/typescript/bin/tsc");
 
@@ -49,9 +66,6 @@ function filesBelow(folder, ending) {
     .map((name) => join(folder, name));
 }
 
-/** What each library has bundled; the command bundles that again. */
-const bundledIn = new Map();
-
 /** The source map of a table is as large as the table, and useless. */
 function withoutMapsOfTables(outdir) {
   for (const map of filesBelow(outdir, ".js.map").filter((file) => /_base-\w+\.js\.map$/.test(file))) {
@@ -61,12 +75,21 @@ function withoutMapsOfTables(outdir) {
   }
 }
 
-/** The source files of each subpath that the manifest exports: `./dist/ai-sdk/index.js` is built from `src/ai-sdk/index.ts`. */
+/** The source file of a built one: `./dist/ai-sdk/index.js` is built from `src/ai-sdk/index.ts`. */
+function sourceOf(built) {
+  return built.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts");
+}
+
+/** The source files of each subpath that the manifest exports. */
 function entriesOf({ exports }) {
   return Object.values(exports)
     .flatMap((target) => [target.default, target.import])
     .filter((file) => file !== undefined)
-    .map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts"));
+    .map(sourceOf);
+}
+
+function manifestOf(name) {
+  return JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
 }
 
 /** Files that other threads start with: no export names them. They lie at the same place in the library and in the command. */
@@ -75,26 +98,33 @@ const THREADS = { formats: ["transfer/reading-worker"] };
 /** Builds a package. What its manifest names as a dependency or peer is not bundled. */
 async function library(name) {
   const folder = join(root, "packages", name);
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const manifest = manifestOf(name);
+  const entries = [...entriesOf(manifest), ...(THREADS[name] ?? []).map((file) => `src/${file}.ts`)];
+  const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   await replaced(folder, async (outdir) => {
     declarations(folder, outdir);
-    const { metafile } = await build({
-      ...node,
-      absWorkingDir: root,
-      entryPoints: [...entriesOf(manifest), ...(THREADS[name] ?? []).map((file) => `src/${file}.ts`)].map((entry) => join(folder, entry)),
-      outbase: join(folder, "src"),
+    const modules = await bundle({
+      input: Object.fromEntries(entries.map((entry) => [entry.slice("src/".length, -".ts".length), join(folder, entry)])),
       outdir,
-      splitting: true,
-      chunkNames: "chunks/[name]-[hash]",
-      sourcemap: true,
-      external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-      plugins: [CRYPTO_ON_DEMAND],
+      external: (id) => installed.some((other) => id === other || id.startsWith(`${other}/`)),
+      output: { sourcemap: true },
     });
     withoutMapsOfTables(outdir);
-    bundledIn.set(name, licencesOf(root, Object.keys(metafile.inputs)));
-    writeLicences(folder, bundledIn.get(name));
+    writeLicences(folder, licencesOf(root, modules));
   });
 }
+
+/** Takes a library of this workspace from its sources. */
+const FROM_SOURCES = {
+  name: "from-sources",
+  resolveId: {
+    filter: { id: /^@bough\// },
+    handler(id) {
+      const [, name, subpath] = /^@bough\/([^/]+)(.*)$/.exec(id);
+      return { id: join(root, "packages", name, sourceOf(manifestOf(name).exports[`.${subpath}`].default)), moduleSideEffects: false };
+    },
+  },
+};
 
 /** The manual pages, which package.json names. */
 async function writeManPages(folder) {
@@ -105,7 +135,7 @@ async function writeManPages(folder) {
 
 function threadsOfLibraries() {
   const files = Object.entries(THREADS).flatMap(([name, threads]) =>
-    threads.map((file) => [file, join(root, "packages", name, `dist/${file}.js`)]),
+    threads.map((file) => [file, join(root, "packages", name, `src/${file}.ts`)]),
   );
   return Object.fromEntries(files);
 }
@@ -116,30 +146,20 @@ async function command() {
     // A command has no types to offer; they are only checked.
     execFileSync(process.execPath, [TSC, "-p", folder, "--noEmit"], { stdio: "inherit" });
     execFileSync(process.execPath, [TSC, "-p", join(folder, "src/page/client")], { stdio: "inherit" });
-    const { metafile } = await build({
-      ...node,
-      absWorkingDir: root,
-      entryPoints: { bough: join(folder, "src/start.ts"), ...threadsOfLibraries() },
+    const modules = await bundle({
+      input: { bough: join(folder, "src/start.ts"), ...threadsOfLibraries() },
       outdir,
-      splitting: true,
-      chunkNames: "chunks/[name]-[hash]",
-      // Names stay: to keep them in another way, each function and class would have to be named again at every start.
-      minifySyntax: true,
-      minifyWhitespace: true,
-      plugins: [CRYPTO_ON_DEMAND],
       external: ["better-sqlite3"],
-      // Its other form loads its parts by a `require` that esbuild cannot follow.
-      alias: { "jsonc-parser": join(folder, "node_modules/jsonc-parser/lib/esm/main.js") },
-      // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
-      banner: {
-        js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+      plugins: [FROM_SOURCES],
+      output: {
+        minify: { compress: true, mangle: false, codegen: true },
+        banner: ({ name }) => (name === "bough" ? "#!/usr/bin/env node" : ""),
       },
     });
     await writeManPages(join(outdir, "man"));
     const page = await bundlePage(root, join(folder, "src/page/client"));
     writeFileSync(join(outdir, "page.json"), JSON.stringify(page.assets));
-    const inLibraries = [...bundledIn.values()].flatMap((packages) => [...packages]);
-    writeLicences(folder, new Map([...inLibraries, ...licencesOf(root, [...Object.keys(metafile.inputs), ...page.inputs])]));
+    writeLicences(folder, licencesOf(root, [...modules, ...page.inputs]));
     chmodSync(join(outdir, "bough.js"), 0o755);
   });
 }
