@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ImportReport, importPath, syncSessions } from "@bough/formats";
@@ -52,6 +52,20 @@ async function inNewStore(work: (store: Awaited<ReturnType<typeof openStore>>) =
     await store.close();
     rmSync(file);
   }
+}
+
+/** Writes a session of Codex with one prompt, and its name into the index of names. */
+function writeNamedCodexSession(home: string, name: string): void {
+  const id = `019a0000-0000-7000-8000-${Buffer.from(name.padEnd(6)).toString("hex")}`;
+  const timestamp = "2026-01-05T00:00:00Z";
+  const message = { type: "message", role: "user", content: [{ type: "input_text", text: name }] };
+  const lines = [
+    { timestamp, type: "session_meta", payload: { id, timestamp, cwd: "/a" } },
+    { timestamp, type: "response_item", payload: message },
+  ];
+  const file = join(home, `sessions/2026/01/05/rollout-2026-01-05T00-00-00-${id}.jsonl`);
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  appendFileSync(join(home, "session_index.jsonl"), `${JSON.stringify({ id, thread_name: name })}\n`);
 }
 
 function withoutTimes({ sessions, failed, otherFiles }: ImportReport): unknown {
@@ -113,6 +127,24 @@ describe("an import with a second thread writes the same store, row by row, as o
         return reports;
       });
     expect(await again("always")).toEqual(await again(false));
+  });
+
+  test("when a session and its name came between two syncs", async () => {
+    const home = join(folder, "named");
+    mkdirSync(join(home, ".codex/sessions/2026/01/05"), { recursive: true });
+    const titles = (threads: Threads) =>
+      inNewStore(async (store) => {
+        writeFileSync(join(home, ".codex/session_index.jsonl"), "");
+        for (const name of ["first", "second"]) {
+          writeNamedCodexSession(join(home, ".codex"), name);
+          await syncSessions(store, { environment: { env: {}, home, platform: "linux" }, threads });
+        }
+        return (await store.listSessions()).items.map(({ title }) => title).sort();
+      });
+    expect(await titles("always")).toMatchObject({ result: ["first", "second"] });
+    rmSync(join(home, ".codex/sessions/2026/01/05"), { recursive: true });
+    mkdirSync(join(home, ".codex/sessions/2026/01/05"));
+    expect(await titles(false)).toMatchObject({ result: ["first", "second"] });
   });
 
   test("in a sync of the folders of agents", async () => {
