@@ -1,4 +1,11 @@
-import { type NewSession, SessionExistsError, type SessionId, SessionNotFoundError, type SessionRecord } from "@bough/session-core";
+import {
+  BoughError,
+  type NewSession,
+  SessionExistsError,
+  type SessionId,
+  SessionNotFoundError,
+  type SessionRecord,
+} from "@bough/session-core";
 import * as records from "@bough/session-core/engine";
 import {
   EMPTY_PATH,
@@ -165,7 +172,7 @@ export async function saveMetadata(
 
 /** Creates a session with its first writes. @throws {SessionExistsError | InvalidEntryError} */
 export async function createSession(database: PgDatabase, session: records.NewSession, first: FirstWrites): Promise<records.SessionRecord> {
-  await listFirst(database, session.title, first);
+  await listFirstOfNew(database, session, first);
   const id = first === undefined ? (await insertNewSession(database, session)).id : undefined;
   if (id !== undefined) return requireRecord(database, id);
   return database.write(async (transaction) => {
@@ -173,6 +180,16 @@ export async function createSession(database: PgDatabase, session: records.NewSe
     await writeFirst(transaction, made, first);
     return requireRecord(transaction, made.id);
   });
+}
+
+/** Lists the words of a new session. That its id exists is said before that its writes are invalid, as a file does. */
+async function listFirstOfNew(database: PgDatabase, { id, title }: records.NewSession, first: FirstWrites): Promise<void> {
+  try {
+    await listFirst(database, title, first);
+  } catch (error) {
+    if (!(error instanceof BoughError) || id === undefined || (await findSessionRecord(database, id)) === undefined) throw error;
+    throw new SessionExistsError(id);
+  }
 }
 
 /** Lists the words of a new session. */

@@ -18,10 +18,12 @@ export interface EncodedValue {
  *
  * @throws {ValueTooLargeError} it is larger than 16 MiB as JSON.
  * @throws {UnserializableValueError} it cannot be represented as JSON.
- * @throws {InvalidEntryError} the key is empty or longer than 200 characters.
+ * @throws {InvalidEntryError} the key is empty, longer than 200 characters, or has a lone surrogate, which no engine can store: two keys
+ * would become one.
  */
 export function encodeValue(key: string, value: unknown): EncodedValue | undefined {
   if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters");
+  if (!key.isWellFormed()) throw new InvalidEntryError("key", "must have no lone surrogate");
   if (value === undefined) return undefined;
   const json = jsonText(encodeBytes(value, key), `The value '${key}'`);
   const bytes = Buffer.byteLength(json);

@@ -136,7 +136,7 @@ export class SessionValues {
    *
    * @throws {ValueChangedError} the present value does not equal `ifEquals`; nothing was written.
    * @throws {ValueTooLargeError | UnserializableValueError}
-   * @throws {InvalidEntryError} the key is empty or longer than 200 characters.
+   * @throws {InvalidEntryError} the key is empty, longer than 200 characters, or no well-formed text (a lone surrogate).
    */
   async set(key: string, value: unknown, options: SetValueOptions = {}): Promise<void> {
     checkArgument("key", key, TEXT);

@@ -102,10 +102,13 @@ describe("a value", () => {
     expect(await session.values.list()).toEqual([]);
   });
 
-  test.each(["", "k".repeat(201)])("needs a key of 1 to 200 characters", async (key) => {
-    const { session } = await grow("");
-    await expect(session.values.set(key, 1)).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "key" });
-  });
+  test.each(["", "k".repeat(201), "\ud800", "a\udc00b"])(
+    "needs a key of 1 to 200 characters, without a lone surrogate: %j",
+    async (key) => {
+      const { session } = await grow("");
+      await expect(session.values.set(key, 1)).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "key" });
+    },
+  );
 
   test("is never in the context", async () => {
     const { session } = await grow("u1");

@@ -55,6 +55,8 @@ describe("a session", () => {
     await store.createSession({ id: "taken" });
     await expect(store.createSession({ metadata: { n: 1n } })).rejects.toMatchObject({ code: "UNSERIALIZABLE_VALUE" });
     await expect(store.createSession({ id: "taken" })).rejects.toMatchObject({ code: "SESSION_EXISTS" });
+    const writes = [{ kind: "entry" as const, entry: { type: "message" } as never }];
+    await expect(store.createSession({ id: "taken" }, { writes })).rejects.toMatchObject({ code: "SESSION_EXISTS" });
   });
 
   test("with a title of white space has none, and an automatic one may come", async () => {
