@@ -3,7 +3,7 @@
 //
 //   node .ci/api.mjs           fails if a report differs from the declarations
 //   node .ci/api.mjs --write   writes the reports
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,7 @@ function surfacesOf(name) {
   const folder = join(root, "packages", name);
   const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return Object.entries(exports)
-    .filter(([subpath, target]) => target.types !== undefined && subpath !== "./internals")
+    .filter(([, target]) => target.types !== undefined)
     .map(([subpath, target]) => ({
       folder,
       name: `${name}${subpath.slice(1).replace("/", "-")}`,
@@ -77,7 +77,14 @@ function compilerOptions(folder) {
 
 mkdirSync(join(root, "docs/api"), { recursive: true });
 let failed = 0;
-for (const surface of LIBRARIES.flatMap(surfacesOf)) {
+const surfaces = LIBRARIES.flatMap(surfacesOf);
+const reports = new Set(surfaces.map(({ name }) => `${name}.api.md`));
+for (const file of readdirSync(join(root, "docs/api")).filter((one) => !reports.has(one))) {
+  if (write) rmSync(join(root, "docs/api", file));
+  else process.stderr.write(`docs/api/${file} is of no subpath. Run: node .ci/api.mjs --write\n`);
+  if (!write) failed += 1;
+}
+for (const surface of surfaces) {
   const { name } = surface;
   const scratch = mkdtempSync(join(tmpdir(), "bough-api-"));
   try {

@@ -1,5 +1,5 @@
 import { createCompactor } from "@bough/compaction";
-import { planCompaction } from "@bough/compaction/internals";
+import { planCompaction } from "@bough/compaction/planning";
 import { alternate, median } from "./measure.mjs";
 import { withStore } from "./stores.mjs";
 import { messages } from "./world.mjs";

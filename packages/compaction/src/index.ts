@@ -78,7 +78,9 @@ export {
   recallFileInput,
   recallReadInput,
   recallSearchInput,
+  removeNulls,
 } from "./recall/inputs.js";
+export { getTitle, type SummaryEntry } from "./recall/summarized.js";
 export { type RecallFileResult, recallFile } from "./recall/file-state.js";
 export type { Passage } from "./recall/passages.js";
 export { type ReadEntry, type RecallReadResult, recallRead } from "./recall/read.js";

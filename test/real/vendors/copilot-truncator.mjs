@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSettings } from "@bough/compaction";
-import { fitRequest } from "@bough/compaction/internals";
+import { fitRequest } from "@bough/compaction/planning";
 import { randomOf } from "../../attack/random.mjs";
 import { install } from "../install.mjs";
 

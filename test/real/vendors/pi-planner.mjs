@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readSettings } from "@bough/compaction";
-import { keepRuleOf, planCompaction } from "@bough/compaction/internals";
+import { keepRuleOf, planCompaction } from "@bough/compaction/planning";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
 import { randomOf } from "../../attack/random.mjs";

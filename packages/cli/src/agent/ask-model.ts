@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseFailure } from "@bough/compaction/internals";
+import { parseFailure } from "@bough/compaction/providers";
 import { type SessionContext, toAiSdk } from "@bough/session-core";
 import type { LanguageModel, streamText, ToolSet } from "ai";
 import type { ProviderKind } from "../config/schema.js";

@@ -1,4 +1,4 @@
-import { findContextWindow } from "@bough/compaction/internals";
+import { findContextWindow } from "@bough/compaction/providers";
 import type { LanguageModel } from "ai";
 import type { Config, ProviderKind } from "../config/schema.js";
 import { UsageError } from "../errors.js";

@@ -1,5 +1,5 @@
 import { type Compactor, type PreparedRequest, toolTokens } from "@bough/compaction";
-import { type FailureParts, readFailureParts, roughCounter } from "@bough/compaction/internals";
+import { type FailureParts, readFailureParts, roughCounter } from "@bough/compaction/providers";
 import { withoutSecrets } from "@bough/formats/secrets";
 import { BoughError, type EntryId, type Session, type ToolCallBlock } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/engine";

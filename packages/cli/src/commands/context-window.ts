@@ -1,5 +1,5 @@
 import { type Change, loadCounter, type PreparedRequest } from "@bough/compaction";
-import { ContextMeter, tokenizerOf } from "@bough/compaction/internals";
+import { ContextMeter, tokenizerOf } from "@bough/compaction/providers";
 import type { EntryId, Session, SessionContext } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";

@@ -1,4 +1,4 @@
-import { removeNulls } from "@bough/compaction/internals";
+import { removeNulls } from "@bough/compaction";
 import type { SessionMasks } from "@bough/formats/secrets";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import { findNearest, pairStart } from "@bough/session-core/view";

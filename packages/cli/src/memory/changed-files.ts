@@ -3,7 +3,7 @@ import { relative, resolve } from "node:path";
 import { runGit } from "../session/blamed-file.js";
 import type { Io } from "../terminal/io.js";
 
-/** How many of the files of a passage have changed since. */
+/** The number of files of a passage that have changed since. */
 export interface ChangedFiles {
   readonly changed: number;
   readonly of: number;

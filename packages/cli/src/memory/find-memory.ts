@@ -177,7 +177,7 @@ function shortReply(entry: Entry): string {
   return shortLine(readableText(entry), REPLY_CHARS);
 }
 
-/** What a person or a model said in an entry; of an entry that says nothing its preview. */
+/** The text that a person or a model wrote in an entry; of an entry without text its preview. */
 function readableText(entry: Entry): string {
   if (isSummary(entry)) return readableSummary(entry.summary);
   if (entry.type !== "message") return previewOf(entry);
@@ -188,7 +188,7 @@ function readableText(entry: Entry): string {
   return said.trim() === "" ? previewOf(entry) : said;
 }
 
-/** How much of the passage stands before the words that were found. */
+/** The characters of the passage before the words that were found. */
 const LEAD = 80;
 const PROBE = 24;
 

@@ -4,7 +4,7 @@ import { errorCode } from "@bough/session-core/engine";
 import { isObject } from "@bough/session-core/wire";
 import type { Io } from "../terminal/io.js";
 
-/** What a hook gave an agent. */
+/** A passage that a hook gave an agent. */
 export interface GivenMemory {
   readonly atMs: number;
   readonly agent: string;

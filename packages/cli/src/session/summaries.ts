@@ -1,5 +1,4 @@
-import { type Checkpoint, listCheckpoints } from "@bough/compaction";
-import { getTitle } from "@bough/compaction/internals";
+import { type Checkpoint, getTitle, listCheckpoints } from "@bough/compaction";
 import type { Entry, EntryId, Session } from "@bough/session-core";
 import { isSummary, oneLine, summaryFiles } from "@bough/session-core/view";
 import { readOutline } from "./paging.js";

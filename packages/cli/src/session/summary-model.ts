@@ -1,5 +1,5 @@
 import { openAiCompatibleSummarizer, type Summarizer } from "@bough/compaction";
-import { findContextWindow } from "@bough/compaction/internals";
+import { findContextWindow } from "@bough/compaction/providers";
 import { InvalidArgumentError } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";

@@ -1,4 +1,4 @@
-import { findContextWindow } from "@bough/compaction/internals";
+import { findContextWindow } from "@bough/compaction/providers";
 import type { Session } from "@bough/session-core";
 import { count } from "@bough/session-core/view";
 

@@ -133,7 +133,7 @@ export type KeepRule =
   | { readonly by: "entry"; readonly entryId: EntryId };
 
 /** The inputs of a keep rule besides the settings. */
-interface KeepBounds {
+export interface KeepBounds {
   readonly limitTokens: number;
   /** No rule keeps more, except for the newest message with its results and an unanswered prompt. */
   readonly mostKeptTokens: number;

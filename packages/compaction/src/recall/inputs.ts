@@ -106,7 +106,13 @@ export function parseInput<T>(schema: z.ZodType<T>, input: unknown): T {
   throw new RecallInputError([...(issue?.path ?? []), issue?.message ?? ""].join(" "));
 }
 
-/** An input without its members that are null: some models send null for what they leave out. */
+/**
+ * The input of a tool call without its members that are null: some models send null for what they leave out. undefined and null are
+ * an empty input; other values that are no object are returned as they are.
+ *
+ * @example
+ * removeNulls({ query: "tokens", path: null }); // { query: "tokens" }
+ */
 export function removeNulls(input: unknown): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));

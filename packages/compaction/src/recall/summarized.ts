@@ -213,7 +213,7 @@ function takeBelowFork(path: readonly OutlineRow[], branch: readonly OutlineRow[
 /** An imported title may have any length. */
 const MAX_CHARS = 200;
 
-/** The title of a summary, else its short form, else its first sentence; one line. */
+/** The title of a summary, else its short form, else its first sentence; one line of at most 200 characters. Untrusted text. */
 export function getTitle(summary: SummaryEntry): string {
   const { title, shortSummary } = summary;
   for (const text of [title, shortSummary]) {

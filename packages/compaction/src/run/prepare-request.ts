@@ -42,13 +42,13 @@ export interface PreparedRequest {
   readonly continuePrompt: string | null;
 }
 
-/** What a request keeps of the provider's prompt cache, which holds what the request before it began with. Tokens of messages. */
+/** The part of the provider's prompt cache that a request keeps: the messages that it shares with the request before it. In tokens. */
 export interface CacheUse {
   /** The messages at the start that are those of the last request, and can be read; null: this process sent none since the last compaction. */
   readonly keptTokens: number | null;
   /** The rest of the last request: it changed, so what follows must be written again. 0: this request begins with the last one. */
   readonly lostTokens: number | null;
-  /** What the provider reported for the newest reply that says it; null: none does. */
+  /** The usage that the provider reported for the newest reply that has it; null: none has. */
   readonly reported: { readonly readTokens: number; readonly writtenTokens: number } | null;
 }
 

@@ -2,7 +2,7 @@
 export interface FailureDetails {
   /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** Messages, codes and the response body, one each line; at most `MAX_TEXT` characters. Untrusted. */
+  /** Messages, codes and the response body, one each line; at most 8,000 characters. Untrusted. */
   readonly text: string;
   /** The delay that the provider asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;

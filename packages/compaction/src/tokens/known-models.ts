@@ -1,4 +1,7 @@
 // Everything that depends on the model. Rules for a new model belong in this file.
+import { checkArgument, optional, TEXT } from "@bough/session-core/arguments";
+
+const OPTIONAL_TEXT = optional(TEXT);
 
 /** A model, by the names of its provider and itself. */
 export type ModelName = { readonly provider?: string | undefined; readonly modelId?: string | undefined } | null;
@@ -40,8 +43,13 @@ export function callsForbiddenTools(modelId: string): boolean {
   return /opus/i.test(modelId);
 }
 
-/** The tokenizer of a model, by its name: that of GPT-4o, unless the model is known to be older. */
+/**
+ * The tokenizer of a model, by its name: that of GPT-4o, unless the model is known to be older.
+ *
+ * @throws {InvalidArgumentError} the name is no text.
+ */
 export function tokenizerOf(modelId: string | undefined): "o200k_base" | "cl100k_base" {
+  checkArgument("modelId", modelId, OPTIONAL_TEXT);
   const name = (modelId ?? "").toLowerCase();
   if (/gpt-4o|gpt-4\.|gpt-4-?5/.test(name)) return "o200k_base";
   return /gpt-4|gpt-3\.5|text-embedding/.test(name) ? "cl100k_base" : "o200k_base";
@@ -79,10 +87,12 @@ const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
 /**
  * The context window of a model, in tokens, by its name alone; undefined: it is not in the table.
  *
+ * @throws {InvalidArgumentError} the name is no text.
  * @example
  * findContextWindow("anthropic/claude-sonnet-4-5"); // 200000
  */
 export function findContextWindow(modelId: string): number | undefined {
+  checkArgument("modelId", modelId, TEXT);
   const name = modelId.toLowerCase();
   return WINDOWS.find(([{ source }]) => new RegExp(`(?<![a-z0-9])(?:${source})`).test(name))?.[1];
 }

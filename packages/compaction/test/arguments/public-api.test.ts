@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ODD_VALUES } from "../../../session-core/test/arguments/odd-values.js";
 import * as aiSdk from "../../src/ai-sdk.js";
 import * as compaction from "../../src/index.js";
-import * as internals from "../../src/internals.js";
+import * as providers from "../../src/providers.js";
 import { folder, grown, turns } from "../world/session.js";
 
 interface World {
@@ -29,7 +29,7 @@ function members(
   return { [name]: call, ...Object.fromEntries(each) };
 }
 
-const counter = internals.roughCounter;
+const counter = providers.roughCounter;
 const REQUEST = ["systemTokens", "toolTokens", "lastUsage", "signal"];
 const CHECKPOINT: compaction.Checkpoint = {
   number: 1,
@@ -141,8 +141,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   "prepareStep options": ({ compactor }, options) => aiSdk.prepareStep(compactor, options),
   "aiSdkRecallTools session": (_, session) => aiSdk.aiSdkRecallTools(session),
   "aiSdkRecallTools options": ({ session }, options) => aiSdk.aiSdkRecallTools(session, options),
-  isContextOverflow: (_, error) => internals.isContextOverflow(error),
-  parseContextLimit: (_, error) => internals.parseContextLimit(error),
+  removeNulls: (_, input) => compaction.removeNulls(input),
+  parseFailure: (_, error) => providers.parseFailure(error),
+  readFailureParts: (_, error) => providers.readFailureParts(error),
+  findContextWindow: (_, model) => providers.findContextWindow(model),
+  tokenizerOf: (_, model) => providers.tokenizerOf(model),
   ...members("extractiveSummarizer", (_, options) => compaction.extractiveSummarizer(options), {}, ["maxChars"]),
   ...members("extractiveSummarizer request", (_, request) => compaction.extractiveSummarizer()(request), { system: "", prompt: "" }, [
     "system",

@@ -4,7 +4,7 @@ import type { ReadingPosition, SourceHeader, SourceRecord } from "@bough/session
 // Between the thread that reads files (reading-worker) and the one that writes the store (reading-thread). Questions about files and
 // sessions are messages that the writer awaits. Records come in batches that it takes without awaiting, inside its transaction.
 
-/** What the reading thread is started with. */
+/** The data that the reading thread is started with. */
 export interface ReadingSetup {
   /** Where batches are posted. */
   readonly batches: MessagePort;

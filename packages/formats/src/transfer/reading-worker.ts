@@ -22,7 +22,7 @@ const BATCH_CHARS = 1 << 18;
 
 const { batches, counters }: ReadingSetup = workerData;
 const validate = await loadValidation();
-/** What this import has listed and read of folders. */
+/** The folders that this import has listed and read. */
 let folders = new SourceFolders();
 let sessions: Iterator<SourceSession> | undefined;
 let session: SourceSession | undefined;

@@ -48,7 +48,7 @@ const CLOSE = 10;
 /** The sum of an entry that has each word without end, and whose surroundings have it too. */
 const MOST = 1.35 * ((K1 + 1) * (1 + NEIGHBORS) + CLOSENESS) + SURROUNDINGS;
 
-/** What a person said weighs more than what a tool returned. */
+/** Text of a person weighs more than the output of a tool. */
 function weightOf(role: MessageRole | null): number {
   if (role === "user") return 1.35;
   return role === "toolResult" || role === "bashExecution" ? 0.65 : 1;

@@ -11,7 +11,7 @@ import { createPrefilter } from "./term-pattern.js";
 /** A matching entry and the values that determine its rank. `E`: the members that identify the entry. */
 export type TextHit<E> = E & TermCounts & { /** The length of the text, in words. */ readonly words: number };
 
-/** What a scan looks for, and what it notes of a text that has it. */
+/** The words that a scan looks for, and the facts that it notes of a text that has them. */
 export interface TextProbe<T> {
   /** False only if the searchable text of a payload with this JSON text cannot have it. */
   readonly canMatch: (json: string) => boolean;

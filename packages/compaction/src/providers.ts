@@ -1,0 +1,5 @@
+// `@bough/compaction/providers`: facts about models and the errors of providers, for programs that send requests themselves.
+export { type FailureDetails, type FailureParts, parseFailure, readFailureParts } from "./summarizers/parse-failure.js";
+export { ContextMeter, type Measured } from "./tokens/context-meter.js";
+export { findContextWindow, type ImageRule, type ModelFamily, type ModelName, tokenizerOf } from "./tokens/known-models.js";
+export { roughCounter, type TokenCounter } from "./tokens/token-counter.js";
