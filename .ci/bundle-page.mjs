@@ -39,10 +39,11 @@ const browser = {
 /** The assets as `src/page/document.ts` reads them, and the files that they are made of. */
 export async function bundlePage(root, folder) {
   const bundled = (options) => build({ ...browser, absWorkingDir: root, ...options });
-  const script = await bundled({ entryPoints: [join(folder, "main.ts")] });
-  const locked = await bundled({ entryPoints: [join(folder, "locked.ts")] });
+  const [script, served, list, locked] = await Promise.all(
+    ["main.ts", "served.ts", "list.ts", "locked.ts"].map((file) => bundled({ entryPoints: [join(folder, file)] })),
+  );
   const style = await build({ ...browser, absWorkingDir: root, entryPoints: [join(folder, "style.css")] });
-  const inputs = [...Object.keys(script.metafile.inputs)];
+  const inputs = [script, served, list].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const codeOf = new Map();
   const namesOf = new Map();
   for (const name of LANGUAGES) {
@@ -62,6 +63,8 @@ export async function bundlePage(root, folder) {
     assets: {
       style: style.outputFiles[0].text.trim(),
       script: closed(script.outputFiles[0].text),
+      served: closed(served.outputFiles[0].text),
+      list: closed(list.outputFiles[0].text),
       locked: closed(locked.outputFiles[0].text),
       scripts,
       languages,

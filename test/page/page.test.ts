@@ -120,7 +120,7 @@ describe("the page of a session", () => {
     await page.keyboard.press("Enter");
     await page.locator("article:focus", { hasText: "Try the regular expression." }).waitFor();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.getByRole("dialog", { name: "Actions and keys" }).waitFor();
     await page.keyboard.press("Escape");
     expect(await page.locator("dialog[open]").count()).toBe(0);
   });
@@ -152,11 +152,13 @@ describe("the page of a session", () => {
     expect(await page.locator("#search").isVisible()).toBe(false);
   });
 
-  test("prints its folds open, without the tree", async () => {
+  test("prints the folds as they are on the screen, without the tree", async () => {
     const { page } = await openPage(browser(), file);
+    await page.locator("details.call", { hasText: "npm test" }).first().locator("summary").click();
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("#tree").isVisible()).toBe(false);
-    expect(await page.locator("details.call pre").first().isVisible()).toBe(true);
+    expect(await page.locator("details.call", { hasText: "npm test" }).first().locator("pre").first().isVisible()).toBe(true);
+    expect(await page.locator("details.call:not([open]) pre").first().isVisible()).toBe(false);
   });
 
   test("fits a telephone: the tree is a drawer, nothing is wider than the screen", async () => {

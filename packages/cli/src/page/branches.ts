@@ -23,33 +23,41 @@ const NONE = -1;
 export class BranchShape {
   /** By row number, -1 for first entries. */
   readonly parents: Int32Array;
-  readonly #rows: readonly OutlineRow[];
+  readonly #size: number;
+  /** By row number: the newest row below it, or itself. */
+  readonly #newest: Int32Array;
   /** By row number: the child with which the line continues, -1 at its end. */
   readonly #next: Int32Array;
   /** The other children of each row; of -1 the other first entries. */
   readonly #others = new Map<number, number[]>();
 
   /**
-   * Linear in the rows, which are all of the session in order of arrival. The first line ends at `leaf` (null: no line is active);
-   * every other line ends at the newest entry below its first.
+   * Linear in the rows, which are all of the session in order of arrival, given by the row numbers of their parents. The first line ends
+   * at the row `leaf` (-1: no line is active); every other line ends at the newest entry below its first.
    */
-  constructor(rows: readonly OutlineRow[], leaf: OutlineRow | null) {
-    this.#rows = rows;
-    this.parents = parentsOf(rows);
-    this.#next = new Int32Array(rows.length + 1).fill(NONE);
-    this.#chooseNext(leaf === null ? NONE : rows.findIndex(({ id }) => id === leaf.id));
+  constructor(parents: Int32Array, leaf: number) {
+    this.#size = parents.length;
+    this.parents = parents;
+    this.#newest = Int32Array.from(parents, (_, at) => at);
+    this.#next = new Int32Array(parents.length + 1).fill(NONE);
+    this.#chooseNext(leaf);
   }
 
   /** All lines, each after the one that it leaves; the active path first. */
   lines(): readonly BranchLine[] {
     const lines: BranchLine[] = [];
-    const first = this.#next[this.#rows.length] ?? NONE;
+    const first = this.#next[this.#size] ?? NONE;
     const waiting = [...(first === NONE ? [] : [first]), ...(this.#others.get(NONE) ?? [])].map((start) => newLine(start, 1));
     for (const line of waiting) {
       lines.push(line);
       this.#fill(line, waiting);
     }
     return lines;
+  }
+
+  /** The newest row below a row, or the row itself. */
+  newestBelow(at: number): number {
+    return this.#newest[at] ?? at;
   }
 
   #fill(line: OpenLine, waiting: OpenLine[]): void {
@@ -66,19 +74,19 @@ export class BranchShape {
   }
 
   #chooseNext(leaf: number): void {
-    const newest = Int32Array.from(this.#rows, (_, at) => at);
-    const onPath = new Uint8Array(this.#rows.length);
+    const newest = this.#newest;
+    const onPath = new Uint8Array(this.#size);
     for (let at = leaf; at !== NONE; at = this.parents[at] ?? NONE) onPath[at] = 1;
-    for (let at = this.#rows.length - 1; at >= 0; at -= 1) {
+    for (let at = this.#size - 1; at >= 0; at -= 1) {
       const parent = this.parents[at] ?? NONE;
       if (parent !== NONE) newest[parent] = Math.max(newest[parent] ?? 0, newest[at] ?? 0);
     }
     const rank = (at: number) => (onPath[at] === 1 ? Number.POSITIVE_INFINITY : (newest[at] ?? 0));
-    for (let at = 0; at < this.#rows.length; at += 1) this.#addChild(this.parents[at] ?? NONE, at, leaf, rank);
+    for (let at = 0; at < this.#size; at += 1) this.#addChild(this.parents[at] ?? NONE, at, leaf, rank);
   }
 
   #addChild(parent: number, child: number, leaf: number, rank: (at: number) => number): void {
-    const slot = parent === NONE ? this.#rows.length : parent;
+    const slot = parent === NONE ? this.#size : parent;
     const known = this.#next[slot] ?? NONE;
     // The active path ends at the leaf: what is below it are branches.
     const goesOn = (parent !== leaf || leaf === NONE) && (known === NONE || rank(child) > rank(known));
@@ -99,7 +107,8 @@ function newLine(start: number, level: number): OpenLine {
   return { start, level, segments: [], entries: 0 };
 }
 
-function parentsOf(rows: readonly OutlineRow[]): Int32Array {
+/** By row number: the row number of the parent, -1 for first entries. */
+export function parentsOf(rows: readonly OutlineRow[]): Int32Array {
   const rowOfSeq = new Map(rows.map(({ seq }, at) => [seq, at]));
   return Int32Array.from(rows, ({ parentSeq }) => (parentSeq === null ? NONE : (rowOfSeq.get(parentSeq) ?? NONE)));
 }

@@ -1,24 +1,31 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Html, html, joinHtml, renderedHtml } from "./html.js";
+import { type Html, html, joinHtml, NOTHING, renderedHtml } from "./html.js";
 
-/** The policy of all pages: that of the page's own scripts and style. */
-export function pagePolicy(where: "meta" | "header"): string {
+/** The policy of a page in a file: that of the page's own scripts and style. */
+export function pagePolicy(): string {
   const { style, script, scripts } = pageAssets();
-  return contentPolicy([script, ...scripts], [style], where);
+  return contentPolicy([script, ...scripts], [style], []);
+}
+
+/** The policy of the pages of a server: they also ask it for more, and the list of sessions is searched by a form. */
+export function servedPolicy(where: "meta" | "header"): string {
+  const { style, served, list, scripts } = pageAssets();
+  const more = ["connect-src 'self'", "form-action 'self'", ...(where === "header" ? ["frame-ancestors 'none'"] : [])];
+  return contentPolicy([served, list, ...scripts], [style], more);
 }
 
 /** The policy of an encrypted page: its script may replace the document, and the scripts of the page that comes then run under it. */
 function lockedPolicy(): string {
   const { style, script, scripts, locked } = pageAssets();
-  return contentPolicy([locked, script, ...scripts], [style], "meta", LOCKED_TYPES);
+  return contentPolicy([locked, script, ...scripts], [style], [], LOCKED_TYPES);
 }
 
 /** The Trusted Types policy of client/locked.ts. */
 const LOCKED_TYPES = "bough-locked";
 
-function headHtml(title: string, policy: string = pagePolicy("meta")): Html {
+function headHtml(title: string, policy: string = pagePolicy()): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,9 +40,10 @@ function headHtml(title: string, policy: string = pagePolicy("meta")): Html {
 `;
 }
 
-/** A document without tree and scripts. */
-export function bareDocument(title: string, content: Html): Html {
-  return html`${headHtml(title)}<body class="bare"><main>${content}</main></body>
+/** A document of a server without tree. `script`: the list of sessions has one. */
+export function bareDocument(title: string, content: Html, script: "list" | "none" = "none"): Html {
+  const scripts = script === "none" ? NOTHING : html`<script>${renderedHtml(pageAssets().list)}</script>\n`;
+  return html`${headHtml(title, servedPolicy("meta"))}<body class="bare"><main>${content}</main>${scripts}</body>
 </html>
 `;
 }
@@ -58,50 +66,60 @@ export function lockedEnd(): Html {
 `;
 }
 
-/** The document up to its first entry. `facts`: one line about the session. */
-export function documentStart(title: string, facts: Html): Html {
-  return html`${headHtml(title)}<body>
+/** The form of a page. `data`: attributes of the body of a served one, for its script. */
+export type PageForm = { readonly kind: "file" } | { readonly kind: "served"; readonly data: Readonly<Record<string, string>> };
+
+/** The document up to its first entry. `facts`: what there is to know about the session. */
+export function documentStart(title: string, facts: Html, form: PageForm = { kind: "file" }): Html {
+  const isServed = form.kind === "served";
+  const data = isServed ? joinHtml(Object.entries(form.data).map(([name, value]) => html` data-${name}="${value}"`)) : NOTHING;
+  const home =
+    isServed && form.data["home"] !== undefined
+      ? html`<a id="home" href="${form.data["home"]}" title="All sessions">Sessions</a>\n`
+      : NOTHING;
+  return html`${headHtml(title, isServed ? servedPolicy("meta") : pagePolicy())}<body${data}>
 <a class="skip" href="#conversation">Skip to the conversation</a>
 <a class="skip" href="#tree">Skip to the tree</a>
 <header id="bar">
-<button type="button" id="tree-button" aria-controls="tree" aria-expanded="false" hidden>Tree</button>
+${home}<button type="button" id="tree-button" aria-controls="tree" aria-expanded="false" hidden>Tree</button>
 <p id="name">${title}</p>
 <div id="search" role="search" hidden><input type="search" id="words" aria-label="Search this session" placeholder="Search ( / )" autocomplete="off" spellcheck="false"><output id="found" aria-live="polite"></output><button type="button" id="previous" aria-label="Previous match" title="Previous match (p)">↑</button><button type="button" id="next" aria-label="Next match" title="Next match (n)">↓</button></div>
 <button type="button" id="theme" title="Light, dark or as the system (m)" hidden>Theme</button>
-<button type="button" id="help-button" aria-haspopup="dialog" title="Help (?)" hidden>?</button>
+<button type="button" id="palette-button" aria-haspopup="dialog" title="All actions (Ctrl+K or :)" hidden>Actions</button>
 </header>
 <main id="conversation" tabindex="-1">
-<header id="intro"><h1>${title}</h1><p>${facts}</p></header>
+<header id="intro"><h1>${title}</h1>${facts}</header>
 `;
 }
 
-/** The end of the document, with the scripts. `used`: the languages of code in it. */
-export function documentEnd(used: ReadonlySet<string>): Html {
-  const { script, scripts, languages } = pageAssets();
-  const needed = new Set([...used].flatMap((name) => (Object.hasOwn(languages, name) ? (languages[name] ?? []) : [])));
-  const elements = [...[...needed].map((at) => scripts[at] ?? ""), script].map((text) => html`<script>${renderedHtml(text)}</script>\n`);
+/** The end of the document, with the scripts. `used`: the languages of code in it; of a served page all, because more entries come. */
+export function documentEnd(used: ReadonlySet<string> | "all"): Html {
+  const { script, served, scripts, languages } = pageAssets();
+  const names = used === "all" ? Object.keys(languages) : [...used];
+  const needed = new Set(names.flatMap((name) => (Object.hasOwn(languages, name) ? (languages[name] ?? []) : [])));
+  const texts = [...[...needed].map((at) => scripts[at] ?? ""), used === "all" ? served : script];
   return html`
-<dialog id="help" aria-labelledby="help-title"><h2 id="help-title">Keys</h2><dl id="keys"></dl><p><label><input type="checkbox" id="letters" checked> Keys without Ctrl or Alt</label></p><p><button type="button" id="help-close">Close</button></p></dialog>
-${joinHtml(elements)}</body>
+${joinHtml(texts.map((text) => html`<script>${renderedHtml(text)}</script>\n`))}</body>
 </html>
 `;
 }
 
 /**
  * The content security policy of a page: it loads nothing, runs only the given scripts, has only the given styles, and no text can
- * become a script (trusted types). `header`: with what counts only in a header. `types`: the Trusted Types policy that is allowed.
+ * become a script (trusted types). `more`: directives of served pages. `types`: the Trusted Types policy that is allowed.
  */
-function contentPolicy(scripts: readonly string[], styles: readonly string[], where: "meta" | "header", types = "'none'"): string {
+function contentPolicy(scripts: readonly string[], styles: readonly string[], more: readonly string[], types = "'none'"): string {
+  const names = new Set(more.map((directive) => directive.split(" ")[0]));
   return [
     "default-src 'none'",
-    `script-src ${scripts.length === 0 ? "'none'" : scripts.map(hashSource).join(" ")}`,
+    `script-src ${scripts.map(hashSource).join(" ")}`,
     `style-src ${styles.map(hashSource).join(" ")}`,
     "img-src data:",
     "base-uri 'none'",
-    "form-action 'none'",
+    ...(names.has("form-action") ? [] : ["form-action 'none'"]),
     "require-trusted-types-for 'script'",
     `trusted-types ${types}`,
-    ...(where === "header" ? ["frame-ancestors 'none'"] : []),
+    ...more,
   ].join("; ");
 }
 
@@ -112,7 +130,12 @@ function hashSource(text: string): string {
 /** The page's own style and scripts, as the build made them of `client/`. */
 interface PageAssets {
   readonly style: string;
+  /** The script of a page in a file. */
   readonly script: string;
+  /** The script of a session of a server. */
+  readonly served: string;
+  /** The script of a server's list of sessions. */
+  readonly list: string;
   /** The script of an encrypted page. */
   readonly locked: string;
   /** Scripts that highlight a language each. */
@@ -144,6 +167,8 @@ function isAssets(value: unknown): value is PageAssets {
     "style" in value &&
     "script" in value &&
     "locked" in value &&
+    "served" in value &&
+    "list" in value &&
     "scripts" in value &&
     "languages" in value
   );

@@ -1,42 +1,22 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
-import {
-  type Cost,
-  costLine,
-  counted,
-  groupSteps,
-  isPrivate,
-  PriceList,
-  previewOf,
-  type Step,
-  sumCosts,
-  viewStep,
-} from "@bough/session-core/view";
-import { dateTime } from "../format/time.js";
+import { costLine, groupSteps, isPrivate, PriceList, previewOf, type Step } from "@bough/session-core/view";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
-import { type BranchLine, BranchShape, type Segment } from "./branches.js";
-import { entryLink, Omissions, type ShownParts } from "./content.js";
+import { type BranchLine, BranchShape, parentsOf, type Segment } from "./branches.js";
 import { documentEnd, documentStart } from "./document.js";
+import { factsHtml } from "./facts.js";
+import { type ForkItem, forkHtml } from "./fork.js";
 import { type Html, html, joinHtml } from "./html.js";
-import { articleHtml, Headings, stepHtml } from "./step.js";
+import { articleHtml, Headings } from "./step.js";
+import { type StepOptions, StepWriter } from "./step-writer.js";
 import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
-/** The parts of a session that a page shows, and the masking of secrets in them. */
-export interface PageOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput">> {
+/** Options of `sessionPage`. */
+export interface PageOptions extends StepOptions {
   /** The end of the path that is shown first. Default: the leaf. */
   readonly leafId?: EntryId | null;
   /** Only that path; the other branches are not in the page. */
   readonly branchOnly?: boolean;
-  /** True to show entries that were kept out of the conversation. */
-  readonly private?: boolean;
-  /** Replaces secrets in a text that is not part of an entry. */
-  readonly mask?: (text: string) => string;
-  /** Replaces secrets in a title or a label, which are on one line. */
-  readonly maskLine?: (text: string) => string;
-  /** Replaces secrets in an entry. Every entry goes through it before it is used. */
-  readonly maskEntry?: (entry: Entry) => Entry;
-  /** The prices by which a cost that is not stored is estimated. Default: the table. */
-  readonly prices?: PriceList;
   /** The last lines, such as what was masked. Called when all entries are written. */
   readonly closing?: () => readonly string[];
 }
@@ -64,23 +44,17 @@ class PageWriter {
   readonly #leaf: OutlineRow | null;
   /** The entry that is marked as the leaf. */
   readonly #leafAt: EntryId | null;
-  readonly #labels: ReadonlyMap<EntryId, string>;
   readonly #shape: BranchShape;
-  readonly #shown: ShownParts;
+  readonly #steps: StepWriter;
   readonly #rowOfId: ReadonlyMap<EntryId, number>;
   /** By row number: the number of the step that shows it, or else of the nearest step above it; -1: there is none. */
   readonly #stepOf: Int32Array;
   readonly #treeRows = new Map<Segment, TreeRow[]>();
-  readonly #languages = new Set<string>();
-  readonly #omitted = new Omissions();
   readonly #headings = new Headings();
   /** Entries of the line without an article of their own: links to them lead to the next one. */
   #unshown: EntryId[] = [];
   /** Number of articles in the current chunk. */
   #chunk = 0;
-  readonly #prices: PriceList;
-  /** The cost of the replies that were written; null: none is known. */
-  #cost: Cost | null = null;
 
   private constructor(
     session: Session,
@@ -95,15 +69,9 @@ class PageWriter {
     this.#record = record;
     this.#rows = rows;
     this.#leaf = leaf;
-    this.#labels = labels;
-    this.#prices = options.prices ?? new PriceList();
-    this.#shape = new BranchShape(rows, leaf);
+    this.#steps = new StepWriter(record, labels, options);
+    this.#shape = new BranchShape(parentsOf(rows), leaf === null ? NONE : rows.indexOf(leaf));
     this.#leafAt = drawnLeaf(rows, leaf, labels);
-    this.#shown = {
-      thinking: options.thinking ?? false,
-      toolOutput: options.toolOutput ?? "full",
-      mask: options.mask ?? ((text) => text),
-    };
     this.#rowOfId = new Map(rows.map(({ id }, at) => [id, at]));
     this.#stepOf = new Int32Array(rows.length).fill(-1);
   }
@@ -117,7 +85,14 @@ class PageWriter {
 
   async *write(): AsyncGenerator<string, void, void> {
     const lines = this.#shape.lines();
-    yield documentStart(this.#maskLine(this.#title()), await this.#facts()).text;
+    const facts = await factsHtml(this.#session, this.#record, {
+      leafId: this.#leaf?.id ?? null,
+      entries: this.#rows.length,
+      branchOnly: this.#options.branchOnly === true,
+      mask: (text) => this.#steps.mask(text),
+      prices: this.#options.prices ?? new PriceList(),
+    });
+    yield documentStart(this.#steps.maskLine(this.#title()), facts).text;
     yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
       if (at === 1) yield '</div></div></main><template id="elsewhere">';
@@ -127,31 +102,16 @@ class PageWriter {
     yield '<nav id="tree" aria-label="Tree of the session" tabindex="-1">';
     for (const piece of treeHtml(lines, this.#treeRows)) yield piece.text;
     yield html`</nav><footer id="closing">${this.#closing()}</footer>`.text;
-    yield documentEnd(this.#languages).text;
+    yield documentEnd(this.#steps.languages).text;
   }
 
   #title(): string {
     return this.#record.title ?? this.#record.firstText ?? `Session ${this.#record.id}`;
   }
 
-  async #facts(): Promise<Html> {
-    const { model } = await this.#session.settings(this.#leaf?.id ?? null);
-    const facts = [
-      dateTime(this.#record.createdAtMs),
-      model?.modelId ?? "",
-      this.#record.cwd ?? "",
-      counted(this.#rows.length, "entry", "entries"),
-      `session ${this.#record.id}`,
-    ];
-    return joinHtml(
-      facts.filter((fact) => fact !== "").map((fact) => html`<span>${this.#mask(fact)}</span>`),
-      " · ",
-    );
-  }
-
   #closing(): Html {
-    const cost = this.#cost === null ? undefined : costLine(this.#cost);
-    const lines = [this.#omitted.line(), cost, ...(this.#options.closing?.() ?? [])];
+    const cost = this.#steps.cost === null ? undefined : costLine(this.#steps.cost);
+    const lines = [this.#steps.omitted.line(), cost, ...(this.#options.closing?.() ?? [])];
     return joinHtml(lines.flatMap((line) => (line === undefined ? [] : [html`<p>${line}</p>`])));
   }
 
@@ -172,35 +132,28 @@ class PageWriter {
     for await (const entry of this.#session.walk({ leafId, ...(above === undefined ? {} : { stopAt: above.id }) })) {
       const at = this.#rowOfId.get(entry.id) ?? -1;
       this.#stepOf[at] = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
-      if (isPrivate(entry) && this.#options.private !== true) {
-        this.#omitted.count("private");
-        this.#unshown.push(entry.id);
-      } else yield this.#masked(entry);
+      if (this.#steps.leavesOut(entry)) this.#unshown.push(entry.id);
+      else yield this.#steps.masked(entry);
     }
   }
 
   *#step(step: Step, rows: TreeRow[]): Generator<string> {
     const [id = ""] = step.entryIds;
-    this.#cost = sumCosts([this.#cost, this.#prices.costOfStep(step)]);
     const at = this.#rowOfId.get(id) ?? -1;
-    const view = viewStep(step, { directory: this.#record.cwd ?? undefined, prices: this.#prices });
-    const written = stepHtml(view, this.#shown);
-    this.#omitted.countIn(view, this.#shown);
+    const written = this.#steps.write(step);
     if (written === undefined) {
       this.#unshown.push(...step.entryIds);
       return;
     }
     const up = this.#stepOf[this.#shape.parents[at] ?? -1] ?? -1;
     for (const shown of step.entryIds) this.#stepOf[this.#rowOfId.get(shown) ?? -1] = at;
-    const label = step.entryIds.map((one) => this.#labels.get(one)).find((one) => one !== undefined);
     const place = {
       step: at,
       up,
       ids: [...step.entryIds, ...this.#unshown.splice(0)],
       createdAtMs: this.#rows[at]?.createdAtMs ?? Number.NaN,
-      label: label && this.#maskLine(label),
+      label: this.#steps.labelOf(step),
     };
-    for (const [, language = ""] of written.body.text.matchAll(/ data-language="([^"]+)"/g)) this.#languages.add(language);
     // Browsers skip what is not on screen chunk by chunk.
     if (this.#chunk === CHUNK) yield '</div><div class="chunk">';
     this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
@@ -214,25 +167,21 @@ class PageWriter {
   async #fork(segment: Segment): Promise<Html> {
     const point = segment.rows.at(-1) ?? -1;
     const children = await this.#session.tree.children(this.#rows[point]?.id ?? null);
-    const items: Html[] = [];
+    const items: ForkItem[] = [];
     for (const child of children) {
       const entry = await this.#session.entry(child.id);
       if (isPrivate(entry) && this.#options.private !== true) continue;
-      items.push(html`<li><a href="${entryLink(child.id)}">${previewOf(this.#masked(entry), this.#record.cwd) || child.type}</a></li>`);
+      const text = previewOf(this.#steps.masked(entry), this.#record.cwd) || child.type;
+      const row = this.#rowOfId.get(child.id) ?? NONE;
+      items.push({ id: child.id, row, text, ...this.#branchFacts(row) });
     }
-    return html`<nav class="fork" data-after="${this.#stepOf[point] ?? -1}" aria-label="Branches"><p>${counted(items.length, "branch", "branches")} from here:</p><ul>${joinHtml(items)}</ul></nav>`;
+    return forkHtml(this.#stepOf[point] ?? -1, items);
   }
 
-  #mask(text: string): string {
-    return this.#shown.mask(text);
-  }
-
-  #maskLine(text: string): string {
-    return this.#options.maskLine?.(text) ?? text;
-  }
-
-  #masked(entry: Entry): Entry {
-    return this.#options.maskEntry?.(entry) ?? entry;
+  #branchFacts(first: number): Omit<ForkItem, "id" | "row" | "text"> {
+    const [start, end] = [this.#rows[first], this.#rows[this.#shape.newestBelow(first)]];
+    const label = start === undefined ? undefined : this.#steps.labelOf({ entryIds: [start.id] });
+    return { label, entries: (end?.depth ?? 0) - (start?.depth ?? 0) + 1, activeAtMs: end?.createdAtMs ?? Number.NaN };
   }
 }
 

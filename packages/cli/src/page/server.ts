@@ -1,13 +1,32 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { BoughError } from "@bough/session-core";
 import { PortRefusedError } from "../errors.js";
-import { pagePolicy } from "./document.js";
+import { servedPolicy } from "./document.js";
+import { isOfAnotherUser } from "./peer.js";
 
-/** An answer: a page in pieces; undefined: there is none at this path. */
-type Answer = AsyncIterable<string> | undefined;
+/** A request for something below the secret folder. */
+export interface PageRequest {
+  /** The path below the folder, without a slash at its start, decoded part by part. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+  /** The path of the secret folder, with a slash at its end. */
+  readonly root: string;
+}
+
+/** Sends an event to a client; resolves when the client can take the next one. */
+export type SendEvent = (event: { readonly id: string; readonly data: unknown }) => Promise<void>;
+
+/** An answer; undefined: there is nothing at this path. */
+export type Answer =
+  | { readonly kind: "page"; readonly pieces: AsyncIterable<string> }
+  | { readonly kind: "json"; readonly value: unknown }
+  /** `follow` sends events until the signal is aborted, and then resolves. */
+  | { readonly kind: "events"; readonly follow: (send: SendEvent, signal: AbortSignal) => Promise<void> }
+  | undefined;
 
 /** Options of `PageServer`. */
 interface PageServerOptions {
@@ -15,8 +34,8 @@ interface PageServerOptions {
   readonly port: number;
   /** The server ends after this time without a request; 0: never. */
   readonly idleMs: number;
-  /** The page at a path below the secret folder, without a slash at its start. It may throw, before the first piece. */
-  readonly page: (path: string) => Promise<Answer>;
+  /** The answer to a request. It may throw, before the first piece. */
+  readonly answer: (request: PageRequest) => Promise<Answer>;
 }
 
 /** Time until the server closes open connections when it ends, in milliseconds. */
@@ -105,30 +124,62 @@ export class PageServer {
     }
   }
 
-  async #respond({ method, headers, url = "" }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, headers, url = "" } = request;
     if (method !== "GET" && method !== "HEAD") return refuse(response, 405, "This page is only read.");
-    if (!this.#hosts.has(headers.host ?? "")) return refuse(response, 403, "This address is not the server's own.");
-    const [name = "", ...rest] = (url.split(/[?#]/, 1)[0] ?? "").slice(1).split("/");
-    if (this.#ticket !== undefined && isSame(name, this.#ticket)) {
+    if (!this.#isOwn(headers)) return refuse(response, 403, "This address is not the server's own.");
+    const [path = "", query = ""] = url.split(/\?(.*)/s);
+    const [name = "", ...rest] = path.slice(1).split("/");
+    const isVisit = this.#ticket !== undefined && isSame(name, this.#ticket);
+    if (!isVisit && !isSame(name, this.#token)) return refuse(response, 403, "This is not the address that bough view printed.");
+    if (await isOfAnotherUser(request.socket)) return refuse(response, 403, "This server answers the user who started it.");
+    if (isVisit) {
       this.#ticket = undefined;
       response.writeHead(303, { ...HEADERS, location: `/${this.#token}/` }).end();
       return;
     }
-    const page = isSame(name, this.#token) ? await this.#find(rest.join("/")) : undefined;
-    if (page === undefined) return refuse(response, 404, "There is nothing here.");
-    response.writeHead(200, { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": pagePolicy("header") });
+    const answer = await this.#find({ path: rest, query: new URLSearchParams(query), root: `/${this.#token}/` });
+    if (answer === undefined) return refuse(response, 404, "There is nothing here.");
+    if (answer.kind === "events") return this.#stream(answer.follow, response);
+    const type = answer.kind === "page" ? "text/html" : "application/json";
+    response.writeHead(200, { ...HEADERS, "content-type": `${type}; charset=utf-8`, "content-security-policy": servedPolicy("header") });
     if (method === "HEAD") response.end();
-    else await pipeline(Readable.from(page, { objectMode: false }), response);
+    else if (answer.kind === "json") response.end(JSON.stringify(answer.value));
+    else await pipeline(Readable.from(answer.pieces, { objectMode: false }), response);
   }
 
-  async #find(path: string): Promise<Answer> {
+  /** True if a request is for this server by its name, and was not made by the page of another one. */
+  #isOwn({ host, origin }: IncomingHttpHeaders): boolean {
+    if (host === undefined || !this.#hosts.has(host)) return false;
+    return origin === undefined || origin === `http://${host}`;
+  }
+
+  /** Sends events until the client or the server ends the connection. A client that reads slowly gets the next event when it has read. */
+  async #stream(follow: (send: SendEvent, signal: AbortSignal) => Promise<void>, response: ServerResponse): Promise<void> {
+    const closed = new AbortController();
+    response.once("close", () => closed.abort());
+    response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream; charset=utf-8" });
+    response.write(`retry: ${RETRY_MS}\n\n`);
+    const send: SendEvent = async ({ id, data }) => {
+      if (response.write(`id: ${id}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+      await once(response, "drain", { signal: closed.signal }).catch(() => undefined);
+    };
+    await follow(send, closed.signal);
+    response.end();
+  }
+
+  async #find({ path, ...request }: PageRequest): Promise<Answer> {
     try {
-      return await this.#options.page(decodeURIComponent(path));
-    } catch {
-      return undefined;
+      return await this.#options.answer({ ...request, path: path.map(decodeURIComponent) });
+    } catch (error) {
+      if (error instanceof BoughError || error instanceof URIError) return undefined;
+      throw error;
     }
   }
 }
+
+/** Time after which a browser connects again, in milliseconds. */
+const RETRY_MS = 1000;
 
 const HEADERS = {
   "cache-control": "no-store",

@@ -117,8 +117,8 @@ function filesHtml(title: string, files: readonly string[]): Html {
 /** The place of a step in its session. Steps are numbered by the arrival of their first entries. */
 export interface StepPlace {
   readonly step: number;
-  /** The step above; -1: it is a first one. */
-  readonly up: number;
+  /** The step above; -1: it is a first one; undefined: a server knows it. */
+  readonly up?: number;
   /** The entries that it shows; links lead to each of them. */
   readonly ids: readonly EntryId[];
   readonly createdAtMs: number;
@@ -131,7 +131,12 @@ type Level = 2 | 3 | undefined;
 /** The levels of headings: a message of the user and a summary have the second, replies to them the third, without repetitions. */
 export class Headings {
   #last = "";
-  #turns = 0;
+  #turns: number;
+
+  /** `turns`: those that stand above the first step. */
+  constructor(turns = 0) {
+    this.#turns = turns;
+  }
 
   /** The level of the heading of the next step. */
   next({ kind, heading }: StepHtml): Level {
@@ -152,7 +157,7 @@ export function articleHtml({ kind, heading, body }: StepHtml, place: StepPlace,
   const header = html`<header>${title}${marked}${timeHtml(createdAtMs)}<a class="anchor" href="${entryLink(id)}" aria-label="Link to this entry">#</a></header>`;
   const named = level === undefined ? NOTHING : html` aria-labelledby="h${step}"`;
   const anchors = others.map((other) => html`<span id="e=${other}"></span>`);
-  return html`<article id="e=${id}" class="${kind}${level === undefined ? " on" : ""}" data-step="${step}" data-up="${up}"${named} tabindex="-1">${header}${anchors}<div class="body">${body}</div></article>\n`;
+  return html`<article id="e=${id}" class="${kind}${level === undefined ? " on" : ""}" data-step="${step}"${up === undefined ? NOTHING : html` data-up="${up}"`}${named} tabindex="-1">${header}${anchors}<div class="body">${body}</div></article>\n`;
 }
 
 function timeHtml(ms: number): Html {

@@ -30,7 +30,7 @@ export function treeRow(step: Step, place: Omit<TreeRow, "text" | "calls">, dire
 }
 
 /** A row without the marks of Markdown for headings, bold text and code: these are not rendered there. */
-function withoutMarks(text: string): string {
+export function withoutMarks(text: string): string {
   return text
     .replace(/(^|[^\S\n])#{1,6} (?=\S)/g, "$1")
     .replace(/\*\*([^*\n]{1,200})\*\*/g, "$1")
@@ -38,7 +38,7 @@ function withoutMarks(text: string): string {
 }
 
 /** Replies that only call tools become one row: `12 calls: read 5, edit 4`. One with a label or at the leaf stays a row. */
-function mergeCalls(rows: readonly TreeRow[]): readonly TreeRow[] {
+export function mergeCalls(rows: readonly TreeRow[]): readonly TreeRow[] {
   const merged: TreeRow[] = [];
   for (const row of rows) {
     const last = merged.at(-1);
@@ -91,7 +91,7 @@ export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generat
     for (const row of segmentRows(top, segment, rowsOf)) {
       yield row;
       rows += 1;
-      if (rows < CHUNK || open.length > 1 || top.group !== "none") continue;
+      if (rows < ROWS_OF_CHUNK || open.length > 1 || top.group !== "none") continue;
       yield html`</div><div role="none" class="rows">`;
       rows = 0;
     }
@@ -119,7 +119,8 @@ function* segmentRows(open: OpenLine, segment: Segment, rowsOf: RowsOf): Generat
   }
 }
 
-interface RowPlace {
+/** The place of a row in its tree. */
+export interface RowPlace {
   readonly level: number;
   /** Number of branches that leave it; 0: it is no branch point. */
   readonly branches: number;
@@ -131,12 +132,13 @@ interface RowPlace {
 }
 
 /** Rows in a block, which browsers skip as a whole while it is not on screen. */
-const CHUNK = 100;
+export const ROWS_OF_CHUNK = 100;
 
 /** Deeper rows are not indented further. */
 const DEEPEST = 9;
 
-function rowHtml(row: TreeRow, { level, branches, isHead, isFolder, entries }: RowPlace): Html {
+/** A row as a link to its entry. */
+export function rowHtml(row: TreeRow, { level, branches, isHead, isFolder, entries }: RowPlace): Html {
   const marks = [
     ...(row.label === undefined ? [] : [html` <span class="label">${row.label}</span>`]),
     ...(branches < 2 ? [] : [html` <span class="badge">${branches} branches</span>`]),

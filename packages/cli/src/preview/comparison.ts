@@ -18,7 +18,7 @@ export interface ComparedMark {
 }
 
 /** One side of a comparison: the path from below the common ancestor to the end of the mark. */
-interface ComparedSide {
+export interface ComparedSide {
   /** The end. */
   readonly id: EntryId;
   /** The marked entry. */

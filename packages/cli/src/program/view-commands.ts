@@ -94,7 +94,7 @@ function defineView(registry: CommandRegistry): void {
       summary: "Show a session, or all of them, in a browser",
       more:
         "Serves read-only pages on 127.0.0.1, under an address that nobody can guess, and opens it in the browser ($BROWSER, or that of the " +
-        "desktop). Without SESSION: a list of all sessions. A reload shows new entries. Secrets are masked, and commands kept out of the " +
+        "desktop). Without SESSION: a list of all sessions. New entries appear by themselves. Secrets are masked, and commands kept out of the " +
         "conversation are left out. Ctrl+C stops it.",
       examples: [
         ["bough view", "all sessions"],

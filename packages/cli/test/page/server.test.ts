@@ -1,14 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { PageServer } from "../../src/page/server.js";
+import { type Answer, PageServer } from "../../src/page/server.js";
 
 async function* pieces(): AsyncGenerator<string> {
   yield "<p>one";
   yield "</p>";
 }
 
+function page(parts: AsyncGenerator<string>): Answer {
+  return { kind: "page", pieces: parts };
+}
+
 describe("the server of pages", () => {
   test("ends when nobody asks for a page during the idle time", async () => {
-    const server = await PageServer.start({ port: 0, idleMs: 1, page: async () => pieces() });
+    const server = await PageServer.start({ port: 0, idleMs: 1, answer: async () => page(pieces()) });
     await server.ended;
     await expect(fetch(server.address)).rejects.toThrow();
   });
@@ -22,9 +26,9 @@ describe("the server of pages", () => {
     const server = await PageServer.start({
       port: 0,
       idleMs: 20,
-      page: async () => {
+      answer: async () => {
         await gate;
-        return pieces();
+        return page(pieces());
       },
     });
     void server.ended.then(() => {
@@ -32,7 +36,7 @@ describe("the server of pages", () => {
     });
     const answer = fetch(server.address);
     // Another server that nobody asks ends after the same time.
-    await (await PageServer.start({ port: 0, idleMs: 40, page: async () => undefined })).ended;
+    await (await PageServer.start({ port: 0, idleMs: 40, answer: async () => undefined })).ended;
     expect(ended).toBe(false);
     release();
     expect(await (await answer).text()).toBe("<p>one</p>");
@@ -43,7 +47,7 @@ describe("the server of pages", () => {
     const server = await PageServer.start({
       port: 0,
       idleMs: 0,
-      page: async (path) => (path === "bad" ? failing() : pieces()),
+      answer: async ({ path }) => page(path[0] === "bad" ? failing() : pieces()),
     });
     await expect(fetch(`${server.address}bad`).then((answer) => answer.text())).rejects.toThrow();
     expect(await (await fetch(server.address)).text()).toBe("<p>one</p>");

@@ -45,6 +45,11 @@ export class SessionMasker {
   /** The learned entries in which no rule found anything: only secrets learned elsewhere are looked for in them again. */
   readonly #clean = new Set<string>();
 
+  /** The number of different secrets that it has learned. */
+  get learned(): number {
+    return this.#lines.size;
+  }
+
   /** Remembers the secrets of an entry. */
   learn(entry: Entry): void {
     const isEnv = this.#showsEnvFile(entry);

@@ -1,3 +1,6 @@
+import type { Book } from "./book.js";
+import { idOf, placeOf, stepOf } from "./dom.js";
+
 /** An entry, or a reply with its results, and where it stands in the tree. */
 interface Step {
   readonly article: HTMLElement;
@@ -11,8 +14,8 @@ interface Step {
 /** Articles of a chunk. */
 const CHUNK = 40;
 
-/** The shown branch. The steps of the other branches are kept out of the document. */
-export class Conversation {
+/** The book of a page in a file. The steps of the branches that are not shown are kept out of the document. */
+export class Conversation implements Book {
   readonly #path: HTMLElement;
   readonly #steps = new Map<number, Step>();
   readonly #stepOfId = new Map<string, number>();
@@ -45,6 +48,11 @@ export class Conversation {
     return this.#onPath.has(step);
   }
 
+  showsBranch(link: HTMLAnchorElement): boolean {
+    const step = this.#stepOfId.get(placeOf(link.hash)?.id ?? "");
+    return step !== undefined && this.isShown(step);
+  }
+
   article(step: number): HTMLElement | undefined {
     return this.#steps.get(step)?.article;
   }
@@ -53,19 +61,33 @@ export class Conversation {
     return this.#steps.get(step)?.up;
   }
 
-  /** The step that shows an entry. */
-  stepOf(id: string): number | undefined {
-    return this.#stepOfId.get(id);
+  async open(id: string): Promise<HTMLElement | undefined> {
+    const step = this.#stepOfId.get(id);
+    if (step === undefined) return undefined;
+    this.#show(step);
+    return this.article(step);
   }
 
-  /** Calls a function after each change of the shown branch, and now. */
-  onShown(listener: () => void): void {
+  async next(from: HTMLElement, by: 1 | -1, prompts: boolean): Promise<HTMLElement | undefined> {
+    for (let at = this.#shown.indexOf(stepOf(from)) + by; at >= 0; at += by) {
+      const article = this.article(this.#shown[at] ?? -1);
+      if (article === undefined) return undefined;
+      if (article.matches(prompts ? ".user" : "*") && article.checkVisibility()) return article;
+    }
+    return undefined;
+  }
+
+  async last(): Promise<HTMLElement | undefined> {
+    return this.article(this.#shown.at(-1) ?? -1);
+  }
+
+  onChange(listener: () => void): void {
     this.#listeners.push(listener);
     listener();
   }
 
   /** Shows the branch of a step: the path down to it, and on to the newest entry below it. */
-  show(step: number): void {
+  #show(step: number): void {
     if (this.#onPath.has(step)) return;
     const next = this.#first.includes(step) ? this.#first : this.#branchOf(step);
     let same = 0;
@@ -116,7 +138,7 @@ export class Conversation {
   #add(article: HTMLElement, step: number, up: number): number {
     this.#steps.set(step, { article, up: this.#steps.has(up) ? up : undefined, after: [], below: [] });
     this.#steps.get(up)?.below.push(step);
-    for (const named of [article, ...article.querySelectorAll('[id^="e="]')]) this.#stepOfId.set(named.id.slice(2), step);
+    for (const named of [article, ...article.querySelectorAll<HTMLElement>('[id^="e="]')]) this.#stepOfId.set(idOf(named), step);
     return step;
   }
 }

@@ -1,5 +1,4 @@
-import type { Conversation } from "./conversation.js";
-import type { Search } from "./search.js";
+import type { Book, Finder } from "./book.js";
 import { findTerms, foldText } from "./terms.js";
 
 /** Marks of one entry; more are not drawn. */
@@ -7,11 +6,11 @@ const MOST = 500;
 
 /** Draws the places of the searched words in the entries on screen. The document stays as it is (CSS Custom Highlight API). */
 export class Marks {
-  readonly #conversation: Conversation;
-  readonly #search: Search;
+  readonly #book: Book;
+  readonly #search: Finder;
 
-  constructor(conversation: Conversation, search: Search) {
-    this.#conversation = conversation;
+  constructor(book: Book, search: Finder) {
+    this.#book = book;
     this.#search = search;
   }
 
@@ -29,7 +28,8 @@ export class Marks {
     const { current } = this.#search;
     const body = current && this.#body(current.step);
     if (current === undefined || body === undefined) return undefined;
-    return rangesOf(body, [current])[0];
+    const place = current.place ?? findTerms(foldText(body.textContent), this.#search.terms)[0];
+    return place === undefined ? undefined : rangesOf(body, [place])[0];
   }
 
   #rangesIn(step: number): readonly Range[] {
@@ -40,7 +40,7 @@ export class Marks {
   }
 
   #body(step: number): Element | undefined {
-    return this.#conversation.article(step)?.querySelector(":scope > .body") ?? undefined;
+    return this.#book.article(step)?.querySelector(":scope > .body") ?? undefined;
   }
 }
 

@@ -1,18 +1,13 @@
+import type { Finder, Match } from "./book.js";
 import type { Conversation } from "./conversation.js";
+import { idOf } from "./dom.js";
 import { findTerms, foldText, parseTerms } from "./terms.js";
-
-/** A place of the searched words: the step, and the range in the text of its body. */
-interface Match {
-  readonly step: number;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** More matches are not counted. */
 const MOST = 20_000;
 
-/** The search over the texts of all branches. */
-export class Search {
+/** The search over the texts of all branches of a page in a file. Each place is a match. */
+export class Search implements Finder {
   readonly #conversation: Conversation;
   #texts: ReadonlyMap<number, string> | undefined;
   #terms: readonly string[] = [];
@@ -32,13 +27,12 @@ export class Search {
   }
 
   /** Finds the entries with all words: those of the shown branch first, in their order, then those of the others. */
-  find(words: string): void {
+  async find(words: string): Promise<void> {
     this.#terms = parseTerms(words);
     this.#matches = this.#terms.length === 0 ? [] : this.#findAll(this.#terms);
     this.#at = -1;
   }
 
-  /** Moves to the next or previous match and returns it. `from`: the step at which the search for the first one starts. */
   move(by: 1 | -1, from: number | undefined): Match | undefined {
     const count = this.#matches.length;
     if (count === 0) return undefined;
@@ -47,7 +41,6 @@ export class Search {
     return this.current;
   }
 
-  /** Describes the matches in one line for the user. */
   describe(): string {
     if (this.#terms.length === 0) return "";
     const count = this.#matches.length;
@@ -60,7 +53,7 @@ export class Search {
   #startAt(by: 1 | -1, from: number | undefined): number {
     if (from === undefined) return by === 1 ? 0 : this.#matches.length - 1;
     const at = this.#matches.findIndex(({ step }) => step >= from && this.#conversation.isShown(step));
-    return at < 0 ? 0 : at;
+    return Math.max(at, 0);
   }
 
   #findAll(terms: readonly string[]): readonly Match[] {
@@ -69,7 +62,9 @@ export class Search {
     const others = this.#conversation.steps.filter((step) => !this.#conversation.isShown(step));
     const matches: Match[] = [];
     for (const step of [...shown, ...others]) {
-      for (const { start, end } of findTerms(this.#texts.get(step) ?? "", terms)) matches.push({ step, start, end });
+      const article = this.#conversation.article(step);
+      if (article === undefined) continue;
+      for (const place of findTerms(this.#texts.get(step) ?? "", terms)) matches.push({ step, id: idOf(article), place });
       if (matches.length >= MOST) return matches.slice(0, MOST);
     }
     return matches;

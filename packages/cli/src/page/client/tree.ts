@@ -1,31 +1,45 @@
-import type { Conversation } from "./conversation.js";
+import type { Book } from "./book.js";
+
+/** Finds the rows of a tree. */
+export interface RowSource {
+  /** The row of a step of the shown branch, or of the nearest one above it that has a row, if the document has it now. */
+  known(step: number): HTMLElement | undefined;
+  /** The same, after the branches that it is in were unfolded. */
+  find(step: number): Promise<HTMLElement | undefined>;
+}
 
 /** The rows of the tree: one of them has the focus of the keyboard, folded branches open. */
 export class Tree {
   readonly #root: HTMLElement;
-  readonly #rows: readonly HTMLElement[];
-  readonly #rowOfStep = new Map<number, HTMLElement>();
-  readonly #conversation: Conversation;
+  readonly #book: Book;
+  readonly #source: RowSource;
   #selected: HTMLElement | undefined;
   /** The row that the Tab key leads to. */
   #current: HTMLElement | undefined;
   #reading: HTMLElement | undefined;
+  #wanted = -1;
 
-  constructor(root: HTMLElement, conversation: Conversation) {
+  constructor(root: HTMLElement, book: Book, source: RowSource) {
     this.#root = root;
-    this.#conversation = conversation;
-    this.#rows = [...root.querySelectorAll<HTMLElement>('[role="treeitem"]')];
-    for (const row of this.#rows) this.#rowOfStep.set(Number(row.dataset["step"]), row);
-    if (this.#rows[0] !== undefined) this.#makeCurrent(this.#rows[0]);
+    this.#book = book;
+    this.#source = source;
+    const [first] = this.#rows;
+    if (first !== undefined) this.#makeCurrent(first);
     root.addEventListener("keydown", (event) => this.#onKey(event));
     root.addEventListener("click", (event) => this.#onClick(event));
-    conversation.onShown(() => this.#markShown());
+    book.onChange(() => this.markShown());
+  }
+
+  get #rows(): readonly HTMLElement[] {
+    return [...this.#root.querySelectorAll<HTMLElement>('[role="treeitem"]')];
   }
 
   /** Selects the row of a step and makes it visible. */
-  select(step: number): void {
-    const row = this.#findRow(step);
-    if (row === undefined) return;
+  async select(step: number): Promise<void> {
+    this.#wanted = step;
+    const row = await this.#source.find(step);
+    // Another row may have been wanted meanwhile.
+    if (row === undefined || this.#wanted !== step) return;
     this.#selected?.removeAttribute("aria-selected");
     row.setAttribute("aria-selected", "true");
     this.#selected = row;
@@ -36,12 +50,20 @@ export class Tree {
 
   /** Marks the row of the step that is read. */
   markReading(step: number): void {
-    const row = this.#findRow(step);
+    const row = this.#source.known(step);
     if (row === this.#reading) return;
     this.#reading?.classList.remove("reading");
     row?.classList.add("reading");
     this.#reading = row;
     if (row?.checkVisibility() === true && !this.#root.contains(document.activeElement)) this.#scrollTo(row);
+  }
+
+  /** Marks the rows of the shown branch, as after rows came into the document. */
+  markShown(): void {
+    for (const row of this.#rows) row.classList.toggle("shown", this.#book.isShown(Number(row.dataset["step"])));
+    if (this.#current?.isConnected === true) return;
+    const [first] = this.#rows;
+    if (first !== undefined) this.#makeCurrent(first);
   }
 
   focus(): void {
@@ -53,19 +75,6 @@ export class Tree {
   #scrollTo(row: HTMLElement): void {
     const [box, place] = [this.#root.getBoundingClientRect(), row.getBoundingClientRect()];
     if (place.top < box.top || place.bottom > box.bottom) this.#root.scrollTop += place.top - box.top - box.height / 2;
-  }
-
-  /** The row of a step, or of the nearest one above it that has a row. */
-  #findRow(step: number): HTMLElement | undefined {
-    for (let at: number | undefined = step; at !== undefined; at = this.#conversation.up(at)) {
-      const row = this.#rowOfStep.get(at);
-      if (row !== undefined) return row;
-    }
-    return undefined;
-  }
-
-  #markShown(): void {
-    for (const row of this.#rows) row.classList.toggle("shown", this.#conversation.isShown(Number(row.dataset["step"])));
   }
 
   #onKey(event: KeyboardEvent): void {
@@ -104,9 +113,10 @@ export class Tree {
   }
 
   #visible(row: HTMLElement, by: 1 | -1): HTMLElement | undefined {
-    let at = this.#rows.indexOf(row) + by;
-    while (at >= 0 && at < this.#rows.length && isHidden(this.#rows[at])) at += by;
-    return this.#rows[at];
+    const rows = this.#rows;
+    let at = rows.indexOf(row) + by;
+    while (at >= 0 && at < rows.length && isHidden(rows[at])) at += by;
+    return rows[at];
   }
 
   #focusRow(row: HTMLElement | undefined): boolean {
@@ -137,10 +147,34 @@ function headOf(row: HTMLElement): HTMLElement | undefined {
   return head instanceof HTMLElement ? head : undefined;
 }
 
-function setExpanded(row: HTMLElement, expanded: boolean): boolean {
+/** Unfolds or folds the branch that a row begins. Returns false if it begins none. */
+export function setExpanded(row: HTMLElement, expanded: boolean): boolean {
   const group = row.nextElementSibling;
   if (row.ariaExpanded === null || !(group instanceof HTMLElement)) return false;
   row.ariaExpanded = String(expanded);
   group.hidden = !expanded;
   return true;
+}
+
+/** The rows of a page in a file, all of which are in the document. */
+export class FileRows implements RowSource {
+  readonly #rowOfStep = new Map<number, HTMLElement>();
+  readonly #up: (step: number) => number | undefined;
+
+  constructor(root: HTMLElement, up: (step: number) => number | undefined) {
+    this.#up = up;
+    for (const row of root.querySelectorAll<HTMLElement>('[role="treeitem"]')) this.#rowOfStep.set(Number(row.dataset["step"]), row);
+  }
+
+  known(step: number): HTMLElement | undefined {
+    for (let at: number | undefined = step; at !== undefined; at = this.#up(at)) {
+      const row = this.#rowOfStep.get(at);
+      if (row !== undefined) return row;
+    }
+    return undefined;
+  }
+
+  async find(step: number): Promise<HTMLElement | undefined> {
+    return this.known(step);
+  }
 }

@@ -1,0 +1,35 @@
+/** The steps of a session as its page has them: all in its file, or those near the screen, which a server sends. */
+export interface Book {
+  isShown(step: number): boolean;
+  /** True if the branch that a link of a choice of branches leads to is shown. */
+  showsBranch(link: HTMLAnchorElement): boolean;
+  /** The article of a step, if the document has it now. */
+  article(step: number): HTMLElement | undefined;
+  /** Shows the branch of an entry, and returns its article; undefined: there is no such entry, or nothing to read of it. */
+  open(id: string): Promise<HTMLElement | undefined>;
+  /** The next article of the shown branch after (before) another one; `prompts`: of the user. Undefined: there is none. */
+  next(from: HTMLElement, by: 1 | -1, prompts: boolean): Promise<HTMLElement | undefined>;
+  /** The last article of the shown branch. */
+  last(): Promise<HTMLElement | undefined>;
+  /** Calls a function after articles came into the document or left it, and now. */
+  onChange(listener: () => void): void;
+}
+
+/** The search of a page. A match is an entry, or a place in it. */
+export interface Finder {
+  /** The words to mark. */
+  readonly terms: readonly string[];
+  readonly current: Match | undefined;
+  find(words: string): Promise<void>;
+  /** Moves to the next or previous match, and returns it. `from`: the step at which the first search starts. */
+  move(by: 1 | -1, from: number | undefined): Match | undefined;
+  /** Describes the matches in one line for the user. */
+  describe(): string;
+}
+
+/** A match: the entry, and the place in the text of its body; undefined: the first place of the words there. */
+export interface Match {
+  readonly step: number;
+  readonly id: string;
+  readonly place: { readonly start: number; readonly end: number } | undefined;
+}

@@ -1,0 +1,113 @@
+import type { Book, Finder, Match } from "./book.js";
+import { make } from "./dom.js";
+import type { SessionServer } from "./server.js";
+import { parseTerms } from "./terms.js";
+
+/** The hits as the server sends them (page/served-find.ts). */
+interface FoundInSession {
+  readonly hits: readonly {
+    readonly id: string;
+    readonly row: number;
+    readonly snippet: string;
+    readonly matches: readonly (readonly [start: number, end: number])[];
+  }[];
+  readonly total: number;
+  readonly note: string;
+}
+
+const NOTHING: FoundInSession = { hits: [], total: 0, note: "" };
+
+/**
+ * The search of a served page: the command's own, on the server, over all branches. Each entry is a match: those of the shown branch in
+ * their order, then those of the others. The best ones are listed with their text.
+ */
+export class ServedFinder implements Finder {
+  readonly #server: SessionServer;
+  readonly #book: Book;
+  readonly #list: HTMLElement;
+  readonly #onChosen: (id: string) => void;
+  #words = "";
+  #found: FoundInSession = NOTHING;
+  #order: FoundInSession["hits"] = [];
+  #at = -1;
+
+  /** `list`: where the best hits are listed. */
+  constructor(server: SessionServer, book: Book, list: HTMLElement, onChosen: (id: string) => void) {
+    this.#server = server;
+    this.#book = book;
+    this.#list = list;
+    this.#onChosen = onChosen;
+  }
+
+  get terms(): readonly string[] {
+    return parseTerms(this.#words).map((term) => term.replace(/\*$/, ""));
+  }
+
+  get current(): Match | undefined {
+    const hit = this.#order[this.#at];
+    return hit && { step: hit.row, id: hit.id, place: undefined };
+  }
+
+  async find(words: string): Promise<void> {
+    this.#words = words;
+    const found = words.trim() === "" ? NOTHING : await this.#server.json<FoundInSession>("find", { q: words });
+    // Other words may have been typed meanwhile.
+    if (this.#words !== words) return;
+    this.#found = found;
+    const isShown = (row: number) => (this.#book.isShown(row) ? 0 : 1);
+    this.#order = [...found.hits].sort((a, b) => isShown(a.row) - isShown(b.row) || a.row - b.row);
+    this.#at = -1;
+    this.#draw();
+  }
+
+  move(by: 1 | -1, from: number | undefined): Match | undefined {
+    const count = this.#order.length;
+    if (count === 0) return undefined;
+    if (this.#at >= 0) this.#at = (this.#at + by + count) % count;
+    else {
+      const start = this.#order.findIndex(({ row }) => this.#book.isShown(row) && row >= (from ?? 0));
+      this.#at = by === 1 ? Math.max(0, start) : ((start < 0 ? count : start) - 1 + count) % count;
+    }
+    return this.current;
+  }
+
+  describe(): string {
+    if (this.#words.trim() === "") return "";
+    const { total, note } = this.#found;
+    if (total === 0) return note === "" ? "Nothing found" : note;
+    const { current } = this;
+    const elsewhere = current !== undefined && !this.#book.isShown(current.step) ? ", on another branch" : "";
+    const counted = total.toLocaleString("en-US");
+    return current === undefined ? `${counted} found${note}` : `${(this.#at + 1).toLocaleString("en-US")} of ${counted}${elsewhere}`;
+  }
+
+  #draw(): void {
+    const items = this.#found.hits
+      .filter(({ snippet }) => snippet !== "")
+      .map(({ id, row, snippet, matches }) => {
+        const item = make("li");
+        const link = make("a");
+        link.href = `#e=${encodeURIComponent(id)}`;
+        link.addEventListener("click", () => {
+          this.#at = this.#order.findIndex((hit) => hit.id === id);
+          this.#onChosen(id);
+        });
+        link.append(...marked(snippet, matches));
+        item.append(link, ...(this.#book.isShown(row) ? [] : [make("span", " on another branch", "size")]));
+        return item;
+      });
+    this.#list.querySelector("ol")?.replaceChildren(...items);
+    this.#list.hidden = items.length === 0;
+  }
+}
+
+/** A text with its matches marked. */
+function marked(text: string, matches: readonly (readonly [start: number, end: number])[]): readonly (string | HTMLElement)[] {
+  const pieces: (string | HTMLElement)[] = [];
+  let done = 0;
+  for (const [start, end] of matches) {
+    pieces.push(text.slice(done, start), make("mark", text.slice(start, end)));
+    done = end;
+  }
+  return [...pieces, text.slice(done)];
+}

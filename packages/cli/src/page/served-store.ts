@@ -1,0 +1,190 @@
+import { type EntryId, type Session, type SessionId, SessionNotFoundError, type SessionRecord, type Store } from "@bough/session-core";
+import { listSubagents } from "../session/paging.js";
+import { HeldReplies, watchStore } from "../session/store-watcher.js";
+import { NONE } from "../tree/tree-index.js";
+import { comparePage } from "./compare-page.js";
+import { LearningMasks } from "./learning-masks.js";
+import { findInSession } from "./served-find.js";
+import { ServedPage } from "./served-page.js";
+import { ServedSession } from "./served-session.js";
+import type { Answer, PageRequest, SendEvent } from "./server.js";
+import { sessionListPage } from "./session-list.js";
+import type { StepOptions } from "./step-writer.js";
+
+/** What a server shows of a store. */
+export interface ServedStoreOptions extends StepOptions {
+  /** Only this session and its subagents; undefined: all, with a list of them. */
+  readonly only: Session | undefined;
+  readonly withSecrets: boolean;
+  /** The store as an argument of a command; undefined: the one that commands take by themselves. */
+  readonly store: string | undefined;
+  readonly now: () => number;
+}
+
+/** A session of which a page was asked for. */
+interface Opened {
+  readonly served: ServedSession;
+  readonly page: ServedPage;
+  readonly masks: LearningMasks | undefined;
+}
+
+/** Sessions whose outline is remembered at once. */
+const MAX_OPENED = 8;
+
+/** Answers the requests of a page server: the list of sessions, their pages, and what the scripts of these ask for. */
+export class ServedStore {
+  readonly #store: Store;
+  readonly #options: ServedStoreOptions;
+  readonly #held: HeldReplies;
+  /** In the order of their last use. */
+  readonly #opened = new Map<SessionId, Opened>();
+  readonly #waiting = new Set<() => void>();
+  #endWatch: () => void = () => undefined;
+
+  constructor(store: Store, options: ServedStoreOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#held = new HeldReplies(store, options.now);
+  }
+
+  /** Watches the store, until `end`. */
+  start(): void {
+    this.#endWatch = watchStore(this.#store, async () => this.#wake());
+    this.#held.start(() => this.#wake());
+  }
+
+  end(): void {
+    this.#endWatch();
+    this.#held.end();
+    this.#wake();
+  }
+
+  /** @throws {SessionNotFoundError | EntryNotFoundError} */
+  async answer({ path: [name = "", part, ...rest], query, root }: PageRequest): Promise<Answer> {
+    const { only } = this.#options;
+    if (rest.length > 0) return undefined;
+    if (name === "" && part === undefined && only === undefined) return { kind: "page", pieces: this.#listPage(query, root) };
+    if (name === "" && part === "events" && only === undefined)
+      return { kind: "events", follow: (send, signal) => this.#followList(send, signal) };
+    const id = name === "" ? only?.id : name;
+    if (id === undefined || !(await this.#isServed(id))) return undefined;
+    const record = await (await this.#store.openSession(id)).record();
+    const opened = await this.#open(record, root);
+    if (part === undefined) return { kind: "page", pieces: opened.page.write(record, query.get("at") ?? undefined) };
+    if (part === "events") return { kind: "events", follow: (send, signal) => this.#follow(opened, send, signal) };
+    // A server that was started again, or a session that was forgotten: the page goes on with what it asks for.
+    if (opened.served.index.size === 0) await opened.served.update();
+    return this.#part(opened, part, query);
+  }
+
+  async #isServed(id: SessionId): Promise<boolean> {
+    const { only } = this.#options;
+    if (only === undefined || only.id === id) return true;
+    return (await listSubagents(this.#store, only.id)).some((record) => record.id === id);
+  }
+
+  async #open(record: SessionRecord, root: string): Promise<Opened> {
+    const opened = this.#opened.get(record.id) ?? (await this.#newOpened(record.id, root));
+    this.#opened.delete(record.id);
+    this.#opened.set(record.id, opened);
+    const [oldest] = this.#opened.keys();
+    if (this.#opened.size > MAX_OPENED && oldest !== undefined) this.#opened.delete(oldest);
+    return opened;
+  }
+
+  async #newOpened(id: SessionId, root: string): Promise<Opened> {
+    const { only, withSecrets, now: _now, ...options } = this.#options;
+    // A handle of its own: its leaf moves only by `update`.
+    const session = await this.#store.openSession(id);
+    const served = new ServedSession(session, this.#held, { showsPrivate: options.private === true });
+    const onLearned = () => {
+      served.outdate();
+      this.#wake();
+    };
+    const masks = withSecrets ? undefined : new LearningMasks(session, onLearned);
+    return { served, masks, page: new ServedPage(this.#store, served, masks, { ...options, root, hasList: only === undefined }) };
+  }
+
+  async #part({ served, page }: Opened, part: string, query: URLSearchParams): Promise<Answer> {
+    const row = (name: string) => this.#rowOf(served, query.get(name));
+    const figure = (name: string) => Number(query.get(name) ?? 0);
+    const json = (value: unknown): Answer => ({ kind: "json", value });
+    switch (part) {
+      case "state":
+        return json(page.state(served.continuationOf(row("tip"), figure("rows"))));
+      case "where":
+        return json(row("e") === NONE ? null : { row: row("e"), state: page.state(served.endOf(row("e"))) });
+      case "prompt":
+        return json(served.promptFrom(served.pathTo(row("tip")), figure("row"), figure("by") < 0 ? -1 : 1) ?? null);
+      case "block":
+        return { kind: "page", pieces: page.block(row("tip"), { from: figure("from"), to: figure("to") }) };
+      case "tree":
+        return json({
+          roots: page.tree.roots,
+          lines: Object.fromEntries([...page.tree.roots, ...query.getAll("line")].map((line) => [line, page.tree.chunks(line) ?? []])),
+        });
+      case "rows":
+        return { kind: "page", pieces: page.rows(query.get("line") ?? "", figure("chunk")) };
+      case "find":
+        return json(await findInSession(served, query.get("q") ?? "", { maskLine: (text) => page.maskLine(text), ...this.#options }));
+      case "compare":
+        return { kind: "page", pieces: comparePage(served, page, row("a"), row("b")) };
+      default:
+        return undefined;
+    }
+  }
+
+  #rowOf(served: ServedSession, id: EntryId | null): number {
+    return id === null ? NONE : served.index.indexOf(id);
+  }
+
+  #listPage(query: URLSearchParams, root: string): AsyncIterable<string> {
+    return sessionListPage(this.#store, query, { ...this.#options, held: this.#held, root });
+  }
+
+  /** Sends the version of a session whenever it changes, the first one at once. A client that reads slowly misses none but the last. */
+  async #follow({ served, page }: Opened, send: SendEvent, signal: AbortSignal): Promise<void> {
+    let sent: string | undefined;
+    while (!signal.aborted) {
+      const changed = this.#nextChange(signal);
+      try {
+        await served.update();
+      } catch (error) {
+        if (!(error instanceof SessionNotFoundError)) throw error;
+        return send({ id: "deleted", data: { version: "deleted" } });
+      }
+      const { version } = served;
+      if (version !== sent) {
+        page.renew();
+        await send({ id: version, data: { version } });
+      }
+      sent = version;
+      await changed;
+    }
+  }
+
+  async #followList(send: SendEvent, signal: AbortSignal): Promise<void> {
+    for (let count = 0; !signal.aborted; count += 1) {
+      const changed = this.#nextChange(signal);
+      await send({ id: String(count), data: { count } });
+      await changed;
+    }
+  }
+
+  /** Resolves when something was written to the store, or the signal is aborted. */
+  #nextChange(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}

@@ -1,0 +1,239 @@
+import { SessionMasker, SessionMasks } from "@bough/formats/secrets";
+import { BoughError, type SearchHit, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
+import { describeCopies } from "@bough/session-core/engine";
+import { costText, count, counted, PriceList } from "@bough/session-core/view";
+import { agentOf } from "../commands/sessions.js";
+import { errorLine } from "../format/error-text.js";
+import { age, dateTime, parseTime } from "../format/time.js";
+import { sessionTitle } from "../session/names.js";
+import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
+import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
+import { bareDocument } from "./document.js";
+import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import type { StepOptions } from "./step-writer.js";
+
+/** Sessions that are listed at first. */
+const FIRST_SESSIONS = 200;
+
+/** Hits that are read for one list, and those of each session that it has. */
+const MAX_HITS = 400;
+const HITS_OF_SESSION = 3;
+
+/** A longer session is not read whole to mask a line of it: the line is masked by its form. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+const TIMES = [
+  ["", "Any time"],
+  ["1d", "Last day"],
+  ["1w", "Last week"],
+  ["1mo", "Last month"],
+  ["1y", "Last year"],
+] as const;
+
+/** The world of a list. */
+export interface SessionListOptions extends Pick<StepOptions, "prices" | "private"> {
+  readonly withSecrets: boolean;
+  readonly now: () => number;
+  readonly held: HeldReplies;
+  /** The path of the server's secret folder, with a slash at its end. */
+  readonly root: string;
+}
+
+/** The conditions of a list, as its form sends them. */
+interface Conditions {
+  readonly words: string;
+  readonly agent: string;
+  readonly directory: string;
+  readonly since: string;
+  readonly all: boolean;
+}
+
+/** A session of a list, with the hits of the search. */
+interface Listed {
+  readonly record: SessionRecord;
+  readonly hits: readonly SearchHit[];
+}
+
+/** The list of sessions as a page: those that the form of its address chooses, the most recently active first, or the best hits first. */
+export async function* sessionListPage(
+  store: Store,
+  query: URLSearchParams,
+  options: SessionListOptions,
+): AsyncGenerator<string, void, void> {
+  const value = (name: string) => query.get(name) ?? "";
+  const conditions = {
+    words: value("q"),
+    agent: value("agent"),
+    directory: value("directory"),
+    since: value("since"),
+    all: query.has("all"),
+  };
+  const records = await readAll(store);
+  const list = new ListWriter(store, options, await options.held.read());
+  const found = await list.choose(records, conditions);
+  const shown = conditions.all ? found.sessions : found.sessions.slice(0, FIRST_SESSIONS);
+  const items = await list.items(shown, conditions.words);
+  const said = `${counted(found.sessions.length, "session")}${found.note}`;
+  const more =
+    shown.length === found.sessions.length
+      ? NOTHING
+      : html`<p><a id="all" href="${allLink(conditions)}">Show all ${count(found.sessions.length)}</a></p>`;
+  const content = html`<h1>Sessions</h1>${formHtml(records, conditions)}<p id="said" role="status">${said}</p><ul class="sessions" id="sessions">${joinHtml(items)}</ul>${more}`;
+  yield bareDocument("Sessions", content, "list").text;
+}
+
+async function readAll(store: Store): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listSessions(cursor === undefined ? {} : { cursor });
+    for (const record of page.items) records.push(record);
+    if (page.next === null) return records;
+    cursor = page.next;
+  }
+}
+
+class ListWriter {
+  readonly #store: Store;
+  readonly #options: SessionListOptions;
+  readonly #held: ReadonlySet<SessionId>;
+  readonly #masks: SessionMasks | undefined;
+
+  constructor(store: Store, options: SessionListOptions, held: ReadonlySet<SessionId>) {
+    this.#store = store;
+    this.#options = options;
+    this.#held = held;
+    this.#masks = options.withSecrets ? undefined : new SessionMasks();
+  }
+
+  async choose(
+    records: readonly SessionRecord[],
+    conditions: Conditions,
+  ): Promise<{ readonly sessions: readonly Listed[]; readonly note: string }> {
+    const { words, agent, directory, since } = conditions;
+    const sinceMs = since === "" ? undefined : parseTime(since, this.#options.now());
+    if (words.trim() !== "") return this.#search(records, conditions, sinceMs);
+    const chosen = records.filter(
+      (record) =>
+        (agent === "" || agentOf(record) === agent) &&
+        (directory === "" || record.cwd === directory) &&
+        (sinceMs === undefined || record.activeAtMs >= sinceMs),
+    );
+    return { sessions: chosen.map((record) => ({ record, hits: [] })), note: "" };
+  }
+
+  /** The search of `bough search`: its hits by session, in the order of the best of each. */
+  async #search(records: readonly SessionRecord[], { words, agent, directory }: Conditions, sinceMs: number | undefined) {
+    const known = new Map(records.map((record) => [record.id, record]));
+    const found = new Map<SessionId, SearchHit[]>();
+    try {
+      const page = await this.#store.search({
+        query: unfinishedQuery(words),
+        relax: true,
+        includePrivate: this.#options.private === true,
+        limit: MAX_HITS,
+        ...(agent === "" ? {} : { agents: [agent] }),
+        ...(directory === "" ? {} : { cwd: directory }),
+        ...(sinceMs === undefined ? {} : { sinceMs }),
+      });
+      for (const hit of page.hits) {
+        const hits = found.get(hit.sessionId);
+        if (hits === undefined) found.set(hit.sessionId, [hit]);
+        else hits.push(hit);
+        if (!known.has(hit.sessionId)) known.set(hit.sessionId, (await this.#store.findSession(hit.sessionId)) ?? MISSING);
+      }
+      const sessions = [...found]
+        .map(([id, hits]) => ({ record: known.get(id) ?? MISSING, hits }))
+        .filter(({ record }) => record !== MISSING);
+      return { sessions, note: `, ${counted(page.total, "match", "matches")}${describeMatched(page.matched)}` };
+    } catch (error) {
+      if (!(error instanceof BoughError)) throw error;
+      return { sessions: [], note: `. ${errorLine(error)}` };
+    }
+  }
+
+  async items(listed: readonly Listed[], words: string): Promise<readonly Html[]> {
+    const totals = await this.#store.totalsOf(listed.map(({ record }) => record.id));
+    const prices = this.#options.prices ?? new PriceList();
+    const items: Html[] = [];
+    for (const { record, hits } of listed) {
+      const cost = prices.total(totals.get(record.id)?.usage ?? []);
+      items.push(await this.#item(record, cost === null ? "" : costText(cost), hits, words));
+    }
+    return items;
+  }
+
+  async #item(record: SessionRecord, cost: string, hits: readonly SearchHit[], words: string): Promise<Html> {
+    const { root, now } = this.#options;
+    const href = `${root}${encodeURIComponent(record.id)}`;
+    const facts = [
+      agentOf(record),
+      record.cwd ?? "",
+      counted(record.messageCount, "message"),
+      cost,
+      record.parent === null ? "" : "fork",
+      this.#held.has(record.id) ? BEING_WRITTEN : "",
+    ].filter((fact) => fact !== "");
+    const when = html`<time datetime="${new Date(record.activeAtMs).toISOString()}" title="${dateTime(record.activeAtMs)}">${age(record.activeAtMs, now())}</time>`;
+    const texts = await Promise.all(
+      hits
+        .filter(({ entryId }) => entryId !== null)
+        .slice(0, HITS_OF_SESSION)
+        .map((hit) => this.#hitHtml(hit, record, `${href}?q=${encodeURIComponent(words)}`)),
+    );
+    const more =
+      hits.length > HITS_OF_SESSION
+        ? html`<li class="note">and ${counted(hits.length - HITS_OF_SESSION, "more match", "more matches")}</li>`
+        : NOTHING;
+    const found = texts.length === 0 ? NOTHING : html`<ol class="hits">${joinHtml(texts)}${more}</ol>`;
+    const title = await this.#mask(sessionTitle(record), record);
+    return html`<li data-session="${record.id}" data-entries="${record.entryCount}" data-active="${record.activeAtMs}"><a class="title" href="${href}">${title}</a><span class="facts">${when} · ${await this.#mask(facts.join(" · "), record)}</span>${found}</li>\n`;
+  }
+
+  async #hitHtml(hit: SearchHit, record: SessionRecord, href: string): Promise<Html> {
+    const masked = await this.#mask(hit.snippet, record);
+    const text = masked === hit.snippet ? markedHtml(hit.snippet, hit.matches) : html`${masked}`;
+    const copies = describeCopies(hit, false);
+    const facts = [hit.role ?? hit.type, dateTime(hit.createdAtMs), ...(copies === "" ? [] : [copies])].join(", ");
+    return html`<li><a href="${href}#e=${encodeURIComponent((hit.entryId ?? "").toWellFormed())}">${text}</a> <span class="size">${facts}</span></li>`;
+  }
+
+  async #mask(text: string, { id, payloadBytes }: SessionRecord): Promise<string> {
+    if (this.#masks === undefined) return text;
+    if (payloadBytes > MAX_READ_BYTES) return new SessionMasker().maskLine(text);
+    return this.#masks.maskTitle(text, () => this.#store.openSession(id));
+  }
+}
+
+/** Stands for a session that was deleted while the list was made. */
+const MISSING = {} as SessionRecord;
+
+function markedHtml(text: string, matches: readonly (readonly [number, number])[]): Html {
+  const pieces: Html[] = [];
+  let done = 0;
+  for (const [start, end] of matches) {
+    pieces.push(html`${text.slice(done, start)}<mark>${text.slice(start, end)}</mark>`);
+    done = end;
+  }
+  return joinHtml([...pieces, html`${text.slice(done)}`]);
+}
+
+function formHtml(records: readonly SessionRecord[], { words, agent, directory, since }: Conditions): Html {
+  const agents = [...new Set(records.map(agentOf))].sort();
+  const directories = [...new Set(records.flatMap(({ cwd }) => cwd ?? []))].sort();
+  return html`<form id="filter" role="search"><input type="search" name="q" id="words" value="${words}" aria-label="Search all sessions" placeholder="Search all sessions ( / )" autocomplete="off" spellcheck="false">${selectHtml("agent", "Agent", withAny("All agents", agents), agent)}${selectHtml("directory", "Directory", withAny("All directories", directories), directory)}${selectHtml("since", "Time", TIMES, since)}<button id="go">Search</button></form>`;
+}
+
+function withAny(any: string, values: readonly string[]): readonly (readonly [value: string, name: string])[] {
+  return [["", any], ...values.map((value) => [value, value] as const)];
+}
+
+function selectHtml(name: string, label: string, choices: readonly (readonly [value: string, name: string])[], chosen: string): Html {
+  const options = choices.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : NOTHING}>${text}</option>`,
+  );
+  return html`<select name="${name}" aria-label="${label}">${joinHtml(options)}</select>`;
+}
+
+function allLink({ words, agent, directory, since }: Conditions): string {
+  return `?${new URLSearchParams({ q: words, agent, directory, since, all: "1" })}`;
+}

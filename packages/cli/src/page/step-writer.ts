@@ -1,0 +1,83 @@
+import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
+import { type Cost, isPrivate, PriceList, type Step, sumCosts, viewStep } from "@bough/session-core/view";
+import { Omissions, type ShownParts } from "./content.js";
+import { type StepHtml, stepHtml } from "./step.js";
+
+/** The parts of a session that a page shows, and the masking of secrets in them. */
+export interface StepOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput">> {
+  /** True to show entries that were kept out of the conversation. */
+  readonly private?: boolean;
+  /** Replaces secrets in a text that is not part of an entry. */
+  readonly mask?: (text: string) => string;
+  /** Replaces secrets in a title or a label, which are on one line. */
+  readonly maskLine?: (text: string) => string;
+  /** Replaces secrets in an entry. Every entry goes through it before it is used. */
+  readonly maskEntry?: (entry: Entry) => Entry;
+  /** The prices by which a cost that is not stored is estimated. Default: the table. */
+  readonly prices?: PriceList;
+}
+
+/** Writes the steps of a session, and counts what it leaves out: the one writer of exported and of served pages. */
+export class StepWriter {
+  readonly omitted = new Omissions();
+  /** The languages of code that was written. */
+  readonly languages = new Set<string>();
+  readonly shown: ShownParts;
+  readonly #options: StepOptions;
+  readonly #directory: string | null;
+  readonly #labels: ReadonlyMap<EntryId, string>;
+  readonly #prices: PriceList;
+  #cost: Cost | null = null;
+
+  constructor({ cwd }: Pick<SessionRecord, "cwd">, labels: ReadonlyMap<EntryId, string>, options: StepOptions) {
+    this.#options = options;
+    this.#directory = cwd;
+    this.#labels = labels;
+    this.#prices = options.prices ?? new PriceList();
+    this.shown = {
+      thinking: options.thinking ?? false,
+      toolOutput: options.toolOutput ?? "full",
+      mask: options.mask ?? ((text) => text),
+    };
+  }
+
+  /** The cost of the replies that were written; null: none is known. */
+  get cost(): Cost | null {
+    return this.#cost;
+  }
+
+  /** True for an entry that the page must not show. Counts it. */
+  leavesOut(entry: Entry): boolean {
+    const isLeftOut = isPrivate(entry) && this.#options.private !== true;
+    if (isLeftOut) this.omitted.count("private");
+    return isLeftOut;
+  }
+
+  /** A step as HTML; undefined: it has nothing to read. */
+  write(step: Step): StepHtml | undefined {
+    this.#cost = sumCosts([this.#cost, this.#prices.costOfStep(step)]);
+    const view = viewStep(step, { directory: this.#directory ?? undefined, prices: this.#prices });
+    const written = stepHtml(view, this.shown);
+    this.omitted.countIn(view, this.shown);
+    for (const [, language = ""] of written?.body.text.matchAll(/ data-language="([^"]+)"/g) ?? []) this.languages.add(language);
+    return written;
+  }
+
+  /** The label of a step, without secrets. */
+  labelOf({ entryIds }: Pick<Step, "entryIds">): string | undefined {
+    const label = entryIds.map((id) => this.#labels.get(id)).find((one) => one !== undefined);
+    return label && this.maskLine(label);
+  }
+
+  mask(text: string): string {
+    return this.shown.mask(text);
+  }
+
+  maskLine(text: string): string {
+    return this.#options.maskLine?.(text) ?? text;
+  }
+
+  masked(entry: Entry): Entry {
+    return this.#options.maskEntry?.(entry) ?? entry;
+  }
+}

@@ -1,0 +1,47 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { get } from "node:http";
+import type { Readable } from "node:stream";
+import { onTestFinished } from "vitest";
+import { BOUGH, type Home } from "./home.js";
+
+/** A running `bough view`, and the address that it printed. */
+export interface Viewer {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly address: string;
+}
+
+/** Starts `bough view` until the end of the test; with `--open` it opens the browser. */
+export async function view(home: Home, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Viewer> {
+  const child = spawn(
+    process.execPath,
+    [BOUGH, "view", ...(args.includes("--open") ? args.filter((arg) => arg !== "--open") : [...args, "--no-open"])],
+    {
+      env: { ...home.env, ...env },
+      cwd: home.folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [printed] = (await once(child.stdout, "data")) as [Buffer];
+  return { child, address: printed.toString().trim() };
+}
+
+interface Reply {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** One request, and the whole answer. */
+export async function ask(address: string, options: { method?: string; headers?: Record<string, string> } = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    get(address, options, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (piece: string) => {
+        body += piece;
+      });
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body }));
+    }).on("error", reject);
+  });
+}
