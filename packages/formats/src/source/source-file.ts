@@ -106,7 +106,8 @@ export function listFolder(folder: string): readonly FolderEntry[] {
   const entries = found.map((entry): FolderEntry => {
     const name = entry.name.toString("utf8");
     const kind = entry.isFile() ? "file" : entry.isDirectory() ? "folder" : entry.isSymbolicLink() ? "link" : "special";
-    return { name, kind, isOpenable: Buffer.from(name, "utf8").equals(entry.name) };
+    // Yarn's file system gives names in an archive of a package as texts.
+    return { name, kind, isOpenable: Buffer.from(name, "utf8").equals(Buffer.from(entry.name)) };
   });
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
