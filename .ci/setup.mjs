@@ -1,5 +1,5 @@
-// Everything a fresh clone needs before its first command: the packages, better-sqlite3 in the version that runs on this
-// Node, and the build. Repeats only the steps whose inputs changed or whose results are missing, and prints each step it runs.
+// Everything a fresh clone needs before its first command: the packages, better-sqlite3 and its counterpart for locked stores
+// in the version that runs on this Node, and the build. Repeats only the steps whose inputs changed or whose results are missing, and prints each step it runs.
 //
 // `--link` only points the packages to their better-sqlite3: the root package runs it after each `pnpm install`.
 //
@@ -74,31 +74,42 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 
 // Version 13 brings its binaries along and needs Node 22; version 12 is compiled, and aborted by later versions of Node 24.
 const compiles = major < 22;
-const alias = join(root, "node_modules", compiles ? "better-sqlite3-12" : "better-sqlite3-13");
+const DRIVERS = ["better-sqlite3", "better-sqlite3-multiple-ciphers"];
+
+/** The folder of a driver in the version for this Node. */
+function aliasOf(driver) {
+  return join(root, "node_modules", `${driver}-${compiles ? "12" : "13"}`);
+}
 const workspaces = [
   ...readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)),
   join(root, "examples"),
   join(root, "test"),
 ];
 
-/** Points every package that uses better-sqlite3 to the version for this Node; pnpm always links the newest one. */
-function linkDriver() {
-  for (const folder of workspaces) {
-    const link = join(folder, "node_modules/better-sqlite3");
-    if (!existsSync(alias) || !existsSync(link) || realpathSync(link) === realpathSync(alias)) continue;
-    rmSync(link, { recursive: true });
-    symlinkSync(process.platform === "win32" ? realpathSync(alias) : relative(dirname(link), realpathSync(alias)), link, "junction");
-  }
+/** Points every package that uses a driver to the version for this Node; pnpm always links the newest one. */
+function linkDrivers() {
+  for (const driver of DRIVERS) for (const folder of workspaces) linkDriver(join(folder, "node_modules", driver), aliasOf(driver));
+}
+
+function linkDriver(link, alias) {
+  if (!existsSync(alias) || !existsSync(link) || realpathSync(link) === realpathSync(alias)) return;
+  rmSync(link, { recursive: true });
+  symlinkSync(process.platform === "win32" ? realpathSync(alias) : relative(dirname(link), realpathSync(alias)), link, "junction");
 }
 
 if (process.argv.includes("--link")) {
-  linkDriver();
+  linkDrivers();
   process.exit(0);
 }
 
-function driverLoads() {
-  const script = "new (require('better-sqlite3'))(':memory:').close()";
-  return spawnSync(process.execPath, ["-e", script], { cwd: join(root, "packages/session-core"), stdio: "ignore" }).status === 0;
+/** The drivers that do not load on this Node. */
+function unusableDrivers() {
+  const loads = (driver) =>
+    spawnSync(process.execPath, ["-e", `new (require('${driver}'))(':memory:').close()`], {
+      cwd: join(root, "packages/session-core"),
+      stdio: "ignore",
+    }).status === 0;
+  return DRIVERS.filter((driver) => !loads(driver));
 }
 
 const manifests = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"].map((file) => join(root, file));
@@ -113,13 +124,15 @@ function install() {
   const flags = ["--frozen-lockfile", "--config.confirmModulesPurge=false", ...(compiles ? [] : ["--ignore-scripts"])];
   say(`Installing packages with ${packageManager}${compiles ? "; compiling SQLite takes one to two minutes the first time" : ""}.`);
   run("npx", ["--yes", packageManager, "install", ...flags], "Installing");
-  linkDriver();
-  if (driverLoads()) return;
+  linkDrivers();
   // Installed without its script, or compiled for another version of Node, version 12 is there and does not load.
-  if (compiles) run("npm", ["--prefix", realpathSync(alias), "run", "install"], "Compiling better-sqlite3");
-  if (driverLoads()) return;
+  if (compiles)
+    for (const driver of unusableDrivers())
+      run("npm", ["--prefix", realpathSync(aliasOf(driver)), "run", "install"], `Compiling ${driver}`);
+  const [unusable] = unusableDrivers();
+  if (unusable === undefined) return;
   say(
-    `better-sqlite3 does not load on Node ${process.versions.node} (${process.platform}-${process.arch}). Remove node_modules and try again.`,
+    `${unusable} does not load on Node ${process.versions.node} (${process.platform}-${process.arch}). Remove node_modules and try again.`,
   );
   process.exit(1);
 }
@@ -128,7 +141,7 @@ const linked = () =>
   [root, ...workspaces].flatMap((folder) => readdirSync(join(folder, "node_modules")).map((name) => join(folder, "node_modules", name)));
 once("installed", installed, install, linked);
 // A plain `pnpm install --ignore-scripts` since then has linked the newest version again.
-linkDriver();
+linkDrivers();
 
 const sources = filesBelow(
   join(root, "packages"),
