@@ -128,9 +128,9 @@ module.exports = {
     {
       name: "handles-use-only-the-port",
       comment:
-        "Session and Store use the storage port only, so that the engine can be replaced. openStore and restoreStore choose the engine.",
+        "Session and Store use the storage port only, so that the engine can be replaced. openStore, restoreStore and changeStoreKey choose the engine.",
       severity: "error",
-      from: { path: `^${CORE}/(session|context|view|store)/`, pathNot: `^${CORE}/store/(open-store|restore-store)\\.ts$` },
+      from: { path: `^${CORE}/(session|context|view|store)/`, pathNot: `^${CORE}/store/(open-store|restore-store|change-store-key)\\.ts$` },
       to: { path: `^${CORE}/sqlite/` },
     },
     {

@@ -95,6 +95,26 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
     meaning: "Another process held the write lock for too long; nothing was written",
     hint: "Run the command again.",
   },
+  STORE_LOCKED: {
+    kind: "denied",
+    meaning: "The store is locked, and no key was given; no byte was changed",
+    hint: "Give its key in BOUGH_KEY, or in BOUGH_KEY_COMMAND a command that prints it.",
+  },
+  WRONG_KEY: {
+    kind: "denied",
+    meaning: "The key does not fit the locked store; no byte was changed",
+    hint: "Check BOUGH_KEY, or what the command in BOUGH_KEY_COMMAND prints.",
+  },
+  STORE_NOT_LOCKED: {
+    kind: "conflict",
+    meaning: "A key was given for a store that is not locked; no byte was changed",
+    hint: "Lock it with `bough lock`, or run this command with BOUGH_KEY set to nothing.",
+  },
+  CIPHERS_MISSING: {
+    kind: "unavailable",
+    meaning:
+      "A locked store needs the package better-sqlite3-multiple-ciphers, which is not installed; the hint names the command that installs it",
+  },
   STORE_READ_ONLY: {
     kind: "denied",
     meaning: "The store cannot be written; nothing was changed",
@@ -189,7 +209,7 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
   },
   STORE_IN_USE: {
     kind: "busy",
-    meaning: "`restore`: another process has the store open; nothing was replaced",
+    meaning: "`restore`, `lock`, `unlock`, `rekey`: another process has the store open; nothing was replaced",
     hint: "End that process, then run the command again.",
   },
   PAYLOAD_DAMAGED: {

@@ -1,5 +1,5 @@
 import { urlWithoutPassword } from "@bough/postgres/address";
-import { BoughError, DriverUnusableError } from "@bough/session-core";
+import { BoughError, CiphersMissingError, DriverUnusableError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
@@ -65,7 +65,7 @@ function errorLine(error: unknown, args: readonly string[]): Line {
 
 /** The hint of an error where that of its exit code is about another cause: a damaged installation, or a store that is no file. */
 function ownHint(error: unknown): string | undefined {
-  if (error instanceof DriverUnusableError) return error.hint;
+  if (error instanceof DriverUnusableError || error instanceof CiphersMissingError) return error.hint;
   const isOnServer = error instanceof BoughError && "path" in error && typeof error.path === "string" && isServerUrl(error.path);
   return isOnServer ? error.hint : undefined;
 }

@@ -151,7 +151,9 @@ export {
 } from "./errors/session-errors.js";
 export {
   BackupDamagedError,
+  CiphersMissingError,
   type DriverFault,
+  type DriverName,
   DriverUnusableError,
   ForeignFileError,
   NewerStoreError,
@@ -161,10 +163,13 @@ export {
   StoreDamagedError,
   StoreFullError,
   StoreInUseError,
+  StoreLockedError,
   StoreNotFoundError,
+  StoreNotLockedError,
   StoreReadOnlyError,
   StoreUnavailableError,
   TargetExistsError,
+  WrongKeyError,
 } from "./errors/store-errors.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export type { Durability } from "./port/place.js";
@@ -197,6 +202,8 @@ export type { OnConflict, Write } from "./port/writes.js";
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";
 export { type AppendedEntry, type AppendOptions, buildSessionContext, Session, type WriteOptions } from "./session/session.js";
 export type { SessionLabels, SessionTokenCounts, SessionTree, SessionValues, SetValueOptions } from "./session/session-groups.js";
+// The store and its sessions
+export { type ChangedKey, changeStoreKey, type KeyChangeOptions } from "./store/change-store-key.js";
 // Import and export
 export {
   type CopyOptions,
@@ -207,7 +214,6 @@ export {
   type SessionCopyResult,
 } from "./store/copy-sessions.js";
 export type { PackedStore, PackOptions } from "./store/maintenance.js";
-// The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
 export { type CreateSessionOptions, type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";

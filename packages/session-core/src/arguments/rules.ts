@@ -36,6 +36,12 @@ export function ruleOf(wanted: string, isValid: (value: unknown) => boolean): Ru
   return (given, argument) => (isValid(given) ? undefined : { argument, wanted, given });
 }
 
+/** The key of a locked store. The error of one that is no text does not show it. */
+export const STORE_KEY: Rule = (given, argument) => {
+  if (typeof given === "string" && given !== "") return undefined;
+  return { argument, wanted: "a text that is not empty", given: typeof given === "string" ? "" : typeof given };
+};
+
 /** The argument may be left out. */
 export function optional(rule: Rule): Rule {
   return (value, at) => (value === undefined ? undefined : rule(value, at));

@@ -165,6 +165,58 @@ export class StoreInUseError extends BoughError {
   }
 }
 
+/** The store is locked, and no key was given. The file was not changed. */
+export class StoreLockedError extends BoughError {
+  readonly code = "STORE_LOCKED";
+  override readonly name = "StoreLockedError";
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is locked, and no key was given. Nothing was changed.`, { hint: "Open it with openStore({ path, key })." });
+    this.path = path;
+  }
+}
+
+/** The key does not fit the locked store. The file was not changed. */
+export class WrongKeyError extends BoughError {
+  readonly code = "WRONG_KEY";
+  override readonly name = "WrongKeyError";
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`The key does not fit ${path}. Nothing was changed.`, { hint: "Check the key." });
+    this.path = path;
+  }
+}
+
+/** A key was given for a store that is not locked. The file was not changed. */
+export class StoreNotLockedError extends BoughError {
+  readonly code = "STORE_NOT_LOCKED";
+  override readonly name = "StoreNotLockedError";
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is not locked, but a key was given. Nothing was changed.`, {
+      hint: "Leave the key out, or lock the store with changeStoreKey({ path, newKey }).",
+    });
+    this.path = path;
+  }
+}
+
+/** Locked stores need the package better-sqlite3-multiple-ciphers, which is not installed. No file was opened. */
+export class CiphersMissingError extends BoughError {
+  readonly code = "CIPHERS_MISSING";
+  override readonly name = "CiphersMissingError";
+
+  constructor(nodeVersion: string, options?: { cause: unknown }) {
+    const version = Number.parseInt(nodeVersion, 10) < 22 ? "12" : "13";
+    super("A locked store needs the package better-sqlite3-multiple-ciphers, which is not installed. Nothing was changed.", {
+      ...options,
+      hint: `npm install better-sqlite3-multiple-ciphers@${version}, with --global where Bough is installed globally`,
+    });
+  }
+}
+
 /** The store was closed before this call. Nothing was written. */
 export class StoreClosedError extends BoughError {
   readonly code = "STORE_CLOSED";
@@ -195,9 +247,12 @@ export class TargetExistsError extends BoughError {
  */
 export type DriverFault = "wrong-version" | "binary-missing" | "binary-foreign";
 
+/** The packages with the native drivers of SQLite: of stores that are not locked, and of locked ones. */
+export type DriverName = "better-sqlite3" | "better-sqlite3-multiple-ciphers";
+
 /**
- * The native driver of SQLite, better-sqlite3, cannot run on this Node. No file was opened. `hint` has the repair commands for
- * npm, pnpm and yarn. `driverVersion` is empty if the package's manifest was not found.
+ * A native driver of SQLite cannot run on this Node. No file was opened. `hint` has the repair commands for npm, pnpm and yarn.
+ * `driverVersion` is empty if the package's manifest was not found.
  */
 export class DriverUnusableError extends BoughError {
   readonly code = "DRIVER_UNUSABLE";
@@ -206,9 +261,17 @@ export class DriverUnusableError extends BoughError {
   readonly driverVersion: string;
   readonly nodeVersion: string;
 
-  constructor(fault: DriverFault, driverVersion: string, nodeVersion: string, options?: { cause: unknown }) {
-    const hint = `${repairOf(fault, driverVersion, nodeVersion)}. More: ${TROUBLESHOOTING}`;
-    super(`${problemOf(fault, driverVersion, nodeVersion)}.`, { ...options, hint });
+  constructor(
+    fault: DriverFault,
+    driverVersion: string,
+    nodeVersion: string,
+    { driver = "better-sqlite3", ...options }: { readonly cause?: unknown; readonly driver?: DriverName } = {},
+  ) {
+    const repair = repairOf(fault, driverVersion, nodeVersion).replaceAll("better-sqlite3", driver);
+    super(`${problemOf(fault, `${driver} ${driverVersion}`.trim(), nodeVersion)}.`, {
+      ...options,
+      hint: `${repair}. More: ${TROUBLESHOOTING}`,
+    });
     this.fault = fault;
     this.driverVersion = driverVersion;
     this.nodeVersion = nodeVersion;
@@ -217,8 +280,7 @@ export class DriverUnusableError extends BoughError {
 
 const TROUBLESHOOTING = "https://github.com/bough-sessions/bough/blob/main/docs/troubleshooting.md";
 
-function problemOf(fault: DriverFault, driverVersion: string, nodeVersion: string): string {
-  const driver = `better-sqlite3 ${driverVersion}`.trim();
+function problemOf(fault: DriverFault, driver: string, nodeVersion: string): string {
   switch (fault) {
     case "wrong-version":
       return `${driver} does not run on Node ${nodeVersion}`;

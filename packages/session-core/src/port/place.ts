@@ -43,6 +43,8 @@ export interface ConnectionOptions {
   readonly busyTimeoutMs: number;
   /** Maximum size of the file in bytes; a larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
+  /** The key of a locked store; a new store is locked with it. */
+  readonly key?: string | undefined;
   /** Called while a store of an older version is upgraded, with the number of copied entries and of all entries. */
   readonly onUpgrade?: OnProgress | undefined;
 }

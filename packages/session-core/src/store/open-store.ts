@@ -11,6 +11,7 @@ import {
   type Rule,
   record,
   ruleOf,
+  STORE_KEY,
   TEXT,
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
@@ -44,6 +45,11 @@ export interface StoreOptions {
   readonly busyTimeoutMs?: number | undefined;
   /** Maximum size of the file in bytes; default: none. A larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
+  /**
+   * The key of a locked store, any text that is not empty; a new file is locked with it. The file, its journal and its backups are encrypted.
+   * Needs the package `better-sqlite3-multiple-ciphers`. Opening takes some 15 ms more, and without the key nobody can read the store.
+   */
+  readonly key?: string | undefined;
   /**
    * Called while a store of an older version is upgraded, with the number of copied entries and of all entries. The upgrade is one
    * synchronous transaction of about 20 MB of payloads a second: a crash or a full disk leaves the old store as it was.
@@ -84,6 +90,7 @@ const OPTIONS = optionsOf(
       ),
     ),
     maxBytes: optional(AMOUNT),
+    key: optional(STORE_KEY),
     onUpgrade: optional(CALLBACK),
     fileTools: optional(FILE_TOOLS),
   },
@@ -95,12 +102,17 @@ const OPTIONS = optionsOf(
  *
  * @throws {StoreNotFoundError} the file is missing and `mode` is not `create`.
  * @throws {ForeignFileError | NewerStoreError} the file belongs to another program or a newer version; it was not changed.
+ * @throws {StoreLockedError | WrongKeyError} it is locked, and no key was given, or one that does not fit; no byte was changed.
+ * @throws {StoreNotLockedError} a key was given for a store that is not locked; no byte was changed.
+ * @throws {CiphersMissingError} a key was given, and the package for locked stores is not installed.
  * @throws {InvalidArgumentError} an option is of the wrong type or out of range.
  * @throws {StoreUnavailableError | StoreReadOnlyError | StoreBusyError | StoreDamagedError}
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
-  const { path, url, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
+  const { path, url, key, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
+  if (key !== undefined && (url !== undefined || path === ":memory:"))
+    throw new InvalidArgumentError("options.key", "left out: only a store in a file can be locked", "a key");
   if (url !== undefined) {
     const { openPostgres } = await import("@bough/postgres").catch(explainMissingEngine);
     return new Store(await openPostgres({ ...options, url, mode, durability, busyTimeoutMs, fileTools }));
@@ -109,7 +121,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   if (isLikeServerAddress(path)) throw new InvalidArgumentError("options.path", "the path of a file", LIKE_ADDRESS);
   // Each engine is loaded when a store of it is opened.
   const { SqliteStorage } = await import("../sqlite/sqlite-storage.js");
-  return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, onUpgrade, fileTools }));
+  return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, key, onUpgrade, fileTools }));
 }
 
 /** Never the text itself, which can contain a password. */

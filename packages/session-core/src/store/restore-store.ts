@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL, STORE_KEY } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
 import { openStore } from "./open-store.js";
@@ -12,6 +12,8 @@ export interface RestoreOptions {
   readonly backup: string;
   /** The path of the store. An existing store is replaced. */
   readonly path: string;
+  /** The key of a locked backup, and of the store that it replaces if that is locked. */
+  readonly key?: string | undefined;
   /** Called with numbers of pages while the backup is copied. */
   readonly onProgress?: ((donePages: number, totalPages: number) => void) | undefined;
   /** Aborts before the store is replaced; `restoreStore` throws the reason. */
@@ -26,7 +28,7 @@ export interface RestoredStore {
 }
 
 const OPTIONS = record(
-  { backup: FILE, path: FILE, onProgress: optional(CALLBACK), signal: optional(SIGNAL) },
+  { backup: FILE, path: FILE, key: optional(STORE_KEY), onProgress: optional(CALLBACK), signal: optional(SIGNAL) },
   'an object such as { backup: "backup.db", path: "sessions.db" }',
 );
 
@@ -36,6 +38,7 @@ const OPTIONS = record(
  *
  * @throws {StoreNotFoundError | ForeignFileError | NewerStoreError} `backup` is not a store that can be read.
  * @throws {BackupDamagedError} it has an integrity violation.
+ * @throws {StoreLockedError | WrongKeyError | StoreNotLockedError} the backup, or the store, and the key do not fit.
  * @throws {StoreInUseError} the store is open, in this process or in another. Nothing was replaced.
  * @throws {StoreUnavailableError | StoreFullError | StoreReadOnlyError} the folder of the store cannot be written.
  * @example
@@ -53,21 +56,21 @@ export async function restoreStore(options: RestoreOptions): Promise<RestoredSto
     await copyChecked(backup, whole, options);
     const { replaceStore } = await import("../sqlite/file/backup.js");
     options.signal?.throwIfAborted();
-    return { path, keptAt: replaceStore(whole, path, keptAt) ? keptAt : null };
+    return { path, keptAt: replaceStore(whole, path, keptAt, options.key) ? keptAt : null };
   } finally {
     for (const side of ["", "-wal", "-shm"]) rmSync(`${whole}${side}`, { force: true });
   }
 }
 
-async function copyChecked(backup: string, whole: string, { onProgress, signal }: RestoreOptions): Promise<void> {
+async function copyChecked(backup: string, whole: string, { key, onProgress, signal }: RestoreOptions): Promise<void> {
   try {
-    const source = await openStore({ path: backup, mode: "read-only" });
+    const source = await openStore({ path: backup, key, mode: "read-only" });
     try {
       await source.backup(whole, onProgress, signal);
     } finally {
       await source.close();
     }
-    await requireWhole(backup, whole);
+    await requireWhole(backup, whole, key);
   } catch (error) {
     if (error instanceof StoreDamagedError) throw new BackupDamagedError(backup, "SQLite cannot read it", { cause: error });
     throw error;
@@ -75,8 +78,8 @@ async function copyChecked(backup: string, whole: string, { onProgress, signal }
 }
 
 // Verifies the copy, not the backup, which could change between the check and the rename.
-async function requireWhole(backup: string, whole: string): Promise<void> {
-  const copy = await openStore({ path: whole, mode: "read-write" });
+async function requireWhole(backup: string, whole: string, key: string | undefined): Promise<void> {
+  const copy = await openStore({ path: whole, key, mode: "read-write" });
   try {
     for await (const { message } of copy.verify()) throw new BackupDamagedError(backup, message);
   } finally {

@@ -3,37 +3,55 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSyn
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { StoreInUseError, StoreUnavailableError, TargetExistsError } from "../../errors/store-errors.js";
-import { openSqlite } from "./driver.js";
+import { copyLockedFile, type OnPages } from "./copy-locked.js";
+import type { OpenSqlite } from "./driver.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError, toStoreError } from "./sqlite-errors.js";
 import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET, StoreFile } from "./store-file.js";
+import { openerOf } from "./store-lock.js";
 
 /** The number of pages that a backup copies before it returns to the event loop. */
 const BACKUP_PAGES = 2000;
 
-/** Copies a database to `path`. Leaves no file after a failure. @throws {TargetExistsError}, errors of SQLite, `signal.reason`. */
+/**
+ * Copies a database to `path`; the copy of a locked one is locked with the same key. `file`: undefined for a database in memory. Leaves no
+ * file after a failure. @throws {TargetExistsError}, errors of SQLite, `signal.reason`.
+ */
 export async function copyDatabase(
   database: Database,
+  file: StoreFile | undefined,
   path: string,
-  onProgress?: (donePages: number, totalPages: number) => void,
+  onProgress?: OnPages,
   signal?: AbortSignal,
 ): Promise<void> {
   const partial = `${path}.${randomUUID()}.partial`;
   try {
     signal?.throwIfAborted();
     prepareCopy(partial, path);
-    const { totalPages: pages } = await database.backup(partial, {
-      progress: ({ totalPages, remainingPages }) => {
-        signal?.throwIfAborted();
-        onProgress?.(totalPages - remainingPages, totalPages);
-        return BACKUP_PAGES;
-      },
-    });
-    publishCopy(partial, path);
+    const pages =
+      file?.lock === undefined
+        ? await copyPages(database, partial, onProgress, signal)
+        : await copyLockedFile(file, file.lock, partial, onProgress, signal);
+    fsyncFile(partial);
+    linkOrRename(partial, path);
+    fsyncFolder(dirname(path));
     onProgress?.(pages, pages);
   } finally {
     removeCopy(partial);
   }
+}
+
+/** Copies with SQLite's online backup. Returns the number of pages. */
+async function copyPages(database: Database, partial: string, onProgress?: OnPages, signal?: AbortSignal): Promise<number> {
+  const { totalPages: pages } = await database.backup(partial, {
+    progress: ({ totalPages, remainingPages }) => {
+      signal?.throwIfAborted();
+      onProgress?.(totalPages - remainingPages, totalPages);
+      return BACKUP_PAGES;
+    },
+  });
+  markAsCopy(partial);
+  return pages;
 }
 
 /**
@@ -45,13 +63,6 @@ function prepareCopy(partial: string, path: string): void {
   if (existsSync(path)) throw new TargetExistsError(path);
   if (!existsSync(dirname(path))) throw new StoreUnavailableError(path, "its folder is missing");
   closeSync(openSync(partial, "wx", 0o600));
-}
-
-/** Moves a complete copy to its path and flushes the folder to disk. @throws {TargetExistsError} the path was created meanwhile. */
-function publishCopy(partial: string, path: string): void {
-  markAsCopy(partial);
-  linkOrRename(partial, path);
-  fsyncFolder(dirname(path));
 }
 
 /**
@@ -66,6 +77,15 @@ function markAsCopy(partial: string): void {
     mark[0] = (mark[0] ?? 0) & 0x7f;
     writeSync(file, mark, 0, mark.length, SCHEMA_COOKIE_OFFSET);
     writeSync(file, Buffer.alloc(JOURNAL_KIND_OFFSETS.length, NO_JOURNAL_FILE), 0, JOURNAL_KIND_OFFSETS.length, JOURNAL_KIND_OFFSETS[0]);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Flushes a file to disk. */
+export function fsyncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -94,7 +114,7 @@ function lacksHardLinks(error: unknown): boolean {
 }
 
 /** Flushes the entries of a folder to disk. */
-function fsyncFolder(folder: string): void {
+export function fsyncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {
     fsyncSync(handle);
@@ -105,7 +125,7 @@ function fsyncFolder(folder: string): void {
 
 /** Removes the files of an incomplete copy. */
 function removeCopy(partial: string): void {
-  for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
+  for (const side of ["", "-journal", "-wal", "-shm"]) rmSync(`${partial}${side}`, { force: true });
 }
 
 /**
@@ -115,9 +135,10 @@ function removeCopy(partial: string): void {
  * @returns whether there was an old store.
  * @throws {StoreInUseError} the old store is open, in this process or in another.
  * @throws {ForeignFileError | NewerStoreError} the file at `path` is not a store, or is newer; it was not changed.
+ * @throws {StoreLockedError | WrongKeyError} the old store is locked, and `key` is not its key.
  */
-export function replaceStore(newFile: string, path: string, oldStorePath: string): boolean {
-  const oldStore = StoreFile.find(path);
+export function replaceStore(newFile: string, path: string, oldStorePath: string, key: string | undefined): boolean {
+  const oldStore = StoreFile.find(path, key);
   if (oldStore === undefined) {
     linkOrRename(newFile, path);
     fsyncFolder(dirname(path));
@@ -125,8 +146,8 @@ export function replaceStore(newFile: string, path: string, oldStorePath: string
   }
   let exclusive: Database | undefined;
   try {
-    identifyFile(path, oldStore.readHeader(), SUPPORTED_VERSION);
-    exclusive = openExclusively(path);
+    identifyFile(path, oldStore, SUPPORTED_VERSION);
+    exclusive = openExclusively(path, openerOf(oldStore.lock));
     keepOldStore(path, oldStorePath);
     renameSync(newFile, path);
     fsyncFolder(dirname(path));
@@ -143,8 +164,8 @@ export function replaceStore(newFile: string, path: string, oldStorePath: string
  * Locks the file exclusively after a checkpoint, so that other processes cannot open it meanwhile. Returns undefined if the
  * store is so damaged that SQLite cannot open it; other users cannot be detected then.
  */
-function openExclusively(path: string): Database | undefined {
-  const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
+function openExclusively(path: string, open: OpenSqlite): Database | undefined {
+  const database = open(path, { fileMustExist: true, timeout: 0 });
   try {
     database.pragma("journal_mode = DELETE");
     database.exec("BEGIN EXCLUSIVE");

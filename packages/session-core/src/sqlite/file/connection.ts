@@ -52,6 +52,7 @@ export class Connection {
    * Opens the file without waiting for a lock.
    *
    * @throws {ForeignFileError | NewerStoreError | StoreNotFoundError | StoreUnavailableError}
+   * @throws {StoreLockedError | WrongKeyError | StoreNotLockedError} the key is missing, does not fit, or is given for a store without a lock.
    * @throws {StoreBusyError} another process has an exclusive lock; try again.
    */
   static open(given: ConnectionOptions): Connection {
@@ -188,7 +189,7 @@ export class Connection {
   freshPragma(text: string): readonly Row[] {
     if (this.#file === undefined) return this.pragma(text);
     return this.#runStatement(() => {
-      const fresh = openToCheck(this.path, this.readOnly);
+      const fresh = openToCheck(this.path, this.readOnly, this.#file?.lock);
       try {
         return pragmaRows(fresh, text);
       } finally {
@@ -209,7 +210,7 @@ export class Connection {
     if (!this.#database.open) throw new StoreClosedError(this.path);
     this.#checkFile(0);
     try {
-      await copyDatabase(this.#database, path, onProgress, signal);
+      await copyDatabase(this.#database, this.#file, path, onProgress, signal);
     } catch (error) {
       if (!this.#database.open) throw new StoreClosedError(this.path);
       throw toStoreError(error, path, this.busyTimeoutMs);
@@ -234,7 +235,7 @@ export class Connection {
   releaseFreePages(): boolean {
     if (this.readOnly) throw new StoreReadOnlyError(this.path);
     this.#checkFile(0);
-    return this.#withTypedErrors(() => releaseFreePages(this.#database));
+    return this.#withTypedErrors(() => releaseFreePages(this.#database, this.#file?.lock !== undefined));
   }
 
   get open(): boolean {

@@ -1,9 +1,12 @@
 import { createRequire } from "node:module";
 import Database from "better-sqlite3";
-import { type DriverFault, DriverUnusableError } from "../../errors/store-errors.js";
+import { CiphersMissingError, type DriverFault, type DriverName, DriverUnusableError } from "../../errors/store-errors.js";
 
-// The only place that constructs better-sqlite3. better-sqlite3 loads its binary with the first database, so the version is
-// checked before that: an incompatible version crashes the process.
+// The only place that constructs better-sqlite3 and better-sqlite3-multiple-ciphers, its counterpart for locked stores. A driver
+// loads its binary with the first database, so the version is checked before that: an incompatible version crashes the process.
+
+/** Opens a file, `:memory:` or the bytes of a database. */
+export type OpenSqlite = (file: string | Buffer, options?: Database.Options) => Database.Database;
 
 /**
  * Opens a file, `:memory:` or the bytes of a database. SQLite errors are thrown unchanged.
@@ -11,32 +14,80 @@ import { type DriverFault, DriverUnusableError } from "../../errors/store-errors
  * @throws {DriverUnusableError} the driver cannot run here.
  */
 export function openSqlite(file: string | Buffer, options?: Database.Options): Database.Database {
-  const driver = driverVersion();
-  const node = process.versions.node;
-  if (driver !== undefined && !isCompatible(driver, node)) throw new DriverUnusableError("wrong-version", driver, node);
+  return construct("better-sqlite3", Database, file, options);
+}
+
+/** A database of SQLite3MultipleCiphers. */
+interface CipherDatabase extends Database.Database {
+  /** Sets the key, before the first access to the file. */
+  key(key: Buffer): void;
+}
+
+type CipherConstructor = new (file: string | Buffer, options?: Database.Options) => CipherDatabase;
+
+/**
+ * Opens a locked file with a derived key, in the form that the cipher takes. undefined: the file is not locked; a locked one can be
+ * attached to it.
+ *
+ * @throws {CiphersMissingError | DriverUnusableError}
+ */
+export function openWithCiphers(rawKey: Buffer | undefined, file: string | Buffer, options?: Database.Options): Database.Database {
+  const database = construct("better-sqlite3-multiple-ciphers", loadCiphers(), file, options);
   try {
-    return new Database(file, options);
+    // SQLite does not encrypt its temporary files.
+    database.pragma("temp_store = MEMORY");
+    // Named, so that another default in a later version changes nothing.
+    database.pragma("cipher = 'chacha20'");
+    if (rawKey !== undefined) database.key(rawKey);
+    return database;
   } catch (error) {
-    const fault = loadingFault(error);
-    if (fault === undefined) throw error;
-    throw new DriverUnusableError(fault, driver ?? "", node, { cause: error });
+    database.close();
+    throw error;
   }
 }
 
-let cachedVersion: { readonly version: string | undefined } | undefined;
-
-/** Returns the version of better-sqlite3, or undefined if its package.json cannot be found, as in a bundle. */
-function driverVersion(): string | undefined {
-  cachedVersion ??= { version: readVersion() };
-  return cachedVersion.version;
+function loadCiphers(): CipherConstructor {
+  try {
+    return createRequire(import.meta.url)("better-sqlite3-multiple-ciphers");
+  } catch (error) {
+    // A missing part of the package has the same code. A CommonJS bundle has no `import.meta.url`.
+    const isMissing = isCoded(error) && (error.code === "ERR_INVALID_ARG_VALUE" || /module '[\w-]+'/.test(error.message));
+    throw isMissing ? new CiphersMissingError(process.versions.node, { cause: error }) : error;
+  }
 }
 
-function readVersion(): string | undefined {
+function construct<T extends Database.Database>(
+  driver: DriverName,
+  Driver: new (file: string | Buffer, options?: Database.Options) => T,
+  file: string | Buffer,
+  options: Database.Options | undefined,
+): T {
+  const version = driverVersion(driver);
+  const node = process.versions.node;
+  if (version !== undefined && !isCompatible(version, node)) throw new DriverUnusableError("wrong-version", version, node, { driver });
   try {
-    const { version }: { version?: unknown } = createRequire(import.meta.url)("better-sqlite3/package.json");
+    return new Driver(file, options);
+  } catch (error) {
+    const fault = loadingFault(error);
+    if (fault === undefined) throw error;
+    throw new DriverUnusableError(fault, version ?? "", node, { cause: error, driver });
+  }
+}
+
+const cachedVersions = new Map<DriverName, string | undefined>();
+
+/** Returns the version of a driver, or undefined if its package.json cannot be found, as in a bundle. */
+function driverVersion(driver: DriverName): string | undefined {
+  if (!cachedVersions.has(driver)) cachedVersions.set(driver, readVersion(driver));
+  return cachedVersions.get(driver);
+}
+
+function readVersion(driver: DriverName): string | undefined {
+  try {
+    const { version }: { version?: unknown } = createRequire(import.meta.url)(`${driver}/package.json`);
     return typeof version === "string" ? version : undefined;
   } catch (error) {
-    // A bundle has no package.json of better-sqlite3; a CommonJS bundle also has no `import.meta.url`.
+    // A bundle has no package.json of the driver; a CommonJS bundle also has no `import.meta.url`.
     if (isCoded(error) && ["MODULE_NOT_FOUND", "ERR_INVALID_ARG_VALUE"].includes(error.code)) return undefined;
     throw error;
   }

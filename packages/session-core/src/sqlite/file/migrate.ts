@@ -82,9 +82,13 @@ export function migrate(file: Database, path: string, steps: readonly Migration[
 /** Prepares an empty file. */
 function begin(file: Database, path: string): void {
   requireEmpty(file, path);
-  // A random number, by which an open store detects that another store was copied over its file. better-sqlite3 ignores
-  // this pragma in safe mode, because it breaks connections that have read the schema; here there are none.
-  file.unsafeMode(true).pragma(`schema_version = ${randomInt(1, FIRST_SCHEMA_VERSIONS)}`);
+  setRandomCookie(file);
+}
+
+/** Sets the schema cookie to a random number, by which an open store detects that another store was copied over its file. */
+export function setRandomCookie(file: Database, schema = "main"): void {
+  // better-sqlite3 ignores this pragma in safe mode, because it breaks connections that have read the schema; here there are none.
+  file.unsafeMode(true).pragma(`${schema}.schema_version = ${randomInt(1, FIRST_SCHEMA_VERSIONS)}`);
   file.unsafeMode(false);
 }
 

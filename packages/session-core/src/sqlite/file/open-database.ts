@@ -1,12 +1,13 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
-import { NewerStoreError, StoreUnavailableError } from "../../errors/store-errors.js";
+import { NewerStoreError, StoreBusyError, StoreNotLockedError, StoreUnavailableError } from "../../errors/store-errors.js";
 import type { ConnectionOptions } from "../../port/place.js";
-import { openSqlite } from "./driver.js";
+import { type OpenSqlite, openSqlite } from "./driver.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError } from "./sqlite-errors.js";
-import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore, StoreFile } from "./store-file.js";
+import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, removeUnfinishedKeyChange, requireStore, StoreFile } from "./store-file.js";
+import { openerOf, StoreLock } from "./store-lock.js";
 
 /** An open and migrated database, and its file; undefined for a database in memory. */
 export interface OpenedDatabase {
@@ -30,7 +31,7 @@ export function openDatabase(options: ConnectionOptions): OpenedDatabase {
     configure(database, options);
     return { database, file: undefined, lockHolder: undefined };
   }
-  const found = StoreFile.find(options.path);
+  const found = StoreFile.find(options.path, options.key);
   try {
     return openFile(options, found);
   } catch (error) {
@@ -40,18 +41,21 @@ export function openDatabase(options: ConnectionOptions): OpenedDatabase {
 }
 
 function openFile(options: ConnectionOptions, found: StoreFile | undefined): OpenedDatabase {
-  const { path, mode } = options;
-  const identity = identifyFile(path, found?.readHeader(), SUPPORTED_VERSION);
+  const { path, mode, key } = options;
+  const identity = identifyFile(path, found, SUPPORTED_VERSION);
   if (mode !== "create") requireStore(path, identity);
+  const lock = key === undefined ? undefined : (found?.lock ?? lockNew(path, identity.kind, key));
+  const open = openerOf(lock);
   // A newer program may have written its version to the WAL only. It is read over a read-only connection, which does not
   // checkpoint the WAL into the file.
-  if (hasJournal(path)) rejectNewer(path);
+  if (hasJournal(path)) rejectNewer(path, open);
   if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
-  const database = mode === "read-only" ? openToRead(path, found) : openToWrite(options, found === undefined);
-  const file = database.memory ? undefined : (found ?? StoreFile.find(path));
+  const database = mode === "read-only" ? openToRead(path, found, open) : openToWrite(options, identity.kind, open);
+  const file = database.memory ? undefined : (found ?? StoreFile.find(path, key));
   try {
     configure(database, options);
-    const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined);
+    const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined, open);
+    if (mode !== "read-only") removeUnfinishedKeyChange(realpathSync(path));
     file?.recordOpened();
     return { database, file, lockHolder };
   } catch (error) {
@@ -59,6 +63,12 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
     file?.release();
     throw error;
   }
+}
+
+/** The lock of a file that is new or empty. @throws {StoreNotLockedError} the file is a store without a lock. */
+function lockNew(path: string, kind: "absent" | "empty" | "store", key: string): StoreLock {
+  if (kind === "store") throw new StoreNotLockedError(path);
+  return StoreLock.create(key);
 }
 
 /**
@@ -77,24 +87,29 @@ function makeFolder(folder: string): void {
   }
 }
 
-function openToWrite({ path, onUpgrade }: ConnectionOptions, isNew: boolean): Database.Database {
-  const database = openSqlite(path, NO_WAIT);
+function openToWrite({ path, key, onUpgrade }: ConnectionOptions, kind: "absent" | "empty" | "store", open: OpenSqlite): Database.Database {
+  const database = open(path, NO_WAIT);
   try {
     // Sessions contain secrets, so only the user may read a new store. SQLite gives its side files the same mode.
-    if (isNew) chmodSync(path, 0o600);
+    if (kind === "absent") chmodSync(path, 0o600);
     // Applies to new files only. A store has some 35 tables and indexes, each of which takes a page at least. Against pages of 4 kB
     // a store of 1.3 MB of JSONL is 9 % smaller and an import takes 2 % longer; pages of 1 kB save 2 % more and cost another 5 %.
     database.pragma("page_size = 2048");
     // The schema is committed before the switch to WAL, so that the header of the file itself identifies the store.
     database.pragma("secure_delete = ON");
     const before = migrate(database, path, undefined, onUpgrade);
-    if (before > 0 && before < SUPPORTED_VERSION) releaseFreePages(database);
+    if (before > 0 && before < SUPPORTED_VERSION) releaseFreePages(database, key !== undefined);
     return database;
   } catch (error) {
     database.close();
+    // Another process has created the file meanwhile, with another salt. The next attempt reads it.
+    if (key !== undefined && kind !== "store" && isSqliteError(error, "SQLITE_NOTADB")) throw new StoreBusyError(0, { cause: error });
     throw error;
   }
 }
+
+/** A longer locked file keeps its free pages: its copy is made in memory. */
+const MOST_VACUUMED_IN_MEMORY = 2 ** 30;
 
 /** Error codes of SQLite where the disk, or the folder for temporary files, cannot take a copy, or another process holds the lock. */
 const NO_COPY = ["SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED"];
@@ -103,9 +118,10 @@ const NO_COPY = ["SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_BUSY"
  * Gives the free pages of the file back to the file system, if the disk has room for a second copy and no other process holds the
  * lock. Returns whether it did. A crash leaves the file as it was.
  */
-export function releaseFreePages(database: Database.Database): boolean {
-  // VACUUM writes the copy to the temporary store; in memory it would take as much as the file.
-  database.pragma("temp_store = FILE");
+export function releaseFreePages(database: Database.Database, isLocked: boolean): boolean {
+  // VACUUM writes the copy to the temporary store; in memory it would take as much as the file. A temporary file is not encrypted.
+  if (isLocked && bytesOf(database) > MOST_VACUUMED_IN_MEMORY) return false;
+  database.pragma(`temp_store = ${isLocked ? "MEMORY" : "FILE"}`);
   try {
     database.exec("VACUUM");
     // The result is in the WAL. Without a checkpoint the file keeps its size, and the WAL has that of the copy, until no process has the
@@ -120,6 +136,10 @@ export function releaseFreePages(database: Database.Database): boolean {
   }
 }
 
+function bytesOf(database: Database.Database): number {
+  return Number(database.pragma("page_count", { simple: true })) * Number(database.pragma("page_size", { simple: true }));
+}
+
 /** Error codes of SQLite if it cannot create the side files that even a read needs. */
 const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_RECOVERY"];
 
@@ -127,8 +147,8 @@ const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_R
  * Opens a file read-only. SQLite needs a side file (-shm) even for reads. If the folder is not writable, the whole store is
  * read into memory instead.
  */
-function openToRead(path: string, found: StoreFile | undefined): Database.Database {
-  const database = openSqlite(path, { readonly: true, ...NO_WAIT });
+function openToRead(path: string, found: StoreFile | undefined, open: OpenSqlite): Database.Database {
+  const database = open(path, { readonly: true, ...NO_WAIT });
   try {
     readVersion(database);
     return database;
@@ -137,6 +157,7 @@ function openToRead(path: string, found: StoreFile | undefined): Database.Databa
     if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
     // The file alone lacks the writes in the WAL.
     if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
+    if (found.lock !== undefined) throw new StoreUnavailableError(path, LOCKED_IN_PLACE, { cause: error });
   }
   const bytes = found.readAll();
   for (const offset of JOURNAL_KIND_OFFSETS) bytes[offset] = NO_JOURNAL_FILE;
@@ -146,9 +167,13 @@ function openToRead(path: string, found: StoreFile | undefined): Database.Databa
 }
 
 /** Opens another connection for checks. It is writable if possible, because SQLite checks no constraints on a read-only one. */
-export function openToCheck(path: string, readOnly: boolean): Database.Database {
-  return readOnly ? openToRead(path, undefined) : openSqlite(path, { fileMustExist: true, ...NO_WAIT });
+export function openToCheck(path: string, readOnly: boolean, lock: StoreLock | undefined): Database.Database {
+  const open = openerOf(lock);
+  return readOnly ? openToRead(path, undefined, open) : open(path, { fileMustExist: true, ...NO_WAIT });
 }
+
+const LOCKED_IN_PLACE =
+  "reading a locked store in its place needs permission to write in its folder; open it as its owner, or copy it elsewhere";
 
 const UNREADABLE_JOURNAL =
   "its journal (-wal) holds writes, and reading them needs permission to write in the folder; open it once as its owner, or copy both files elsewhere";
@@ -157,8 +182,9 @@ function hasJournal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-function rejectNewer(path: string): void {
-  const database = openSqlite(path, { readonly: true, ...NO_WAIT });
+/** Reads the version of a store, also from its WAL, and changes nothing. @throws {NewerStoreError} */
+export function rejectNewer(path: string, open: OpenSqlite): void {
+  const database = open(path, { readonly: true, ...NO_WAIT });
   try {
     const version = readVersion(database);
     if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);

@@ -1,7 +1,15 @@
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
-import { ForeignFileError, NewerStoreError, StoreNotFoundError, StoreUnavailableError } from "../../errors/store-errors.js";
+import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync } from "node:fs";
+import {
+  ForeignFileError,
+  NewerStoreError,
+  StoreLockedError,
+  StoreNotFoundError,
+  StoreUnavailableError,
+  WrongKeyError,
+} from "../../errors/store-errors.js";
 import { errorCode, isSystemError } from "../../errors/system-error.js";
 import { describeFileError } from "./sqlite-errors.js";
+import { looksLocked, pageBytesOf, StoreLock } from "./store-lock.js";
 
 /** The `application_id` in the header of every store: "Bgh1" in ASCII. */
 export const APPLICATION_ID = 0x42676831;
@@ -27,9 +35,11 @@ type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | {
  *
  * @throws {ForeignFileError} the file is not a store. It was not changed.
  * @throws {NewerStoreError} its format is newer than `supported`. It was not changed.
+ * @throws {StoreLockedError | WrongKeyError} it is locked, and no key was given, or one that does not fit. It was not changed.
  */
-export function identifyFile(path: string, header: Buffer | undefined, supported: number): FileIdentity {
-  if (header === undefined) return { kind: "absent" };
+export function identifyFile(path: string, file: StoreFile | undefined, supported: number): FileIdentity {
+  if (file === undefined) return { kind: "absent" };
+  const header = file.readHeader();
   if (header.length === 0) return { kind: "empty" };
   if (isBoughStore(header)) {
     const version = header.readUInt32BE(USER_VERSION_OFFSET);
@@ -37,6 +47,9 @@ export function identifyFile(path: string, header: Buffer | undefined, supported
     return { kind: "store", version };
   }
   if (isUnfinished(path)) return { kind: "empty" };
+  // The header of a locked file of another program is noise, too.
+  if (file.lock !== undefined) throw new WrongKeyError(path);
+  if (looksLocked(header)) throw new StoreLockedError(path);
   throw new ForeignFileError(path, hasMagic(header) ? "an SQLite database of another program" : "no SQLite database");
 }
 
@@ -101,6 +114,25 @@ export function requireStore(path: string, identity: FileIdentity): void {
   if (identity.kind !== "store") throw new StoreNotFoundError(path);
 }
 
+/** The first bytes of a file: as they are, and decrypted where they have to be. */
+interface StartOfFile {
+  readonly raw: Buffer;
+  readonly header: Buffer;
+}
+
+/** The path of the file with another key that replaces the store when it is complete. Only one process at a time writes it. */
+export function unfinishedKeyChange(path: string): string {
+  return `${path}.changing-key`;
+}
+
+/**
+ * Removes the file of a change of the key that was interrupted: of an unlocking it is readable. Call it with the store open, which
+ * excludes that a change is running.
+ */
+export function removeUnfinishedKeyChange(path: string): void {
+  rmSync(unfinishedKeyChange(path), { force: true });
+}
+
 /** A descriptor of a file that is open for reading, and how many `StoreFile`s use it. */
 interface SharedDescriptor {
   readonly fd: number;
@@ -130,39 +162,66 @@ type FileId = Pick<Stats, "dev" | "ino">;
  */
 export class StoreFile {
   readonly path: string;
+  readonly #key: string | undefined;
+  #lock: StoreLock | undefined;
   readonly #id: FileId;
   readonly #descriptor: SharedDescriptor;
   readonly #journalPath: string;
   /** Receives the header at each check: a new buffer takes longer than the read. */
   readonly #buffer = Buffer.alloc(HEADER_BYTES);
-  #header: Buffer;
+  #start: StartOfFile;
   #journal: FileId | undefined;
   #released = false;
   #checkedAtMs = Date.now();
   /** Why the file can no longer be used. */
   #lossReason: string | undefined;
 
-  private constructor(path: string, id: FileId, descriptor: SharedDescriptor) {
+  private constructor(path: string, id: FileId, descriptor: SharedDescriptor, key: string | undefined) {
     this.path = path;
     this.#journalPath = `${path}-wal`;
     this.#id = id;
     this.#descriptor = descriptor;
-    this.#header = this.readHeader();
+    this.#key = key;
+    this.#start = this.#decrypt(this.#readStart(HEADER_BYTES));
   }
 
-  /** Returns the file at `path`, or undefined. @throws {ForeignFileError | StoreUnavailableError} */
-  static find(path: string): StoreFile | undefined {
+  /** Returns the file at `path`, or undefined. `key`: what opens it if it is locked. @throws {ForeignFileError | StoreUnavailableError} */
+  static find(path: string, key?: string): StoreFile | undefined {
     return withTypedErrors(path, () => {
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats === undefined) return undefined;
       if (!stats.isFile()) throw new ForeignFileError(path, "no file");
-      return new StoreFile(path, stats, acquire(path, stats));
+      return new StoreFile(path, stats, acquire(path, stats), key);
     });
   }
 
-  /** Reads the first 100 bytes; fewer if the file is shorter. */
+  /** Reads the first 100 bytes; fewer if the file is shorter. Those of a locked file are decrypted, which is noise with a wrong key. */
   readHeader(): Buffer {
-    return this.#readStart(HEADER_BYTES);
+    return this.#decrypt(this.#readStart(HEADER_BYTES)).header;
+  }
+
+  /** The lock of the file; undefined if it is not locked, or no key was given. */
+  get lock(): StoreLock | undefined {
+    return this.#lock;
+  }
+
+  /** Decrypts the start of the file if it is locked: reads its first page. */
+  #decrypt(raw: Buffer): StartOfFile {
+    if (this.#key === undefined || !looksLocked(raw)) return { raw, header: raw };
+    this.#lock ??= StoreLock.of(this.#key, raw);
+    const page = this.#readStart(pageBytesOf(raw));
+    if (page.length < pageBytesOf(raw)) return { raw, header: raw };
+    return { raw: page.subarray(0, HEADER_BYTES), header: this.#lock.decryptHeader(page, HEADER_BYTES) };
+  }
+
+  /** True if another connection of this process has the file open. */
+  get isShared(): boolean {
+    return this.#descriptor.users > 1;
+  }
+
+  /** A descriptor for reading the file. The caller must not close it. */
+  get descriptor(): number {
+    return this.#descriptor.fd;
   }
 
   /** Reads the whole file. @throws {StoreUnavailableError} it is larger than `WHOLE_BYTES`, or cannot be read. */
@@ -187,7 +246,7 @@ export class StoreFile {
   /** Records the header and the WAL after SQLite has opened them. @throws {StoreUnavailableError} the file was replaced meanwhile. */
   recordOpened(): void {
     if (!isSameFile(this.path, this.#id)) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
-    this.#header = this.readHeader();
+    this.#start = this.#decrypt(this.#readStart(HEADER_BYTES));
     this.#journal = statSync(this.#journalPath, OR_UNDEFINED);
   }
 
@@ -231,21 +290,21 @@ export class StoreFile {
       return "its journal (-wal) was deleted, moved or replaced while it was open";
     }
     const isWhole = readSync(this.#descriptor.fd, this.#buffer, 0, HEADER_BYTES, 0) === HEADER_BYTES;
-    if (isWhole && this.#buffer.equals(this.#header)) return undefined;
+    if (isWhole && this.#buffer.equals(this.#start.raw)) return undefined;
     return this.#isContinued() ? undefined : "the file was overwritten or cut while it was open";
   }
 
   // Another process may write the header during the read, so an unexpected header is read twice.
   #isContinued(): boolean {
     for (let previous: Buffer | undefined; ; ) {
-      const header = this.readHeader();
-      if (header.equals(this.#header)) return true;
-      if (isSuccessor(this.#header, header)) {
-        this.#header = header;
+      const start = this.#decrypt(this.#readStart(HEADER_BYTES));
+      if (start.raw.equals(this.#start.raw)) return true;
+      if (isSuccessor(this.#start.header, start.header)) {
+        this.#start = start;
         return true;
       }
-      if (previous?.equals(header) === true) return false;
-      previous = header;
+      if (previous?.equals(start.raw) === true) return false;
+      previous = start.raw;
     }
   }
 
