@@ -72,7 +72,7 @@ const CLI_FOLDERS = [
   ["tree", "tui"],
   ["config"],
   ["session"],
-  ["mcp", "preview", "prompt", "watch"],
+  ["mcp", "preview", "prompt", "remote", "watch"],
   ["agent", "finder", "memory", "page", "picker"],
   ["navigator", "shell"],
   ["interactive"],
@@ -214,7 +214,7 @@ module.exports = {
     only(
       "zod-where-input-is-validated",
       "zod",
-      `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/((config|mcp|preview)/|commands/share\\.ts))`,
+      `^(${CORE}/(entry/|rules/copied-schema\\.ts)|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/((config|mcp|preview|remote)/|commands/share\\.ts))`,
     ),
     {
       name: "ai-sdk-in-subpaths",

@@ -115,7 +115,7 @@ export { textOf } from "./entry/text.js";
 export { normalizeUsage } from "./entry/usage.js";
 // Errors
 export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
-export { CopyDiffersError, SessionChangedError } from "./errors/copy-errors.js";
+export { CopyDiffersError, InvalidCopyError, SessionChangedError } from "./errors/copy-errors.js";
 export {
   ConnectionLostError,
   DatabaseNotFoundError,
@@ -210,12 +210,12 @@ export {
   type CopyProgress,
   type CopyReport,
   copySessions,
-  type SessionCopy,
   type SessionCopyResult,
 } from "./store/copy-sessions.js";
 export type { PackedStore, PackOptions } from "./store/maintenance.js";
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
+export type { SessionCopy } from "./store/session-copier.js";
 export { type CreateSessionOptions, type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
 // Files
 export {

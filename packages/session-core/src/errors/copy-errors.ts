@@ -1,4 +1,5 @@
 import type { SessionId } from "../ids/ids.js";
+import { shorten } from "../text/one-line.js";
 import { BoughError } from "./bough-error.js";
 
 /** Another process has written to a session, or deleted it, while it was copied into. Nothing of the last part was written. */
@@ -32,5 +33,19 @@ export class CopyDiffersError extends BoughError {
     this.sessionId = sessionId;
     this.expected = expected;
     this.actual = actual;
+  }
+}
+
+/** A session that another program sent is not one that a store can have: an entry is invalid, or its parts do not fit together. */
+export class InvalidCopyError extends BoughError {
+  readonly code = "INVALID_COPY";
+  override readonly name = "InvalidCopyError";
+  readonly sessionId: SessionId;
+
+  constructor(sessionId: SessionId, reason: string) {
+    super(`Session ${sessionId} was refused as it arrived: ${shorten(reason, 300)}. Nothing more of it was written.`, {
+      hint: "Verify the store that it comes from.",
+    });
+    this.sessionId = sessionId;
   }
 }
