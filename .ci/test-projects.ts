@@ -15,7 +15,7 @@ export const RUNS = ["memory", "slow", "properties", "file", "postgres", "postgr
 export type Run = (typeof RUNS)[number];
 
 /** Terminals, browsers, processes that are killed or wait, frameworks that take seconds to load. */
-const SLOW_FOLDERS = ["concurrency", "crash", "embedding", "eval", "page", "streaming", "sync", "terminal"];
+const SLOW_FOLDERS = ["concurrency", "crash", "embedding", "eval", "page", "ssh", "streaming", "sync", "terminal"];
 
 /** A slow file in another folder, by its measured time, ends in `.slow.test.ts`. */
 const SLOW = new RegExp(`\\.slow\\.test\\.ts$|^test/(${SLOW_FOLDERS.join("|")})/`);

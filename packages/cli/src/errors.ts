@@ -225,6 +225,40 @@ export class SessionsLeftError extends CommandError {
   override readonly name = "SessionsLeftError";
 }
 
+/** `copy`: the other machine cannot be reached, or the connection ended. What was written is whole; a second run goes on. */
+export class RemoteEndedError extends CommandError {
+  readonly code = "REMOTE_ENDED";
+  override readonly name = "RemoteEndedError";
+}
+
+/** `copy`: there is no Bough on the other machine, or one that speaks another version of the protocol. */
+export class RemoteVersionError extends CommandError {
+  readonly code = "REMOTE_VERSION";
+  override readonly name = "RemoteVersionError";
+}
+
+/** `copy`: the other side sent something that is not of the protocol. Nothing more was written. */
+export class RemoteProtocolError extends CommandError {
+  readonly code = "REMOTE_PROTOCOL";
+  override readonly name = "RemoteProtocolError";
+
+  /** `what`: "a line that is not JSON". */
+  constructor(what: string) {
+    super(`The other side sent ${what}. Nothing more was written.`);
+  }
+}
+
+/** `copy`: an error of the store on the other machine, with the code that it has there. */
+export class RemoteStoreError extends CommandError {
+  readonly code: string;
+  override readonly name = "RemoteStoreError";
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** `blame`: the file or the commit cannot be read, is no text, or does not have this line. */
 export class BlameSourceError extends CommandError {
   readonly code = "BLAME_SOURCE";

@@ -316,6 +316,25 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
     meaning: "`copy`: what was read back from the target is not what the source has: one of the stores is damaged",
     hint: "Check both with `bough verify`.",
   },
+  INVALID_COPY: {
+    kind: "damaged",
+    meaning: "`copy`: a session that arrived over ssh is not one that a store can have; it was left",
+    hint: "Run `bough verify` on the machine that it comes from.",
+  },
+  REMOTE_ENDED: {
+    kind: "unavailable",
+    meaning: "`copy`: the other machine cannot be reached, or the connection ended; both stores are whole",
+    hint: "Run the command again: it goes on where it ended.",
+  },
+  REMOTE_VERSION: {
+    kind: "unavailable",
+    meaning: "`copy`: there is no `bough` on the other machine, or one that is too old or too new; the message says what to do",
+  },
+  REMOTE_PROTOCOL: {
+    kind: "unavailable",
+    meaning: "`copy`: the other machine sent something that is not of the protocol; nothing more was written",
+    hint: "Install the same version of Bough on both machines.",
+  },
   NOT_ON_SERVER: {
     kind: "conflict",
     meaning: "`backup`, `restore`, `pack`: the store is on a server, which does this itself; the message names the command for it",

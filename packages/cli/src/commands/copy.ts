@@ -1,87 +1,87 @@
-import { type CopyOptions, type CopyProgress, copySessions, openStore, type SessionCopyResult, type Store } from "@bough/session-core";
+import type { CopyOptions, CopyProgress, SessionCopyResult } from "@bough/session-core";
+import { copyBetween } from "@bough/session-core/copies";
 import { count, counted } from "@bough/session-core/view";
-import { CancelledError, NoStoreError, SessionsLeftError, UsageError } from "../errors.js";
+import { CancelledError, RemoteEndedError, SessionsLeftError, UsageError } from "../errors.js";
 import { type Column, tableLines } from "../format/table.js";
 import { resolveSession, sessionTitle, shortSessionId } from "../session/names.js";
-import { withStore } from "../session/open-store.js";
-import { locateStore } from "../session/store-location.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import type { Command, CommonOptions, Invocation } from "./command.js";
+import type { Command } from "./command.js";
+import {
+  type CopyCommandOptions,
+  type CopyPair,
+  type CopyRun,
+  type OpenPlace,
+  recordIn,
+  requireTwoStores,
+  withPlaces,
+} from "./copy-places.js";
 import { startProgress } from "./progress.js";
 
-interface CopyCommandOptions extends CommonOptions {
-  readonly from?: string;
-  readonly to: string;
-  readonly update?: boolean;
-  readonly check?: boolean;
-  readonly dryRun?: boolean;
-  readonly verbose?: boolean;
-}
-
-/** `bough copy`: copies sessions from one store to another. */
+/** `bough copy`: copies sessions from one store to another, also of another machine. */
 export const runCopy: Command<CopyCommandOptions> = async (invocation) => {
-  const { io, out, args, options } = invocation;
-  const [source, target] = [await locateStore(io, options.from ?? options.store), await locateStore(io, options.to)];
-  if (source.address === target.address) throw new UsageError(`--from and --to are both ${source.name}. Name two stores.`);
-  await withStore(io, options.from ?? options.store, "read", (from) =>
-    withTarget(invocation, async (to) => {
-      const ids = await Promise.all(args.flatMap((name) => (name === undefined ? [] : [resolveSession(from, io, out, name)])));
-      const results = await copyAll(
-        invocation,
-        from,
-        to,
-        ids.map(({ id }) => id),
-      );
-      if (options.json === true) out.json({ from: source.name, to: target.name, sessions: results.map(toJson) });
-      else await printReport(out, from, results, { ...options, place: target.name });
-      throwForLeft(results);
-    }),
-  );
-};
-
-/** Opens the target, and creates it if it does not exist; a dry run creates nothing, so it then compares with an empty store. */
-async function withTarget({ io, options }: Invocation<CopyCommandOptions>, work: (to: Store) => Promise<void>): Promise<void> {
-  if (options.dryRun !== true) return withStore(io, options.to, "create", work);
-  const opened = { isThere: false };
+  const { io, out, options } = invocation;
+  if (options.serve === true) return serve(invocation);
+  await requireTwoStores(invocation);
+  if (options.watch === true) return (await import("./copy-watch.js")).copyAndWatch(invocation);
+  const { signal, end } = io.cancelOnInterrupt();
   try {
-    await withStore(io, options.to, "read", (to) => {
-      opened.isThere = true;
-      return work(to);
+    await withPlaces(invocation, signal, async (pair) => {
+      const results = await copyAll(invocation, pair, await namedSessions(invocation, pair.from), signal);
+      const { from, to } = pair;
+      if (options.json === true) out.json({ from: from.name, to: to.name, sessions: results.map(toJson) });
+      else await printReport(out, pair, results, { ...options, place: to.name });
+      throwForLeft(results);
     });
   } catch (error) {
-    if (opened.isThere || !(error instanceof NoStoreError)) throw error;
-    const empty = await openStore({ path: ":memory:" });
-    await work(empty).finally(() => empty.close());
+    // Ctrl-C also ends the ssh of this terminal, so the end of the connection may be noticed first.
+    throw signal.aborted && error instanceof RemoteEndedError ? interrupted(0, error) : error;
+  } finally {
+    end();
   }
+};
+
+async function serve({ io, args, options }: CopyRun): Promise<void> {
+  if (args.length > 0 || options.from !== undefined || options.to !== undefined)
+    throw new UsageError("--serve is what `bough copy` starts on the other machine; it takes no sessions and no other options.");
+  const [{ serveCopies }, { Lines }] = await Promise.all([import("../remote/serve.js"), import("../remote/protocol.js")]);
+  await serveCopies(io, new Lines(io.pipes.input), options.store);
+}
+
+function interrupted(done: number, cause: unknown): CancelledError {
+  return new CancelledError(`Interrupted; ${counted(done, "session is", "sessions are")} done. CopyRun the copy again for the others.`, {
+    cause,
+  });
+}
+
+async function namedSessions({ io, out, args }: CopyRun, { store, far }: OpenPlace): Promise<readonly string[]> {
+  const names = args.flatMap((name) => (name === undefined ? [] : [name]));
+  if (store !== undefined) return (await Promise.all(names.map((name) => resolveSession(store, io, out, name)))).map(({ id }) => id);
+  return far === undefined ? [] : Promise.all(names.map((name) => far.find(name)));
 }
 
 async function copyAll(
-  { io, out, options }: Invocation<CopyCommandOptions>,
-  from: Store,
-  to: Store,
+  { io, out, options }: CopyRun,
+  { from, to }: CopyPair,
   named: readonly string[],
+  signal: AbortSignal,
 ): Promise<readonly SessionCopyResult[]> {
-  const { signal, end } = io.cancelOnInterrupt();
   const progress = await startProgress(io, out, options.dryRun === true ? "comparing" : "copying");
   let done = 0;
-  const onProgress = ({ sessionsDone, sessionsTotal, sessionId }: CopyProgress) => {
+  const onProgress = ({ sessionsDone, sessionsTotal, sessionId, entriesDone, entriesTotal }: CopyProgress) => {
     done = sessionsDone;
-    progress.update(sessionsDone, sessionsTotal, sessionId);
+    const part = entriesDone < entriesTotal ? ` ${count(entriesDone)} of ${counted(entriesTotal, "entry", "entries")}` : "";
+    progress.update(sessionsDone, sessionsTotal, `${sessionId}${part}`);
   };
   const { update, check: verify, dryRun } = options;
   const chosen: CopyOptions = { update, verify, dryRun, signal, onProgress, sessions: named.length === 0 ? undefined : named };
   try {
-    return (await copySessions(from, to, chosen)).sessions;
+    return (await copyBetween(from.place, to.place, chosen)).sessions;
   } catch (error) {
-    if (signal.aborted)
-      throw new CancelledError(`Interrupted; ${counted(done, "session is", "sessions are")} done. Run the copy again for the others.`, {
-        cause: error,
-      });
+    if (signal.aborted) throw interrupted(done, error);
     throw error;
   } finally {
     progress.end();
-    end();
   }
 }
 
@@ -104,14 +104,14 @@ interface ReportOptions extends CopyCommandOptions {
   readonly place: string;
 }
 
-async function printReport(out: Printer, from: Store, results: readonly SessionCopyResult[], options: ReportOptions): Promise<void> {
+async function printReport(out: Printer, pair: CopyPair, results: readonly SessionCopyResult[], options: ReportOptions): Promise<void> {
   const news = options.verbose === true ? results : results.filter(({ outcome }) => outcome !== "unchanged");
   const listed = options.verbose === true ? news : news.slice(0, SHOWN_SESSIONS);
-  const rows = await Promise.all(listed.map((result) => resultRow(out, from, result)));
+  const rows = await Promise.all(listed.map((result) => resultRow(out, pair, result)));
   if (rows.length > 0) for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
   if (listed.length < news.length) out.line(styled("dim", `and ${count(news.length - listed.length)} more; --verbose lists all`));
   for (const { sessionId, difference, error } of results) {
-    const short = await shortSessionId(from, sessionId, out);
+    const short = await shortIdIn(pair, sessionId, out);
     if (difference !== null) out.line(`${short} is there with other content: ${difference}.`);
     if (error !== null) out.line(styled("error", `${short}: ${error.message}`));
   }
@@ -120,17 +120,22 @@ async function printReport(out: Printer, from: Store, results: readonly SessionC
 
 async function resultRow(
   out: Printer,
-  from: Store,
+  pair: CopyPair,
   { sessionId, outcome, entriesAdded, digest }: SessionCopyResult,
 ): Promise<readonly Line[]> {
-  const record = await from.findSession(sessionId);
+  const record = await recordIn(pair, sessionId);
   return [
-    [styled("label", await shortSessionId(from, sessionId, out))],
+    [styled("label", await shortIdIn(pair, sessionId, out))],
     [record === undefined ? "" : sessionTitle(record)],
     [outcome === "failed" || outcome === "different" ? styled("error", outcome) : outcome],
     [entriesAdded === 0 ? "0" : `+${count(entriesAdded)}`],
     [digest === null ? "" : styled("dim", digest.slice(0, 12))],
   ];
+}
+
+async function shortIdIn({ from, to }: CopyPair, id: string, out: Printer): Promise<string> {
+  const own = from.store ?? to.store;
+  return own === undefined || (await own.findSession(id)) === undefined ? id : shortSessionId(own, id, out);
 }
 
 function totals(results: readonly SessionCopyResult[], { place, dryRun }: ReportOptions): string {

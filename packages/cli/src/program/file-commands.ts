@@ -27,28 +27,35 @@ function defineCopy(registry: CommandRegistry): void {
     "copy [session...]",
     {
       group: GROUP,
-      summary: "Copy sessions from one store to another, files and servers alike",
+      summary: "Copy sessions from one store to another: files, servers, and stores of other machines over ssh",
       more:
         "Copies all sessions, or the named ones with those of their subagents: entries with their ids, leaves, labels, values, times and titles. " +
         "Each session is read back and compared with its source. A copy that was interrupted goes on when it is run again; a session that is there is not written again, and one with other content is left. " +
         "What `bough sync` has read of files is not copied: the next sync into the target reads the files again and adds nothing. " +
+        "ssh://[user@]host[:port][/path] is a store on another machine: without a path the usual one there, /~/file below the home. It starts your `ssh`, with ~/.ssh/config, " +
+        "and `bough` there, which must be in the PATH of a command that ssh starts (or name it with --remote-command). What arrives is judged as a file that is imported. Stores on Windows are not supported. " +
         "Exit code 0: the target has all sessions; 3: some were left or failed.",
       examples: [
         ["bough copy --to postgres://ada@db.example/agents", "the usual store to a server"],
         ["bough copy --from postgres://ada@db.example/agents --to local.db parser", "one session to a file"],
+        ["bough copy --from ssh://laptop --update", "what is new in the usual store of another machine, into the usual one here"],
+        ["bough copy --to ssh://ada@laptop:2222/~/agents.db --watch", "to a file there, and goes on with what is written here"],
         ["bough copy --from old.db --to new.db --update", "also what is new in sessions that were copied before"],
         ["bough copy --from old.db --to new.db --dry-run --check", "compares all entries, writes nothing"],
       ],
-      json: "{ from, to, sessions: [{ sessionId, outcome, entriesAdded, digest, difference, error: { code, message } }] }",
+      json: "{ from, to, sessions: [{ sessionId, outcome, entriesAdded, digest, difference, error: { code, message } }] }; with --watch one line each: { at, state } or { at, sessionId, title, outcome, entriesAdded }",
     },
     async () => (await import("../commands/copy.js")).runCopy,
   )
-    .option("--from <store>", "the store to read: a file or a URL (default: the usual store)", parsePath)
-    .requiredOption("--to <store>", "the store to write: a file or a URL; a file is created if it is missing", parsePath)
+    .option("--from <store>", "the store to read: a file, a URL or ssh://HOST (default: the usual store)", parsePath)
+    .option("--to <store>", "the store to write (default: the usual store); a file is created if it is missing", parsePath)
     .option("--update", "bring sessions of the target that have the same first entries to the state of the source")
     .option("--check", "compare also the entries of sessions that are there")
     .option("--dry-run", "only print what would be done")
-    .option("--verbose", "list every session");
+    .option("--watch", "over ssh: copy what is new, with --update, until Ctrl-C; connects again after a cut")
+    .option("--remote-command <command>", "the command that starts bough on the other machine (default: bough)", parsePath)
+    .option("--verbose", "list every session")
+    .addOption(new Option("--serve", "answer a copy on another machine over stdin and stdout").hideHelp());
 }
 
 function defineDemo(registry: CommandRegistry): void {
