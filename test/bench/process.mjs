@@ -20,6 +20,7 @@ export async function run(bench) {
   await contexts(bench);
   await tree(bench);
   await starts(bench);
+  await loading(bench);
   await mcp(bench);
 }
 
@@ -40,6 +41,9 @@ async function tree(bench) {
   const { path, sessionId } = await bench.stores.ofSize(TREE_ENTRIES);
   await compare(bench, work, { [TREE_ENTRIES]: [BOUGH, "tree", sessionId, "--store", path] }, { ms: 100, megabytes: 120 });
 }
+
+/** The most milliseconds that the start of a command may take beyond that of Node; of the others no figure is demanded. */
+const START_LIMITS = { version: 25, sessions: 90, tree: 90 };
 
 /** The commands on a small session: what remains is their start. */
 async function starts({ report, stores, rounds }) {
@@ -66,7 +70,20 @@ async function starts({ report, stores, rounds }) {
   for (const [name, args] of Object.entries(commands)) contestants[name] = { run: () => runNode([BOUGH, ...args]) };
   const times = await alternate(contestants, { rounds: rounds(10), warmUp: 2, turnAbout: true });
   for (const name of Object.keys(commands))
-    report.extra(`bough ${name}, whole process`, START_ENTRIES, median(times[name]), median(times.nothing), null);
+    report.extra(`bough ${name}, whole process`, START_ENTRIES, median(times[name]), median(times.nothing), START_LIMITS[name] ?? null);
+}
+
+/** The library without a store, as a program that embeds it loads it; beside it the driver alone. */
+async function loading({ report, rounds }) {
+  const loads = (url) => ["--input-type=module", "--eval", `import ${JSON.stringify(url)}`];
+  const contestants = {
+    nothing: { run: () => runNode(["--input-type=module", "--eval", ""]) },
+    "better-sqlite3": { run: () => runNode(loads(import.meta.resolve("better-sqlite3"))) },
+    library: { run: () => runNode(loads(import.meta.resolve("@bough/session-core"))) },
+  };
+  const times = await alternate(contestants, { rounds: rounds(20), warmUp: 2, turnAbout: true });
+  report.extra("import better-sqlite3, whole process", 0, median(times["better-sqlite3"]), median(times.nothing), null);
+  report.extra("import @bough/session-core, whole process", 0, median(times.library), median(times.nothing), 40);
 }
 
 /** What a client sends to an MCP server first: the handshake, a question for its tools, and a call. */
