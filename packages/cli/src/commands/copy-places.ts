@@ -45,7 +45,7 @@ export async function requireTwoStores(invocation: CopyRun): Promise<void> {
   const { from, to } = options;
   if (from === undefined && to === undefined) throw new UsageError("Name a second store: --to STORE, or --from STORE.");
   const far = [farAddress(from, "--from"), farAddress(to, "--to")].filter((address) => address !== undefined);
-  if (far.length > 1) throw new UsageError("--from and --to are both on other machines. CopyRun the copy on one of them.");
+  if (far.length > 1) throw new UsageError("--from and --to are both on other machines. Run the copy on one of them.");
   requireFittingOptions(invocation, far.length === 1);
   if (far.length === 1) return;
   const [source, target] = [await locateStore(io, from ?? options.store), await locateStore(io, to ?? options.store)];

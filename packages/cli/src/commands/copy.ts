@@ -49,7 +49,7 @@ async function serve({ io, args, options }: CopyRun): Promise<void> {
 }
 
 function interrupted(done: number, cause: unknown): CancelledError {
-  return new CancelledError(`Interrupted; ${counted(done, "session is", "sessions are")} done. CopyRun the copy again for the others.`, {
+  return new CancelledError(`Interrupted; ${counted(done, "session is", "sessions are")} done. Run the copy again for the others.`, {
     cause,
   });
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { z } from "zod";
+import * as z from "zod";
 import { RemoteProtocolError } from "../errors.js";
 
 // What two processes of Bough say to each other over stdin and stdout of `bough copy --serve`: one JSON text a line. The server begins

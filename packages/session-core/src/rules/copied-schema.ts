@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { referenceIn } from "../entry/origins.js";
 import { InvalidCopyError } from "../errors/copy-errors.js";
 import { isId, type SessionId } from "../ids/ids.js";
