@@ -2,6 +2,8 @@
 // because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65; two tables of
 // js-tiktoken, because the package holds 22 MB of others. The command is bundled from the sources of the libraries: Rolldown
 // follows each name through their index files, so that a chunk has what its commands use and not all of a library.
+//
+//   node .ci/build.mjs [PACKAGE ...]   builds these, default all: session-core formats postgres compaction adapters cli
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -174,5 +176,6 @@ async function command() {
   });
 }
 
-for (const name of LIBRARIES) await library(name);
-await command();
+const named = process.argv.slice(2);
+for (const name of LIBRARIES) if (named.length === 0 || named.includes(name)) await library(name);
+if (named.length === 0 || named.includes("cli")) await command();

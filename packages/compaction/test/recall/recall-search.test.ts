@@ -2,7 +2,7 @@ import { assistantMessage, InvalidQueryError, toolResult, userMessage } from "@b
 import { describe, expect, test } from "vitest";
 import { RecallInputError } from "../../src/errors/compaction-errors.js";
 import { recallRead } from "../../src/recall/read.js";
-import { recallSearch } from "../../src/recall/search.js";
+import { recallSearch, searchHidden } from "../../src/recall/search.js";
 import { grown } from "../world/session.js";
 
 /** A session with a call of two tools, a private command and a summary, all with the word zebra. */
@@ -167,5 +167,35 @@ describe("reading with recall", () => {
     const session = await long();
     await session.append({ ...userMessage(`${"a".repeat(200)}!`), id: "slow" });
     await expect(recallRead(session, input)).rejects.toThrow(problem);
+  });
+});
+
+describe("a search of what a compaction has hidden", () => {
+  async function hidden() {
+    const { session } = await grown("");
+    await session.append({ ...userMessage("/model"), id: "u0" });
+    await session.append({ ...userMessage("count the animals of the zoo"), id: "u1" });
+    await session.append({ ...assistantMessage("There are twelve."), id: "a1" });
+    await session.append({ ...userMessage("now paint the fence green"), id: "u2" });
+    await session.append({ ...assistantMessage("It is green."), id: "a2" });
+    await session.append({ ...userMessage("thanks"), id: "u3" });
+    await session.append({ type: "compaction", summary: "All of it.", firstKeptEntryId: null });
+    await session.append({ ...userMessage("go on"), id: "u4" });
+    return session;
+  }
+
+  test("ends the answer to a question with the first and the last request and the last reply", async () => {
+    const { text } = await searchHidden(await hidden(), { query: "what was I asked for at the start?" });
+    expect(text.split("\n").slice(-3)).toEqual([
+      "(The first request there: [u1] count the animals of the zoo)",
+      "(The last request there: [u2] now paint the fence green)",
+      "(The last reply there: [a2] It is green.)",
+    ]);
+  });
+
+  test("does not add them to other queries, nor to the hits after the first ones", async () => {
+    const session = await hidden();
+    expect((await searchHidden(session, { query: "fence" })).text).not.toContain("request there");
+    expect((await searchHidden(session, { query: "who painted the fence green there?", next: 1 })).text).not.toContain("request there");
   });
 });
