@@ -33,6 +33,7 @@ const CHOSEN = [
   [/^navigator, a row up, 120×40/, "100,000"],
   [/^navigator, peak memory, 120×40/, "100,000"],
   [/^picker opens: first sessions/],
+  [/^page of bough view, (first paint|memory of the tab)$/, "100,000"],
   [/^bough tree, whole process$/],
   [/^open \+ context, fresh process$/, "100,000"],
   [/beyond node -e 0, growing/],

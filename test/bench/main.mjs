@@ -15,6 +15,7 @@ import * as langgraph from "./langgraph.mjs";
 import * as memory from "./memory.mjs";
 import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
+import * as page from "./page.mjs";
 import * as pi from "./pi.mjs";
 import * as picker from "./picker.mjs";
 import * as postgres from "./postgres.mjs";
@@ -47,6 +48,7 @@ const GROUPS = [
   tokens,
   navigator,
   picker,
+  page,
   langgraph,
   pi,
   claudeTranscripts,

@@ -29,7 +29,7 @@ export interface WatchedPage {
 }
 
 interface OpenOptions extends BrowserContextOptions {
-  /** True if pages below the address may be requested too. */
+  /** True if the other pages of its server may be requested too. */
   readonly followed?: boolean;
 }
 
@@ -44,6 +44,8 @@ export async function openPage(
   const incidents: string[] = [];
   const [path = "", hash] = address.split("#");
   const url = /^https?:/.test(address) ? address : `${pathToFileURL(path).href}${hash === undefined ? "" : `#${hash}`}`;
+  // All pages of a server stand below its secret folder.
+  const [folder = url] = /^https?:\/\/[^/]+\/[^/]+\//.exec(url) ?? [];
   page.on("console", (message) => incidents.push(`console ${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => incidents.push(`error: ${error.message}`));
   page.on("popup", (popup) => incidents.push(`popup: ${popup.url()}`));
@@ -52,7 +54,7 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on("request", (request) => {
-    if (followed && request.url().startsWith(url)) return;
+    if (followed && request.url().startsWith(folder)) return;
     if (request.url().split("#")[0] !== url.split("#")[0] && !request.url().startsWith("data:"))
       incidents.push(`request: ${request.url()}`);
   });
@@ -66,4 +68,9 @@ export async function openPage(
   });
   await page.goto(url);
   return { page, incidents };
+}
+
+/** Waits until an expression is true in a page. Playwright's own wait evaluates a text there, which the policy of the page forbids. */
+export async function holds(page: Page, expression: string): Promise<void> {
+  await expect.poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 30_000 }).toBe(true);
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { type EntryInput, userMessage } from "@bough/session-core";
+import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { openPage, useBrowser } from "./browser.js";
 import { Home } from "./home.js";
+import { ask, view } from "./viewer.js";
 
 // Texts that run, load, hide or break out where a page inserts them without care.
 const HOSTILE: readonly string[] = [
@@ -199,3 +201,68 @@ describe("the page of a session whose texts attack it", () => {
     await page.locator("html.script").waitFor();
   });
 });
+
+describe("the server of a session whose texts attack it", () => {
+  test("runs none of them in the page, the list, the search, the tree and the comparison", async () => {
+    const { address } = await view(home, ["--thinking"]);
+    const { page } = await openPage(browser(), `${address}hostile`, { followed: true });
+    await page.locator('.live[data-state="on"]').waitFor();
+    await page.fill("#words", "ran()");
+    await page.locator("#found", { hasText: "found" }).waitFor();
+    await page.locator("details.hits summary").click();
+    await page.keyboard.press("O");
+    await page.evaluate(
+      `for (const row of document.querySelectorAll(".row.head")) row.click(); for (const fold of document.querySelectorAll("details")) fold.open = true;`,
+    );
+    await page.locator("#words").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#found", { hasText: / of / }).waitFor();
+    await home.withStore(async (store) => void (await (await store.openSession("hostile")).append(userMessage(ALL))));
+    await page.locator(".pill").waitFor({ state: "attached" });
+    expect(await inspect(page)).toEqual(HARMLESS);
+    await page.goto(`${address}?q=${encodeURIComponent("ran()")}`);
+    await page.locator(".hits a").first().waitFor();
+    expect(await inspect(page)).toEqual(HARMLESS);
+    await page.goto(`${address}hostile`);
+    await page.locator(".fork a.compare").first().click();
+    await page.getByRole("heading", { level: 1, name: "Two branches" }).waitFor();
+    expect(await inspect(page)).toEqual(HARMLESS);
+  });
+
+  test("answers names and numbers that attack it as it answers others", async () => {
+    const { address } = await view(home);
+    for (const text of ["../../etc/passwd", "<script>ran()</script>", "%00", "-1", "1e9", "x".repeat(5000), "constructor", "__proto__"])
+      for (const part of [
+        "state?tip=",
+        "where?e=",
+        "block?tip=x&from=0&to=",
+        "rows?chunk=0&line=",
+        "tree?line=",
+        "find?q=",
+        "compare?b=x&a=",
+        "prompt?row=",
+      ]) {
+        const { status, headers, body } = await ask(`${address}hostile/${part}${encodeURIComponent(text)}`);
+        expect([200, 404]).toContain(status);
+        expect(headers["x-content-type-options"]).toBe("nosniff");
+        if (String(headers["content-type"]).startsWith("text/html")) expect(body).not.toContain("<script>ran");
+      }
+  });
+});
+
+const inspect = (page: Page) =>
+  page.evaluate(`({
+    elements: [...new Set([...document.querySelectorAll("body *")].map((element) => element.localName))].sort().join(" "),
+    handlers: [...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => /^on|^srcdoc$/.test(name))).length,
+    addresses: [...document.querySelectorAll("[href], [src]")].map((element) => element.getAttribute("href") ?? element.getAttribute("src")).filter((to) => !/^(#|\\/[\\w-]{32}\\/|https?:|mailto:|data:,|\\?)/.test(to)),
+    images: document.images.length,
+    ran: typeof globalThis.ran,
+  })`);
+
+const HARMLESS = {
+  elements: expect.not.stringMatching(/\b(?:iframe|object|embed|base|link|svg|math|plaintext|video|audio|style)\b/),
+  handlers: 0,
+  addresses: [],
+  images: 0,
+  ran: "undefined",
+};

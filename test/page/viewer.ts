@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
-import { BOUGH, type Home } from "./home.js";
+import { BOUGH } from "./home.js";
 
 /** A running `bough view`, and the address that it printed. */
 export interface Viewer {
@@ -12,7 +12,11 @@ export interface Viewer {
 }
 
 /** Starts `bough view` until the end of the test; with `--open` it opens the browser. */
-export async function view(home: Home, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Viewer> {
+export async function view(
+  home: { readonly env: NodeJS.ProcessEnv; readonly folder: string },
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Viewer> {
   const child = spawn(
     process.execPath,
     [BOUGH, "view", ...(args.includes("--open") ? args.filter((arg) => arg !== "--open") : [...args, "--no-open"])],

@@ -5,7 +5,7 @@ import { UsageError } from "../errors.js";
 import { shortDirectory } from "../format/path.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
-import { sessionTitle, shortSessionId } from "../session/names.js";
+import { agentOf, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { findPlace, placeFilters } from "../session/place.js";
 import { costCell, costJson, readPrices } from "../session/prices.js";
@@ -111,11 +111,6 @@ async function countHits(store: Store, query: string): Promise<ReadonlyMap<Sessi
     if (page.next === null) return hits;
     cursor = page.next;
   }
-}
-
-/** The agent that recorded a session. */
-export function agentOf({ source }: Pick<SessionRecord, "source">): string {
-  return source?.format ?? "bough";
 }
 
 function gitBranchOf({ metadata }: SessionRecord): string | null {

@@ -2,13 +2,13 @@ import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
 import { type Cost, count, counted, isRecorded, type ReplyUsage, sumCosts, usageOf } from "@bough/session-core/view";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
-import { sessionTitle } from "../session/names.js";
+import { agentOf, sessionTitle } from "../session/names.js";
 import { costJson, readPrices, usdOf } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type CommonOptions, timeOption } from "./command.js";
-import { agentOf, chosenFilters, type SessionChoice } from "./sessions.js";
+import { chosenFilters, type SessionChoice } from "./sessions.js";
 
 /** Options that group and choose usage. */
 export interface StatsByOptions extends CommonOptions, SessionChoice {

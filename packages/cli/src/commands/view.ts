@@ -33,7 +33,7 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
       now: () => io.now(),
     });
     const answer = (request: PageRequest) => served.answer(request);
-    const server = await PageServer.start({ port: options.port, idleMs: options.idle * 60_000, answer });
+    const server = await PageServer.start({ port: options.port, name, idleMs: options.idle * 60_000, answer });
     served.start();
     const { signal, end } = io.cancelOnInterrupt();
     signal.addEventListener("abort", () => server.close());

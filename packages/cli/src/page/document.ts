@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Html, html, joinHtml, NOTHING, renderedHtml } from "./html.js";
 
 /** The policy of a page in a file: that of the page's own scripts and style. */
-export function pagePolicy(): string {
+function pagePolicy(): string {
   const { style, script, scripts } = pageAssets();
   return contentPolicy([script, ...scripts], [style], []);
 }
@@ -25,7 +25,7 @@ function lockedPolicy(): string {
 /** The Trusted Types policy of client/locked.ts. */
 const LOCKED_TYPES = "bough-locked";
 
-function headHtml(title: string, policy: string = pagePolicy()): Html {
+function headHtml(title: string, policy: string = pagePolicy(), more: Html = NOTHING): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -34,16 +34,19 @@ function headHtml(title: string, policy: string = pagePolicy()): Html {
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Bough">
-<title>${title}</title>
+<title>${title}</title>${more}
 <style>${renderedHtml(pageAssets().style)}</style>
 </head>
 `;
 }
 
+/** A browser would ask the server for an icon. */
+const NO_ICON = html`<link rel="icon" href="data:,">`;
+
 /** A document of a server without tree. `script`: the list of sessions has one. */
 export function bareDocument(title: string, content: Html, script: "list" | "none" = "none"): Html {
   const scripts = script === "none" ? NOTHING : html`<script>${renderedHtml(pageAssets().list)}</script>\n`;
-  return html`${headHtml(title, servedPolicy("meta"))}<body class="bare"><main>${content}</main>${scripts}</body>
+  return html`${headHtml(title, servedPolicy("meta"), NO_ICON)}<body class="bare"><main>${content}</main>${scripts}</body>
 </html>
 `;
 }
@@ -77,7 +80,7 @@ export function documentStart(title: string, facts: Html, form: PageForm = { kin
     isServed && form.data["home"] !== undefined
       ? html`<a id="home" href="${form.data["home"]}" title="All sessions">Sessions</a>\n`
       : NOTHING;
-  return html`${headHtml(title, isServed ? servedPolicy("meta") : pagePolicy())}<body${data}>
+  return html`${isServed ? headHtml(title, servedPolicy("meta"), NO_ICON) : headHtml(title)}<body${data}>
 <a class="skip" href="#conversation">Skip to the conversation</a>
 <a class="skip" href="#tree">Skip to the tree</a>
 <header id="bar">

@@ -151,8 +151,11 @@ export class ServedPage {
   /** The articles of positions of the path that ends at a row, in a document of their own. */
   async *block(end: number, block: Block): AsyncGenerator<string, void, void> {
     await this.#learn(this.#served.record);
+    const path = this.#served.pathTo(end);
     yield '<!doctype html><title>Entries</title><div class="chunk">';
-    yield* this.#block(this.#writer(), this.#served.pathTo(end), block);
+    // The positions are those of a request, which may ask for any.
+    const [from, to] = [Math.max(0, Math.trunc(block.from) || 0), Math.min(path.length, Math.trunc(block.to) || 0)];
+    yield* this.#block(this.#writer(), path, { from, to });
     yield "</div>";
   }
 

@@ -30,8 +30,10 @@ export type Answer =
 
 /** Options of `PageServer`. */
 interface PageServerOptions {
-  /** 0: any free one. */
+  /** 0: the one of `name` if it is free, else any other. */
   readonly port: number;
+  /** What the server shows. The port follows from it, so that what a browser keeps for an address (the theme, what was read) is found again. */
+  readonly name?: string;
   /** The server ends after this time without a request; 0: never. */
   readonly idleMs: number;
   /** The answer to a request. It may throw, before the first piece. */
@@ -94,12 +96,16 @@ export class PageServer {
   }
 
   async #listen(): Promise<void> {
-    const { port } = this.#options;
-    try {
-      this.#server.listen({ port, host: "127.0.0.1" });
-      await once(this.#server, "listening");
-    } catch (error) {
-      throw new PortRefusedError(describePortError(error, port), { cause: error });
+    const { port, name } = this.#options;
+    const wanted = port === 0 && name !== undefined ? [portOf(name), 0] : [port];
+    for (const [at, one] of wanted.entries()) {
+      try {
+        this.#server.listen({ port: one, host: "127.0.0.1" });
+        await once(this.#server, "listening");
+        break;
+      } catch (error) {
+        if (at === wanted.length - 1) throw new PortRefusedError(describePortError(error, port), { cause: error });
+      }
     }
     this.#hosts = new Set([new URL(this.#origin).host, `localhost:${new URL(this.#origin).port}`]);
     this.#waitForRequest();
@@ -193,6 +199,13 @@ const HEADERS = {
 function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { ...HEADERS, "content-type": "text/plain; charset=utf-8", "content-security-policy": "default-src 'none'" });
   response.end(`${text}\n`);
+}
+
+/** Ports below those that systems give away by themselves, and above those of well-known services. */
+const [FIRST_PORT, PORTS] = [20_000, 12_000];
+
+function portOf(name: string): number {
+  return FIRST_PORT + (createHash("sha256").update(name).digest().readUInt32BE() % PORTS);
 }
 
 function newToken(): string {

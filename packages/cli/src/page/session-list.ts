@@ -2,10 +2,9 @@ import { SessionMasker, SessionMasks } from "@bough/formats/secrets";
 import { BoughError, type SearchHit, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
 import { describeCopies } from "@bough/session-core/engine";
 import { costText, count, counted, PriceList } from "@bough/session-core/view";
-import { agentOf } from "../commands/sessions.js";
 import { errorLine } from "../format/error-text.js";
 import { age, dateTime, parseTime } from "../format/time.js";
-import { sessionTitle } from "../session/names.js";
+import { agentOf, sessionTitle } from "../session/names.js";
 import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
 import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
 import { bareDocument } from "./document.js";
@@ -139,11 +138,13 @@ class ListWriter {
         const hits = found.get(hit.sessionId);
         if (hits === undefined) found.set(hit.sessionId, [hit]);
         else hits.push(hit);
-        if (!known.has(hit.sessionId)) known.set(hit.sessionId, (await this.#store.findSession(hit.sessionId)) ?? MISSING);
       }
-      const sessions = [...found]
-        .map(([id, hits]) => ({ record: known.get(id) ?? MISSING, hits }))
-        .filter(({ record }) => record !== MISSING);
+      const sessions: Listed[] = [];
+      for (const [id, hits] of found) {
+        // A subagent is found and not listed; another process may have deleted a session since.
+        const record = known.get(id) ?? (await this.#store.findSession(id));
+        if (record !== undefined) sessions.push({ record, hits });
+      }
       return { sessions, note: `, ${counted(page.total, "match", "matches")}${describeMatched(page.matched)}` };
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;
@@ -203,9 +204,6 @@ class ListWriter {
     return this.#masks.maskTitle(text, () => this.#store.openSession(id));
   }
 }
-
-/** Stands for a session that was deleted while the list was made. */
-const MISSING = {} as SessionRecord;
 
 function markedHtml(text: string, matches: readonly (readonly [number, number])[]): Html {
   const pieces: Html[] = [];

@@ -106,7 +106,7 @@ function defineView(registry: CommandRegistry): void {
     async () => (await import("../commands/view.js")).runView,
   )
     .option("--no-open", "do not open a browser")
-    .option("--port <n>", "the port (default: any that is free)", parsePort, 0)
+    .option("--port <n>", "the port (default: the same for a store each time, else any that is free)", parsePort, 0)
     .option("--idle <minutes>", "stop after so many minutes without a request; 0: never", parseWholeNumber, 60)
     .option("--thinking", "include the thinking of the model")
     .option("--private", "also commands kept out of the conversation")

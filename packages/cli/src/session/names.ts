@@ -47,6 +47,11 @@ export function sessionTitle(session: Pick<SessionRecord, "title" | "firstText">
   return session.title ?? session.firstText ?? "(untitled)";
 }
 
+/** The agent that recorded a session. */
+export function agentOf({ source }: Pick<SessionRecord, "source">): string {
+  return source?.format ?? "bough";
+}
+
 /** The title and id of a session. */
 export async function sessionName(store: Store, session: SessionRecord, out: Pick<Printer, "fullIds">): Promise<string> {
   return `${sessionTitle(session)} (${await shortSessionId(store, session.id, out)})`;

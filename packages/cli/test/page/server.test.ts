@@ -43,6 +43,50 @@ describe("the server of pages", () => {
     await server.ended;
   });
 
+  test("sends events with their ids, and no further one to a client that does not read before it does", async () => {
+    const taken: number[] = [];
+    const large = "x".repeat(1_000_000);
+    const server = await PageServer.start({
+      port: 0,
+      idleMs: 0,
+      answer: async () => ({
+        kind: "events",
+        follow: async (send, signal) => {
+          for (let at = 0; at < 40 && !signal.aborted; at += 1) {
+            await send({ id: String(at), data: { at, large } });
+            taken.push(at);
+          }
+        },
+      }),
+    });
+    const response = await fetch(server.address);
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
+    const whole = await response.text();
+    expect([...whole.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual(Array.from({ length: 40 }, (_, at) => at));
+    // A client that goes away ends what is sent to it.
+    const left = new AbortController();
+    const other = await fetch(server.address, { signal: left.signal });
+    taken.length = 0;
+    left.abort();
+    await expect(other.text()).rejects.toThrow();
+    server.close();
+    await server.ended;
+    expect(taken.length).toBeLessThan(40);
+  });
+
+  test("has the same port for the same name, unless it is taken", async () => {
+    const start = () => PageServer.start({ port: 0, name: `a store ${process.pid}`, idleMs: 0, answer: async () => undefined });
+    const first = await start();
+    const { port } = new URL(first.address);
+    const second = await start();
+    expect(new URL(second.address).port).not.toBe(port);
+    first.close();
+    await first.ended;
+    const third = await start();
+    expect(new URL(third.address).port).toBe(port);
+    for (const server of [second, third]) server.close();
+  });
+
   test("cuts a page off whose reading fails, and goes on", async () => {
     const server = await PageServer.start({
       port: 0,

@@ -198,8 +198,13 @@ export class App {
   /** Goes to the last entry of the shown branch. */
   async goToEnd(): Promise<void> {
     const last = await this.#book.last();
-    if (last === undefined) return;
-    this.#showArticle(last, "end");
+    if (last !== undefined) this.#showArticle(last, "end");
+    await this.scrollToEnd();
+  }
+
+  /** Scrolls to the end; the focus stays where it is. */
+  async scrollToEnd(): Promise<void> {
+    await this.#book.last();
     scrollTo({ top: document.documentElement.scrollHeight });
   }
 

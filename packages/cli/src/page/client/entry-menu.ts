@@ -1,4 +1,4 @@
-import { idOf, make } from "./dom.js";
+import { element, idOf, make } from "./dom.js";
 
 /** An item of the menu of an entry. `does`: undefined if it cannot be done for this entry. */
 export interface MenuItem {
@@ -19,7 +19,7 @@ export class EntryMenu {
     this.#menu.setAttribute("role", "menu");
     this.#menu.setAttribute("aria-label", "Entry");
     this.#menu.addEventListener("keydown", (event) => this.#onKey(event));
-    document.body.append(this.#menu);
+    element("conversation").append(this.#menu);
   }
 
   /** Gives an article its button. */
@@ -110,7 +110,7 @@ export function say(text: string): void {
   if (line === null) {
     line = make("output");
     line.id = "said";
-    document.body.append(line);
+    element("conversation").append(line);
   }
   line.textContent = text;
   line.hidden = false;

@@ -8,7 +8,8 @@ const NEAR_END = 160;
 /** What a page does when entries arrive, beside showing them. */
 interface FollowParts {
   readonly goToEnd: () => Promise<void>;
-  readonly goTo: (id: string) => Promise<void>;
+  /** Scrolls to the end; the focus stays where it is. */
+  readonly scrollToEnd: () => Promise<void>;
   /** Called after entries, labels or branches have changed. */
   readonly onChange: () => Promise<void>;
 }
@@ -86,7 +87,7 @@ export class Follower {
     events.addEventListener("open", () => this.#say("Live", "on"));
     events.addEventListener("error", () => this.#say("Not connected", "off"));
     events.addEventListener("message", ({ data }) => {
-      const { version } = JSON.parse(data) as { version: string };
+      const { version }: { readonly version: string } = JSON.parse(data);
       if (version === "deleted") {
         events.close();
         this.#say("This session was deleted", "off");
@@ -122,10 +123,11 @@ export class Follower {
     const before = this.#book.state;
     const follows = this.#isAtEnd;
     this.#book.apply(state);
+    if (state.title !== before.title) showTitle(state.title);
     element("held").hidden = !state.isHeld || !state.isLive;
     const grown = lengthOf(state) - lengthOf(before);
     const elsewhere = state.total - before.total - Math.max(0, grown);
-    if (follows && state.isLive) await this.#parts.goToEnd();
+    if (follows && state.isLive) await this.#parts.scrollToEnd();
     else if (grown > 0 || elsewhere > 0) this.#showPill(this.#unread + Math.max(grown, elsewhere));
     await this.#parts.onChange();
   }
@@ -145,8 +147,7 @@ export class Follower {
   async #goToNew(): Promise<void> {
     this.#hidePill();
     if (!this.#book.state.isLive) {
-      const leaf = await this.#server.json<BranchState>("state", { tip: "", rows: 0 });
-      this.#book.apply(leaf);
+      this.#book.apply(await this.#server.json<BranchState>("state", { tip: "", rows: 0 }));
     }
     await this.#parts.goToEnd();
   }
@@ -165,4 +166,11 @@ export class Follower {
       above = article;
     }
   }
+}
+
+function showTitle(title: string): void {
+  document.title = title;
+  element("name").textContent = title;
+  const heading = document.querySelector("#intro h1");
+  if (heading !== null) heading.textContent = title;
 }

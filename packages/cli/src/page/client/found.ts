@@ -30,6 +30,7 @@ export class ServedFinder implements Finder {
   #found: FoundInSession = NOTHING;
   #order: FoundInSession["hits"] = [];
   #at = -1;
+  #running: Promise<void> | undefined;
 
   /** `list`: where the best hits are listed. */
   constructor(server: SessionServer, book: Book, list: HTMLElement, onChosen: (id: string) => void) {
@@ -50,9 +51,25 @@ export class ServedFinder implements Finder {
 
   async find(words: string): Promise<void> {
     this.#words = words;
-    const found = words.trim() === "" ? NOTHING : await this.#server.json<FoundInSession>("find", { q: words });
-    // Other words may have been typed meanwhile.
-    if (this.#words !== words) return;
+    this.#running ??= this.#run();
+    await this.#running;
+  }
+
+  /** Searches for the newest words; of those that were typed while a search ran, only the last ones are searched. */
+  async #run(): Promise<void> {
+    try {
+      for (let done: string | undefined; done !== this.#words; ) {
+        done = this.#words;
+        this.#take(done.trim() === "" ? NOTHING : await this.#server.json<FoundInSession>("find", { q: done }));
+      }
+    } catch {
+      this.#take({ ...NOTHING, note: "The server does not answer" });
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #take(found: FoundInSession): void {
     this.#found = found;
     const isShown = (row: number) => (this.#book.isShown(row) ? 0 : 1);
     this.#order = [...found.hits].sort((a, b) => isShown(a.row) - isShown(b.row) || a.row - b.row);

@@ -54,12 +54,14 @@ export class ServedRows implements RowSource {
 
   /** Reads again which chunks there are, and those that changed. */
   async update(): Promise<void> {
-    const lines = new Set([...this.#root.querySelectorAll<HTMLElement>(".rows[data-line]")].map(({ dataset }) => dataset["line"] ?? ""));
+    // A folded branch that grew is sent with the chunk of its first row.
+    const chunks = [...this.#root.querySelectorAll<HTMLElement>(".rows[data-line]")].filter((chunk) => chunk.closest("[hidden]") === null);
+    const lines = new Set(chunks.map(({ dataset }) => dataset["line"] ?? ""));
     const state = await this.#server.json<TreeState>(
       "tree",
       [...lines].map((line) => ["line", line] as const),
     );
-    for (const [line, chunks] of Object.entries(state.lines)) this.#updateLine(line, chunks);
+    for (const [line, states] of Object.entries(state.lines)) this.#updateLine(line, states);
   }
 
   #updateLine(line: string, chunks: TreeState["lines"][string]): void {

@@ -29,7 +29,7 @@ const app: App = new App({
 rows.onLoaded(() => app.tree.markShown());
 const follower: Follower = new Follower(server, book, session, {
   goToEnd: () => app.goToEnd(),
-  goTo: (id) => app.goTo(id),
+  scrollToEnd: () => app.scrollToEnd(),
   onChange: () => rows.update(),
 });
 

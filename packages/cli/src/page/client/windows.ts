@@ -59,6 +59,7 @@ export class Windows implements Book {
       this.#blocks.push(block);
       from += entries;
     }
+    path.classList.toggle("many", this.#blocks.length > MOST_LOADED);
     // All of a session of usual length is in the document soon, so that the browser finds and prints it.
     if (this.#blocks.length <= MOST_LOADED) addEventListener("load", () => setTimeout(() => void this.#loadAll(this.#blocks)));
   }

@@ -1,0 +1,125 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { findChromium } from "../../.ci/browser.mjs";
+import { median } from "./measure.mjs";
+
+export const title = "page";
+
+const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", import.meta.url));
+
+/** The limits of the issue: first paint and opening in milliseconds, memory in MB. */
+const [FIRST_PAINT, TAB_MEMORY, FILE_OPENS, NEW_ENTRY] = [1000, 300, 2000, 1500];
+
+/** The page of `bough view` and the exported file in a real Chromium: first paint, memory of the tab, and how fast a new entry is there. */
+export async function run(bench) {
+  if (!existsSync(BOUGH)) return bench.report.skipped("page of a session", "command not built");
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const browser = await chromium.launch({ executablePath: findChromium(), args });
+  try {
+    for (const size of bench.sizes.filter((one) => one >= 10_000)) await served(bench, browser, size);
+    await exported(bench, browser, 10_000);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function served({ report, stores, rounds }, browser, size) {
+  const made = stores.copy(await stores.ofSize(size));
+  const runs = [];
+  for (let round = 0; round < rounds(5); round += 1) runs.push(await viewed(browser, made));
+  const [paint, ready, news] = ["paintMs", "readyMs", "newMs"].map((name) => median(runs.map((one) => one[name])));
+  report.absolute("page of bough view, first paint", size, paint, FIRST_PAINT, { note: "of a server that has just started" });
+  report.absolute("page of bough view, first entries", size, ready, null);
+  report.absolute("page of bough view, a new entry is there", size, news, NEW_ENTRY, { note: "SQLite is asked every 500 ms" });
+  const memory = Math.max(...runs.map(({ megabytes }) => megabytes));
+  if (memory > 0)
+    report.absolute("page of bough view, memory of the tab", size, memory, TAB_MEMORY, { unit: "MB", note: "after a walk through it" });
+}
+
+/** Opens a session in a new server and a new tab, goes through it, and appends an entry at its end. */
+async function viewed(browser, { path, sessionId }) {
+  const child = spawn(process.execPath, [BOUGH, "view", sessionId, "--no-open", "--store", path], { stdio: ["ignore", "pipe", "ignore"] });
+  const [printed] = await once(child.stdout, "data");
+  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 800 } });
+  try {
+    const known = new Set(renderers());
+    const page = await context.newPage();
+    await page.goto(printed.toString().trim(), { waitUntil: "commit" });
+    await page.locator("#path article").first().waitFor();
+    const readyMs = await page.evaluate("performance.now()");
+    await page.waitForLoadState();
+    const paintMs = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
+    for (const share of [0.2, 0.5, 0.8]) {
+      await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${share})`);
+      await page.waitForFunction("document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('article') !== null");
+    }
+    await page.keyboard.press("G");
+    await page.waitForFunction("document.activeElement?.localName === 'article'");
+    const newMs = await timeOfNews(page, path, sessionId);
+    const megabytes = Math.max(
+      0,
+      ...renderers()
+        .filter((pid) => !known.has(pid))
+        .map(residentMegabytes),
+    );
+    return { paintMs, readyMs, newMs, megabytes };
+  } finally {
+    await context.close();
+    child.kill();
+  }
+}
+
+/** From the commit of an entry by another process to its article in the page, in milliseconds. */
+async function timeOfNews(page, path, sessionId) {
+  const { openStore, userMessage } = await import("@bough/session-core");
+  const store = await openStore({ path });
+  const session = await store.openSession(sessionId);
+  const { id } = await session.append(userMessage("What is new?"));
+  const start = performance.now();
+  await page.locator(`[id="e=${id}"]`).waitFor({ state: "attached" });
+  const took = performance.now() - start;
+  await store.close();
+  return took;
+}
+
+async function exported({ report, stores, rounds }, browser, size) {
+  const { path, sessionId } = await stores.ofSize(size);
+  const file = stores.path("page.html");
+  const { status, stderr } = spawnSync(process.execPath, [BOUGH, "export", sessionId, "--html", file, "--store", path], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`bough export ended with ${status}: ${stderr}`);
+  const times = [];
+  for (let round = 0; round < rounds(5); round += 1) {
+    const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(file).href, { waitUntil: "load" });
+    await page.locator("html.script").waitFor();
+    times.push(await page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"));
+    await context.close();
+  }
+  rmSync(file);
+  report.absolute("exported page, whole page ready", size, median(times), FILE_OPENS, { note: "scripts have run" });
+}
+
+/** The processes of tabs, on Linux. */
+function renderers() {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readProcess(name, "cmdline").includes("--type=renderer"));
+}
+
+function residentMegabytes(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readProcess(pid, "status"))?.[1] ?? 0) / 1024;
+}
+
+/** A file of a process; empty if it has ended. */
+function readProcess(pid, name) {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}

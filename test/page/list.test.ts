@@ -1,0 +1,107 @@
+import { assistantMessage, userMessage } from "@bough/session-core";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { holds, openPage, useBrowser } from "./browser.js";
+import { Home } from "./home.js";
+import { view } from "./viewer.js";
+
+const browser = useBrowser();
+const home = new Home();
+
+/** Sessions of two directories, one of them a year old. */
+beforeAll(async () => {
+  await home.withStore(async (store) => {
+    for (const [id, cwd, text] of [
+      ["parser", "/home/ada/parser", "Mend the zebrafish lexer"],
+      ["site", "/home/ada/site", "Paint the zebrafish blue"],
+      ["other", "/home/ada/site", "Something else"],
+    ] as const) {
+      const session = await store.createSession({ id, cwd, title: `About ${id}` });
+      await session.append([userMessage(text), assistantMessage("Done.")]);
+    }
+    const old = await store.createSession({ id: "old", cwd: "/home/ada/parser", title: "About old", createdAtMs: Date.UTC(2020, 1, 1) });
+    await old.append({ ...userMessage("An old zebrafish"), createdAtMs: Date.UTC(2020, 1, 1) });
+  });
+});
+
+async function open(): Promise<Page> {
+  const { address } = await view(home);
+  const { page } = await openPage(browser(), address, { followed: true });
+  await page.locator("html.script").waitFor();
+  return page;
+}
+
+const titles = (page: Page) => page.locator("#sessions .title").allTextContents();
+
+describe("the list of sessions", () => {
+  test("is searched while a person types, by the command's search, and leads to the hit", async () => {
+    const page = await open();
+    await page.keyboard.press("/");
+    await page.keyboard.type("zebrafish lex");
+    await page.locator("#said", { hasText: "1 match" }).waitFor();
+    const found = JSON.parse(home.bough("search", "zebrafish lex", "--json")) as { hits: { sessionId: string }[] };
+    expect(await page.locator("#sessions > li").getAttribute("data-session")).toBe(found.hits[0]?.sessionId);
+    expect(await page.locator(".hits mark").allTextContents()).toEqual(["zebrafish", "lex"]);
+    await page.locator(".hits a").click();
+    await page.locator("article:focus", { hasText: "Mend the zebrafish lexer" }).waitFor();
+    expect(await page.inputValue("#words")).toBe("zebrafish lex");
+    await page.goBack();
+    await page.locator("#said", { hasText: "1 match" }).waitFor();
+    expect(await page.inputValue("#words")).toBe("zebrafish lex");
+  });
+
+  test("is chosen by agent, directory and time, also together with words", async () => {
+    const page = await open();
+    await page.selectOption('select[name="directory"]', "/home/ada/site");
+    await page.locator("#said", { hasText: "2 sessions" }).waitFor();
+    expect(new Set(await titles(page))).toEqual(new Set(["About site", "About other"]));
+    await page.fill("#words", "zebrafish");
+    await page.locator("#said", { hasText: "1 session, 1 match" }).waitFor();
+    expect(await titles(page)).toEqual(["About site"]);
+    await page.selectOption('select[name="directory"]', "");
+    await page.locator("#said", { hasText: "3 sessions" }).waitFor();
+    await page.selectOption('select[name="since"]', "1y");
+    await page.locator("#said", { hasText: "2 sessions" }).waitFor();
+    expect(await titles(page)).not.toContain("About old");
+    expect(await page.locator('select[name="agent"] option').allTextContents()).toEqual(["All agents", "bough"]);
+    await page.reload();
+    expect(await page.inputValue('select[name="since"]')).toBe("1y");
+  });
+
+  test("says of a query that cannot be searched why", async () => {
+    const page = await open();
+    await page.fill("#words", "/(/");
+    await page.locator("#said", { hasText: "0 sessions." }).waitFor();
+  });
+
+  test("shows what arrives by itself, and marks what was not read until it is", async () => {
+    const page = await open();
+    await page.getByRole("link", { name: "About other" }).click();
+    await holds(page, `localStorage.getItem("bough-seen:other") === "2"`);
+    await page.getByRole("link", { name: "Sessions" }).click();
+    const item = page.locator('[data-session="other"]');
+    await item.waitFor();
+    expect(await page.locator(".unread").count()).toBe(0);
+    await home.withStore(
+      async (store) => void (await (await store.openSession("other")).append([userMessage("More"), assistantMessage("Yes.")])),
+    );
+    await item.locator(".unread", { hasText: "2 new" }).waitFor();
+    await home.withStore(async (store) => {
+      const session = await store.createSession({ id: "fresh", title: "About fresh" });
+      await session.append(userMessage("I am new"));
+    });
+    await page.locator('[data-session="fresh"] .unread', { hasText: "new" }).waitFor();
+    await item.locator(".title").click();
+    await holds(page, `localStorage.getItem("bough-seen:other") === "4"`);
+    await page.goBack();
+    await item.locator(".unread").waitFor({ state: "detached" });
+  });
+
+  test("is the same for a browser without scripts", async () => {
+    const { address } = await view(home);
+    const { page } = await openPage(browser(), address, { followed: true, javaScriptEnabled: false });
+    await page.fill("#words", "lexer");
+    await page.getByRole("button", { name: "Search" }).click();
+    expect(await titles(page)).toEqual(["About parser"]);
+  });
+});
