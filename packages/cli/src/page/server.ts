@@ -146,10 +146,10 @@ export class PageServer {
     }
     const answer = await this.#find({ path: rest, query: new URLSearchParams(query), root: `/${this.#token}/` });
     if (answer === undefined) return refuse(response, 404, "There is nothing here.");
-    if (answer.kind === "events") return this.#stream(answer.follow, response);
-    const type = answer.kind === "page" ? "text/html" : "application/json";
+    if (answer.kind === "events" && method === "GET") return this.#stream(answer.follow, response);
+    const type = { page: "text/html", json: "application/json", events: "text/event-stream" }[answer.kind];
     response.writeHead(200, { ...HEADERS, "content-type": `${type}; charset=utf-8`, "content-security-policy": servedPolicy("header") });
-    if (method === "HEAD") response.end();
+    if (method === "HEAD" || answer.kind === "events") response.end();
     else if (answer.kind === "json") response.end(JSON.stringify(answer.value));
     else await pipeline(Readable.from(answer.pieces, { objectMode: false }), response);
   }

@@ -94,8 +94,8 @@ function defineView(registry: CommandRegistry): void {
       summary: "Show a session, or all of them, in a browser",
       more:
         "Serves read-only pages on 127.0.0.1, under an address that nobody can guess, and opens it in the browser ($BROWSER, or that of the " +
-        "desktop). Without SESSION: a list of all sessions. New entries appear by themselves. Secrets are masked, and commands kept out of the " +
-        "conversation are left out. Ctrl+C stops it.",
+        "desktop). Without SESSION: a list of all sessions, with a search. New entries appear by themselves. Secrets are masked, and commands " +
+        "kept out of the conversation are left out. Other users of this machine get no answer. Ctrl+C stops it.",
       examples: [
         ["bough view", "all sessions"],
         ["bough view parser", "one session"],
