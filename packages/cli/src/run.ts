@@ -2,8 +2,8 @@ import { urlWithoutPassword } from "@bough/postgres/address";
 import { BoughError, CiphersMissingError, DriverUnusableError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { CommanderError } from "commander";
-import { OutputFailedError } from "./errors.js";
-import { EXIT_OK, EXIT_USAGE, exitReport } from "./exit-codes.js";
+import { OutputFailedError, UsageError } from "./errors.js";
+import { EXIT_OK, exitReport } from "./exit-codes.js";
 import { readPagerSetting } from "./program/define.js";
 import { createProgram, insertDefaultCommand, NO_PAGER, type ParserOutput } from "./program/program.js";
 import { type Io, OutputClosedError } from "./terminal/io.js";
@@ -33,7 +33,9 @@ async function parseAndRun(args: readonly string[], io: Io, out: Printer, output
     return EXIT_OK;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.code === "commander.help" ? moveHelpToStdout(output) : usageExitCode(error, output);
+    if (error.code === "commander.help") return moveHelpToStdout(output);
+    if (error.exitCode === 0) return EXIT_OK;
+    throw usageErrorOf(output);
   }
 }
 
@@ -84,8 +86,9 @@ function moveHelpToStdout(output: ParserOutput): number {
   return EXIT_OK;
 }
 
-function usageExitCode(error: CommanderError, output: ParserOutput): number {
-  if (error.exitCode === 0) return EXIT_OK;
-  if (!output.err.endsWith("\n")) output.err += "\n";
-  return EXIT_USAGE;
+/** What the parser says of a wrong command line, with its suggestion, as an error like any other. */
+function usageErrorOf(output: ParserOutput): UsageError {
+  const lines = output.err.replace(/^bough: /, "").split("\n");
+  output.err = "";
+  return new UsageError(lines.filter((line) => line !== "").join(" "));
 }
