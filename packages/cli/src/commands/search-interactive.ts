@@ -15,13 +15,14 @@ import { navigateUntilDone, printEnd } from "./tree-interactive.js";
 export async function searchInteractively(
   { io, out, options }: Invocation<CommonOptions & { readonly session?: string }>,
   { query, limit: _limit, ...conditions }: SearchRequest,
+  described: string,
 ): Promise<void> {
   const { terminal } = io;
   if (terminal === undefined) throw new NoTerminalError("The search on the screen needs a terminal. `bough search WORDS` prints the hits.");
   const { keys, mouse } = await loadConfig(io);
   await withStore(io, options.store, "change", async (store) => {
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
-    const world = { store, io, conditions: { ...conditions, ...(sessionId === undefined ? {} : { sessionId }) } };
+    const world = { store, io, described, conditions: { ...conditions, ...(sessionId === undefined ? {} : { sessionId }) } };
     for (let start: FinderStart = { query, keys: keys?.finder }; ; ) {
       const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start, { mouse }));
       if (result.kind === "closed") return;

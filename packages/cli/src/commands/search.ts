@@ -41,7 +41,7 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const request = buildRequest(io, args.join(" "), options);
   if (options.interactive === true || (args.length === 0 && isBare(options) && io.terminal !== undefined))
-    return (await import("./search-interactive.js")).searchInteractively(invocation, request);
+    return (await import("./search-interactive.js")).searchInteractively(invocation, request, describeConditions(options));
   await withStore(io, options.store, "read", async (store, { name }) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
@@ -90,6 +90,14 @@ function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequ
     includePrivate: options.private === true,
     limit: options.limit,
   };
+}
+
+/** Options that leave out hits, in the order in which they are shown. */
+const CONDITIONS = ["agent", "since", "until", "session", "directory", "path", "role", "type", "in", "tool"] as const;
+
+/** The conditions of a search as they were given: `--agent claude --since 2w`; empty: none. */
+function describeConditions(options: SearchOptions): string {
+  return CONDITIONS.flatMap((name) => [options[name] ?? []].flat().map((value) => `--${name} ${value}`)).join(" ");
 }
 
 /** True if no option asks for a list or a form of it. */

@@ -50,7 +50,7 @@ export function finderScreen(
 
 /** The finder before its first query. */
 function startFinder(
-  { io }: Pick<FinderWorld, "io">,
+  { io, described = "" }: Pick<FinderWorld, "io" | "described">,
   { query, keys = {} }: Extract<FinderStart, { query: string }>,
   size: Size,
 ): FinderStep {
@@ -60,6 +60,7 @@ function startFinder(
     keys: rebindKeys(FINDER_KEYS, keys),
     nowMs: io.now(),
     field: newField(query),
+    conditions: described,
     role: "all",
     within: null,
     queryId: 0,

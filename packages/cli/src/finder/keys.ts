@@ -6,6 +6,8 @@ export type FinderAction =
   | "down"
   | "pageUp"
   | "pageDown"
+  | "sessionUp"
+  | "sessionDown"
   | "next"
   | "previous"
   | "previewUp"
@@ -22,6 +24,8 @@ export const FINDER_KEYS: KeyTable<FinderAction> = [
   { action: "down", keys: ["down", "ctrl+n"], group: "Move", help: "next hit" },
   { action: "pageUp", keys: ["pageup"], group: "Move", help: "one page up" },
   { action: "pageDown", keys: ["pagedown"], group: "Move", help: "one page down" },
+  { action: "sessionUp", keys: ["alt+up", "alt+p"], group: "Move", help: "best hit of the session before" },
+  { action: "sessionDown", keys: ["alt+down", "alt+n"], group: "Move", help: "best hit of the next session" },
   { action: "next", keys: ["tab"], group: "Move", help: "next match in the preview, then the next hit" },
   { action: "previous", keys: ["shift+tab"], group: "Move", help: "previous match in the preview, then the previous hit" },
   { action: "previewUp", keys: ["shift+up", "ctrl+up"], group: "Move", help: "scroll the preview up" },

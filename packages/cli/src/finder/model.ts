@@ -62,6 +62,8 @@ export interface FinderModel {
   readonly keys: KeyTable<FinderAction>;
   readonly nowMs: number;
   readonly field: Field;
+  /** The conditions of the command line, as it names them: `--agent claude`; empty: none. */
+  readonly conditions: string;
   readonly role: RoleFilter;
   /** The session that is searched; null: all sessions. */
   readonly within: FoundSession | null;

@@ -17,6 +17,8 @@ export interface FinderWorld {
   readonly io: Pick<Io, "env" | "home" | "now">;
   /** Conditions that hold for every query, such as a time. */
   readonly conditions: Omit<SearchRequest, "query" | "limit" | "cursor">;
+  /** The conditions for people, as the command line names them; default: none. */
+  readonly described?: string | undefined;
 }
 
 /** Hits of the first page, which has to arrive fast, and of the following ones. */

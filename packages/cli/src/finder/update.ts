@@ -145,6 +145,17 @@ const moveByPage =
   (model) =>
     showSelection({ ...model, selected: pageFrom(listOf(model), model.selected, direction) });
 
+/** Selects the best hit of the next session, or of the one before; wraps around at both ends. */
+const moveBySession =
+  (direction: 1 | -1): Act =>
+  (model) => {
+    const headings = model.rows.flatMap((row, at) => (row.kind === "session" ? [at] : []));
+    const own = headings.findLastIndex((at) => at < model.selected);
+    const heading = headings.at((own + direction) % Math.max(headings.length, 1));
+    // Each session of the list has a hit below its heading.
+    return heading === undefined ? withoutEffects(model) : showSelection({ ...model, selected: heading + 1 });
+  };
+
 const goToMatch =
   (direction: 1 | -1): Act =>
   (model) => {
@@ -188,6 +199,8 @@ const ACTIONS: Readonly<Record<FinderAction, Act>> = {
   down: moveByHit(1),
   pageUp: moveByPage(-1),
   pageDown: moveByPage(1),
+  sessionUp: moveBySession(-1),
+  sessionDown: moveBySession(1),
   next: goToMatch(1),
   previous: goToMatch(-1),
   previewUp: scrollPreview(-1),

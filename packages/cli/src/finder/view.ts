@@ -37,13 +37,18 @@ export function view(model: FinderModel): Frame {
 
 /** Draws the scope of the search and the number of hits. */
 function headLine(model: FinderModel): Line {
-  const { within, glyphs, size, role } = model;
+  const { within, glyphs, size, role, conditions } = model;
   const status = styled(model.problem === null ? "dim" : "error", ` ${statusText(model)} `);
   const isLeftOut = role === "all" && size.columns < NARROW;
   const right: Line = [status, ...(isLeftOut ? [] : [styled("label", `[${role === "all" ? "all roles" : role}]`)])];
   const room = Math.max(size.columns - lineWidth(right), 8);
   const left = fitLine(
-    [styled("heading", "Search"), ` ${glyphs.dot} `, styled("bold", within?.title ?? "all sessions")],
+    [
+      styled("heading", "Search"),
+      ` ${glyphs.dot} `,
+      styled("bold", within?.title ?? "all sessions"),
+      styled("label", conditions === "" ? "" : ` ${conditions}`),
+    ],
     room,
     glyphs.ellipsis,
   );
@@ -94,7 +99,7 @@ function listLines(model: FinderModel, { columns, rows }: Size): readonly FrameL
   });
 }
 
-function emptyText({ field, isSearching, problem, within, glyphs }: FinderModel): readonly string[] {
+function emptyText({ field, isSearching, problem, within, glyphs, conditions, role, keys }: FinderModel): readonly string[] {
   if (problem !== null) return [problem];
   if (field.text.trim() === "") {
     return [
@@ -103,8 +108,20 @@ function emptyText({ field, isSearching, problem, within, glyphs }: FinderModel)
     ];
   }
   if (isSearching) return [`searching${glyphs.ellipsis}`];
-  return [within === null ? "No entry of any session has these words." : "No entry of this session has these words."];
+  const where = within === null ? "of any session" : "of this session";
+  const key = keys.find(({ action }) => action === "role")?.keys[0];
+  const ofRole =
+    role === "all" ? "" : ` Only ${ROLE_WORDS[role]} are searched${key === undefined ? "" : ` (${keyName(key, glyphs.isAscii)})`}.`;
+  const among = conditions === "" ? "" : ` Searched with ${conditions}.`;
+  return [`No entry ${where} has these words.${ofRole}${among}`];
 }
+
+const ROLE_WORDS = {
+  user: "messages of the user",
+  assistant: "replies",
+  tools: "results of tools",
+  summaries: "summaries",
+} as const;
 
 function sessionLine(
   { glyphs, nowMs }: FinderModel,
@@ -146,6 +163,7 @@ const HINTS: readonly (readonly [FinderAction, string])[] = [
   ["next", "next match"],
   ["session", "this session"],
   ["role", "role"],
+  ["sessionDown", "next session"],
   ["help", "keys"],
 ];
 

@@ -2,6 +2,7 @@ import { assistantMessage, openStore, type Store, toolResult, userMessage } from
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type FinderStart, finderScreen } from "../../src/finder/finder.js";
 import type { FinderModel } from "../../src/finder/model.js";
+import type { FinderWorld } from "../../src/finder/perform.js";
 import { selectedHit } from "../../src/finder/update.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import type { MouseEvent } from "../../src/tui/screen.js";
@@ -37,12 +38,16 @@ async function fill(store: Store): Promise<void> {
   await other.append({ ...userMessage("Skip tabs"), id: "l1", ...at(1) });
 }
 
-async function finder(start: FinderStart = { query: "" }, size: { columns: number; rows: number } = SIZES[1]) {
+async function finder(
+  start: FinderStart = { query: "" },
+  size: { columns: number; rows: number } = SIZES[1],
+  about: Pick<FinderWorld, "conditions" | "described"> = { conditions: {} },
+) {
   await loadExactWidths();
   const store = await openStore({ path: world().store, durability: "normal" });
   await fill(store);
   const io = { env: {}, home: world().path("."), now: () => NOON };
-  const open = (how: FinderStart) => new DrivenScreen(finderScreen({ store, io, conditions: {} }, how), size);
+  const open = (how: FinderStart) => new DrivenScreen(finderScreen({ store, io, ...about }, how), size);
   const driven = open(start);
   onTestFinished(async () => {
     driven.close();
@@ -76,6 +81,45 @@ describe("the finder", () => {
     expect(headings).toContainEqual(["Themes reload", 3]);
     expect(headings).toContainEqual(["Faster builds", 1]);
     expect(driven.model.selected).toBe(1);
+  });
+
+  it("goes from session to session, round", async () => {
+    const { driven } = await finder({ query: "watcher" });
+    await driven.until(isDone);
+    const selected = () => selectedHit(driven.model)?.sessionId;
+    const sessions = driven.model.rows.flatMap((row) => (row.kind === "session" ? [row.session.id] : []));
+    expect(sessions.length).toBe(2);
+    driven.press("down").press("alt+down");
+    expect(selected()).toBe(sessions[1]);
+    driven.press("alt+down");
+    expect([selected(), driven.model.selected]).toEqual([sessions[0], 1]);
+    driven.press("alt+up");
+    expect(selected()).toBe(sessions[1]);
+  });
+
+  it("has no session to go to where there are no hits", async () => {
+    const { driven } = await finder({ query: "qqq" });
+    await driven.until(isDone);
+    driven.press("alt+down").press("alt+up");
+    expect(driven.model.selected).toBe(-1);
+  });
+
+  it("shows the conditions of the command line, and names them where nothing is found", async () => {
+    const about = { conditions: { agents: ["claude"] }, described: "--agent claude --since 2w" };
+    const { driven } = await finder({ query: "watcher" }, SIZES[1], about);
+    await driven.until(isDone);
+    expect(driven.text.split("\n")[0]).toContain("all sessions --agent claude --since 2w");
+    expect(driven.text.replace(/\s+/g, " ")).toContain("No entry of any session has these words. Searched with --agent claude --since 2w.");
+  });
+
+  it("says that the hits of other roles are left out", async () => {
+    const { driven } = await finder({ query: "bundler" });
+    await driven.until(isDone);
+    driven.press("ctrl+r");
+    await driven.until((model) => isDone(model) && model.rows.length === 0);
+    expect(driven.text.replace(/\s+/g, " ")).toContain(
+      "No entry of any session has these words. Only messages of the user are searched (Ctrl-R).",
+    );
   });
 
   it("asks only the newest query of keys that come while another one runs", async () => {
