@@ -9,7 +9,7 @@ import { type KeyOverrides, rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { NAVIGATOR_KEYS } from "./keys.js";
 import type { Leaving, NavigatorEffect, NavigatorEvent, NavigatorModel, NavigatorResult, NavigatorStep, NavigatorWorld } from "./model.js";
-import { panesOf } from "./panes.js";
+import { LEAST_LIST, panesOf } from "./panes.js";
 import { NavigatorPerformer } from "./perform.js";
 import { update } from "./update.js";
 import { givenSearch } from "./update-search.js";
@@ -115,5 +115,6 @@ export function startNavigator(
 function showPreviewOfHit(model: NavigatorModel): NavigatorModel {
   if (model.search === null) return model;
   const shown = { ...model, preview: { ...model.preview, isShown: true } };
-  return panesOf(shown).preview?.place === "over" ? model : shown;
+  const { list, preview } = panesOf(shown);
+  return preview?.place === "over" || list.rows <= LEAST_LIST ? model : shown;
 }

@@ -18,6 +18,8 @@ export interface Panes {
 const WIDE = 110;
 /** From this height on the preview fits below the list. */
 const HIGH = 20;
+/** The rows of the list that a preview leaves on a lower screen. */
+export const LEAST_LIST = 3;
 
 /** Divides the screen: one line of heading, the body, the search field if there is a search, and one line of footer. */
 export function panesOf({ size, preview, search }: Pick<NavigatorModel, "size" | "preview" | "search">): Panes {
@@ -37,5 +39,8 @@ export function panesOf({ size, preview, search }: Pick<NavigatorModel, "size" |
     const below = Math.floor(body * 0.45);
     return { ...edges, list: { columns, rows: body - below - 1 }, preview: { columns, rows: below, place: "below" } };
   }
+  // A few rows of the list stay, so that a key that moves shows where it goes.
+  const left = body - LEAST_LIST - 1;
+  if (left >= 2 * LEAST_LIST) return { ...edges, list: { columns, rows: LEAST_LIST }, preview: { columns, rows: left, place: "below" } };
   return { ...edges, list: { columns, rows: body }, preview: { columns, rows: body, place: "over" } };
 }
