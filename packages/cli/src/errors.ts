@@ -39,6 +39,12 @@ export class InvalidRecordsError extends CommandError {
   override readonly name = "InvalidRecordsError";
 }
 
+/** The session that is meant where none is named has no such entry. */
+export class DefaultSessionEntryError extends CommandError {
+  readonly code = "ENTRY_NOT_FOUND";
+  override readonly name = "DefaultSessionEntryError";
+}
+
 /** The user answered no to a confirmation. Nothing was changed. */
 export class DeclinedError extends CommandError {
   readonly code = "DECLINED";

@@ -1,5 +1,6 @@
 import {
   type EntryId,
+  EntryNotFoundError,
   type FileOperation,
   fileLists,
   type OutlineRow,
@@ -9,7 +10,7 @@ import {
   textOf,
 } from "@bough/session-core";
 import { counted, findTextEdits } from "@bough/session-core/view";
-import { UsageError } from "../errors.js";
+import { DefaultSessionEntryError, UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { dateTime } from "../format/time.js";
 import { diffLines } from "../preview/diff.js";
@@ -73,7 +74,14 @@ async function chooseSides(store: Store, io: Io, out: Printer, args: readonly st
   if (first !== undefined && second !== undefined) return [await sideOf(first, "@leaf", one), await sideOf(second, "@leaf", two)];
   if (first !== undefined) return [await sideOf(first, "@leaf"), await sideOf(first, two)];
   const { session } = await chooseSession(store, io, out, undefined, "store");
-  return [await sideOf(session, one), await sideOf(session, two)];
+  try {
+    return [await sideOf(session, one), await sideOf(session, two)];
+  } catch (error) {
+    if (!(error instanceof EntryNotFoundError)) throw error;
+    throw new DefaultSessionEntryError(`${error.message} That is the newest session: name another one first, bough diff SESSION A B.`, {
+      cause: error,
+    });
+  }
 }
 
 async function findSession(store: Store, name: string): Promise<Session | undefined> {

@@ -27,7 +27,9 @@ interface ShellOptions extends CommonOptions {
 }
 
 /** `bough`, `bough shell`: opens the interactive shell. */
-export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
+export const runShell: Command<ShellOptions> = async ({ io, out, args: [named], options: given }) => {
+  if (named !== undefined && given.session !== undefined) throw new UsageError("Name one session, as an argument or with --session.");
+  const options: ShellOptions = named === undefined ? given : { ...given, session: named };
   checkOptions(options);
   const { terminal, ask } = io;
   if (terminal === undefined && ask === undefined)
@@ -79,7 +81,7 @@ async function findRecord(store: Store, id: SessionId): Promise<SessionRecord | 
 
 function checkOptions({ new: isNew, session, resume }: ShellOptions): void {
   if ([isNew === true, session !== undefined, resume === true].filter(Boolean).length > 1)
-    throw new UsageError("--new, --session and --resume exclude each other. Choose one.");
+    throw new UsageError("--new, --resume and a named session exclude each other. Choose one.");
 }
 
 /** In an empty store: which sessions of other agents are on this machine, and how to import them. */

@@ -145,7 +145,7 @@ function isProgramOption(arg: string): boolean {
 function defineShell(registry: CommandRegistry): void {
   defineCommand(
     registry,
-    DEFAULT_COMMAND,
+    `${DEFAULT_COMMAND} [session]`,
     {
       group: "Start",
       summary: "Open the interactive shell; the default command",
@@ -155,7 +155,7 @@ function defineShell(registry: CommandRegistry): void {
       examples: [
         ["bough shell", "the newest session of this directory"],
         ["bough shell --new", "a new session"],
-        ["bough shell --session parser", "this session"],
+        ["bough shell parser", "this session"],
         ["bough shell --resume", "choose a session from a list"],
         ["bough shell --model qwen3-coder --base-url http://127.0.0.1:11434/v1", "replies from a local model"],
       ],
@@ -163,7 +163,7 @@ function defineShell(registry: CommandRegistry): void {
     async () => (await import("../commands/shell.js")).runShell,
   )
     .option("--new", "create a session")
-    .option("--session <name>", "open this session: id, prefix or title")
+    .option("--session <name>", "the same as the argument")
     .option("--resume", "choose a session from a list")
     .option("--model <name>", "the model that replies (default: $BOUGH_MODEL, or the config file)")
     .option("--base-url <url>", "URL of its API (default: $BOUGH_BASE_URL, or the config file)")

@@ -83,7 +83,35 @@ describe("help", () => {
     ["qqq", "There is no command 'qqq'. bough --help lists the commands."],
   ])("%s is answered with the command that was meant", async (word, message) => {
     const here = world();
-    expect(await here.run([word, "x"])).toMatchObject({ exit: 2, out: "", err: `bough: ${message}\n` });
+    expect(await here.run([word, "x"])).toMatchObject({ exit: 2, out: "", err: `bough: ${message}\n`, code: "USAGE" });
+  });
+
+  test.each<[readonly string[], string]>([
+    [["tree", "--unknown"], "unknown option '--unknown'"],
+    [["sessions", "--sinc", "2w"], "unknown option '--sinc' (Did you mean --since?)"],
+    [["export", "--format", "x"], "option '--format <format>' argument 'x' is invalid."],
+    [["rename"], "missing required argument"],
+    [["undo", "a", "b", "c"], "too many arguments for 'undo'"],
+    [["serach"], "There is no command 'serach'."],
+  ])("%j is one line with its code, and JSON where that is asked for", async (args, message) => {
+    const here = world();
+    const plain = await here.run(args);
+    expect(plain).toMatchObject({ exit: 2, out: "", code: "USAGE", err: expect.stringContaining(`bough: ${message}`) });
+    expect(plain.err.split("\n").length).toBe(2);
+    const { exit, out, err } = await here.run([...args, "--json"]);
+    expect([exit, out]).toEqual([2, ""]);
+    expect(JSON.parse(err)).toMatchObject({ error: { code: "USAGE", exit: 2, message: expect.stringContaining(message) } });
+  });
+
+  test("the shell takes its session as an argument or as an option, not as both", async () => {
+    const here = world();
+    const how = { answer: "/quit" };
+    expect(await here.run(["shell", "nothing-such"], how)).toMatchObject({
+      code: "SESSION_NOT_FOUND",
+      err: expect.stringContaining("nothing-such"),
+    });
+    expect(await here.run(["shell", "a", "--session", "b"], how)).toMatchObject({ exit: 2, code: "USAGE" });
+    expect(await here.run(["shell", "a", "--new"], how)).toMatchObject({ exit: 2, code: "USAGE" });
   });
 
   test.each([

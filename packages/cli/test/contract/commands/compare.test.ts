@@ -25,6 +25,10 @@ describe("bough diff", () => {
     await here.run(["fork", "parser", "--at", "asst1", "--title", "Other way"]);
     expect(await here.json("diff", "parser-session-1", "Other way")).toMatchObject({ commonAncestorId: "asst1", right: { entries: [] } });
     expect((await here.run(["diff", "parser-session-1", "nothing-such"])).code).toBe("ENTRY_NOT_FOUND");
+    expect(await here.run(["diff", "nothing-such", "user1"])).toMatchObject({
+      code: "ENTRY_NOT_FOUND",
+      err: expect.stringContaining("That is the newest session: name another one first, bough diff SESSION A B."),
+    });
   });
 });
 
