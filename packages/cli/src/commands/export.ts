@@ -21,7 +21,7 @@ import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
-import { measureNewFile, writeNewFile } from "../session/write-file.js";
+import { measureNewFile, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -75,7 +75,7 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
         const size = await measureNewFile(path, pieces, options.force === true);
         await out.note(styled("dim", `would write ${bytes(size)} to ${path}`));
       } else {
-        await writeNewFile(io, path, pieces, options.force === true);
+        await writeNewFile(io, path, pieces, options.force === true, PRIVATE);
         await out.note(styled("dim", `written to ${path}`));
       }
     }

@@ -10,7 +10,7 @@ import { branchPrompt } from "../session/branch-prompt.js";
 import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionName } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { createPrivateFolder, PRIVATE, writeNewFile } from "../session/write-file.js";
+import { createFolder, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -176,7 +176,7 @@ function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, t
   if (created === undefined) throw new NotResumableError(CHOOSE);
   const { sessionId, file } = created;
   const write = async () => {
-    await createPrivateFolder(dirname(file));
+    await createFolder(dirname(file));
     await writeNewFile(io, file, exporter(session, { branch, continues: { sessionId, cwd }, secrets: "keep" }), false, PRIVATE);
   };
   const importCommand: ProgramArgs | null = importArgs === undefined ? null : [program, ...importArgs(file)];
@@ -211,9 +211,7 @@ async function startAgent(io: Io, { agent, cwd, file, command, importCommand }: 
 
 /** Returns the exit code, or the signal or error that ended the program. */
 function runCommand(io: Io, cwd: string, [program, ...args]: ProgramArgs): Promise<number | string> {
-  // Commands that npm installs on Windows are scripts, which only cmd runs.
-  const call = "SystemRoot" in io.env ? { command: "cmd", args: ["/c", program, ...args] } : { command: program, args };
-  return runProgram(io, { ...call, cwd });
+  return runProgram(io, { command: program, args, cwd });
 }
 
 /** The command for a shell, also from another directory. */

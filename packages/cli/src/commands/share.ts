@@ -19,7 +19,7 @@ import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionName } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
-import { createPrivateFolder, writeNewFile } from "../session/write-file.js";
+import { createFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -148,7 +148,7 @@ function folderTarget(io: Io, folder: string, link: string | undefined): ShareTa
     place: `in ${folder}`,
     publish: async (name, pieces) => {
       const file = join(folder, name);
-      await createPrivateFolder(folder);
+      await createFolder(folder, PASSABLE);
       await writeNewFile(io, file, pieces, false, 0o644);
       return { link: link === undefined ? file : `${link.replace(/\/*$/, "")}/${name}`, remove: { file } };
     },
@@ -197,7 +197,7 @@ async function inTemporaryFile<T>(io: Io, name: string, pieces: AsyncIterable<st
   const folder = await mkdtemp(join(tmpdir(), "bough-share-"));
   try {
     const file = join(folder, name);
-    await writeNewFile(io, file, pieces, false, 0o600);
+    await writeNewFile(io, file, pieces, false, PRIVATE);
     return await work(file);
   } finally {
     await rm(folder, { recursive: true, force: true });

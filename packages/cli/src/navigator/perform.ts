@@ -17,7 +17,7 @@ import { sessionTitle } from "../session/names.js";
 import { listChildren } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
-import { writeNewFile } from "../session/write-file.js";
+import { PRIVATE, writeNewFile } from "../session/write-file.js";
 import { copyText } from "../terminal/clipboard.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
@@ -169,7 +169,13 @@ export class NavigatorPerformer {
     const { session, io } = this.#world;
     const path = resolve(io.cwd, given);
     const masked: SecretCount[] = [];
-    await writeNewFile(io, path, exportMarkdown(session, { branch: entryId, onMasked: (counts) => masked.push(...counts) }), false);
+    await writeNewFile(
+      io,
+      path,
+      exportMarkdown(session, { branch: entryId, onMasked: (counts) => masked.push(...counts) }),
+      false,
+      PRIVATE,
+    );
     return `Written to ${path}${masked.length === 0 ? "" : `; ${describeSecrets(masked, "masked")}`}`;
   }
 

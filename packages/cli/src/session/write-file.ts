@@ -56,10 +56,13 @@ export async function requireNewFile(path: string, overwrite: boolean): Promise<
   if (folder?.isDirectory() !== true) throw new OutputFailedError(`Cannot write ${path}: its folder does not exist. Nothing was written.`);
 }
 
-/** Creates a folder and those above it, for their owner only. @throws {OutputFailedError} */
-export async function createPrivateFolder(path: string): Promise<void> {
+/** The permissions of a folder whose files a web server may read by name; others than the owner cannot list it. */
+export const PASSABLE = 0o711;
+
+/** Creates a folder and those above it, for their owner only unless `mode` says otherwise. @throws {OutputFailedError} */
+export async function createFolder(path: string, mode = 0o700): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await mkdir(path, { recursive: true, mode });
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new OutputFailedError(`Cannot create ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });

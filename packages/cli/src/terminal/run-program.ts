@@ -11,6 +11,37 @@ export interface ProgramCall {
   readonly cwd?: string;
 }
 
+/** How a program is started: what `spawn` takes. */
+export interface Start {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** `args` are one command line, which Node must not quote again. */
+  readonly windowsVerbatimArguments?: boolean;
+}
+
+// Characters that cmd.exe reads as its own, also between quotation marks.
+const OF_CMD = /[()\][%!^"`<>&|;, *?]/g;
+
+/**
+ * How to start a program of PATH. On Windows a `.cmd` or `.bat`, as npm installs commands, is started by cmd.exe: Node refuses to start it
+ * without a shell. Every character reaches the program as it is: cmd.exe reads the line once, and the batch file that passes it on once more.
+ */
+export function startOf({ env }: Pick<Io, "env">, program: string, args: readonly string[]): Start {
+  const file = "SystemRoot" in env ? (findProgram({ env }, program) ?? program) : program;
+  if (!("SystemRoot" in env) || !/\.(cmd|bat)$/i.test(file)) return { command: program, args };
+  const line = [escaped(file), ...args.map((arg) => escaped(escaped(quotedArgument(arg))))].join(" ");
+  return { command: env["ComSpec"] ?? "cmd.exe", args: ["/d", "/s", "/c", `"${line}"`], windowsVerbatimArguments: true };
+}
+
+/** As programs of Windows split their command lines: backslashes before a quotation mark are doubled. */
+function quotedArgument(argument: string): string {
+  return `"${argument.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;
+}
+
+function escaped(text: string): string {
+  return text.replace(OF_CMD, "^$&");
+}
+
 /**
  * Runs a program on the terminal of this process until it ends; Ctrl+C belongs to it meanwhile. Returns its exit code, or the signal or
  * error that ended it.
@@ -21,7 +52,8 @@ export async function runProgram(io: Io, { command, args, cwd }: ProgramCall): P
     return await new Promise<number | string>((resolve) => {
       const place = cwd === undefined ? {} : { cwd };
       const env = cwd === undefined ? { ...io.env } : { ...io.env, PWD: cwd };
-      const child = spawn(command, args, { stdio: "inherit", env, ...place });
+      const { args: given, command: started, ...how } = startOf(io, command, args);
+      const child = spawn(started, given, { stdio: "inherit", env, ...how, ...place });
       child.once("error", (error) => resolve(error.message));
       child.once("close", (code, signal) => resolve(code ?? signal ?? 0));
     });
@@ -41,7 +73,13 @@ interface ProgramOutput {
 export async function outputOf(io: Pick<Io, "env">, { command, args, cwd }: ProgramCall): Promise<ProgramOutput> {
   return new Promise((resolve) => {
     const text = { stdout: "", stderr: "" };
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...io.env }, ...(cwd === undefined ? {} : { cwd }) });
+    const { args: given, command: started, ...how } = startOf(io, command, args);
+    const child = spawn(started, given, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...io.env },
+      ...how,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
     child.stdout.setEncoding("utf8").on("data", (piece: string) => (text.stdout += piece));
     child.stderr.setEncoding("utf8").on("data", (piece: string) => (text.stderr += piece));
     child.once("error", (error) => resolve({ exit: error.message, ...text }));

@@ -1,8 +1,23 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parserSession, world } from "../world.js";
 
 describe("bough export", () => {
+  test.skipIf(process.platform === "win32")(
+    "writes files that only their owner can read, as a store is; a file that is replaced keeps its permissions",
+    async () => {
+      const here = world();
+      await parserSession(here);
+      const mode = (name: string) => statSync(here.path(name)).mode & 0o777;
+      await here.run(["export", "parser", "-o", here.path("a.md")]);
+      await here.run(["export", "parser", "--html", here.path("a.html")]);
+      expect([mode("a.md"), mode("a.html")]).toEqual([0o600, 0o600]);
+      chmodSync(here.path("a.md"), 0o644);
+      await here.run(["export", "parser", "-o", here.path("a.md"), "--force"]);
+      expect(mode("a.md")).toBe(0o644);
+    },
+  );
+
   test("prints Markdown of the leaf's branch", async () => {
     const here = world();
     await parserSession(here);

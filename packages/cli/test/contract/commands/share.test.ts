@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { grow, parserSession, type World, world } from "../../world.js";
 
@@ -43,6 +43,19 @@ describe("bough share", () => {
     expect(await here.json("share", "--list")).toMatchObject({
       shares: [{ sessionId: "secret-session-1", link: out.trim(), isEncrypted: false }],
     });
+  });
+
+  test.skipIf(process.platform === "win32")("makes a folder that a web server can read by name, and leaves one that is there", async () => {
+    const here = world();
+    await parserSession(here);
+    const env = config(here, { share: { folder: here.path("new/pages") } });
+    await here.run(["share", "parser", "--yes"], { env });
+    const [page = ""] = readdirSync(here.path("new/pages"));
+    const modes = ["new", "new/pages", `new/pages/${page}`].map((path) => statSync(here.path(path)).mode & 0o777);
+    expect(modes).toEqual([0o711, 0o711, 0o644]);
+    chmodSync(here.path("new/pages"), 0o750);
+    await here.run(["share", "parser", "--yes"], { env });
+    expect(statSync(here.path("new/pages")).mode & 0o777).toBe(0o750);
   });
 
   test("shares nothing without a yes, and nothing without a target", async () => {
