@@ -49,6 +49,11 @@ export class LineReader {
 
   /** The next line, which is not shown while it is typed; undefined: the input has ended. */
   async askSecret(question: string): Promise<string | undefined> {
+    const ahead = this.#typedAhead.shift();
+    if (ahead !== undefined) {
+      this.#source.output.write(`${question}\n`);
+      return ahead;
+    }
     const [{ createInterface }, { Writable }] = await Promise.all([import("node:readline"), import("node:stream")]);
     const { input, output, onInterrupt } = this.#source;
     const unseen = new Writable({ write: (_piece, _encoding, done) => done() });
@@ -56,9 +61,16 @@ export class LineReader {
     // The terminal shows no keys from here on; asked before, the first ones could be seen.
     output.write(question);
     lines.once("SIGINT", onInterrupt);
-    const answer = await new Promise<string | undefined>((resolve) => lines.once("line", resolve).once("close", () => resolve(undefined)));
+    const received: string[] = [];
+    await new Promise<void>((resolve) => {
+      // Pasted lines are emitted in one turn of the event loop: the others answer the next questions.
+      lines.on("line", (line) => received.push(line) === 1 && setImmediate(resolve));
+      lines.once("close", resolve);
+    });
     lines.close();
     output.write("\n");
+    const [answer, ...others] = received;
+    this.#typedAhead.push(...others);
     return answer;
   }
 

@@ -52,6 +52,24 @@ class Person {
   }
 }
 
+describe("a question for a secret", () => {
+  test("takes the first line of what is pasted, the next question the second, and neither is shown", async () => {
+    const person = new Person({ isTerminal: true });
+    const first = person.reader.askSecret("Password: ");
+    await person.types("one two\nthree\n");
+    expect([await first, await person.reader.askSecret("Again: ")]).toEqual(["one two", "three"]);
+    expect(person.seen).toBe("Password: \nAgain: \n");
+  });
+
+  test("ends with the input", async () => {
+    const person = new Person();
+    const answer = person.reader.askSecret("Password: ");
+    await person.types("");
+    person.leaves();
+    expect(await answer).toBeUndefined();
+  });
+});
+
 describe("a question for a line", () => {
   test("takes the first line; later lines, also an unfinished one, answer the next questions", async () => {
     const person = new Person();
