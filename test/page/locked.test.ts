@@ -46,6 +46,20 @@ describe("an encrypted page", () => {
     await page.locator("article:focus", { hasText: "Try the regular expression." }).waitFor();
   });
 
+  test("says that it cannot be shown, not that the password is wrong, where a browser does not let it", async () => {
+    const { page } = await openPage(browser(), file);
+    await page.evaluate(() => {
+      document.open = () => {
+        throw new Error("writing is off");
+      };
+    });
+    await unlock(page, PASSWORD);
+    await page
+      .getByRole("status")
+      .filter({ hasText: "The password is right, but this browser cannot show the page: writing is off" })
+      .waitFor();
+  });
+
   test("stays closed with another password, or when a byte of it has changed, and can be tried again", async () => {
     const { page } = await openPage(browser(), file);
     await unlock(page, `${PASSWORD}!`);

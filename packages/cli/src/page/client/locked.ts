@@ -62,14 +62,20 @@ async function unlock(): Promise<void> {
   const { salt = "", iv = "", rounds = "0" } = element.dataset;
   field.disabled = true;
   state.textContent = "Decrypting …";
+  let page: string;
   try {
-    showPage(
-      await decryptPage(field.value, { salt: bytesOf(salt), iv: bytesOf(iv), rounds: Number(rounds) }, bytesOf(element.textContent ?? "")),
-    );
+    const lock = { salt: bytesOf(salt), iv: bytesOf(iv), rounds: Number(rounds) };
+    page = await decryptPage(field.value, lock, bytesOf(element.textContent ?? ""));
   } catch {
     // AES-GCM fails in the same way for a wrong password and for changed data.
     state.textContent = "This is not the password, or the file is damaged.";
     field.disabled = false;
     field.select();
+    return;
+  }
+  try {
+    showPage(page);
+  } catch (error) {
+    state.textContent = `The password is right, but this browser cannot show the page: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
