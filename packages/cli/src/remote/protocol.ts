@@ -143,7 +143,7 @@ export class Lines {
   #rest: Buffer | undefined;
 
   constructor(stream: Readable) {
-    this.#pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    this.#pieces = stream[Symbol.asyncIterator]();
   }
 
   /** The next line; undefined: the stream has ended, and what follows the last line break is dropped. @throws {RemoteProtocolError} */
