@@ -64,8 +64,9 @@ export async function prepareForWindow(io: Io, session: Session, options: Window
   };
 }
 
-function requestToJson({ use, fits, done, thinking, entries }: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
-  return { window, use, fits, changes: done.changes, thinking, entries };
+function requestToJson(request: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
+  const { use, fits, done, thinking, cache, entries } = request;
+  return { window, use, fits, changes: done.changes, thinking, reportedCache: cache.reported, entries };
 }
 
 const COLUMNS: readonly Column[] = [
@@ -82,7 +83,7 @@ const BAR = 20;
 /** Renders the token use of a request, the changes that made it fit, and whether it fits. */
 async function renderRequest(
   out: Printer,
-  { use, fits, done, thinking, messages }: PreparedRequest,
+  { use, fits, done, thinking, cache, messages }: PreparedRequest,
   window: WindowChoice,
 ): Promise<readonly Line[]> {
   const row = (name: string, tokens: number, note = ""): readonly Line[] => [
@@ -112,9 +113,18 @@ async function renderRequest(
     ...thinking.leftOut.map(
       ({ blocks, because }): Line => [styled("bold", "left out: "), `${counted(blocks, "thinking block")}: ${LEFT_OUT_REASONS[because]}`],
     ),
+    ...(cache.reported === null ? [] : [describeCache(cache.reported)]),
     fits
       ? [styled("bold", "It fits.")]
       : [styled("error", "It does not fit, even with everything optional removed: the provider would reject it.")],
+  ];
+}
+
+/** What the provider said of its prompt cache for the newest reply. */
+function describeCache({ readTokens, writtenTokens }: NonNullable<PreparedRequest["cache"]["reported"]>): Line {
+  return [
+    styled("bold", "cache: "),
+    `${count(readTokens)} tokens of the newest reply's request were read, ${count(writtenTokens)} written`,
   ];
 }
 

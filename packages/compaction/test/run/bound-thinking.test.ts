@@ -39,6 +39,8 @@ describe("a request to a model that binds its thinking", () => {
     expect(shortened.done.changes).not.toEqual([]);
     expect(shortened.thinking.sent).toBe(0);
     expect(shortened.thinking.leftOut).toMatchObject([{ because: "changed" }]);
+    // A block before another reply than its own would be a mismatch on purpose.
+    expect(shortened.done.changes.map(({ kind }) => kind)).not.toContain("reattached-thinking");
     await rounds(session, 7, 7);
     const large = createCompactor({ session, contextWindow: 200_000, model: FABLE });
     const { thinking } = await large.prepareRequest();

@@ -1,6 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readSettings } from "../../src/settings/read-settings.js";
 import { type SerializeOptions, serializeMessages, serializeToText } from "../../src/summary/prompt.js";
 
 const OPTIONS: SerializeOptions = {
@@ -72,7 +73,9 @@ describe("a conversation as text", () => {
     expect(text).toContain("b".repeat(5000));
   });
 
-  test("omits thinking unless the setting includes it", () => {
+  // Anthropic refused summaries of thinking with `reasoning_extraction`: earendil-works/pi#9652, oh-my-pi#6093.
+  test("omits thinking unless the setting includes it, which it does not by default", () => {
+    expect(readSettings("balanced").summary.includeThinking).toBe(false);
     const thought: ContextMessage = { role: "assistant", content: [{ type: "thinking", thinking: "I wonder", thinkingSignature: "sig" }] };
     expect(serializeMessages([thought], OPTIONS)).toEqual([]);
     expect(serializeToText([thought], { ...OPTIONS, includeThinking: true })).toBe("[Assistant thought]: I wonder");

@@ -1,3 +1,4 @@
+import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { longSession, standOf } from "../../commands/long-session.js";
 import { parserSession, type World, world } from "../../world.js";
@@ -84,6 +85,27 @@ describe("bough context --window", () => {
     const { out } = await here.run(["context", "long", "--window", "3000", "--format", "openai"]);
     const whole = await here.run(["context", "long", "--format", "openai"]);
     expect(JSON.parse(out).length).toBeLessThan(JSON.parse(whole.out).length);
+  });
+
+  test("says which signed thinking it leaves out and why, and what the provider read from its cache", async () => {
+    const here = await withLongSession("claude-fable-5-1");
+    await here.withStore(async (store) => {
+      const session = await store.openSession("long-session");
+      const thinking = { type: "thinking", thinking: "", thinkingSignature: "S" } as const;
+      const usage = { input: 10, output: 5, cacheRead: 12_000, cacheWrite: 340 };
+      for (const n of [1, 2])
+        await session.append(assistantMessage([thinking, { type: "text", text: `${n}` }], { model: "claude-fable-5-1", usage }));
+      await session.append({ type: "context_edit", targetId: "u1", replacement: { content: "Mend it." } });
+      await session.append(userMessage("Go on."));
+    });
+    const { out } = await here.run(["context", "long", "--window", "100000", "--brief"]);
+    expect(out).toContain("left out: 2 thinking blocks: something before them was edited or pruned");
+    expect(out).toContain("cache: 12,000 tokens of the newest reply's request were read, 340 written");
+    const { request } = (await here.json("context", "long", "--window", "100000")) as { request: object };
+    expect(request).toMatchObject({
+      thinking: { sent: 0, leftOut: [{ because: "edit", blocks: 2 }] },
+      reportedCache: { readTokens: 12_000, writtenTokens: 340 },
+    });
   });
 
   test("uses the window of the model with auto", async () => {

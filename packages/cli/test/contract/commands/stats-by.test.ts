@@ -47,6 +47,19 @@ async function replies(at: World): Promise<void> {
 }
 
 describe("bough stats --by", () => {
+  test.each(["session", "model"])("%s has the share of the input that was read from the provider's cache", async (by) => {
+    const here = world();
+    await here.withStore(async (store) => {
+      const session = await store.createSession({ id: "cached" });
+      const usage = { input: 10, output: 1, cacheRead: 80, cacheWrite: 10 };
+      await session.append(assistantMessage("Reply", { provider: "p", model: "m", usage }));
+      await (await store.createSession({ id: "bare" })).append(assistantMessage("Reply", { provider: "p", model: "none" }));
+    });
+    const { rows } = (await here.json("stats", "--by", by)) as { rows: { cachedInputShare: number | null }[] };
+    expect(rows.map(({ cachedInputShare }) => cachedInputShare).sort()).toEqual([0.8, null]);
+    expect((await here.run(["stats", "--by", by])).out).toContain("80 %");
+  });
+
   test.each([["day"], ["directory"], ["model"], ["session"], ["agent"]])(
     "%s has rows whose sum is the total, which is that of bough stats",
     async (by) => {
