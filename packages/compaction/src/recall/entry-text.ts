@@ -2,8 +2,9 @@ import type { Entry, ToolCallBlock } from "@bough/session-core";
 import { type AttachmentPart, cleanText, findTextEdits, isPrivate, type ViewPart, viewEntry } from "@bough/session-core/view";
 import { formatIsoTime } from "../checkpoints/checkpoint.js";
 
-/** A line in the text of an entry that looks like the heading of another one. */
-const HEAD = /^(?=[^\S\n]{0,100}[[［][^\]］\n]{1,128}[\]］][^\S\n]{0,20}(?:\d{4}-\d\d-\d\d\b|time unknown))/gm;
+/** A line in the text of an entry that looks like the heading of another one, also behind joiners and marks, which some scripts need. */
+const HEAD =
+  /^(?=(?:[^\S\n]|[\p{Cf}\p{M}]){0,100}[[［][^\]］\n]{1,128}[\]］](?:[^\S\n]|[\p{Cf}\p{M}]){0,20}(?:\d{4}-\d\d-\d\d\b|time unknown))/gmu;
 
 /** Formats one line: id, time and speaker. */
 export function formatHead(entry: Entry): string {

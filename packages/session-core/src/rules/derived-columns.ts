@@ -198,7 +198,7 @@ const MAX_LENGTH = 500;
 
 /** Returns a custom type as it is stored in `entry.custom_type`: null if it is too long for an index. */
 export function toStoredCustomType(customType: unknown): string | null {
-  return typeof customType === "string" && customType.length <= MAX_LENGTH ? customType : null;
+  return typeof customType === "string" && customType.length <= MAX_LENGTH ? customType.toWellFormed() : null;
 }
 
 /** A validated and serialized entry. */

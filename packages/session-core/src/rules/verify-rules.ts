@@ -32,7 +32,7 @@ export function findPayloadFault(checked: CheckedPayload, subject: string, known
     const bytes = Buffer.byteLength(checked.json);
     if (bytes !== checked.bytes)
       return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${checked.bytes}.` };
-    const customType = toStoredCustomType(customTypeOf(payload))?.toWellFormed() ?? null;
+    const customType = toStoredCustomType(customTypeOf(payload));
     if (customType !== checked.customType && (payload.type !== "message" || known.customTypes))
       return { rule: "wrong-custom-type", message: `${subject}: its custom type is not that of its payload.` };
     if (known.private && isPrivate(payload) !== checked.isPrivate)

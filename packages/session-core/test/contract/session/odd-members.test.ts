@@ -46,6 +46,15 @@ describe("members whose names an object has by itself", () => {
     expect(await session.path()).toHaveLength(ENTRIES.length);
   });
 
+  test.each(["\ud800", "a\udc00b", "x\0y"])("a custom type %j, which no engine can index as it is, is no damage", async (customType) => {
+    const store = await openedStore();
+    const session = await store.createSession();
+    const { id } = await session.append({ type: "custom", customType, data: 1 });
+    await session.append({ type: "custom_message", customType, content: "x", display: true });
+    expect(await (await store.openSession(session.id)).entry(id)).toMatchObject({ customType });
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
   test.each([
     ["Bough", exportBough],
     ["pi", exportPi],
