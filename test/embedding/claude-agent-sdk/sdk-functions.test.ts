@@ -70,8 +70,8 @@ describe("a conversation whose id is in two projects", () => {
     expect(await bough.load(other)).toHaveLength(2);
   });
 
-  test("a line that is no object is refused, and the transcript stays as it was", async () => {
-    for (const bad of ["null", '"text"', "[1]", "7"])
+  test("a line that is no object, or has no type, is refused, and the transcript stays as it was", async () => {
+    for (const bad of ["null", '"text"', "[1]", "7", "{}", '{"uuid":"a","type":3}'])
       await expect(bough.append(key, [JSON.parse(bad)])).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(await bough.load(key)).toEqual(conversation());
   });

@@ -15,7 +15,8 @@ import { agentOf, conversationIdOf, isOf, mayBecome, metadataOf, otherIdOf } fro
 import { readTranscript, SUMMARY, withExtra } from "./stored-transcript.js";
 import { Transcript, TranscriptMovedError } from "./transcript.js";
 
-const LINES = rules.list(rules.OBJECT, "an array of the objects of a transcript");
+// A line without a type would be lost when the transcript is read.
+const LINES = rules.list(rules.record({ type: rules.TEXT }, "an object with a type"), "an array of the lines of a transcript");
 
 /** The most transcripts that are kept in memory, each with about 400 bytes a line. */
 const MOST_OPEN = 32;
