@@ -7,12 +7,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { adapters } from "./attacks/adapters.mjs";
 import { addresses } from "./attacks/addresses.mjs";
+import { answers } from "./attacks/answers.mjs";
 import { cuts } from "./attacks/cuts.mjs";
 import { damage } from "./attacks/damage.mjs";
 import { imports } from "./attacks/imports.mjs";
 import { kills } from "./attacks/kills.mjs";
 import { links } from "./attacks/links.mjs";
+import { logins } from "./attacks/logins.mjs";
+import { odd } from "./attacks/odd.mjs";
 import { planted } from "./attacks/planted.mjs";
 import { properties } from "./attacks/properties.mjs";
 import { secrets } from "./attacks/secrets.mjs";
@@ -22,7 +26,25 @@ import { tree } from "./attacks/tree.mjs";
 import { writers } from "./attacks/writers.mjs";
 import { randomOf } from "./random.mjs";
 
-const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, secrets, links, planted, server, addresses, properties };
+const ATTACKS = {
+  kills,
+  cuts,
+  damage,
+  writers,
+  imports,
+  tree,
+  text,
+  secrets,
+  links,
+  planted,
+  server,
+  addresses,
+  logins,
+  answers,
+  odd,
+  adapters,
+  properties,
+};
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },

@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { exportBough, exportClaude, exportCodex, exportMarkdown, exportOpencode, exportPi } from "@bough/formats";
 import { findSecrets, SessionMasks } from "@bough/formats/secrets";
 import { assistantMessage, openStore, toolResult, userMessage } from "@bough/session-core";
+import { startMcp } from "../mcp-client.mjs";
 
-const BOUGH = fileURLToPath(new URL("../../../packages/cli/dist/bough.js", import.meta.url));
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const WORD = `${LETTERS}0123456789`;
 const HEX = "0123456789abcdef";
@@ -86,27 +84,7 @@ function withDigit(shape, make) {
 
 /** Each tool of `bough mcp` for each session, and a message that is too long. */
 async function askServer(attack, path, made) {
-  const server = spawn(process.execPath, [BOUGH, "mcp", "--store", path], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { PATH: process.env.PATH, HOME: attack.folder },
-  });
-  const waiting = new Map();
-  let printed = "";
-  server.stdout.setEncoding("utf8").on("data", (piece) => {
-    const lines = (printed + piece).split("\n");
-    printed = lines.pop();
-    for (const line of lines) waiting.get(JSON.parse(line).id)?.(line);
-  });
-  let id = 0;
-  const send = (message) => server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const ask = (method, params) =>
-    new Promise((resolve) => {
-      id += 1;
-      waiting.set(id, resolve);
-      send({ id, method, params });
-    });
-  await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "attack", version: "0" } });
-  send({ method: "notifications/initialized" });
+  const { ask, close } = await startMcp(path, attack.folder);
   const long = await ask("tools/call", { name: "list_sessions", arguments: { cwd: "x".repeat(12_000_000) } });
   if (!long.includes("was not read")) attack.finding(`a message of 12 MB is answered with ${long.slice(0, 200)}`);
   for (const { session, secret } of made) {
@@ -126,8 +104,7 @@ async function askServer(attack, path, made) {
       attack.count("answers");
     }
   }
-  server.stdin.end();
-  await new Promise((resolve) => server.once("close", resolve));
+  await close();
 }
 
 async function readIds(path, sessionId) {
