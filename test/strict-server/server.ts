@@ -49,6 +49,8 @@ export async function startStrictServer(routes: Readonly<Record<string, Route>>)
     exchanges.push({ path, sent, ...answer });
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
   });
+  // A client that has no time for five seconds would find its connection closed.
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
