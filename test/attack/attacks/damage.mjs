@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { exportBough } from "@bough/formats";
 import { assistantMessage, openStore, userMessage } from "@bough/session-core";
+import Database from "better-sqlite3";
 import { typed, violationsIn } from "../check-store.mjs";
 
 /** Changes bytes of the file or its journal. Every operation must then succeed or throw a BoughError, and none may hang. */
@@ -15,7 +16,8 @@ export async function damage(attack) {
     for (const side of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${side}`, { force: true });
     for (const side of ["", "-wal"]) copyFileSync(join(attack.folder, `saved.db${side}`), `${path}${side}`);
     const file = attack.random.chance(0.3) && existsSync(`${path}-wal`) ? `${path}-wal` : path;
-    writeFileSync(file, broken(attack.random, readFileSync(file)));
+    if (attack.random.chance(0.1)) reshape(attack.random, path);
+    else writeFileSync(file, broken(attack.random, readFileSync(file)));
     await use(attack, path);
     attack.count("damaged files");
   }
@@ -39,6 +41,27 @@ function broken(random, bytes) {
   if (random.chance(0.2)) return bytes.fill(0, from, Math.min(bytes.length, from + random.below(4096)));
   for (let times = 1 + random.below(20); times > 0; times -= 1) bytes[(from + random.below(2000)) % bytes.length] = random.below(256);
   return bytes;
+}
+
+/** JSON that is no entry. */
+const SHAPES = [
+  "{}",
+  "[]",
+  "null",
+  "1",
+  '{"message":null}',
+  '{"message":{}}',
+  '{"message":{"role":"user"}}',
+  '{"message":{"role":"assistant","content":[null]}}',
+];
+
+/** Puts other JSON in the place of some payloads. */
+function reshape(random, path) {
+  const database = new Database(path);
+  const seqs = database.prepare("SELECT entry_seq FROM payload").pluck().all();
+  const change = database.prepare("UPDATE payload SET json = ? WHERE entry_seq = ?");
+  for (let times = 1 + random.below(5); times > 0; times -= 1) change.run(random.pick(SHAPES), random.pick(seqs));
+  database.close();
 }
 
 async function use(attack, path) {
