@@ -54,7 +54,7 @@ async function viewed(browser, { path, sessionId }) {
     const paintMs = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
     for (const share of [0.2, 0.5, 0.8]) {
       await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${share})`);
-      await page.waitForFunction("document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('article') !== null");
+      await page.waitForFunction("document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('.chunk:not(.empty)') !== null");
     }
     await page.keyboard.press("G");
     await page.waitForFunction("document.activeElement?.localName === 'article'");
@@ -87,7 +87,7 @@ async function timeOfNews(page, path, sessionId) {
 
 async function exported({ report, stores, rounds }, browser, size) {
   const { path, sessionId } = await stores.ofSize(size);
-  const file = stores.path("page.html");
+  const file = `${stores.path("page")}.html`;
   const { status, stderr } = spawnSync(process.execPath, [BOUGH, "export", sessionId, "--html", file, "--store", path], {
     encoding: "utf8",
   });

@@ -280,7 +280,7 @@ describe("a long session", () => {
     await page.locator("article:focus", { hasText: "Answer 3999" }).waitFor();
     for (const share of [0.1, 0.3, 0.5, 0.7, 0.9, 0.2]) {
       await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${share})`);
-      await holds(page, "document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('article') !== null");
+      await holds(page, "document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('.chunk:not(.empty)') !== null");
       await most();
     }
     await page.fill("#words", '"Question 2000"');
