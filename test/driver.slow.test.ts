@@ -80,6 +80,19 @@ function command(flags: readonly string[] = []): { readonly status: number | nul
 
 const CRASH = "process.abort()";
 
+describe("the package for locked stores", () => {
+  test("is not needed without a key; with one its absence is one error with the command that installs it, and no file is made", () => {
+    realDriver();
+    expect(opened()).toEqual({});
+    rmSync(join(folder, "s.db"));
+    const key = ["--import", "data:text/javascript,process.env.BOUGH_KEY='a key'"];
+    const { status, stderr } = command(key);
+    expect(status).toBe(7);
+    expect(stderr).toMatch(/^bough: A locked store needs .* npm install better-sqlite3-multiple-ciphers@1[23], .* \(CIPHERS_MISSING\)\n$/);
+    expect(existsSync(join(folder, "s.db"))).toBe(false);
+  });
+});
+
 describe("a version of the driver that would crash this Node", () => {
   test.each([
     ["13.2.0", "20.20.2", "better-sqlite3@12"],

@@ -1,5 +1,5 @@
 // Attacks stores: killed processes, power cuts, damaged files, many writers, mutated imports, random trees, hostile text,
-// secrets in every place that can be read, links out of the folders of agents, what others plant in a database, a server that interrupts, addresses
+// secrets in every place that can be read, links out of the folders of agents, text in the files of locked stores, what others plant in a database, a server that interrupts, addresses
 // that are almost right, and the properties of the test suite with other seeds. The attacks share the time equally. Each prints its counts and the seed. The
 // exit code is 1 if any attack has a finding.
 //   node test/attack/main.mjs [--seed N] [--only kills,damage] [--minutes 10]
@@ -15,6 +15,7 @@ import { damage } from "./attacks/damage.mjs";
 import { imports } from "./attacks/imports.mjs";
 import { kills } from "./attacks/kills.mjs";
 import { links } from "./attacks/links.mjs";
+import { locked } from "./attacks/locked.mjs";
 import { logins } from "./attacks/logins.mjs";
 import { odd } from "./attacks/odd.mjs";
 import { planted } from "./attacks/planted.mjs";
@@ -36,6 +37,7 @@ const ATTACKS = {
   text,
   secrets,
   links,
+  locked,
   planted,
   server,
   addresses,

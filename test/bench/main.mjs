@@ -12,6 +12,7 @@ import * as context from "./context.mjs";
 import { writeDocuments, writeServerRows } from "./document.mjs";
 import * as importing from "./import.mjs";
 import * as langgraph from "./langgraph.mjs";
+import * as locked from "./locked.mjs";
 import * as memory from "./memory.mjs";
 import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
@@ -44,6 +45,7 @@ const GROUPS = [
   syncing,
   size,
   packing,
+  locked,
   compaction,
   tokens,
   navigator,

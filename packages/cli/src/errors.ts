@@ -270,3 +270,9 @@ export class BlameSourceError extends CommandError {
   readonly code = "BLAME_SOURCE";
   override readonly name = "BlameSourceError";
 }
+
+/** The command that prints the key of a store cannot be run, failed, printed nothing, or took too long. */
+export class KeyCommandError extends CommandError {
+  readonly code = "KEY_COMMAND";
+  override readonly name = "KeyCommandError";
+}

@@ -115,6 +115,11 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
     meaning:
       "A locked store needs the package better-sqlite3-multiple-ciphers, which is not installed; the hint names the command that installs it",
   },
+  KEY_COMMAND: {
+    kind: "unavailable",
+    meaning: "The command in BOUGH_KEY_COMMAND cannot be run, failed, printed nothing, or took too long; nothing was changed",
+    hint: "Run that command by hand.",
+  },
   STORE_READ_ONLY: {
     kind: "denied",
     meaning: "The store cannot be written; nothing was changed",

@@ -4,7 +4,7 @@ import { NoStoreError, UsageError } from "../errors.js";
 import type { FarStore } from "../remote/far-store.js";
 import { connect, isSshAddress, parseSshAddress, type SshAddress } from "../remote/ssh.js";
 import { withStore } from "../session/open-store.js";
-import { locateStore } from "../session/store-location.js";
+import { locateStore, type StoreLocation } from "../session/store-location.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
 /** Options of `bough copy`. */
@@ -92,13 +92,14 @@ async function withTarget(invocation: CopyRun, signal: AbortSignal, work: (to: O
   const isDry = options.dryRun === true;
   const address = farAddress(options.to, "--to");
   if (address !== undefined) return withFar(invocation, address, isDry ? "compare" : "write", signal, work);
-  if (!isDry) return withStore(io, given, "create", (store, { name }) => work(near(store, name)));
+  if (!isDry) return withStore(io, given, "create", (store, { name }) => work(near(store, name)), "BOUGH_TO_KEY");
   const opened = { isThere: false };
   try {
-    await withStore(io, given, "read", (store, { name }) => {
+    const compare = (store: Store, { name }: StoreLocation) => {
       opened.isThere = true;
       return work(near(store, name));
-    });
+    };
+    await withStore(io, given, "read", compare, "BOUGH_TO_KEY");
   } catch (error) {
     if (opened.isThere || !(error instanceof NoStoreError)) throw error;
     const [empty, { name }] = [await openStore({ path: ":memory:" }), await locateStore(io, given)];

@@ -14,7 +14,8 @@ import { type HookCall, readHookCall } from "../memory/hook-input.js";
 import { logMemory, readHookLog } from "../memory/hook-log.js";
 import { shortSessionId } from "../session/names.js";
 import { findPlace } from "../session/place.js";
-import { locateStore, mentionsSetting, notePassword, openOptions } from "../session/store-location.js";
+import { noteKey, openOptions } from "../session/store-key.js";
+import { locateStore, mentionsSetting, notePassword } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
@@ -67,6 +68,7 @@ async function install(invocation: Invocation<HookOptions>, agent: HookAgent): P
   out.line(styled("bold", `${agent.title}: ${file}`));
   for (const line of text.trimEnd().split("\n")) out.line(`  ${line}`);
   notePassword(out, location, agent.title);
+  noteKey(out, io.env, agent.title);
   out.line(
     `At the start of a session and at a prompt, ${agent.title} and its model get up to 2 kB of what earlier sessions of the same directory say, of every agent. Keys, tokens and passwords are masked.`,
   );
@@ -152,7 +154,7 @@ async function answerCall(io: Io, agent: HookAgent, store: string | undefined): 
   const off = await directoriesOff(io);
   if (off.some((directory) => isBelow(cwd, directory))) return `the setting hook.off names ${cwd}`;
   const location = await locateStore(io, store);
-  const opened = await openStore({ ...openOptions(location), mode: "read-only", busyTimeoutMs: 500 });
+  const opened = await openStore({ ...(await openOptions({ env: io.env }, location)), mode: "read-only", busyTimeoutMs: 500 });
   try {
     const passages = await findMemory(opened, findPlace({ ...io, cwd, env: {} }), call);
     if (passages.length === 0) return "nothing fits well";

@@ -15,7 +15,8 @@ import { CancelledError, NoStoreError, NotOnServerError, ViolationsError } from 
 import { quotePath } from "../format/path.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { locateStore } from "../session/store-location.js";
+import { keyOfStore } from "../session/store-key.js";
+import { fileAt, locateStore } from "../session/store-location.js";
 import { requireNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -112,7 +113,7 @@ interface ServerStore {
 }
 
 /** The path of the store's file. @throws {NotOnServerError} the store is on a server, where `command` does the same. */
-async function requireFile(io: Io, options: CommonOptions, command: (store: ServerStore) => string): Promise<string> {
+export async function requireFile(io: Io, options: CommonOptions, command: (store: ServerStore) => string): Promise<string> {
   const { isServer, address } = await locateStore(io, options.store);
   if (!isServer) return address;
   const { label, schema = "bough" } = parseServerUrl(address);
@@ -129,13 +130,14 @@ interface RestoreCommandOptions extends CommonOptions {
 export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args: [file], options }) => {
   const backup = resolve(io.cwd, requireArgument(file));
   const path = await requireFile(io, options, ({ server }) => `pg_restore --clean --if-exists --dbname=${server} ${quotePath(backup)}`);
-  const change = `${path} by ${backup}, ${await describeBackup(backup)}`;
+  const key = await keyOfStore(io, fileAt(path));
+  const change = `${path} by ${backup}, ${await describeBackup(backup, key)}`;
   if (options.dryRun === true) return out.line(`would replace ${change}`);
   if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
   const progress = await startProgress(io, out, "restoring");
   const { signal, end } = io.cancelOnInterrupt();
   try {
-    const restored = await restoreStore({ backup, path, signal, onProgress: (done, total) => progress.update(done, total, "pages") });
+    const restored = await restoreStore({ backup, path, key, signal, onProgress: (done, total) => progress.update(done, total, "pages") });
     progress.end();
     if (options.json === true) return out.json(restored);
     out.line(`replaced: ${change}`);
@@ -149,9 +151,9 @@ export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args
   }
 };
 
-async function describeBackup(backup: string): Promise<string> {
+async function describeBackup(backup: string, key: string | undefined): Promise<string> {
   try {
-    const store = await openStore({ path: backup, mode: "read-only" });
+    const store = await openStore({ path: backup, key, mode: "read-only" });
     const { sessions, entries } = await store.statistics().finally(() => store.close());
     return `${counted(sessions, "session", "sessions")} with ${counted(entries, "entry", "entries")}`;
   } catch (error) {

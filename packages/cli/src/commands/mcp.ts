@@ -1,7 +1,8 @@
 import { openStore } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { MCP_CLIENTS } from "../mcp/clients.js";
-import { locateStore, notePassword, openOptions } from "../session/store-location.js";
+import { noteKey, openOptions } from "../session/store-key.js";
+import { locateStore, notePassword } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation } from "./command.js";
@@ -21,7 +22,10 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
   const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
   const location = await locateStore(io, options.store);
   const file = location.isServer ? undefined : location.address;
-  await serveMcp(new ServedStore(file, () => openStore({ ...openOptions(location), mode: "read-only" })), io, options.withSecrets === true);
+  // The protocol is spoken over stdin: a command that prints the key must not read it.
+  const silent = { env: io.env };
+  const open = async () => openStore({ ...(await openOptions(silent, location)), mode: "read-only" });
+  await serveMcp(new ServedStore(file, open), io, options.withSecrets === true);
 };
 
 async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {
@@ -38,6 +42,7 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
   out.line(styled("bold", `${client.title}: ${file}`));
   for (const line of text.split("\n")) out.line(`  ${line}`);
   notePassword(out, location, client.title);
+  noteKey(out, io.env, client.title);
   out.line(
     withSecrets
       ? `Models that ${client.title} uses can read the keys, tokens and passwords in all sessions of the store, of every agent.`

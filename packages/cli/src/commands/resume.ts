@@ -211,7 +211,7 @@ async function startAgent(io: Io, { agent, cwd, file, command, importCommand }: 
 
 /** Returns the exit code, or the signal or error that ended the program. */
 function runCommand(io: Io, cwd: string, [program, ...args]: ProgramArgs): Promise<number | string> {
-  return runProgram(io, { command: program, args, cwd });
+  return runProgram(io, { command: program, args, cwd, needsKeys: true });
 }
 
 /** The command for a shell, also from another directory. */

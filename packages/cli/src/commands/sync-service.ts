@@ -9,8 +9,10 @@ import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { quotePath } from "../format/path.js";
 import { sourceEnvironment } from "../session/known-agents.js";
+import { noteKey } from "../session/store-key.js";
 import { locateStore, notePassword, type StoreLocation } from "../session/store-location.js";
 import { writeNewFile } from "../session/write-file.js";
+import { withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import { SERVICE_MARK, type Service, serviceFor } from "../watch/service.js";
@@ -31,6 +33,7 @@ export async function installService({ io, out, options }: ServiceInvocation): P
   out.line(styled("bold", `${service.title}: ${service.file}`));
   for (const line of service.text.trimEnd().split("\n")) out.line(`  ${line}`);
   notePassword(out, location, "The service");
+  if ((io.env["BOUGH_KEY_COMMAND"] ?? "") === "") noteKey(out, io.env, "The service");
   out.line("and then:");
   for (const command of service.start) out.line(`  ${commandLine(command)}`);
   if (present !== undefined && !present.includes(SERVICE_MARK))
@@ -64,10 +67,17 @@ export async function uninstallService({ io, out, options }: ServiceInvocation):
 async function describeService(io: Io, { name }: StoreLocation): Promise<Service> {
   const command = [...io.program, "--store", name, "sync", "--watch"];
   const place = { env: io.env, home: io.home, platform: platform() };
-  const service = io.home === "" ? undefined : serviceFor(place, { command, variables: await agentVariables(io) });
+  const service =
+    io.home === "" ? undefined : serviceFor(place, { command, variables: { ...(await agentVariables(io)), ...keyCommand(io) } });
   if (service === undefined)
     throw new ServiceUnknownError(`No service is known for this system. Have this command run at login: ${commandLine(command)}`);
   return service;
+}
+
+/** The command that prints the key of the store. The key itself is not written into a file. */
+function keyCommand({ env }: Io): Readonly<Record<string, string>> {
+  const command = env["BOUGH_KEY_COMMAND"] ?? "";
+  return command === "" ? {} : { BOUGH_KEY_COMMAND: command };
 }
 
 /** The variables of this shell that name folders of agents: a service does not inherit them. */
@@ -108,7 +118,7 @@ async function writeService(io: Io, { file, text }: Service, overwrite: boolean)
 async function runAll(io: Io, commands: readonly (readonly string[])[], failure: string): Promise<void> {
   for (const [at, [program = "", ...args]] of commands.entries()) {
     try {
-      await promisify(execFile)(program, args, { env: { ...io.env }, timeout: 60_000 });
+      await promisify(execFile)(program, args, { env: withoutKeys(io.env), timeout: 60_000 });
     } catch (error) {
       const reason = errorCode(error) === "ENOENT" ? `${program} was not found` : errorLine(error);
       const left = commands.slice(at).map(commandLine).join("; ");

@@ -6,6 +6,7 @@ import { type PageRequest, PageServer } from "../page/server.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
+import { withoutKeys } from "../terminal/child-environment.js";
 import { styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -65,7 +66,7 @@ function browserCommand(system: NodeJS.Platform, env: Readonly<Record<string, st
 async function openBrowser(address: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   const [program, ...args] = browserCommand(platform(), env) ?? [];
   if (program === undefined) return false;
-  const child = spawn(program, [...args, address], { stdio: "ignore", detached: true });
+  const child = spawn(program, [...args, address], { stdio: "ignore", detached: true, env: withoutKeys(env) });
   child.unref();
   return new Promise((resolve) => child.once("spawn", () => resolve(true)).once("error", () => resolve(false)));
 }

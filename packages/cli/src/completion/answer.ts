@@ -5,7 +5,8 @@ import { UsageError } from "../errors.js";
 import { findNewestHere } from "../session/choose-session.js";
 import { sessionTitle, shortSessionId } from "../session/names.js";
 import { readOutline } from "../session/paging.js";
-import { locateStore, openOptions } from "../session/store-location.js";
+import { openOptions } from "../session/store-key.js";
+import { locateStore } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
 import { shortIds } from "../tree/print-tree.js";
@@ -137,7 +138,9 @@ async function withNames(
   work: (store: Store) => Promise<readonly Candidate[]>,
 ): Promise<readonly Candidate[]> {
   const location = await locateStore(io, given);
-  const store = await openStore({ ...openOptions(location), mode: "read-only", busyTimeoutMs: MOST_WAIT_MS });
+  // A command that prints the key can ask the user, which a key press must not.
+  const { BOUGH_KEY_COMMAND: _command, ...env } = io.env;
+  const store = await openStore({ ...(await openOptions({ env }, location)), mode: "read-only", busyTimeoutMs: MOST_WAIT_MS });
   try {
     return await work(store);
   } finally {

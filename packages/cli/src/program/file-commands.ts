@@ -1,6 +1,7 @@
 import { SUPPORTED_SOURCES } from "@bough/formats/agents";
 import { Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
+import { defineKeyCommands } from "./key-commands.js";
 import { collect, parsePath } from "./options.js";
 
 const GROUP = "Import, export, maintain";
@@ -17,6 +18,7 @@ export function defineFileCommands(registry: CommandRegistry): void {
   definePack(registry);
   defineBackup(registry);
   defineRestore(registry);
+  defineKeyCommands(registry);
   defineCopy(registry);
   defineDemo(registry);
 }

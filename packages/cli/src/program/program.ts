@@ -212,6 +212,10 @@ An entry is named by
 
 const ENVIRONMENT_TOPIC = `BOUGH_STORE     the store, if --store is not given: a file, or postgres://USER@HOST/DATABASE;
                 an empty value counts as unset
+BOUGH_KEY       the key of a locked store; set to nothing: none. BOUGH_TO_KEY: of the target of copy,
+                if it has another one; BOUGH_NEW_KEY: the new key of lock and rekey
+BOUGH_KEY_COMMAND  a command of a password manager that prints the key; also BOUGH_TO_KEY_COMMAND
+                and BOUGH_NEW_KEY_COMMAND
 PGPASSWORD      password of a store on a server; PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE,
                 PGPASSFILE (default: ~/.pgpass) and others as for psql
 XDG_DATA_HOME   directory of the default store, bough/sessions.db (default: ~/.local/share)

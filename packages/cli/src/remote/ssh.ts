@@ -1,6 +1,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { RemoteEndedError, RemoteVersionError, UsageError } from "../errors.js";
+import { withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
 import { FarStore } from "./far-store.js";
@@ -76,7 +77,7 @@ export async function connect(io: Io, address: SshAddress, command: string, sign
   const port = address.port === undefined ? [] : ["-p", address.port];
   // -T: no terminal there, whose line discipline would change what is sent. Questions of ssh (a passphrase, a new host) go to the terminal itself.
   const child = spawn("ssh", ["-T", ...port, "--", address.destination, `${command} copy --serve`], {
-    env: io.env,
+    env: withoutKeys(io.env),
     cwd: io.cwd,
     stdio: ["pipe", "pipe", "pipe"],
   });

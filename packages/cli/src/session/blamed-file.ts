@@ -5,6 +5,7 @@ import type { BlameRequest } from "@bough/compaction";
 import { errorCode } from "@bough/session-core/engine";
 import { BlameSourceError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
+import { withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { findPlace } from "./place.js";
 
@@ -32,7 +33,12 @@ const GIT_TIMEOUT_MS = 20_000;
 
 /** The output of a git command; undefined: git is not there, or the command failed. */
 export async function runGit({ env }: Pick<Io, "env">, cwd: string, args: readonly string[]): Promise<string | undefined> {
-  const options = { cwd, env: { ...env, LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0" }, timeout: GIT_TIMEOUT_MS, maxBuffer: 4 * MAX_BYTES };
+  const options = {
+    cwd,
+    env: { ...withoutKeys(env), LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0" },
+    timeout: GIT_TIMEOUT_MS,
+    maxBuffer: 4 * MAX_BYTES,
+  };
   return new Promise((done) => {
     execFile("git", ["-c", "core.quotePath=false", ...args], options, (error, stdout) => done(error === null ? stdout : undefined));
   });

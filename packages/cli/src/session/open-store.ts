@@ -1,10 +1,12 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
-import { openStore, type Store, StoreNotFoundError } from "@bough/session-core";
+import { openStore, type Store, StoreLockedError, StoreNotFoundError, type StoreOptions } from "@bough/session-core";
 import { NoStoreError } from "../errors.js";
+import type { KeyVariable } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
-import { locateStore, openOptions, type StoreLocation } from "./store-location.js";
+import { askKey, openOptions, rememberKey } from "./store-key.js";
+import { locateStore, type StoreLocation } from "./store-location.js";
 
 /** The access that a command needs: read only, write to an existing store, or create the store if it does not exist. */
 type Access = "read" | "change" | "create";
@@ -15,9 +17,10 @@ export async function withStore<T>(
   given: string | undefined,
   access: Access,
   work: (store: Store, location: StoreLocation) => Promise<T>,
+  keyIn: KeyVariable = "BOUGH_KEY",
 ): Promise<T> {
   const location = await locateStore(io, given);
-  const store = await openExisting(io, location, access);
+  const store = await openExisting(io, location, access, keyIn);
   try {
     return await work(store, location);
   } finally {
@@ -25,10 +28,11 @@ export async function withStore<T>(
   }
 }
 
-async function openExisting(io: Io, location: StoreLocation, access: Access): Promise<Store> {
+async function openExisting(io: Io, location: StoreLocation, access: Access, keyIn: KeyVariable): Promise<Store> {
   const upgrade = new UpgradeReport(io, location.name);
   try {
-    const store = await openStore({ ...openOptions(location), mode: await chooseMode(location, access), onUpgrade: upgrade.update });
+    const options = { ...(await openOptions(io, location, keyIn)), mode: await chooseMode(location, access), onUpgrade: upgrade.update };
+    const store = await openOrAsk(io, location, options);
     await upgrade.end();
     return store;
   } catch (error) {
@@ -36,6 +40,22 @@ async function openExisting(io: Io, location: StoreLocation, access: Access): Pr
     if (!(error instanceof StoreNotFoundError)) throw error;
     const which = location.isDefault ? `There is no store yet at ${location.name}` : `There is no store at ${location.name}`;
     throw new NoStoreError(`${which}. Import sessions to create it: bough import PATH.`, { cause: error });
+  }
+}
+
+/** Opens the store; on a terminal asks for the key of a locked one if none was given. */
+async function openOrAsk(io: Io, location: StoreLocation, options: StoreOptions): Promise<Store> {
+  try {
+    const store = await openStore(options);
+    rememberKey(location, options.key);
+    return store;
+  } catch (error) {
+    if (!(error instanceof StoreLockedError)) throw error;
+    const key = await askKey(io, location);
+    if (key === undefined) throw error;
+    const store = await openStore({ ...options, key });
+    rememberKey(location, key);
+    return store;
   }
 }
 

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/postgres/address";
-import { InvalidArgumentError, type StoreOptions } from "@bough/session-core";
+import { InvalidArgumentError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { resolveConfigPath } from "../config/config-path.js";
 import { NoHomeError, UsageError } from "../errors.js";
+import { keysIn, withoutKeyCommands } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 
@@ -36,11 +37,6 @@ export async function locateStore(io: Place, given: string | undefined): Promise
   const configured = await readSetting(io);
   if (configured !== undefined) return locationOf(io, configured.replace(/^~(?=[\\/])/, io.home), "The setting store");
   return { ...fileAt(defaultPath(io)), isDefault: true };
-}
-
-/** Returns the place of the store as options of `openStore`. */
-export function openOptions({ isServer, address }: StoreLocation): Pick<StoreOptions, "path" | "url"> {
-  return isServer ? { url: address } : { path: address };
 }
 
 function locationOf(io: Place, named: string, from: string): StoreLocation {
@@ -92,11 +88,11 @@ function defaultPath({ env, home }: Place): string {
 }
 
 /**
- * Returns the environment for processes that a model starts, without passwords of stores. `PGPASSWORD` is kept if the store is a file: it
+ * Returns the environment for processes that a model starts, without passwords and keys of stores. `PGPASSWORD` is kept if the store is a file: it
  * then belongs to something else.
  */
 export function withoutStorePassword(env: Io["env"], { isServer }: StoreLocation): Io["env"] {
-  const { PGPASSWORD: password, BOUGH_STORE: named, ...others } = env;
+  const { PGPASSWORD: password, BOUGH_STORE: named, ...others } = withoutKeyCommands(env);
   const kept = isServer || password === undefined ? others : { ...others, PGPASSWORD: password };
   return named === undefined || passwordsIn(named).length > 0 ? kept : { ...kept, BOUGH_STORE: named };
 }
@@ -105,9 +101,10 @@ export function withoutStorePassword(env: Io["env"], { isServer }: StoreLocation
  * Returns the texts that must not be in the memory of this process, because processes that a model starts could read them: passwords
  * of stores, and the whole addresses with them, because a short password is not searched for inside other texts.
  */
-export function secretsOfStore({ BOUGH_STORE: named = "", PGPASSWORD: password = "" }: Io["env"], location: StoreLocation) {
+export function secretsOfStore(env: Io["env"], location: StoreLocation) {
+  const { BOUGH_STORE: named = "", PGPASSWORD: password = "" } = env;
   const addresses = [location.address, named].filter((address) => passwordsIn(address).length > 0);
-  return [...addresses, ...addresses.flatMap(passwordsIn), ...(location.isServer && password !== "" ? [password] : [])];
+  return [...addresses, ...addresses.flatMap(passwordsIn), ...(location.isServer && password !== "" ? [password] : []), ...keysIn(env)];
 }
 
 /** Says that a command that was written down for later has no password in it, and where `who` finds one. */

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { withoutKeys } from "./child-environment.js";
 
 /** The environment of the process that copies, and its operating system. */
 export interface ClipboardPlace {
@@ -96,7 +97,7 @@ function advice({ env, platform }: ClipboardPlace): string {
 /** Runs a copier with the text on its stdin. Returns undefined if it copied the text. */
 function pipeInto({ command, args, input }: Copier, text: string, env: ClipboardPlace["env"]): Promise<Failure | undefined> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { env: { ...env }, stdio: ["pipe", "ignore", "pipe"], timeout: TIMEOUT_MS });
+    const child = spawn(command, args, { env: withoutKeys(env), stdio: ["pipe", "ignore", "pipe"], timeout: TIMEOUT_MS });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
       said += piece;

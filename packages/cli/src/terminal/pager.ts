@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { withoutKeys } from "./child-environment.js";
 import { type Io, OutputClosedError, type PagerTerminal } from "./io.js";
 
 /**
@@ -136,7 +137,7 @@ class RunningPager {
     const [file = command, ...args] = words ?? [];
     const child = spawn(file, args, {
       stdio: ["pipe", "inherit", "inherit"],
-      env: { ...DEFAULTS, ...env },
+      env: { ...DEFAULTS, ...withoutKeys(env) },
       shell: words === undefined,
     });
     const heedInterrupts = terminal.ignoreInterrupts();

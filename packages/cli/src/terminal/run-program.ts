@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { withoutKeys } from "./child-environment.js";
 import type { Io } from "./io.js";
 
 /** A program for `runProgram`, with its arguments and directory. */
@@ -9,6 +10,8 @@ export interface ProgramCall {
   readonly args: readonly string[];
   /** Default: that of this process. */
   readonly cwd?: string;
+  /** True for an agent, whose hook and server open the store. Others get no key of a store. */
+  readonly needsKeys?: boolean;
 }
 
 /** How a program is started: what `spawn` takes. */
@@ -46,12 +49,13 @@ function escaped(text: string): string {
  * Runs a program on the terminal of this process until it ends; Ctrl+C belongs to it meanwhile. Returns its exit code, or the signal or
  * error that ended it.
  */
-export async function runProgram(io: Io, { command, args, cwd }: ProgramCall): Promise<number | string> {
+export async function runProgram(io: Io, { command, args, cwd, needsKeys = false }: ProgramCall): Promise<number | string> {
   const heedInterrupts = io.pagerTerminal?.ignoreInterrupts();
   try {
     return await new Promise<number | string>((resolve) => {
       const place = cwd === undefined ? {} : { cwd };
-      const env = cwd === undefined ? { ...io.env } : { ...io.env, PWD: cwd };
+      const own = needsKeys ? io.env : withoutKeys(io.env);
+      const env = cwd === undefined ? { ...own } : { ...own, PWD: cwd };
       const { args: given, command: started, ...how } = startOf(io, command, args);
       const child = spawn(started, given, { stdio: "inherit", env, ...how, ...place });
       child.once("error", (error) => resolve(error.message));
@@ -76,7 +80,7 @@ export async function outputOf(io: Pick<Io, "env">, { command, args, cwd }: Prog
     const { args: given, command: started, ...how } = startOf(io, command, args);
     const child = spawn(started, given, {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...io.env },
+      env: withoutKeys(io.env),
       ...how,
       ...(cwd === undefined ? {} : { cwd }),
     });

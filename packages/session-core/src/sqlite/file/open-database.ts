@@ -55,7 +55,7 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
   try {
     configure(database, options);
     const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined, open);
-    if (mode !== "read-only") removeUnfinishedKeyChange(realpathSync(path));
+    if (mode !== "read-only" && database.pragma("journal_mode", { simple: true }) === "wal") removeUnfinishedKeyChange(realpathSync(path));
     file?.recordOpened();
     return { database, file, lockHolder };
   } catch (error) {

@@ -126,11 +126,11 @@ export function unfinishedKeyChange(path: string): string {
 }
 
 /**
- * Removes the file of a change of the key that was interrupted: of an unlocking it is readable. Call it with the store open, which
- * excludes that a change is running.
+ * Removes what a change of the key that was interrupted has left: its file, which is readable after an unlocking, and a journal of one page. Call
+ * it with the store open in WAL mode or locked exclusively, which excludes that a change is running, and that the journal is in use.
  */
 export function removeUnfinishedKeyChange(path: string): void {
-  rmSync(unfinishedKeyChange(path), { force: true });
+  for (const left of [unfinishedKeyChange(path), `${path}-journal`]) rmSync(left, { force: true });
 }
 
 /** A descriptor of a file that is open for reading, and how many `StoreFile`s use it. */

@@ -1,0 +1,1 @@
+export const KEYS: readonly [undefined, string, string];
