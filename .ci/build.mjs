@@ -22,13 +22,14 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
  *
  * @returns the modules of the bundle, as paths from the root
  */
-async function bundle({ input, outdir, external, plugins = [], output }) {
+async function bundle({ input, outdir, external, alias = {}, plugins = [], output }) {
   const { output: chunks } = await (
     await rolldown({
       input,
       cwd: root,
       platform: "node",
       external,
+      resolve: { alias },
       plugins: [CRYPTO_ON_DEMAND, ...plugins],
       transform: { target: "node20.19" },
       logLevel: "warn",
@@ -162,6 +163,8 @@ async function command() {
       input: { bough: join(folder, "src/start.ts"), ...threadsOfLibraries() },
       outdir,
       external: ["better-sqlite3"],
+      // Its other form loads its parts by a `require` that a bundler cannot follow.
+      alias: { "jsonc-parser": join(folder, "node_modules/jsonc-parser/lib/esm/main.js") },
       plugins: [FROM_SOURCES],
       output: {
         minify: { compress: true, mangle: false, codegen: true },

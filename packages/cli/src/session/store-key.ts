@@ -104,7 +104,7 @@ export async function askKey({ askSecret }: KeyPlace, { name }: StoreLocation): 
  *
  * @throws {KeyCommandError} it cannot be run, fails, prints nothing, or takes too long.
  */
-export async function runKeyCommand(io: KeyPlace, variable: string, command: string, timeoutMs = COMMAND_TIMEOUT_MS): Promise<string> {
+async function runKeyCommand(io: KeyPlace, variable: string, command: string, timeoutMs = COMMAND_TIMEOUT_MS): Promise<string> {
   const aside = io.askSecret === undefined ? "ignore" : "inherit";
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new KeyCommandError(`The command in ${variable} ${why}. Nothing was changed.`));
