@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
-import { NewerStoreError, StoreClosedError, StoreReadOnlyError } from "../../errors/store-errors.js";
+import { NewerStoreError, StoreClosedError, StoreDamagedError, StoreReadOnlyError } from "../../errors/store-errors.js";
 import type { ConnectionOptions } from "../../port/place.js";
 import { bind } from "../../rules/declare-query.js";
 import type { Query } from "../query.js";
@@ -296,7 +296,19 @@ export class Connection {
   }
 
   #toTypedError(error: unknown, waitedMs = this.busyTimeoutMs): unknown {
-    return this.#database.open ? toStoreError(error, this.path, waitedMs) : new StoreClosedError(this.path);
+    if (!this.#database.open) return new StoreClosedError(this.path);
+    const typed = toStoreError(error, this.path, waitedMs);
+    return typed instanceof StoreDamagedError ? (this.#findLoss() ?? typed) : typed;
+  }
+
+  /** The error of a file that is no longer the store's; undefined: it is. SQLite calls pages of another file damaged. */
+  #findLoss(): unknown {
+    try {
+      this.#file?.requireCurrent(0);
+      return undefined;
+    } catch (lost) {
+      return lost;
+    }
   }
 }
 
