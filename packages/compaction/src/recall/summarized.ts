@@ -1,8 +1,11 @@
 import type { Entry, EntryId, OutlineRow, Session } from "@bough/session-core";
+import { checkArgument, record, TEXT } from "@bough/session-core/arguments";
 import { shortLine } from "@bough/session-core/view";
 import { stripComposed } from "../summary/compose.js";
 import { takeFirstSentence } from "../summary/summarize.js";
 import { computeCoverage, type PathCoverage } from "./coverage.js";
+
+const SUMMARY = record({ summary: TEXT }, "an entry with a summary");
 
 /** An entry with a summary. */
 export type SummaryEntry = Extract<Entry, { readonly type: "compaction" | "branch_summary" }>;
@@ -213,8 +216,13 @@ function takeBelowFork(path: readonly OutlineRow[], branch: readonly OutlineRow[
 /** An imported title may have any length. */
 const MAX_CHARS = 200;
 
-/** The title of a summary, else its short form, else its first sentence; one line of at most 200 characters. Untrusted text. */
+/**
+ * The title of a summary, else its short form, else its first sentence; one line of at most 200 characters. Untrusted text.
+ *
+ * @throws {InvalidArgumentError} it is no entry with a summary.
+ */
 export function getTitle(summary: SummaryEntry): string {
+  checkArgument("summary", summary, SUMMARY);
   const { title, shortSummary } = summary;
   for (const text of [title, shortSummary]) {
     const line = typeof text === "string" ? shortLine(text, MAX_CHARS) : "";

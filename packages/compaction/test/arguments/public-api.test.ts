@@ -141,6 +141,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "prepareStep options": ({ compactor }, options) => aiSdk.prepareStep(compactor, options),
   "aiSdkRecallTools session": (_, session) => aiSdk.aiSdkRecallTools(session),
   "aiSdkRecallTools options": ({ session }, options) => aiSdk.aiSdkRecallTools(session, options),
+  getTitle: (_, summary) => compaction.getTitle(summary),
   removeNulls: (_, input) => compaction.removeNulls(input),
   parseFailure: (_, error) => providers.parseFailure(error),
   readFailureParts: (_, error) => providers.readFailureParts(error),

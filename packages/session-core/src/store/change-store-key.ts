@@ -36,8 +36,11 @@ const OPTIONS = record(
  * @throws {StoreFullError | StoreUnavailableError | StoreReadOnlyError} the copy cannot be written. Nothing was changed.
  * @throws {CiphersMissingError} the package for locked stores is not installed.
  * @example
- * await changeStoreKey({ path: "sessions.db", newKey: "correct horse battery staple" });
- * const store = await openStore({ path: "sessions.db", key: "correct horse battery staple" });
+ * const notLocked = await openStore({ path: "notes.db" });
+ * await notLocked.close();
+ * await changeStoreKey({ path: "notes.db", newKey: "correct horse battery staple" });
+ * const store = await openStore({ path: "notes.db", key: "correct horse battery staple" });
+ * await store.close();
  */
 export async function changeStoreKey(options: KeyChangeOptions): Promise<ChangedKey> {
   checkArgument("options", options, OPTIONS);
