@@ -75,7 +75,9 @@ function opened(flags: readonly string[] = []): Opened {
 function command(flags: readonly string[] = []): { readonly status: number | null; readonly stderr: string } {
   const sample = join(root, "packages/cli/demo/sample.jsonl");
   const args = [...flags, join(folder, "node_modules/@bough/cli/dist/bough.js"), "import", sample, "--store", "s.db"];
-  return spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  // The shims of pnpm let programs find packages of this workspace there.
+  const { NODE_PATH: _, ...env } = process.env;
+  return spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", env });
 }
 
 const CRASH = "process.abort()";

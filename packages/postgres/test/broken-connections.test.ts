@@ -107,7 +107,7 @@ describe("a connection that breaks at the end of a transaction", () => {
 
 describe("a server that does not come back", () => {
   test("after a commit that it did not answer: it is not known whether the transaction was written", async () => {
-    const { proxy, store } = await cutStore({ busyTimeoutMs: 200 });
+    const { proxy, store } = await cutStore({ busyTimeoutMs: 2_000 });
     const session = await store.createSession();
     proxy.arm("unanswered", COMMIT);
     proxy.refuseAfterCut();
@@ -119,7 +119,7 @@ describe("a server that does not come back", () => {
   });
 
   test("after an append that it did not answer: it is not known whether the entry was written", async () => {
-    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 200, connections: 1 });
+    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 2_000, connections: 1 });
     const session = await store.createSession();
     await session.append({ ...userMessage("text0"), id: "first" });
     proxy.arm("unanswered", (message) => message.includes("second"));
@@ -133,7 +133,7 @@ describe("a server that does not come back", () => {
   });
 
   test("before it: nothing was written", async () => {
-    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 200 });
+    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 2_000 });
     const session = await store.createSession({ title: "Old" });
     proxy.arm("unsent", (message) => message.includes("BEGIN"));
     proxy.refuseAfterCut();
