@@ -1,9 +1,9 @@
 // Prints the path of a Chromium for the tests of the HTML page: $CHROMIUM, an installed Chromium or Chrome, or else, for root on
 // Debian, the package `chromium`, which it installs.
-import { spawnSync } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPackages } from "./apt.mjs";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "chrome.exe", "msedge.exe"];
 
@@ -30,17 +30,6 @@ function findInstalled() {
   return [...named, ...FOLDERS].find(isProgram);
 }
 
-/** Installs Debian's package. Only for root: on a machine of a person nothing is installed. */
-function installByApt() {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
-  const apt = (...args) =>
-    spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } })
-      .status === 0;
-  process.stderr.write("[browser] Installing chromium by apt-get.\n");
-  if (!apt("update", "-qq") || !apt("install", "-y", "-qq", "--no-install-recommends", "chromium")) return undefined;
-  return findInstalled();
-}
-
 /** The path of a Chromium. @throws {Error} there is none; the message says what to do. */
 export function findChromium() {
   const given = process.env["CHROMIUM"];
@@ -48,7 +37,7 @@ export function findChromium() {
     if (isProgram(given)) return given;
     throw new Error(`CHROMIUM=${given} is no program.`);
   }
-  const found = findInstalled() ?? installByApt();
+  const found = findInstalled() ?? (installPackages(["chromium"]) ? findInstalled() : undefined);
   if (found !== undefined) return found;
   throw new Error("The tests of the HTML page need Chromium or Chrome: install one, or set CHROMIUM to its path.");
 }
