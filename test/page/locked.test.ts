@@ -48,11 +48,9 @@ describe("an encrypted page", () => {
 
   test("says that it cannot be shown, not that the password is wrong, where a browser does not let it", async () => {
     const { page } = await openPage(browser(), file);
-    await page.evaluate(() => {
-      document.open = () => {
-        throw new Error("writing is off");
-      };
-    });
+    await page.evaluate(`document.open = () => {
+      throw new Error("writing is off");
+    }`);
     await unlock(page, PASSWORD);
     await page
       .getByRole("status")
