@@ -1,6 +1,8 @@
 // The script of a page that is encrypted with a password (page/locked-page.ts). It decrypts the page and replaces this document with it:
 // the address stays, and so does a link to an entry in it.
 
+import { element } from "./dom.js";
+
 /** Parameters of the encryption, from the attributes of the data element. Salt and iv are base64. */
 interface Lock {
   readonly salt: Uint8Array<ArrayBuffer>;
@@ -12,12 +14,6 @@ interface Lock {
 declare const trustedTypes:
   | { createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string } }
   | undefined;
-
-function lockedElement(id: string): HTMLElement {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`The page has no #${id}.`);
-  return element;
-}
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -45,9 +41,9 @@ function showPage(text: string): void {
   document.close();
 }
 
-const form = lockedElement("unlock");
-const field = lockedElement("password");
-const state = lockedElement("state");
+const form = element("unlock");
+const field = element("password");
+const state = element("state");
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -58,14 +54,14 @@ if (globalThis.crypto?.subtle === undefined)
 
 async function unlock(): Promise<void> {
   if (!(field instanceof HTMLInputElement) || field.disabled) return;
-  const element = lockedElement("data");
-  const { salt = "", iv = "", rounds = "0" } = element.dataset;
+  const data = element("data");
+  const { salt = "", iv = "", rounds = "0" } = data.dataset;
   field.disabled = true;
   state.textContent = "Decrypting …";
   let page: string;
   try {
     const lock = { salt: bytesOf(salt), iv: bytesOf(iv), rounds: Number(rounds) };
-    page = await decryptPage(field.value, lock, bytesOf(element.textContent ?? ""));
+    page = await decryptPage(field.value, lock, bytesOf(data.textContent ?? ""));
   } catch {
     // AES-GCM fails in the same way for a wrong password and for changed data.
     state.textContent = "This is not the password, or the file is damaged.";
