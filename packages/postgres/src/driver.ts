@@ -113,8 +113,18 @@ function boundClient(address: ServerAddress): typeof pg.Client {
 const NOT_BOUND =
   "it does not take part in channel binding (SCRAM-SHA-256-PLUS over TLS), which the address requires; no password was sent";
 
+/** The time in which a server has to accept a connection, and to answer the first question, in milliseconds. */
+export function answerMs({ address, waitMs }: PoolOptions): number {
+  return address.connectTimeoutMs ?? Math.max(waitMs, 1);
+}
+
+/** True if a query ended because its `query_timeout` was over. The driver gives the error no code, and closes the connection. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
 function configOf(options: PoolOptions): pg.ClientConfig {
-  const { address, waitMs } = options;
+  const { address } = options;
   return {
     host: address.host,
     port: address.port,
@@ -124,7 +134,7 @@ function configOf(options: PoolOptions): pg.ClientConfig {
     password: async () => (await address.password()) ?? "",
     ssl: address.tls.options ?? false,
     enableChannelBinding: address.channelBinding,
-    connectionTimeoutMillis: address.connectTimeoutMs ?? Math.max(waitMs, 1),
+    connectionTimeoutMillis: answerMs(options),
     keepAlive: true,
     // Statements that are sent together take one round trip. A driver that is too old for it sends the next one after an answer.
     pipeline: true,

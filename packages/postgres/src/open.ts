@@ -1,10 +1,10 @@
-import { type FileTools, ServerUnsuitableError, StoreReadOnlyError } from "@bough/session-core";
+import { type FileTools, ServerUnavailableError, ServerUnsuitableError, StoreReadOnlyError } from "@bough/session-core";
 import { checkArgument, oneOf, optional, options as optionsOf, type Rule, ruleOf } from "@bough/session-core/arguments";
 import type { SessionStorage } from "@bough/session-core/engine";
 import { parseServerUrl, type ServerAddress } from "./address.js";
 import { Attempts, pause } from "./attempts.js";
 import { PgDatabase } from "./database.js";
-import { openPool, type PgClient, type PgPool, type PoolOptions, SEARCH_PATH, toServer } from "./driver.js";
+import { answerMs, isUnanswered, openPool, type PgClient, type PgPool, type PoolOptions, SEARCH_PATH, toServer } from "./driver.js";
 import { MIGRATIONS, type Migration, migrate, requireCurrent, requireTrusted } from "./migrate.js";
 import { postgresStorage } from "./postgres-storage.js";
 import { TABLE_KEYS } from "./schema.js";
@@ -109,8 +109,21 @@ interface Facts {
   readonly path: string;
 }
 
-async function requireSuitable(client: PgClient, { label }: Place, { readOnly, tenant }: PoolOptions): Promise<void> {
-  const { rows } = await client.query<Facts>(FACTS);
+/** Asks the first question. A server that stopped, and a pooler without a free server, accept a login and then say nothing. */
+async function askFacts(client: PgClient, { label }: Place, timeoutMs: number): Promise<readonly Facts[]> {
+  const question = { text: FACTS, query_timeout: timeoutMs };
+  try {
+    return (await client.query<Facts>(question)).rows;
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    throw new ServerUnavailableError(label, `it accepted the login, and then gave no answer for ${timeoutMs} ms`, { cause: error });
+  }
+}
+
+async function requireSuitable(client: PgClient, place: Place, options: PoolOptions): Promise<void> {
+  const { readOnly, tenant } = options;
+  const { label } = place;
+  const rows = await askFacts(client, place, answerMs(options));
   for (const { version, encoding, isReplica, isReadOnly, tenant: set, path } of rows) {
     if (version < OLDEST)
       throw new ServerUnsuitableError(label, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 14 is the oldest that works`);

@@ -99,6 +99,22 @@ describe("what cannot be opened says why in one line", () => {
     expect(error).toMatchObject({ code: "SERVER_UNAVAILABLE", reason: expect.stringContaining("timeout") });
   });
 
+  test("a server that accepts the login and then does not answer", async () => {
+    // AuthenticationOk, ReadyForQuery.
+    const welcome = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+    const silent = createServer((socket) => socket.on("error", () => undefined).once("data", () => socket.write(welcome)));
+    silent.listen(0, "127.0.0.1");
+    await new Promise((resolve) => silent.once("listening", resolve));
+    const address = silent.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const error = await openError({ url: `postgres://ada@127.0.0.1:${port}/agents?sslmode=disable`, busyTimeoutMs: 2000 });
+    silent.close();
+    expect(error).toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      reason: "it accepted the login, and then gave no answer for 2000 ms",
+    });
+  });
+
   test("a server without TLS, where the url demands it", async () => {
     const url = await server.newDatabase();
     expect(await openError({ url: `${url}?sslmode=require` })).toMatchObject({
