@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { adapters } from "./attacks/adapters.mjs";
 import { addresses } from "./attacks/addresses.mjs";
 import { answers } from "./attacks/answers.mjs";
+import { commands } from "./attacks/commands.mjs";
 import { cuts } from "./attacks/cuts.mjs";
 import { damage } from "./attacks/damage.mjs";
 import { imports } from "./attacks/imports.mjs";
@@ -41,6 +42,7 @@ const ATTACKS = {
   planted,
   server,
   addresses,
+  commands,
   logins,
   answers,
   odd,
