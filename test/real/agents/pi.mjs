@@ -112,8 +112,7 @@ export const pi = piAgent({
   name: "pi",
   title: "pi (@earendil-works)",
   folder: ".pi",
-  // 1.5.2 needs `pi-codemode`, which the registry does not have.
-  packages: ["@earendil-works/pi-coding-agent@0.87.1"],
+  packages: ["@earendil-works/pi-coding-agent@1.6.0"],
   // It needs Node.js 22 or later, which its users have.
   beside: [`node-${process.platform}-${process.arch}@24.21.0`],
   command: (installed) => [platformFile(installed, "node", "bin/node"), join(installed.root, "dist/cli.js")],

@@ -4,6 +4,7 @@ import { toAssistantContent, toContent } from "./blocks.js";
 import type { SkippedLines } from "./links.js";
 import { FOREIGN_MARK, readForeign, removeFilled, USAGE_MARKS } from "./marks.js";
 import { toMessage, withUsage } from "./messages.js";
+import { isSectioned, toPrompt, toPromptChange } from "./prompts.js";
 
 /** Converts a record to a payload; undefined if it has an unexpected shape. */
 type ReadEntry = (record: JsonObject, reading: EntryContext) => JsonObject | undefined;
@@ -40,9 +41,14 @@ function toForeignPayload(record: JsonObject, originalType: string): JsonObject 
   return { type: "foreign", originalType, raw: record };
 }
 
-function toMessagePayload(record: JsonObject): JsonObject | undefined {
-  const message = toMessage(record.message);
-  return message === undefined ? undefined : { ...withoutPosition(record), message };
+function toMessagePayload(record: JsonObject, { isPromptKnown }: EntryContext): JsonObject | undefined {
+  const { message: source, ...fields } = withoutPosition(record);
+  if (isSectioned(source) && isPromptKnown) {
+    const change = toPromptChange(source);
+    return change === undefined ? undefined : { ...fields, ...change };
+  }
+  const message = isSectioned(source) ? toPrompt(source) : toMessage(source);
+  return message === undefined ? undefined : { ...fields, message };
 }
 
 // oh-my-pi writes "provider/id" in one field, and records the fallback model of a single retry: this is not the session's
@@ -116,6 +122,8 @@ interface EntryContext {
   readonly links: SkippedLines;
   /** Bough wrote the file: its `fromId` is always the branch that was left. */
   readonly isBoughExport: boolean;
+  /** An earlier record is a system message. */
+  readonly isPromptKnown: boolean;
   /** The first entry that the record, a compaction, kept; null: nothing kept. */
   firstKept(): EntryId | null;
 }

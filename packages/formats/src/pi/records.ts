@@ -66,6 +66,7 @@ class RecordReader {
   /** True if the file has a reply without a parent: its program records no tree. */
   #isChain: boolean;
   #hasMessage: boolean;
+  #hasPrompt: boolean;
 
   readonly #file: PiFile;
   readonly #sessionId: SessionId;
@@ -84,6 +85,7 @@ class RecordReader {
     this.#title = state.title === null ? null : stringAt(state, "title");
     this.#isChain = state.isChain === true;
     this.#hasMessage = this.#leafId !== null && state.hasMessage !== false;
+    this.#hasPrompt = state.hasPrompt === true;
   }
 
   /** Reads the file up to the first record with a parent, or the first reply without one: a reply is never the first entry of a tree. */
@@ -112,6 +114,7 @@ class RecordReader {
       title: this.#title,
       ...(this.#isChain ? { isChain: true } : {}),
       ...(this.#leafId !== null && !this.#hasMessage ? { hasMessage: false } : {}),
+      ...(this.#hasPrompt ? { hasPrompt: true } : {}),
     };
   }
 
@@ -166,6 +169,7 @@ class RecordReader {
     const { payload, isInvalid } = toPayload(record, {
       links: this.#links,
       isBoughExport: this.#isBoughExport,
+      isPromptKnown: this.#hasPrompt,
       firstKept: () => this.#firstKept(record, line),
     });
     if (isInvalid) yield invalidRecordProblem(this.#file.path, line);
@@ -177,6 +181,7 @@ class RecordReader {
     yield this.#toEntry(id, entryParent, line.line.number, payload, isUnchanged ? findMessageJson(line) : undefined);
     this.#links.addChild(parentId, id);
     this.#hasMessage ||= record.type === "message";
+    this.#hasPrompt ||= record.type === "message" && objectAt(record, "message")?.role === "system";
   }
 
   #toEntry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown, payloadJson?: string): SourceEntry {

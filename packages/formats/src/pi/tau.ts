@@ -94,6 +94,7 @@ class TauConversation implements LogConversation {
     const { payload } = toPayload(record, {
       links: this.#links,
       isBoughExport: false,
+      isPromptKnown: false,
       firstKept: () => (kept === undefined ? null : this.#links.firstFrom(kept)),
     });
     const own = isId(id) ? id : derivedId(this.#header.sessionId, line, id);

@@ -2,12 +2,14 @@ import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "@b
 import { describeFile } from "@bough/session-core/view";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { FILE_BLOCK, FILLED, FOREIGN_BLOCK, TEXT_CONTENT } from "./marks.js";
+import { isSectioned, withoutSections } from "./prompts.js";
 
 /** A message in pi's format, with the members that pi requires: a time, the usage, a stop reason. */
 export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
   const required = { timestamp: createdAtMs };
   switch (message.role) {
     case "system":
+      return toPiPrompt(message, required);
     case "bashExecution":
       return fillRequired(message, required);
     case "user":
@@ -19,6 +21,14 @@ export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
     case "assistant":
       return toPiAssistant(message, required);
   }
+}
+
+/** A system message. pi sends the sections of one beside its content, which has them here. */
+function toPiPrompt(message: Extract<Message, { role: "system" }>, required: JsonObject): JsonObject {
+  const whole = fillRequired(message, required);
+  const { content } = message;
+  if (!isSectioned(message)) return whole;
+  return replaceMember(whole, "content", typeof content === "string" ? withoutSections(message, content) : content);
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Entry, EntryId, EntryPayload, SessionId } from "@bough/session-core";
-import { encodeBytes, isObject, type JsonObject, type PayloadOf, parseTime, toIsoTime } from "@bough/session-core/wire";
+import { encodeBytes, isObject, type JsonObject, type PayloadOf, parseTime, toIsoTime, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EXPORTED_BY, FOREIGN_MARK, LEAF_MARK, USAGE_MARKS } from "./marks.js";
+import { isSectioned, PROMPT_CHANGE, toPromptChange } from "./prompts.js";
 import { fillRequired, toPiContent, toPiMessage } from "./write-message.js";
 
 /** The session's data in pi's header and last lines. */
@@ -117,6 +118,7 @@ function toPiPayload(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObj
     case "thinking_level_change":
       return fillRequired(payload, { thinkingLevel: "off" });
     case "custom_message":
+      if (isPromptChange(payload, payload.details)) return toPiPromptChange(payload, payload.details);
       return fillRequired({ ...payload, content: toPiContent(payload.content) }, { display: true });
     case "custom":
       return toPiCustom(payload);
@@ -129,7 +131,19 @@ function toPiPayload(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObj
   }
 }
 
+/** True if reading `message` gives this payload again, but for other members of the record. */
+function isPromptChange(payload: PayloadOf<"custom" | "custom_message">, message: unknown): message is JsonObject {
+  if (payload.customType !== PROMPT_CHANGE || !isSectioned(message)) return false;
+  const change = toPromptChange(message);
+  return change !== undefined && Object.entries(change).every(([key, value]) => value === message || payload[key] === value);
+}
+
+function toPiPromptChange(payload: JsonObject, message: JsonObject): JsonObject {
+  return { ...without(payload, ["customType", "content", "display", "details", "data"]), type: "message", message };
+}
+
 function toPiCustom(payload: PayloadOf<"custom">): JsonObject {
+  if (isPromptChange(payload, payload.data)) return toPiPromptChange(payload, payload.data);
   const isUsage = payload.customType === USAGE_MARKS.usage && isObject(payload.data) && Object.keys(payload).length === 3;
   return isUsage && isObject(payload.data) ? { ...payload.data, type: "usage" } : payload;
 }

@@ -173,6 +173,13 @@ describe("reading back what was written gives the same", () => {
     ["a command", { type: "message", message: { role: "bashExecution", command: "ls", output: "", exitCode: null } }],
     ["instructions", { type: "message", message: { role: "system", content: "be brief", sections: { a: null } } }],
     [
+      "instructions with sections",
+      { type: "message", message: { role: "system", content: "Be brief.\n\n/project", sections: { cwd: "/project" } } },
+    ],
+    ["instructions of sections", { type: "message", message: { role: "system", content: "/project", sections: { cwd: "/project" } } }],
+    ["instructions beside sections", { type: "message", message: { role: "system", content: "Be brief.", sections: { cwd: "/project" } } }],
+    ["a custom message of pi's name", { type: "custom_message", customType: "pi.system", content: "x", details: { role: "system" } }],
+    [
       "a compaction that kept nothing",
       { type: "compaction", summary: "S", firstKeptEntryId: null, trigger: "manual", details: { readFiles: [], modifiedFiles: [] } },
     ],
