@@ -25,7 +25,7 @@ export const piPlanner = {
     const random = randomOf(seed);
     const folder = mkdtempSync(join(tmpdir(), "bough-real-pi-"));
     const store = await openStore({ path: ":memory:" });
-    const counts = { context: 0, cut: 0, split: 0, onlyOurs: 0 };
+    const counts = { context: 0, cut: 0, split: 0, onlyOurs: 0, beside: 0 };
     const findings = [];
     for (let at = 0; at < SESSIONS; at += 1) {
       const manager = randomSession(pi, folder, random);
@@ -35,18 +35,27 @@ export const piPlanner = {
       const difference = contextDifference(manager.buildSessionContext().messages, context.messages);
       if (difference === undefined) counts.context += 1;
       else findings.push(`session ${at} of seed ${seed}: context: ${difference}`);
-      const [theirs, ours] = [theirCut(pi, manager), ourCut(pi, context, await session.path())];
+      const path = await session.path();
+      const [theirs, ours] = [theirCut(pi, manager), ourCut(pi, context, path)];
       if (theirs.isSplit === ours.isSplit) counts.split += 1;
       if (theirs.first === ours.first) counts.cut += 1;
       else if (theirs.first === null) counts.onlyOurs += 1;
+      else if (isBeside(path, theirs.first, ours.first)) counts.beside += 1;
       else findings.push(`session ${at} of seed ${seed}: pi keeps from ${theirs.first}, Bough from ${ours.first}`);
     }
     await store.close();
     rmSync(folder, { recursive: true });
-    const result = `of ${SESSIONS} sessions: context ${counts.context}, cut ${counts.cut}, split ${counts.split} the same; ${counts.onlyOurs} where pi finds nothing to summarize`;
+    const result = `of ${SESSIONS} sessions: context ${counts.context}, cut ${counts.cut}, split ${counts.split} the same; ${counts.beside} where pi also keeps the notes and settings before the cut; ${counts.onlyOurs} where pi finds nothing to summarize`;
     return { version: installed.version, result, findings: findings.slice(0, 6) };
   },
 };
+
+/** True if only commands, notes and settings are between the two cuts: pi 0.73 keeps them, pi 1.5 and Bough summarize them (docs/compaction.md). */
+function isBeside(path, first, later) {
+  const [from, to] = [first, later].map((wanted) => path.findIndex(({ id }) => id === wanted));
+  const isOfTurn = ({ type, message }) => type === "message" && message.role !== "bashExecution";
+  return from < to && !path.slice(from, to).some(isOfTurn);
+}
 
 /** A session with branches, compactions, summaries of branches, commands and messages of extensions, of 20,000 to 120,000 tokens. */
 function randomSession(pi, folder, random) {
@@ -131,7 +140,9 @@ function ourCut(pi, { messages, entries, compaction }, path) {
   const start = compaction === null ? 0 : path.findIndex(({ id }) => id === compaction.payload.firstKeptEntryId);
   const items = path.slice(start).map(({ id, type }) => {
     const own = type === "compaction" ? [] : messages.filter((_message, at) => entries[at] === id);
-    return { id, type, messages: own, tokens: own.reduce((sum, message) => sum + pi.estimateTokens(message), 0) };
+    // pi 0.73 counts no tokens of notes and summaries.
+    const counted = type === "message" ? own : [];
+    return { id, type, messages: own, tokens: counted.reduce((sum, message) => sum + pi.estimateTokens(message), 0) };
   });
   const limitTokens = WINDOW_TOKENS - SETTINGS.reserveTokens;
   const keep = keepRuleOf(settings.keep, { limitTokens, mostKeptTokens: limitTokens, ratio: 1, trigger: "automatic" });
