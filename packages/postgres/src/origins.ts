@@ -1,9 +1,12 @@
 import type { EntryId, EntryPayload, SessionId } from "@bough/session-core";
 import {
   type ChangedEntry,
+  type ClaimEntry,
   contentKey,
   decideOriginals,
   type Holder,
+  isClaimProven,
+  listClaims,
   originsAfter,
   originsIn,
   parseStoredPayload,
@@ -53,7 +56,12 @@ export async function lockCopies(transaction: Database): Promise<void> {
 }
 
 /** Returns the sessions that have more copies than before. */
-async function markCopies(transaction: Database, session: SessionId, { from, references }: AddedEntries): Promise<ReadonlySet<SessionId>> {
+async function markCopies(
+  transaction: Database,
+  session: SessionId,
+  { from, references }: AddedEntries,
+  arrived?: SessionId,
+): Promise<ReadonlySet<SessionId>> {
   await lockCopies(transaction);
   for (const id of new Set([...references, session])) await followReferences(transaction, id);
   await followParents(transaction, session, from);
@@ -61,6 +69,7 @@ async function markCopies(transaction: Database, session: SessionId, { from, ref
   return settleCopies(
     transaction,
     shared.map(({ origin }) => origin),
+    arrived,
   );
 }
 
@@ -202,14 +211,22 @@ const lockSessions = pgQuery<{ sessions: readonly SessionId[] }>(({ sql, p }) =>
     SELECT 1 FROM session WHERE tenant = ${p.tenant} AND session_id = ANY(${p.sessions}::text[]) ORDER BY session_id FOR NO KEY UPDATE`),
 );
 
-/** Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. */
-export async function settleCopies(transaction: Database, origins: readonly string[]): Promise<ReadonlySet<SessionId>> {
+/**
+ * Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. `arrived`: a
+ * session that another store sent, whose claims are checked.
+ */
+export async function settleCopies(
+  transaction: Database,
+  origins: readonly string[],
+  arrived?: SessionId,
+): Promise<ReadonlySet<SessionId>> {
   const changed: ChangedEntry<SessionId>[] = [];
   for (let at = 0; at < origins.length; at += AT_ONCE) {
     const shared = await readShared(transaction, origins.slice(at, at + AT_ONCE));
     const sessions = [...new Set(shared.map(({ session }) => session))];
     const holders = new Map((await transaction.all(holdersOf, { sessions })).map((holder) => [holder.sessionId, holder]));
-    changed.push(...decideOriginals(shared, (session) => holders.get(session)));
+    const find = (session: SessionId) => holders.get(session);
+    changed.push(...decideOriginals(arrived === undefined ? shared : await dropFalseClaims(transaction, shared, arrived, find), find));
   }
   if (changed.length === 0) return new Set();
   const sessions = [...new Set(changed.map(({ session }) => session))];
@@ -217,6 +234,44 @@ export async function settleCopies(transaction: Database, origins: readonly stri
   for (const inherited of [false, true]) await mark(transaction, changed, inherited);
   for (const session of sessions) await recountUsage(transaction, session);
   return new Set(changed.flatMap((entry) => (entry.inherited ? [entry.session] : [])));
+}
+
+type ClaimRow = Pick<UsageRow, "kind" | "payload"> & { readonly id: EntryId; readonly createdAtMs: number };
+
+const entryOfClaim = pgQuery<{ session: SessionId; seq: number }, ClaimRow>(({ sql, p }) =>
+  pgRaw(sql<ClaimRow>`
+    SELECT id, created_at_ms AS "createdAtMs", kind, payload FROM entry WHERE ${ofSession(sql, p, "entry")} AND seq = ${p.seq}::integer`),
+);
+const dropClaims = pgQuery<{ session: SessionId; seqs: readonly number[] }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = NULL, inherited = false WHERE ${ofSession(sql, p, "entry")} AND seq = ANY(${p.seqs}::integer[])`),
+);
+
+/**
+ * Takes the origin from the entries of a session that another store sent if originals that are here would become copies of them, and they have
+ * another content. Returns the entries that are left.
+ */
+async function dropFalseClaims(
+  transaction: Database,
+  shared: readonly Shared[],
+  arrived: SessionId,
+  find: (session: SessionId) => Holder | undefined,
+): Promise<readonly Shared[]> {
+  const dropped = new Set<number>();
+  for (const { origin, claimed, original, originalParentId } of listClaims(shared, arrived, find)) {
+    const [claim, here] = [await readClaim(transaction, claimed), await readClaim(transaction, original)];
+    const isSourceMissing = originalParentId !== null && (await transaction.all(holdersOf, { sessions: [originalParentId] })).length === 0;
+    if (claim === undefined || here === undefined || !isClaimProven(origin, claim, here, isSourceMissing)) dropped.add(claimed.seq);
+  }
+  if (dropped.size === 0) return shared;
+  await transaction.run(dropClaims, { session: arrived, seqs: [...dropped] });
+  await recountUsage(transaction, arrived);
+  return shared.filter(({ session, seq }) => session !== arrived || !dropped.has(seq));
+}
+
+async function readClaim(transaction: Database, { session, seq }: Shared): Promise<ClaimEntry | undefined> {
+  const row = await transaction.get(entryOfClaim, { session, seq });
+  return row && { id: row.id, createdAtMs: row.createdAtMs, payload: parseUndamaged(row) };
 }
 
 async function mark(transaction: Database, changed: readonly ChangedEntry<SessionId>[], inherited: boolean): Promise<void> {
@@ -325,7 +380,7 @@ async function linkToSource(transaction: Database, session: SessionId): Promise<
 export async function connectCopied(transaction: Database, session: SessionId, parentId: SessionId | null): Promise<void> {
   // Its usage was copied as it is split there; what is inherited here is found out anew.
   await recountUsage(transaction, session);
-  await markCopies(transaction, session, { from: 0, references: new Set(parentId === null ? [] : [parentId]) });
+  await markCopies(transaction, session, { from: 0, references: new Set(parentId === null ? [] : [parentId]) }, session);
 }
 
 const inheritedOf = pgQuery<KeyParameters, { seq: number }>(({ sql, p }) =>

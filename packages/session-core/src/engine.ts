@@ -17,9 +17,12 @@ export {
 export { loadedValidation, loadValidation, type Validate } from "./entry/load-validation.js";
 export {
   type ChangedEntry,
+  type ClaimEntry,
   contentKey,
   decideOriginals,
   type Holder,
+  isClaimProven,
+  listClaims,
   originsAfter,
   originsIn,
   referenceIn,

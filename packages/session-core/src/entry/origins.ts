@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { EntryPayload } from "./entry.js";
 import type { Message } from "./message.js";
+import { usageOf } from "./usage.js";
 
 // The origin of an entry is the same for all copies of it, in whatever sessions they are. Of an imported entry it is the key of its content
 // (`contentKey`); of a copy of an entry that was written here it is a reference to that entry, which has no origin itself.
@@ -87,6 +88,32 @@ export interface ChangedEntry<S> {
   readonly inherited: boolean;
 }
 
+/** The entries of an origin, and the session that has the original. */
+interface OriginGroup<S> {
+  readonly origin: string;
+  readonly entries: readonly SharedEntry<S>[];
+  readonly original: (Holder & { readonly session: S }) | undefined;
+}
+
+function groupsOf<S>(entries: readonly SharedEntry<S>[], holderOf: (session: S) => Holder | undefined): readonly OriginGroup<S>[] {
+  const groups = new Map<string, SharedEntry<S>[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.origin);
+    if (group === undefined) groups.set(entry.origin, [entry]);
+    else group.push(entry);
+  }
+  return [...groups].map(([origin, group]) => {
+    const holders = [...new Set(group.map(({ session }) => session))].flatMap((session) => {
+      const holder = holderOf(session);
+      return holder === undefined ? [] : [{ ...holder, session }];
+    });
+    // The entry that a reference names is the original, whatever its copies say of their sessions.
+    const named = referenceIn(origin)?.sessionId;
+    const original = holders.find(({ sessionId }) => sessionId === named) ?? chooseOriginal(holders);
+    return { origin, entries: group, original };
+  });
+}
+
 /**
  * Decides which entries are originals: of each origin those of one session. Returns the entries that are marked otherwise.
  */
@@ -94,23 +121,64 @@ export function decideOriginals<S>(
   entries: readonly SharedEntry<S>[],
   holderOf: (session: S) => Holder | undefined,
 ): readonly ChangedEntry<S>[] {
-  const groups = new Map<string, SharedEntry<S>[]>();
-  for (const entry of entries) {
-    const group = groups.get(entry.origin);
-    if (group === undefined) groups.set(entry.origin, [entry]);
-    else group.push(entry);
-  }
-  return [...groups.values()].flatMap((group) => {
-    const holders = [...new Set(group.map(({ session }) => session))].flatMap((session) => {
-      const holder = holderOf(session);
-      return holder === undefined ? [] : [{ ...holder, session }];
-    });
-    const original = chooseOriginal(holders)?.session;
-    return group.flatMap(({ session, seq, inherited }) => {
-      const isCopy = session !== original;
+  return groupsOf(entries, holderOf).flatMap(({ entries: group, original }) =>
+    group.flatMap(({ session, seq, inherited }) => {
+      const isCopy = session !== original?.session;
       return isCopy === inherited ? [] : [{ session, seq, inherited: isCopy }];
+    }),
+  );
+}
+
+/** An entry of a session that arrived from another store, and an original of the same origin that would become its copy. */
+export interface Claim<S> {
+  readonly origin: string;
+  readonly claimed: SharedEntry<S>;
+  readonly original: SharedEntry<S>;
+  /** The session that the original's session is a fork of. */
+  readonly originalParentId: SessionId | null;
+}
+
+/**
+ * Lists the originals that would become copies of entries of a session that arrived from another store, where the links of the sessions here do not
+ * say so themselves. Origins and times are what the other store says: `isClaimProven` compares the entries.
+ */
+export function listClaims<S>(
+  entries: readonly SharedEntry<S>[],
+  arrived: S,
+  holderOf: (session: S) => Holder | undefined,
+): readonly Claim<S>[] {
+  return groupsOf(entries, holderOf).flatMap(({ origin, entries: group, original: winner }) => {
+    if (winner?.session !== arrived || referenceIn(origin) !== undefined) return [];
+    const originals = group.filter(({ session, inherited }) => session !== arrived && !inherited);
+    return originals.flatMap((original) => {
+      const originalParentId = holderOf(original.session)?.parentId ?? null;
+      if (originalParentId === winner.sessionId) return [];
+      return group.flatMap((claimed) => (claimed.session === arrived ? [{ origin, claimed, original, originalParentId }] : []));
     });
   });
+}
+
+/** The content of an entry in a comparison; undefined payload: it is damaged. */
+export interface ClaimEntry {
+  readonly id: EntryId;
+  readonly createdAtMs: number;
+  readonly payload: EntryPayload | undefined;
+}
+
+/**
+ * True if an original may become a copy of an entry that arrived from another store: both say the same and count the same, so nothing is hidden
+ * from a search or from the totals. Of a fork whose source is missing, entries may be in another form than in their source: there the entry
+ * that arrived must have the content of the origin.
+ */
+export function isClaimProven(origin: string, claimed: ClaimEntry, original: ClaimEntry, isSourceMissing: boolean): boolean {
+  if (claimed.payload === undefined || original.payload === undefined) return false;
+  if (contentOf(claimed.payload, claimed.id) === contentOf(original.payload, original.id)) return true;
+  return isSourceMissing && contentKey(claimed.payload, claimed.createdAtMs, claimed.id) === origin;
+}
+
+function contentOf(payload: EntryPayload, id: EntryId): string {
+  const said = payload.type === "message" ? wordsOf(payload.message) : saidBy(payload, id);
+  return JSON.stringify([payload.type, said, usageOf(payload)]);
 }
 
 /** The length of a key: 96 bits in base64url. */
@@ -130,11 +198,14 @@ export function contentKey(payload: EntryPayload, createdAtMs: number, id: Entry
 }
 
 function saidIn(message: Message): readonly unknown[] {
+  const responseId = message.role === "assistant" ? message.responseId : undefined;
+  return typeof responseId === "string" && responseId !== "" ? ["response", responseId] : wordsOf(message);
+}
+
+function wordsOf(message: Message): readonly unknown[] {
   switch (message.role) {
-    case "assistant": {
-      const { responseId, content, errorMessage } = message;
-      return typeof responseId === "string" && responseId !== "" ? ["response", responseId] : ["assistant", content, errorMessage];
-    }
+    case "assistant":
+      return ["assistant", message.content, message.errorMessage];
     case "toolResult":
       return [message.role, message.toolCallId, message.content];
     case "bashExecution":

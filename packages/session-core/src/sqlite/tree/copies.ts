@@ -1,13 +1,17 @@
+import type { EntryPayload } from "../../entry/entry.js";
 import {
   type ChangedEntry,
+  type ClaimEntry,
   decideOriginals,
   type Holder,
+  isClaimProven,
+  listClaims,
   originsAfter,
   originsIn,
   referenceIn,
   type SharedEntry,
 } from "../../entry/origins.js";
-import { type ReplyUsage, UsageSums, usageOf } from "../../entry/usage.js";
+import { UsageSums, usageOf } from "../../entry/usage.js";
 import { PayloadDamagedError } from "../../errors/store-errors.js";
 import { type EntryId, type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 
@@ -43,11 +47,16 @@ export function connectCopies(connection: Connection, session: SessionRef, added
 }
 
 /** Returns the sessions that have more copies than before. */
-function markCopies(connection: Connection, session: SessionRef, { from, references }: AddedEntries): ReadonlySet<SessionSeq> {
+function markCopies(
+  connection: Connection,
+  session: SessionRef,
+  { from, references }: AddedEntries,
+  arrived?: SessionSeq,
+): ReadonlySet<SessionSeq> {
   for (const id of new Set([...references, session.id])) followReferences(connection, id);
   followParents(connection, session, from);
   const shared = connection.all(sharedOrigins, { ...referringTo(session), first: from }).map(({ origin }) => origin);
-  return shared.length > 0 ? settleCopies(connection, shared) : new Set();
+  return shared.length > 0 ? settleCopies(connection, shared, arrived) : new Set();
 }
 
 type SessionRow = { readonly seq: SessionSeq; readonly parent: SessionId | null };
@@ -162,25 +171,67 @@ const markEntries = query<{ seqs: string; inherited: 0 | 1 }>(({ sql, p }) =>
   rawQuery(sql`UPDATE entry SET inherited = ${p.inherited} WHERE seq IN (SELECT value FROM json_each(${p.seqs}))`),
 );
 
+/** Returns what is known of a session, undefined for one that is gone. */
+type FindHolder = (session: SessionSeq) => Holder | undefined;
+
 /**
  * Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. Call it
- * inside `write`.
+ * inside `write`. `arrived`: a session that another store sent, whose claims are checked.
  */
-function settleCopies(connection: Connection, origins: readonly string[]): ReadonlySet<SessionSeq> {
+function settleCopies(connection: Connection, origins: readonly string[], arrived?: SessionSeq): ReadonlySet<SessionSeq> {
   const holders = new Map<SessionSeq, Holder | undefined>();
-  const find = (session: SessionSeq) => {
+  const find: FindHolder = (session) => {
     if (!holders.has(session)) holders.set(session, connection.get(holderOf, { session }));
     return holders.get(session);
   };
   const changed: ChangedEntry<SessionSeq>[] = [];
-  for (let at = 0; at < origins.length; at += AT_ONCE)
-    changed.push(...decideOriginals(readShared(connection, origins.slice(at, at + AT_ONCE)), find));
+  for (let at = 0; at < origins.length; at += AT_ONCE) {
+    const shared = readShared(connection, origins.slice(at, at + AT_ONCE));
+    changed.push(...decideOriginals(arrived === undefined ? shared : dropFalseClaims(connection, shared, arrived, find), find));
+  }
   for (const inherited of [false, true]) {
     const seqs = changed.flatMap((entry) => (entry.inherited === inherited ? [entry.seq] : []));
     if (seqs.length > 0) connection.run(markEntries, { seqs: JSON.stringify(seqs), inherited: inherited ? 1 : 0 });
   }
   for (const session of new Set(changed.map((entry) => entry.session))) recountUsage(connection, session);
   return new Set(changed.flatMap((entry) => (entry.inherited ? [entry.session] : [])));
+}
+
+type ClaimRow = TypedPayloadRow & { readonly id: EntryId; readonly createdAtMs: number };
+
+const entryOfClaim = query<{ seq: EntrySeq }, ClaimRow>(({ sql, p }) =>
+  rawQuery(sql<ClaimRow>`
+    SELECT entry.seq, entry.session_seq, entry.type, entry.id, entry.created_at_ms AS "createdAtMs", payload.json AS payload_json
+    FROM entry LEFT JOIN payload ON payload.entry_seq = entry.seq WHERE entry.seq = ${p.seq}`),
+);
+const dropClaims = query<{ seqs: string }>(({ sql, p }) =>
+  rawQuery(sql`UPDATE entry SET origin = NULL, inherited = 0 WHERE seq IN (SELECT value FROM json_each(${p.seqs}))`),
+);
+
+/**
+ * Takes the origin from the entries of a session that another store sent if originals that are here would become copies of them, and they have
+ * another content. Returns the entries that are left.
+ */
+function dropFalseClaims(
+  connection: Connection,
+  shared: readonly SharedEntry<SessionSeq>[],
+  arrived: SessionSeq,
+  find: FindHolder,
+): readonly SharedEntry<SessionSeq>[] {
+  const read = ({ seq }: SharedEntry<SessionSeq>): ClaimEntry | undefined => {
+    const row = connection.get(entryOfClaim, { seq: toEntrySeq(seq) });
+    return row && { id: row.id, createdAtMs: row.createdAtMs, payload: undamaged(connection, row) };
+  };
+  const dropped = new Set<number>();
+  for (const { origin, claimed, original, originalParentId } of listClaims(shared, arrived, find)) {
+    const [claim, here] = [read(claimed), read(original)];
+    const isSourceMissing = originalParentId !== null && connection.get(sessionOf, { id: originalParentId }) === undefined;
+    if (claim === undefined || here === undefined || !isClaimProven(origin, claim, here, isSourceMissing)) dropped.add(claimed.seq);
+  }
+  if (dropped.size === 0) return shared;
+  connection.run(dropClaims, { seqs: JSON.stringify([...dropped]) });
+  recountUsage(connection, arrived);
+  return shared.filter(({ seq }) => !dropped.has(seq));
 }
 
 function readShared(connection: Connection, origins: readonly string[]): readonly SharedEntry<SessionSeq>[] {
@@ -207,10 +258,10 @@ const repliesOf = query<{ session: SessionSeq; after: EntrySeq; limit: number },
 );
 const dropUsage = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("usage_total").where("session_seq", "=", p.session));
 
-/** A damaged payload has no usage: it must not stop the import or deletion of another session. `verify` reports it. */
-function usageOfStored(connection: Connection, row: TypedPayloadRow): ReplyUsage | undefined {
+/** undefined: the payload is damaged. It must not stop the import or deletion of another session; `verify` reports it. */
+function undamaged(connection: Connection, row: TypedPayloadRow): EntryPayload | undefined {
   try {
-    return usageOf(parsePayload(connection, row));
+    return parsePayload(connection, row);
   } catch (error) {
     if (error instanceof PayloadDamagedError) return undefined;
     throw error;
@@ -223,7 +274,8 @@ function recountUsage(connection: Connection, session: SessionSeq): void {
   for (let after = toEntrySeq(0), rows = PAGE; rows === PAGE; ) {
     const page = connection.all(repliesOf, { session, after, limit: PAGE });
     for (const row of page) {
-      const used = usageOfStored(connection, row);
+      const payload = undamaged(connection, row);
+      const used = payload && usageOf(payload);
       if (used !== undefined) sums[row.inherited].add(used);
       after = row.seq;
     }
@@ -277,7 +329,7 @@ function linkToSource(connection: Connection, session: SessionSeq): void {
 export function connectCopied(connection: Connection, session: SessionRef, parentId: SessionId | null): void {
   // The copied usage has the split of the other store; this counts again which of it is inherited here.
   recountUsage(connection, session.seq);
-  markCopies(connection, session, { from: toEntrySeq(0), references: new Set(parentId === null ? [] : [parentId]) });
+  markCopies(connection, session, { from: toEntrySeq(0), references: new Set(parentId === null ? [] : [parentId]) }, session.seq);
 }
 
 /** Deletes a session. Of entries that other sessions have copied, one of the copies becomes the original. */
