@@ -148,6 +148,8 @@ export function replaceStore(newFile: string, path: string, oldStorePath: string
   try {
     identifyFile(path, oldStore, SUPPORTED_VERSION);
     exclusive = openExclusively(path, openerOf(oldStore.lock));
+    // Another process may have replaced it before it was locked.
+    if (oldStore.isReplaced) throw new StoreInUseError(path);
     keepOldStore(path, oldStorePath);
     renameSync(newFile, path);
     fsyncFolder(dirname(path));

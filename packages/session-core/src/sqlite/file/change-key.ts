@@ -38,18 +38,22 @@ export function changeKey(path: string, change: KeyChange): number {
     if (file.isShared) throw new StoreInUseError(path);
     rejectNewer(path, openerOf(file.lock));
     // A link to the store keeps leading to it.
-    return replaceFile(realpathSync(path), file.lock, change.newKey);
+    return replaceFile(realpathSync(path), file, change.newKey);
   } catch (error) {
+    // Another process has changed the key, or restored a backup, since the file was found.
+    if (file.isReplaced && !(error instanceof StoreInUseError)) throw new StoreInUseError(path, { cause: error });
     throw toStoreError(error, path, 0);
   } finally {
     file.release();
   }
 }
 
-function replaceFile(path: string, lock: StoreLock | undefined, newKey: string | undefined): number {
-  const database = openExclusively(path, lock);
+function replaceFile(path: string, file: StoreFile, newKey: string | undefined): number {
+  const database = openExclusively(path, file.lock);
   let old: number | undefined;
   try {
+    // Locked from here on. SQLite may have opened a file that another process has replaced since: what was written after that is not in it.
+    if (file.isReplaced) throw new StoreInUseError(path);
     removeUnfinishedKeyChange(path);
     const whole = unfinishedKeyChange(path);
     const newLock = newKey === undefined ? undefined : StoreLock.create(newKey);

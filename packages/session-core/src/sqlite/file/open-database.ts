@@ -35,8 +35,10 @@ export function openDatabase(options: ConnectionOptions): OpenedDatabase {
   try {
     return openFile(options, found);
   } catch (error) {
+    const isReplaced = found?.isReplaced === true;
     found?.release();
-    throw error;
+    // Another process has put another file in its place, perhaps with another key. The next attempt reads that one.
+    throw isReplaced ? new StoreBusyError(0, { cause: error }) : error;
   }
 }
 

@@ -243,9 +243,14 @@ export class StoreFile {
     return buffer.subarray(0, end);
   }
 
+  /** True if the path leads elsewhere by now. */
+  get isReplaced(): boolean {
+    return !isSameFile(this.path, this.#id);
+  }
+
   /** Records the header and the WAL after SQLite has opened them. @throws {StoreUnavailableError} the file was replaced meanwhile. */
   recordOpened(): void {
-    if (!isSameFile(this.path, this.#id)) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
+    if (this.isReplaced) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
     this.#start = this.#decrypt(this.#readStart(HEADER_BYTES));
     this.#journal = statSync(this.#journalPath, OR_UNDEFINED);
   }
