@@ -117,7 +117,8 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = {
   },
   KEY_COMMAND: {
     kind: "unavailable",
-    meaning: "The command in BOUGH_KEY_COMMAND cannot be run, failed, printed nothing, or took too long; nothing was changed",
+    meaning:
+      "The command in BOUGH_KEY_COMMAND cannot be run, failed, took too long, or did not print one line of text; nothing was changed",
     hint: "Run that command by hand.",
   },
   STORE_READ_ONLY: {

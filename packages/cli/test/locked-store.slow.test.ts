@@ -1,79 +1,8 @@
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-
-// The command as it is published: the bundle, in a process of its own, with a locked store.
-const BOUGH = fileURLToPath(new URL("../dist/bough.js", import.meta.url));
-const KEY = 'the key\'s "text" with ü and $HOME';
-const OTHER = "another long key";
-const SECRET = "no-byte-of-this-is-on-the-disk";
-
-interface Ran {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-class Place {
-  readonly folder = mkdtempSync(join(tmpdir(), "bough-locked-"));
-  readonly home = join(this.folder, "home");
-  readonly stores = join(this.folder, "stores");
-  readonly store = join(this.stores, "sessions.db");
-  readonly transcript = join(this.home, ".claude", "projects", "-p", "11111111-1111-4111-8111-111111111111.jsonl");
-
-  constructor() {
-    onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
-    for (const folder of [this.stores, join(this.home, ".claude", "projects", "-p")]) mkdirSync(folder, { recursive: true });
-    writeFileSync(this.transcript, `${line("a", null, SECRET)}\n`);
-  }
-
-  env(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-    return { PATH: process.env["PATH"], HOME: this.home, BOUGH_STORE: this.store, LC_ALL: "C.UTF-8", ...more };
-  }
-
-  run(args: readonly string[], more: Readonly<Record<string, string>> = {}, input = ""): Ran {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [BOUGH, ...args], {
-      env: this.env(more),
-      cwd: this.home,
-      encoding: "utf8",
-      input,
-      timeout: 60_000,
-    });
-    for (const key of [KEY, OTHER]) expect(`${stdout}${stderr}`).not.toContain(key);
-    return { status, stdout, stderr };
-  }
-
-  /** Files of the stores in which the text of the sessions can be read. */
-  readable(): readonly string[] {
-    return readdirSync(this.stores).filter((name) => readFileSync(join(this.stores, name)).includes(SECRET));
-  }
-}
-
-/** A line of a session of Claude Code. */
-function line(id: string, parent: string | null, text: string): string {
-  const uuid = `${id.repeat(8)}-1111-4111-8111-111111111111`;
-  const parentUuid = parent === null ? null : `${parent.repeat(8)}-1111-4111-8111-111111111111`;
-  return JSON.stringify({
-    type: "user",
-    uuid,
-    parentUuid,
-    sessionId: "11111111-1111-4111-8111-111111111111",
-    cwd: "/p",
-    version: "2.0.0",
-    timestamp: "2025-11-21T12:00:00.000Z",
-    message: { role: "user", content: text },
-  });
-}
-
-const failed = (status: number, code: string) => ({
-  status,
-  stdout: "",
-  stderr: expect.stringMatching(new RegExp(`^bough: [^\\n]*\\(${code}\\)\\n$`)),
-});
-const done = (text: string) => ({ status: 0, stdout: expect.stringContaining(text), stderr: expect.not.stringMatching(/bough:/) });
+import { BOUGH, done, failed, KEY, line, OTHER, Place, SECRET, said } from "./locked-place.js";
 
 /** The ways in which a key is given: the text, and a command that prints it. */
 const WAYS = [
@@ -173,21 +102,6 @@ describe.each(WAYS)("with the key in %s", (_way, keyed) => {
   });
 });
 
-/** Waits until a stream has said something new. */
-function said(stream: NodeJS.ReadableStream, what: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    const listen = (chunk: unknown) => {
-      text += String(chunk);
-      if (!what.test(text)) return;
-      stream.off("data", listen);
-      resolve(text);
-    };
-    stream.on("data", listen);
-    stream.once("end", () => reject(new Error(`It ended and said: ${text}`)));
-  });
-}
-
 describe("a key", () => {
   test("for a store that is not locked, or on a server, is refused in one line", () => {
     const at = new Place();
@@ -215,13 +129,54 @@ describe("a key", () => {
     ["true", "printed nothing"],
     ["echo leaked-secret >&2; exit 3", "failed with exit code 3"],
     ["no-such-program-anywhere", "failed with exit code 127"],
-  ])("from the command %s is one clear error", (command, why) => {
+    ["kill -9 $$", "was ended by SIGKILL"],
+    ["printf 'leaked-secret\\nuser: ada\\n'", "printed more than one line"],
+    ["printf '\\377\\376'", "printed bytes that are no UTF-8 text"],
+    ["yes leaked-secret", "printed more than 64 kB"],
+  ])("from the command %s is one clear error, and no byte of the store changes", (command, why) => {
     const at = new Place();
     at.run(["sync"], { BOUGH_KEY: KEY });
+    const before = readFileSync(at.store);
     const ran = at.run(["sessions"], { BOUGH_KEY_COMMAND: command });
     expect(ran).toEqual(failed(7, "KEY_COMMAND"));
     expect(ran.stderr).toContain(why);
     expect(ran.stderr).not.toContain("leaked-secret");
+    expect(at.run(["rekey"], { BOUGH_KEY: KEY, BOUGH_NEW_KEY_COMMAND: command })).toEqual(failed(7, "KEY_COMMAND"));
+    expect(readFileSync(at.store).equals(before)).toBe(true);
+  });
+
+  test.each([
+    ["ends never", "sleep 1000"],
+    ["has started a program that goes on", "sleep 20; echo leaked-secret"],
+  ])("from a command that %s is one clear error after two minutes, which are short here", (_what, command) => {
+    const at = new Place();
+    at.run(["sync"], { BOUGH_KEY: KEY });
+    const before = readFileSync(at.store);
+    const hurry = "const later = setTimeout; globalThis.setTimeout = (run, ms, ...args) => later(run, ms === 120000 ? 10 : ms, ...args)";
+    const flags = ["--import", `data:text/javascript,${encodeURIComponent(hurry)}`];
+    const ran = at.run(["sessions"], { BOUGH_KEY_COMMAND: command }, "", flags);
+    expect(ran).toEqual(failed(7, "KEY_COMMAND"));
+    expect(ran.stderr).toContain("printed no key within 120 s");
+    expect(readFileSync(at.store).equals(before)).toBe(true);
+  });
+
+  test("that its command prints after the first one did not fit is taken by the next call of a server", async () => {
+    const at = new Place();
+    at.run(["sync"], { BOUGH_KEY: KEY });
+    const file = join(at.folder, "key");
+    writeFileSync(file, OTHER);
+    const server = spawn(process.execPath, [BOUGH, "mcp"], { env: at.env({ BOUGH_KEY_COMMAND: `cat '${file}'` }), cwd: at.home });
+    onTestFinished(() => void server.kill("SIGKILL"));
+    const call = async (id: number) => {
+      const params = { name: "search_sessions", arguments: { query: SECRET } };
+      server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
+      return said(server.stdout, new RegExp(`"id":${id}\\b`));
+    };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+    expect(await call(2)).toMatch(/does not fit/);
+    writeFileSync(file, KEY);
+    expect(await call(3)).toContain(SECRET);
   });
 
   test("is not in the environment of the programs that bough starts", () => {

@@ -1,7 +1,7 @@
-import { changeStoreKey, StoreLockedError } from "@bough/session-core";
+import { changeStoreKey, openStore, StoreLockedError } from "@bough/session-core";
 import { counted } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { askKey, readKey, readNewKey } from "../session/store-key.js";
+import { openWithAskedKey, readKey, readNewKey } from "../session/store-key.js";
 import { fileAt, locateStore, type StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
@@ -42,12 +42,32 @@ async function locateFile({ io, options }: Invocation): Promise<StoreLocation> {
   return fileAt(address);
 }
 
-/** @throws {UsageError} there is no key, and no terminal to ask for it. */
+/** The key of a locked store; one that is typed was tried. @throws {UsageError} there is no lock, or no key and no terminal to ask for it. */
 async function currentKey(io: Io, place: StoreLocation): Promise<string> {
-  const key = (await readKey(io, "BOUGH_KEY")) ?? (await askKey(io, place));
-  if (key === undefined)
+  const given = await readKey(io, "BOUGH_KEY");
+  if (given !== undefined) return given;
+  await requireLocked(place);
+  const typed = await openWithAskedKey(io, place, async (key) => {
+    await openAndClose(place, key);
+    return key;
+  });
+  if (typed === undefined)
     throw new UsageError("The key of the store is needed. Set BOUGH_KEY, or BOUGH_KEY_COMMAND to a command that prints it.");
-  return key;
+  return typed;
+}
+
+async function requireLocked(place: StoreLocation): Promise<void> {
+  try {
+    await openAndClose(place);
+  } catch (error) {
+    if (error instanceof StoreLockedError) return;
+    throw error;
+  }
+  throw new UsageError(`${place.name} is not locked. Nothing was changed.`);
+}
+
+async function openAndClose({ address }: StoreLocation, key?: string): Promise<void> {
+  await (await openStore({ path: address, key, mode: "read-only" })).close();
 }
 
 async function change(

@@ -1,7 +1,7 @@
-import { openStore } from "@bough/session-core";
+import { openStore, WrongKeyError } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { MCP_CLIENTS } from "../mcp/clients.js";
-import { noteKey, openOptions } from "../session/store-key.js";
+import { forgetPrintedKeys, noteKey, openOptions } from "../session/store-key.js";
 import { locateStore, notePassword } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -24,7 +24,15 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
   const file = location.isServer ? undefined : location.address;
   // The protocol is spoken over stdin: a command that prints the key must not read it.
   const silent = { env: io.env };
-  const open = async () => openStore({ ...(await openOptions(silent, location)), mode: "read-only" });
+  const open = async () => {
+    try {
+      return await openStore({ ...(await openOptions(silent, location)), mode: "read-only" });
+    } catch (error) {
+      // Perhaps the password manager gets the new key later: the next call asks its command again.
+      if (error instanceof WrongKeyError) forgetPrintedKeys();
+      throw error;
+    }
+  };
   await serveMcp(new ServedStore(file, open), io, options.withSecrets === true);
 };
 

@@ -5,7 +5,7 @@ import { NoStoreError } from "../errors.js";
 import type { KeyVariable } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
-import { askKey, openOptions, rememberKey } from "./store-key.js";
+import { openOptions, openWithAskedKey, rememberKey } from "./store-key.js";
 import { locateStore, type StoreLocation } from "./store-location.js";
 
 /** The access that a command needs: read only, write to an existing store, or create the store if it does not exist. */
@@ -51,10 +51,12 @@ async function openOrAsk(io: Io, location: StoreLocation, options: StoreOptions)
     return store;
   } catch (error) {
     if (!(error instanceof StoreLockedError)) throw error;
-    const key = await askKey(io, location);
-    if (key === undefined) throw error;
-    const store = await openStore({ ...options, key });
-    rememberKey(location, key);
+    const store = await openWithAskedKey(io, location, async (key) => {
+      const opened = await openStore({ ...options, key });
+      rememberKey(location, key);
+      return opened;
+    });
+    if (store === undefined) throw error;
     return store;
   }
 }

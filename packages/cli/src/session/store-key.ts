@@ -1,13 +1,18 @@
+import { isUtf8 } from "node:buffer";
 import { spawn } from "node:child_process";
-import type { StoreOptions } from "@bough/session-core";
+import { type StoreOptions, WrongKeyError } from "@bough/session-core";
 import { KeyCommandError, UsageError } from "../errors.js";
 import { commandVariable, type KeyVariable, keysIn, withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
+import { safe } from "../terminal/safe.js";
 import type { StoreLocation } from "./store-location.js";
 
 /** The time that a command may take to print a key. A password manager can ask the user meanwhile. */
 const COMMAND_TIMEOUT_MS = 120_000;
+
+/** The longest key that a command may print, in bytes. One that prints without end is stopped. */
+const LONGEST_PRINTED = 64 * 1024;
 
 /** The shortest new key. Whoever has the file can try keys without limit. */
 const SHORTEST = 8;
@@ -16,11 +21,16 @@ type KeyPlace = Pick<Io, "env" | "askSecret">;
 
 /** Keys that this process has used, by the address of the store, and what commands have printed: nobody is asked twice. */
 const used = new Map<string, string>();
-const printed = new Map<string, Promise<string>>();
+const printedKeys = new Map<string, Promise<string>>();
 
 /** Later openings of the store in this process use this key where their environment has none. */
 export function rememberKey({ address }: StoreLocation, key: string | undefined): void {
   if (key !== undefined) used.set(address, key);
+}
+
+/** The commands that print keys run again at the next opening. */
+export function forgetPrintedKeys(): void {
+  printedKeys.clear();
 }
 
 /**
@@ -61,10 +71,10 @@ export async function readKey(io: KeyPlace, variable: KeyVariable): Promise<stri
   if (given !== undefined) return given === "" ? undefined : given;
   const command = io.env[commandVariable(variable)] ?? "";
   if (command === "") return undefined;
-  const key = printed.get(command) ?? runKeyCommand(io, commandVariable(variable), command);
-  printed.set(command, key);
+  const key = printedKeys.get(command) ?? runKeyCommand(io, commandVariable(variable), command);
+  printedKeys.set(command, key);
   // A server runs for days: the next call tries again.
-  key.catch(() => printed.delete(command));
+  key.catch(() => printedKeys.delete(command));
   return key;
 }
 
@@ -92,39 +102,68 @@ async function askTwice({ askSecret }: KeyPlace): Promise<string> {
   return first;
 }
 
-/** Asks for the key of a locked store; undefined: there is no terminal, or nothing was typed. */
-export async function askKey({ askSecret }: KeyPlace, { name }: StoreLocation): Promise<string | undefined> {
-  const key = await askSecret?.(`Key of ${name}: `);
-  return key === "" ? undefined : key;
+/** How often the user may type a key until one fits. */
+const ATTEMPTS = 3;
+
+/**
+ * Asks for the key of a locked store and opens the store with it; asks again if the key does not fit. undefined: there is no terminal, or
+ * nothing was typed.
+ *
+ * @throws {WrongKeyError} none of three keys fits.
+ */
+export async function openWithAskedKey<T>(
+  { askSecret }: KeyPlace,
+  { name }: StoreLocation,
+  open: (key: string) => Promise<T>,
+): Promise<T | undefined> {
+  for (let attempt = 1, before = ""; ; attempt += 1) {
+    const key = (await askSecret?.(`${before}Key of ${safe(name)}: `)) ?? "";
+    if (key === "") return undefined;
+    try {
+      return await open(key);
+    } catch (error) {
+      if (!(error instanceof WrongKeyError) || attempt === ATTEMPTS) throw error;
+      before = "This key does not fit. ";
+    }
+  }
 }
 
 /**
  * Runs a command in a shell and returns what it prints, without the line break at its end. On a terminal it can ask the user. Its errors go to
  * the terminal and never into a message of bough, which could be logged.
  *
- * @throws {KeyCommandError} it cannot be run, fails, prints nothing, or takes too long.
+ * @throws {KeyCommandError} it cannot be run, fails, prints nothing, more than a line, or no text, or takes too long.
  */
-async function runKeyCommand(io: KeyPlace, variable: string, command: string, timeoutMs = COMMAND_TIMEOUT_MS): Promise<string> {
+async function runKeyCommand(io: KeyPlace, variable: string, command: string): Promise<string> {
   const aside = io.askSecret === undefined ? "ignore" : "inherit";
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new KeyCommandError(`The command in ${variable} ${why}. Nothing was changed.`));
     const child = spawn(command, { shell: true, stdio: [aside, "pipe", aside], env: withoutKeys(io.env) });
-    const chunks: Buffer[] = [];
-    const timer = setTimeout(() => {
-      fail(`printed no key within ${timeoutMs / 1000} s`);
+    const stop = (why: string) => {
+      clearTimeout(timer);
+      fail(why);
       child.kill("SIGKILL");
+      // What the shell has started may go on and hold the pipe: bough does not wait for it.
       child.stdout?.destroy();
       child.unref();
-    }, timeoutMs);
-    child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+    };
+    const timer = setTimeout(() => stop(`printed no key within ${COMMAND_TIMEOUT_MS / 1000} s`), COMMAND_TIMEOUT_MS);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > LONGEST_PRINTED) stop(`printed more than ${LONGEST_PRINTED / 1024} kB, which is no key`);
+    });
     child.once("error", () => fail("cannot be started"));
     child.once("close", (code, signal) => {
       clearTimeout(timer);
-      const key = Buffer.concat(chunks)
-        .toString("utf8")
-        .replace(/\r?\n$/, "");
+      const printed = Buffer.concat(chunks);
+      const key = printed.toString("utf8").replace(/\r?\n$/, "");
       if (code !== 0) fail(signal === null ? `failed with exit code ${code}` : `was ended by ${signal}`);
+      else if (!isUtf8(printed)) fail("printed bytes that are no UTF-8 text (`| base64 -w0` makes text of them)");
       else if (key === "") fail("printed nothing");
+      else if (/[\r\n]/.test(key)) fail("printed more than one line, and a key is one (`| head -n 1` takes the first)");
       else resolve(key);
     });
   });
