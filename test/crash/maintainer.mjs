@@ -1,9 +1,9 @@
 // A process that packs, closes or upgrades a store, says what was acknowledged, and is killed or gets no space. Arguments: what to do,
-// store, name of this run. Every entry says its own id, so that a payload that was lost or mixed up is noticed.
+// store, name of this run, the key of a locked store. Every entry says its own id, so that a payload that was lost or mixed up is noticed.
 import { writeSync } from "node:fs";
 import { openStore, userMessage } from "@bough/session-core";
 
-const [what, path, run] = process.argv.slice(2);
+const [what, path, run, key] = process.argv.slice(2);
 const say = (line) => writeSync(1, `${line}\n`);
 const SESSIONS = ["one", "two", "three"];
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -26,7 +26,7 @@ async function append(sessions, round) {
 
 /** Packs without end while it appends. */
 async function pack() {
-  const store = await openStore({ path });
+  const store = await openStore({ path, key });
   const sessions = await Promise.all(SESSIONS.map((id) => store.openSession(id)));
   for (let round = 0; ; round += 1) {
     const packing = store.pack({ onProgress: () => say("packed") });
@@ -37,7 +37,7 @@ async function pack() {
 
 /** Leaves work to `close`: sessions of yesterday that are neither indexed nor packed. */
 async function close() {
-  const store = await openStore({ path });
+  const store = await openStore({ path, key });
   const sessions = await Promise.all(SESSIONS.map((id) => store.openSession(id)));
   for (let round = 0; round < 12; round += 1) await append(sessions, round);
   say("closing");
@@ -46,14 +46,14 @@ async function close() {
 }
 
 async function upgrade() {
-  const store = await openStore({ path, onUpgrade: (done) => say(`upgraded ${done}`) });
+  const store = await openStore({ path, key, onUpgrade: (done) => say(`upgraded ${done}`) });
   say("open");
   await store.close();
 }
 
 /** Packs everything once. */
 async function packOnce() {
-  const store = await openStore({ path });
+  const store = await openStore({ path, key });
   await store.pack({ onProgress: () => say("packed") });
   say("done");
   await store.close();

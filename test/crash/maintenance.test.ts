@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Entry, openStore, type Store } from "@bough/session-core";
+import { changeStoreKey, type Entry, openStore, type Store } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { killed } from "../attack/killed.mjs";
 import { randomOf } from "../attack/random.mjs";
-import { collected, digestOf, largeOldStore, raw, readOld, storePath, versionOfNewStore } from "./old-store.js";
+import { collected, digestOf, largeOldStore, raw, readOld, storePath, unlockedCopy, versionOfNewStore } from "./old-store.js";
 
 const MAINTAINER = fileURLToPath(new URL("maintainer.mjs", import.meta.url));
 const SESSIONS = ["one", "two", "three"];
@@ -74,26 +74,32 @@ describe(`a process that is killed (${KILLS} times, seed ${SEED})`, () => {
     }
   });
 
-  test("while it upgrades, leaves the old store as it was or the upgraded one", async () => {
+  test.each([
+    ["an old store", undefined],
+    ["a locked old store", "the key of the store"],
+  ])("while it upgrades %s, leaves it as it was or upgraded", async (_which, key) => {
     const path = largeOldStore();
+    if (key !== undefined) await changeStoreKey({ path, newKey: key });
     const whole = readFileSync(path);
-    const before = digestOf(path);
-    const expected = await readOld(path);
+    const before = digestOf(await unlockedCopy(path, key));
+    const expected = await readOld(path, key);
     const upgraded = await versionOfNewStore();
     for (let kill = 0; kill < KILLS; kill += 1) {
       for (const side of ["", "-wal", "-shm"]) rmSync(`${path}${side}`, { force: true });
       writeFileSync(path, whole);
       const when = { lines: 1 + random.below(190), delayMs: random.below(30) };
-      const { output } = await killed(MAINTAINER, ["upgrade", path, `u${kill}`], when);
+      const { output } = await killed(MAINTAINER, ["upgrade", path, `u${kill}`, ...(key === undefined ? [] : [key])], when);
       expect(output.filter((line) => line.startsWith("error"))).toEqual([]);
-      const version = raw(path, (file) => file.pragma("user_version", { simple: true }));
+      const copy = await unlockedCopy(path, key);
+      const version = raw(copy, (file) => file.pragma("user_version", { simple: true }));
       expect([3, upgraded], `seed ${SEED}`).toContain(version);
-      if (version === 3) expect(digestOf(path), `seed ${SEED}`).toBe(before);
-      expect(await readOld(path), `seed ${SEED}`).toEqual(expected);
-      const store = await openStore({ path });
+      if (version === 3) expect(digestOf(copy), `seed ${SEED}`).toBe(before);
+      expect(await readOld(path, key), `seed ${SEED}`).toEqual(expected);
+      const store = await openStore({ path, key });
       expect(await collected(store.verify()), `seed ${SEED}`).toEqual([]);
       await store.close();
-      expect(await readOld(path), `seed ${SEED}`).toEqual(expected);
+      expect(await readOld(path, key), `seed ${SEED}`).toEqual(expected);
+      if (key !== undefined) expect(readFileSync(path).includes("SQLite format 3"), `seed ${SEED}`).toBe(false);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { openStore } from "@bough/session-core";
+import { changeStoreKey, openStore } from "@bough/session-core";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 
@@ -24,6 +24,14 @@ export function raw<T>(path: string, body: (file: Database.Database) => T): T {
   } finally {
     file.close();
   }
+}
+
+/** A copy of a store and its journal that is not locked, in a folder of its own. */
+export async function unlockedCopy(path: string, key: string | undefined): Promise<string> {
+  const copy = storePath();
+  for (const side of ["", "-wal"]) if (existsSync(`${path}${side}`)) copyFileSync(`${path}${side}`, `${copy}${side}`);
+  if (key !== undefined) await changeStoreKey({ path: copy, key });
+  return copy;
 }
 
 /** What an iteration gives, as a list. */
@@ -75,8 +83,8 @@ export function digestOf(path: string): string {
 }
 
 /** What a store has, read without writing: of each session its tree, and a context. */
-export async function readOld(path: string) {
-  const store = await openStore({ path, mode: "read-only" });
+export async function readOld(path: string, key?: string) {
+  const store = await openStore({ path, key, mode: "read-only" });
   try {
     const { items } = await store.listSessions({ kind: "all" });
     const read = [];
