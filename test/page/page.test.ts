@@ -164,6 +164,17 @@ describe("the page of a session", () => {
   test("fits a telephone: the tree is a drawer, nothing is wider than the screen", async () => {
     const { page } = await openPage(browser(), file, { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true });
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+    const gaps = () =>
+      page.evaluate<number[]>(`(() => {
+        const shown = [...document.querySelectorAll("#bar :is(a, button, input, select)")].filter((one) => one.checkVisibility());
+        const boxes = shown.map((one) => one.getBoundingClientRect()).sort((a, b) => a.left - b.left);
+        return boxes.slice(1).map((box, at) => box.left - boxes[at].right);
+      })()`);
+    expect(Math.min(...(await gaps()))).toBeGreaterThanOrEqual(0);
+    await page.locator("#words").fill("table");
+    await page.getByRole("button", { name: "Next match" }).waitFor();
+    expect(Math.min(...(await gaps()))).toBeGreaterThanOrEqual(0);
+    await page.locator("#words").fill("");
     const tree = page.getByRole("tree");
     expect(await tree.isVisible()).toBe(false);
     await page.getByRole("button", { name: "Tree" }).tap();

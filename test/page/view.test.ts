@@ -85,6 +85,16 @@ describe("bough view", () => {
     await expect(ask(address)).rejects.toThrow("ECONNREFUSED");
   });
 
+  test("ends on Ctrl+C with 0 while a page is open, which has a stream of events", async () => {
+    const { child, address } = await view(home);
+    const page = await browser().newPage();
+    await page.goto(`${address}demo-lexer-tabs`);
+    await page.locator('.live[data-state="on"]').waitFor();
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    await page.close();
+  });
+
   test("a port that is taken is one line", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void other.close());

@@ -113,7 +113,8 @@ export class PageServer {
 
   #waitForRequest(): void {
     clearTimeout(this.#idle);
-    if (this.#options.idleMs > 0) this.#idle = setTimeout(() => this.close(), this.#options.idleMs);
+    // A page that was open ends after the server: a timer would keep the process for an hour.
+    if (this.#server.listening && this.#options.idleMs > 0) this.#idle = setTimeout(() => this.close(), this.#options.idleMs);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
