@@ -16,7 +16,7 @@ import { lockedPage, readPagePassword } from "../page/locked-page.js";
 import { pageMasks } from "../page/masks.js";
 import { sessionPage } from "../page/page.js";
 import { chooseSession } from "../session/choose-session.js";
-import { resolveEntry, sessionName } from "../session/names.js";
+import { resolveEntry, sessionName, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
 import { createFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
@@ -24,6 +24,7 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { findProgram, outputOf } from "../terminal/run-program.js";
+import { truncate } from "../terminal/width.js";
 import { type Command, type CommonOptions, confirm } from "./command.js";
 
 interface ShareOptions extends CommonOptions {
@@ -120,7 +121,9 @@ async function describeShare(
   ];
   const who = password === true ? "whoever has the link and the password" : "whoever has the link";
   const secrets = masked.length === 0 ? "no secret was found" : describeSecrets(masked, "masked");
-  return `Readable by ${who}: ${counted(path.length, "entry", "entries")}${span} from ${await sessionName(store, record, out)}, ${parts.join(", ")} (${bytes(size)}); ${secrets}.`;
+  // A session without a title is named by its first prompt, which may be a page long.
+  const name = `${truncate(sessionTitle(record), 60)} (${await shortSessionId(store, record.id, out)})`;
+  return `Readable by ${who}: ${counted(path.length, "entry", "entries")}${span} from ${name}, ${parts.join(", ")} (${bytes(size)}); ${secrets}.`;
 }
 
 /** A place where pages are published. */
