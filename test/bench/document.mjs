@@ -43,15 +43,29 @@ const CHOSEN = [
 /** The most rows that a person reads. */
 export const MOST_ROWS = 40;
 
-/** Writes docs/benchmarks.md, one table, docs/benchmarks.json, everything, and the figures of README.md. */
+/** Writes docs/benchmarks.md, one table, docs/benchmarks.json, everything, and the figures of README.md. With `--only` all other rows stay. */
 export function writeDocuments(report, sqlite, options) {
-  const { postgres } = readDocument();
-  const document = { machine: { ...machine(), sqlite }, options, rows: report.rows, postgres };
+  const before = readDocument();
+  const isWhole = options.only.length === 0;
+  const document = {
+    machine: isWhole ? { ...machine(), sqlite } : before.machine,
+    options: isWhole ? options : before.options,
+    rows: isWhole ? report.rows : replaced(before.rows, report.rows),
+    postgres: before.postgres,
+  };
   writeFileSync(join(DOCS, "benchmarks.json"), `${JSON.stringify(document, null, 1)}\n`);
   writeFileSync(join(DOCS, "benchmarks.md"), benchmarkPage(document));
   const readme = join(DOCS, "../README.md");
   const exam = readFileSync(join(DOCS, "recall-exam.md"), "utf8");
   writeFileSync(readme, withFigures(readFileSync(readme, "utf8"), document, exam));
+}
+
+/** The rows with those that were measured again; new ones come last. */
+function replaced(rows, measured) {
+  const keyOf = ({ work, size }) => `${work}\n${size}`;
+  const again = new Map(measured.map((row) => [keyOf(row), row]));
+  const known = new Set(rows.map(keyOf));
+  return [...rows.map((row) => again.get(keyOf(row)) ?? row), ...measured.filter((row) => !known.has(keyOf(row)))];
 }
 
 const readDocument = () => JSON.parse(readFileSync(join(DOCS, "benchmarks.json"), "utf8"));
@@ -78,6 +92,7 @@ work in the same run: bare better-sqlite3 on the same tables with the same durab
     table(chosenRows(rows)),
     `${judged - missed.length} of ${judged} limits were kept.`,
     ...(missed.length === 0 ? [] : ["## What the missed ones cost", missedParagraphs(missed).join("\n\n")]),
+    ...lockedSection(rows),
     ...(postgres === undefined ? [] : serverSection(postgres)),
     "## Prompt caches",
     `[What a session costs](cache.md#what-a-session-costs): the input of seeded sessions, with every preset and in three windows, beside "prune a
@@ -85,6 +100,17 @@ little at each request", "never prune, only compact" and the frontier of a calcu
   ]
     .join("\n\n")
     .concat("\n");
+}
+
+/** What a lock costs, for the largest sizes; nothing if it was not measured. */
+function lockedSection(rows) {
+  const locked = rows.filter(({ work, size }) => /locked store/.test(work) && !["1,000", "10,000"].includes(size));
+  if (locked.length === 0) return [];
+  return [
+    "## A locked store",
+    "The baseline is the same work on the same store without [a lock](lock.md). The key is derived once a process, at its first opening.",
+    table(locked),
+  ];
 }
 
 function serverSection({ machine: where, rows }) {

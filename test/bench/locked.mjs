@@ -4,6 +4,7 @@ import { importPath } from "@bough/formats";
 import { changeStoreKey, openStore } from "@bough/session-core";
 import { alternate, median, timed } from "./measure.mjs";
 import { writeBoughFiles } from "./session-files.mjs";
+import { QUERIES } from "./words.mjs";
 import { messages } from "./world.mjs";
 
 export const title = "lock";
@@ -14,14 +15,20 @@ const NOTE = "The baseline is the same work on the same store without a lock.";
 /** What a lock costs: opening, appends, reads and an import, with a key and without one. */
 export async function run(bench) {
   for (const size of bench.sizes) await onOneStore(bench, size);
+  await searches(bench);
   await imports(bench);
+}
+
+/** Two copies of a store, one of them locked, as options of `openStore`. */
+async function lockedAndPlain(stores, made) {
+  const [locked, plain] = [stores.copy(made), stores.copy(made)];
+  await changeStoreKey({ path: locked.path, newKey: KEY });
+  return { ours: { path: locked.path, key: KEY }, baseline: { path: plain.path } };
 }
 
 async function onOneStore({ report, stores, rounds }, size) {
   const made = await stores.ofSize(size);
-  const [locked, plain] = [stores.copy(made), stores.copy(made)];
-  await changeStoreKey({ path: locked.path, newKey: KEY });
-  const places = { ours: { path: locked.path, key: KEY }, baseline: { path: plain.path } };
+  const places = await lockedAndPlain(stores, made);
   const opened = await alternate(
     mapped(places, (place) => ({ run: async () => (await openStore(place)).close() })),
     { rounds: rounds(40) },
@@ -72,6 +79,27 @@ const reading = (sessionId) => (place) => ({
   },
 });
 
+async function searches({ report, stores, rounds, manySessions }) {
+  const made = await stores.ofSessions(...manySessions);
+  const opened = {};
+  for (const [name, place] of Object.entries(await lockedAndPlain(stores, made))) opened[name] = await openStore(place);
+  const times = { ours: [], baseline: [] };
+  for (const query of QUERIES.usual) {
+    const asked = await alternate(mapped(opened, searching(query)), { rounds: rounds(20) });
+    for (const name of Object.keys(times)) times[name].push(...asked[name]);
+  }
+  report.ratio(
+    "search of a locked store, index warm",
+    `${made.sessions} of ${manySessions[1]}`,
+    median(times.ours),
+    median(times.baseline),
+    null,
+  );
+  for (const store of Object.values(opened)) await store.close();
+}
+
+const searching = (query) => (store) => ({ run: () => store.search({ query }) });
+
 async function imports({ report, stores, manySessions }) {
   const made = await stores.ofSessions(...manySessions);
   const folder = join(stores.folder, "lock-files");
@@ -87,5 +115,5 @@ async function imports({ report, stores, manySessions }) {
       times[name].push(await timed(() => importPath(store, folder)));
       await store.close();
     }
-  report.ratio("import into a locked store", made.sessions, median(times.ours), median(times.baseline), null);
+  report.ratio("import into a locked store", `${made.sessions} of ${manySessions[1]}`, median(times.ours), median(times.baseline), null);
 }

@@ -2,7 +2,7 @@
 //   --large     also sessions of 1,000,000 entries          --quick      small sizes, few repeats: does it still run?
 //   --only NAME one group of rows (append, context, …)      --json       the report as JSON
 //   --postgres  a store on a PostgreSQL server, which it starts, and nothing else
-//   --document  writes docs/benchmarks.md, a table for people, and docs/benchmarks.json, all of it; for a quiet machine
+//   --document  writes docs/benchmarks.md, a table for people, and docs/benchmarks.json, all of it or the rows of --only; for a quiet machine
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import * as append from "./append.mjs";
