@@ -102,9 +102,9 @@ little at each request", "never prune, only compact" and the frontier of a calcu
     .concat("\n");
 }
 
-/** What a lock costs, for the largest sizes; nothing if it was not measured. */
+/** What a lock costs, of each work for the largest size; nothing if it was not measured. */
 function lockedSection(rows) {
-  const locked = rows.filter(({ work, size }) => /locked store/.test(work) && !["1,000", "10,000"].includes(size));
+  const locked = [...new Map(rows.flatMap((row) => (/locked store/.test(row.work) ? [[row.work, row]] : []))).values()];
   if (locked.length === 0) return [];
   return [
     "## A locked store",
