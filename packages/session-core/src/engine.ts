@@ -17,6 +17,7 @@ export {
 export { loadedValidation, loadValidation, type Validate } from "./entry/load-validation.js";
 export {
   type ChangedEntry,
+  type Claim,
   type ClaimEntry,
   contentKey,
   decideOriginals,
