@@ -69,7 +69,7 @@ export type { HostState, InvokedSkill } from "./summary/compose.js";
 
 // Recall tools and checkpoint files
 export { type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
-export { searchHidden } from "./recall/search.js";
+export { searchHidden } from "./recall/search-hidden.js";
 export {
   type RecallFileInput,
   type RecallOptions,

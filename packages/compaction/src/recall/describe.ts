@@ -4,7 +4,7 @@ import * as z from "zod";
 import { fileListsOf } from "../plan/span.js";
 import { stripComposed } from "../summary/compose.js";
 import { formatTime } from "./entry-text.js";
-import { ALL_IN_CONTEXT } from "./search.js";
+import { ALL_IN_CONTEXT } from "./search-hidden.js";
 import { getTitle, readSummarizedPath, type SummarizedPart, type SummaryEntry } from "./summarized.js";
 
 /** Lists all summaries of the path, one a line, or describes one of them (by number or id) with its range. */

@@ -9,7 +9,7 @@ import { describeSummaries } from "./describe.js";
 import { recallFile } from "./file-state.js";
 import { MAX_CHARS, MIN_CHARS, parseInput, type RecallOptions, recallFileInput, recallReadInput, recallSearchInput } from "./inputs.js";
 import { recallRead, takePiece } from "./read.js";
-import { searchHidden } from "./search.js";
+import { searchHidden } from "./search-hidden.js";
 
 /** A tool for a model, independent of the agent's framework. */
 export interface RecallTool {

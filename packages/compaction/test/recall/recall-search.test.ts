@@ -2,7 +2,8 @@ import { assistantMessage, InvalidQueryError, toolResult, userMessage } from "@b
 import { describe, expect, test } from "vitest";
 import { RecallInputError } from "../../src/errors/compaction-errors.js";
 import { recallRead } from "../../src/recall/read.js";
-import { recallSearch, searchHidden } from "../../src/recall/search.js";
+import { recallSearch } from "../../src/recall/search.js";
+import { searchHidden } from "../../src/recall/search-hidden.js";
 import { grown } from "../world/session.js";
 
 /** A session with a call of two tools, a private command and a summary, all with the word zebra. */
