@@ -164,6 +164,7 @@ export class FileHistory {
     const resolve = (path: string): string | undefined => resolvePath(path, folder, this.#home);
     if (shell !== undefined && paths.includes(resolve(shell.path) ?? "")) return { change: shell.change, script: null, resolve };
     if (!namesPath(script, name, paths, cwd, this.#home)) return undefined;
+    if (removesPath(script, paths, cwd, this.#home)) return { change: { kind: "delete" }, script: null, resolve };
     return { change: { kind: "unknown", why: "runs a command that names it", written: [] }, script, resolve };
   }
 }
@@ -231,14 +232,28 @@ function listScripts(entry: Entry): readonly Script[] {
 function namesPath(script: string, name: string, paths: readonly string[], cwd: string | null, home: string): boolean {
   const literal = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const words = script.match(new RegExp(`[\\w./~@+-]*${literal}(?![\\w.-])`, "g")) ?? [];
-  const folders = [...script.matchAll(/\bcd\s+["']?([^\s;&|"']+)/g)].map(([, folder = ""]) => resolvePath(folder, cwd, home) ?? null);
-  return words.some((word) => [cwd, ...folders].some((folder) => paths.includes(resolvePath(word, folder, home) ?? "")));
+  return words.some((word) => meansPath(word, script, paths, cwd, home));
 }
 
-/** The forms in which calls may write an absolute path: itself, below `~`, and relative to each folder above. */
+/** True if a command removes one of the paths by its name. */
+function removesPath(script: string, paths: readonly string[], cwd: string | null, home: string): boolean {
+  const removed = script.split(/&&|\|\||[;|\n]/).flatMap((part) => /^\s*(?:git\s+)?rm\s+(.+)$/.exec(part)?.[1]?.split(/\s+/) ?? []);
+  return removed.some((word) => meansPath(word.replace(/^(["'])(.*)\1$/, "$2"), script, paths, cwd, home));
+}
+
+function meansPath(word: string, script: string, paths: readonly string[], cwd: string | null, home: string): boolean {
+  const folders = [...script.matchAll(/\bcd\s+["']?([^\s;&|"']+)/g)].map(([, folder = ""]) => resolvePath(folder, cwd, home) ?? null);
+  return [cwd, ...folders].some((folder) => paths.includes(resolvePath(word, folder, home) ?? ""));
+}
+
+/** The most folders that a relative path may leave. */
+const MOST_UP = 12;
+const LEAVING = Array.from({ length: MOST_UP + 1 }, (_, up) => "../".repeat(up));
+
+/** The forms in which calls may write an absolute path: itself, below `~`, relative to each folder above, and to a folder beside one of them (`../`). */
 function writtenForms(path: string, home: string): readonly string[] {
   const parts = path.split("/").filter((part) => part !== "");
-  const relative = parts.map((_, at) => parts.slice(at).join("/"));
+  const relative = parts.flatMap((_, at) => LEAVING.map((leaving) => leaving + parts.slice(at).join("/")));
   const inHome = home !== "" && path.startsWith(`${home}/`) ? [`~${path.slice(home.length)}`] : [];
   return [path, ...inHome, ...relative];
 }

@@ -113,6 +113,17 @@ describe("the author of a line", () => {
     },
   );
 
+  test.each([
+    ["/home/me/p/tools", "../src/a.ts"],
+    ["/home/me/p/src/deep/er", "../../a.ts"],
+    ["/srv/other", "../../home/me/p/src/a.ts"],
+  ])("is found from %s under the path %s", async (cwd, path) => {
+    const write = await run(await store.createSession({ cwd }), "write", { path, content: FIRST });
+    expect(await blame(FIRST)).toEqual(Array(3).fill(`written ${write}`));
+    await run(await store.createSession({ cwd: "/home/me/p/other/tools" }), "write", { path: "../src/a.ts", content: FIRST });
+    expect(await blame(FIRST)).toEqual(Array(3).fill(`written ${write}`));
+  });
+
   test("is not a call on a file of the same name elsewhere", async () => {
     await run(await store.createSession({ cwd: "/home/me/q" }), "write", { path: "src/a.ts", content: FIRST });
     await run(await inProject(), "write", { path: "a.ts", content: FIRST });
@@ -273,6 +284,42 @@ describe("the replay knows", () => {
     const session = await inProject();
     const write = await run(session, "bash", { command: "cd /home/me/p && cat > src/a.ts <<'END'\nconst one = 1;\nEND" });
     expect(await blame("const one = 1;\n")).toEqual([`written ${write}`]);
+  });
+});
+
+describe("what is gone has no author", () => {
+  test.each([
+    ["a tool", "delete_file", { path: "src/a.ts" }],
+    ["a patch", "apply_patch", { input: "*** Begin Patch\n*** Delete File: src/a.ts\n*** End Patch" }],
+    ["a shell command", "bash", { command: "rm src/a.ts" }],
+    ["one of several commands", "bash", { command: "cd src && rm -f 'b.ts' a.ts; git status" }],
+  ])("a file that %s deleted is of the call that wrote it again", async (_what, name, args) => {
+    const session = await inProject();
+    const first = await run(session, "write", { path: "src/a.ts", content: FIRST });
+    await run(session, name, args);
+    const again = await run(session, "write", { path: "src/a.ts", content: FIRST });
+    for (const line of await blame(FIRST)) {
+      expect(line).not.toBe(`written ${first}`);
+      expect(["written", "perhaps"].map((verdict) => `${verdict} ${again}`)).toContain(line);
+    }
+  });
+
+  test("a line that a call removed, and that a person typed again", async () => {
+    const session = await inProject();
+    const write = await run(session, "write", { path: "src/a.ts", content: FIRST });
+    await run(session, "edit", { path: "src/a.ts", old_string: "const two = 2;\n", new_string: "" });
+    const found = await blame(FIRST);
+    expect([found[0], found[2]]).toEqual([`written ${write}`, `written ${write}`]);
+    expect(found[1]).toMatch(/^(none -|perhaps )/);
+  });
+
+  test("a line that a shell command changed is of no call for certain", async () => {
+    const session = await inProject();
+    const write = await run(session, "write", { path: "src/a.ts", content: FIRST });
+    await run(session, "bash", { command: "sed -i 's/two = 2/two = 22/' src/a.ts && echo 'const four = 4;' >> src/a.ts" });
+    const found = await blame(`${FIRST.replace("= 2", "= 22")}const four = 4;\n`);
+    expect([found[0], found[2]]).toEqual([`written ${write}`, `written ${write}`]);
+    for (const line of [found[1], found[3]]) expect(line).toMatch(/^(none -|perhaps )/);
   });
 });
 
