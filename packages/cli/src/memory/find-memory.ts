@@ -10,6 +10,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
+import { createSnippetWriter, readQuestion } from "@bough/session-core/engine";
 import { isPrivate, isSmallTalk, isSummary, oneLine, previewOf, readableSummary, shortLine } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
 import { type Place, placeFilters } from "../session/place.js";
@@ -35,7 +36,7 @@ export interface Passage {
   readonly score: number;
 }
 
-/** The least score of an entry that is shown. Measured by test/eval/memory.mjs: of prompts that refer to earlier work 68 % get the passage, of others 5 % get any. */
+/** The least score of an entry that is shown. Measured by test/eval/memory.mjs, which chooses it on one half of the real sessions and judges it on the other. */
 const LEAST_SCORE = 0.26;
 /** Passages with less than this part of the best score are left out. */
 const NEAR_BEST = 0.75;
@@ -49,8 +50,11 @@ const REPLY_CHARS = 300;
 /** Sessions of a place are recorded in one directory, or in a few below it. */
 const MOST_DIRECTORIES = 4;
 
-/** Returns what earlier sessions of a place say about a prompt, best first, or at a start the newest sessions; empty: nothing that fits well. */
-export async function findMemory(store: Store, place: Place, call: HookCall): Promise<readonly Passage[]> {
+/**
+ * Returns what earlier sessions of a place say about a prompt, best first, or at a start the newest sessions; empty: nothing that fits well.
+ * `leastScore`: a passage with a lower score fits badly.
+ */
+export async function findMemory(store: Store, place: Place, call: HookCall, leastScore = LEAST_SCORE): Promise<readonly Passage[]> {
   const records = await listHere(store, place);
   const own = await ownSession(call);
   const others = records.filter((record) => !own.isSession(record));
@@ -60,13 +64,14 @@ export async function findMemory(store: Store, place: Place, call: HookCall): Pr
   const query = queryOf(call.prompt);
   if (query === undefined) return [];
   const hits = await searchHere(store, others, query);
-  const fitting = hits.filter(({ score, entryId }) => (score ?? 0) >= LEAST_SCORE && entryId !== null);
+  const fitting = hits.filter(({ score, entryId }) => (score ?? 0) >= leastScore && entryId !== null);
   const least = (fitting[0]?.score ?? 0) * NEAR_BEST;
   const passages: Passage[] = [];
+  const writeSnippet = createSnippetWriter(readQuestion(query) ?? []);
   for (const hit of fitting) {
     if (passages.length === MOST_PASSAGES || (hit.score ?? 0) < least) break;
     if (own.hasEntry(hit) || passages.some((one) => one.sessionId === hit.sessionId && one.entryId === hit.entryId)) continue;
-    const passage = await describeHit(store, hit, masks);
+    const passage = await describeHit(store, hit, masks, writeSnippet);
     if (passage !== undefined && !passages.some(({ text }) => text === passage.text)) passages.push(passage);
   }
   return passages;
@@ -101,7 +106,9 @@ async function ownSession({ sessionId, transcript }: HookCall): Promise<OwnSessi
 
 async function readTranscript(path: string): Promise<string> {
   try {
-    return (await stat(path)).size > MAX_TRANSCRIPT ? "" : await readFile(path, "utf8");
+    const found = await stat(path);
+    // A pipe might never end.
+    return !found.isFile() || found.size > MAX_TRANSCRIPT ? "" : await readFile(path, "utf8");
   } catch (error) {
     // The agent has not written it yet.
     if (error instanceof Error && "errno" in error) return "";
@@ -130,14 +137,21 @@ const SPEAKERS = ["user", "assistant"] as const;
 async function searchHere(store: Store, records: readonly SessionRecord[], query: string): Promise<readonly SearchHit[]> {
   const directories = [...new Set(records.map(({ cwd }) => cwd))].filter((cwd) => cwd !== null).slice(0, MOST_DIRECTORIES);
   const ids = new Set(records.map(({ id }) => id));
-  const pages = await Promise.all(directories.map((cwd) => store.search({ query, cwd, relax: true, roles: SPEAKERS, limit: 12 })));
+  const pages = await Promise.all(
+    directories.map((cwd) => store.search({ query, cwd, relax: true, roles: SPEAKERS, limit: 12, snippets: false })),
+  );
   return pages
     .flatMap(({ hits }) => hits)
     .filter(({ sessionId }) => ids.has(sessionId))
     .sort((one, other) => (other.score ?? 0) - (one.score ?? 0));
 }
 
-async function describeHit(store: Store, hit: SearchHit, masks: SessionMasks): Promise<Passage | undefined> {
+async function describeHit(
+  store: Store,
+  hit: SearchHit,
+  masks: SessionMasks,
+  writeSnippet: (text: string) => { readonly snippet: string },
+): Promise<Passage | undefined> {
   const { sessionId, entryId, createdAtMs, score } = hit;
   if (entryId === null) return undefined;
   const session = await store.openSession(sessionId);
@@ -151,7 +165,7 @@ async function describeHit(store: Store, hit: SearchHit, masks: SessionMasks): P
     createdAtMs,
     title: await masks.maskTitle(sessionTitle(record), async () => session),
     speaker: speakerOf(entry),
-    text: await writeMasked(masks, session, entry, (shown) => excerpt(readableText(shown), hit.snippet)),
+    text: await writeMasked(masks, session, entry, (shown) => excerpt(readableText(shown), writeSnippet)),
     reply: turn.reply === null ? null : await writeMasked(masks, session, turn.reply, shortReply),
     files: turn.files,
     cwd: record.cwd,
@@ -192,11 +206,11 @@ function readableText(entry: Entry): string {
 const LEAD = 80;
 const PROBE = 24;
 
-/** The part of a text around its snippet, on one line. Made from the text without secrets, because a snippet may begin inside of one. */
-function excerpt(text: string, snippet: string): string {
+/** The part of a text around the words of the prompt, on one line. Made from the text without secrets, because it may begin inside of one. */
+function excerpt(text: string, writeSnippet: (text: string) => { readonly snippet: string }): string {
   const line = oneLine(text, text.length);
-  const middle = snippet
-    .replace(/^…|…$/g, "")
+  const middle = writeSnippet(line)
+    .snippet.replace(/^…|…$/g, "")
     .slice(20, 20 + PROBE)
     .trim();
   const at = middle === "" ? -1 : line.indexOf(middle);
