@@ -14,7 +14,7 @@ export async function run(bench) {
   const made = await bench.stores.ofSessions(...bench.manySessions);
   const size = `${made.sessions} of ${bench.manySessions[1]}`;
   await warm(bench, made, size);
-  await question(bench, made, size);
+  await questions(bench, made, size);
   await parts(bench, made, size);
   await afterNewEntries(bench, made, size);
   await withoutIndex(bench, made, size);
@@ -46,15 +46,31 @@ async function warm({ report, rounds }, { path }, size) {
   });
 }
 
-/** A question: its words in any form, ranked with the entries around. */
-async function question({ report, rounds }, { path }, size) {
+/** The days of a long conversation, and the messages of each. */
+const CONVERSATION = [25, 24];
+
+/** A question: its words in any form, ranked with the entries around. In many sessions, in one large session, and in the days of a conversation. */
+async function questions(bench, made, size) {
+  const largest = Math.max(...bench.sizes);
+  await question(bench, made, size, 25);
+  await question(bench, await bench.stores.ofSize(largest), largest, 25);
+  await question(bench, await bench.stores.ofSessions(...CONVERSATION), CONVERSATION.join(" of "), 5);
+}
+
+async function question({ report, rounds }, { path }, size, limit) {
   await withStore({ path, durability: "normal" }, async (store) => {
+    await store.catchUpSearch();
     const [first, second] = QUERIES.usual;
-    const query = `why did the ${first} of the ${second} fail when it was parsed?`;
-    const run = () => store.search({ query, relax: true });
-    if ((await run()).matched.kind !== "ranked") throw new Error(`${query} is no question`);
-    const { ours } = await alternate({ ours: { run } }, { rounds: rounds(20), warmUp: 2 });
-    report.absolute("search for a question", size, median(ours), 25);
+    const plain = `why did the ${first} of the ${second} fail when it was parsed?`;
+    const misspelt = plain.replace(first, `${first.slice(0, -2)}${first.at(-1)}${first.at(-2)}`);
+    const ask = async (work, query, most) => {
+      const run = () => store.search({ query, relax: true });
+      if ((await run()).matched.kind !== "ranked") throw new Error(`${query} is no question`);
+      const { ours } = await alternate({ ours: { run } }, { rounds: rounds(20), warmUp: 3 });
+      report.absolute(work, size, median(ours), most);
+    };
+    await ask("search for a question", plain, limit);
+    await ask("search for a question with a misspelt word", misspelt, null);
   });
 }
 

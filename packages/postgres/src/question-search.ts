@@ -2,21 +2,27 @@ import type { SearchPage, SearchRequest } from "@bough/session-core";
 import {
   type AskedEntry,
   type AskedTerm,
-  bestByThemselves,
-  correctForms,
+  chooseRead,
+  correctWords,
   findForms,
+  groupByThemselves,
+  type Mistake,
   MOST_RANKED,
+  MOST_READ,
   matchedBy,
+  placesThatCount,
+  possibleMistakes,
   probeOfQuestion,
   type QuestionPlaces,
   type QuestionTerm,
   type RankedAnswer,
   rankAnswers,
   TextScan,
+  takeFirst,
   titlesWith,
   toEntryKind,
   tokensOf,
-  type WordLookUp,
+  toMistakes,
   weightsOf,
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
@@ -24,14 +30,11 @@ import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { entryWords, isSecured } from "./search-entries.js";
 import { BY_AGE_OF_ENTRY, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
-import { searchedEntries, type WordsColumn, wholeQuery } from "./search-words.js";
-import { toLexeme, WORDS_MISSING } from "./words.js";
+import { searchedEntries, wholeQuery } from "./search-words.js";
+import { POSITIONS_MISSING, toLexeme, WORDS_MISSING } from "./words.js";
 
 // The search for entries that answer a question, by the ranking of session-core: the forms of its words, the number of entries that have
-// each, and the places of the words in the newest of these entries.
-
-/** The most entries with the rarest words that are looked at, the newest of them. Unpacking the words of one takes about 20 µs. */
-const MOST_READ = 5_000;
+// each, and the places of the words in these entries.
 
 /** The ranked answers to a question. */
 export interface Answers {
@@ -42,19 +45,18 @@ export interface Answers {
 /** An entry that is ranked, and its key. */
 type AnswerEntry = AskedEntry & FoundEntry;
 
-/** Finds the entries that answer a question. `untilMs`: those created later are left out. Cost: six statements; with places or a tool, the payloads too. */
+/**
+ * Finds the entries that answer a question. `untilMs`: those created later are left out. Cost: six statements, two more if a word may be a
+ * mistake; with places or a tool, the payloads too. Of words that more than 10,000 entries have, the newest of these are looked at.
+ */
 export async function findAnswers(
   database: Database,
   request: SearchRequest,
   terms: readonly QuestionTerm[],
   untilMs: number | null,
 ): Promise<Answers> {
-  const words = lookUpWords(database);
-  const asked = await findForms(terms, words);
-  const first = await rank(database, request, asked, untilMs);
-  const corrected = first.missing.length === 0 ? null : await correctForms(asked, first.missing, words);
-  if (corrected === null) return { asked, ranked: first.ranked };
-  return { asked: corrected, ranked: (await rank(database, request, corrected, untilMs)).ranked };
+  const asked = await findForms(terms, async (starts) => (await database.get(startingWith, { starts, end: LAST }))?.words ?? []);
+  return new QuestionSearch(database, request, asked, untilMs).answers();
 }
 
 /** The rule by which the hits match. */
@@ -71,7 +73,7 @@ const startingWith = pgQuery<{ starts: readonly string[]; end: string }, WordsRo
     SELECT array_agg(DISTINCT word.word) AS words FROM unnest(${p.starts}::text[]) AS asked (start)
     JOIN word ON word.tenant = ${p.tenant} AND word.word >= asked.start AND word.word < asked.start || ${p.end}::text`),
 );
-const indexedOf = pgQuery<{ words: readonly string[] }, WordsRow>(({ sql: text, p }) =>
+const listedOf = pgQuery<{ words: readonly string[] }, WordsRow>(({ sql: text, p }) =>
   pgRaw(text<WordsRow>`
     SELECT array_agg(asked.word) AS words FROM unnest(${p.words}::text[]) AS asked (word)
     WHERE EXISTS (SELECT 1 FROM word WHERE word.tenant = ${p.tenant} AND word.word = asked.word)`),
@@ -79,105 +81,166 @@ const indexedOf = pgQuery<{ words: readonly string[] }, WordsRow>(({ sql: text, 
 /** After all words with the same start. */
 const LAST = "\u{10ffff}";
 
-function lookUpWords(database: Database): WordLookUp {
-  return {
-    startingWith: async (starts) => (await database.get(startingWith, { starts, end: LAST }))?.words ?? [],
-    indexed: async (words) => {
-      const listed = (await database.get(indexedOf, { words }))?.words ?? [];
-      // Numbers and short words are in no list; that no entry has one shows when the entries are counted.
-      return words.length > 2 ? listed : words;
-    },
-  };
-}
-
 /** The tsqueries of a word: an entry has to match one of them. */
 function queriesOf({ term, forms }: AskedTerm, tenant: string): readonly string[] {
   return term.kind === "words" ? [wholeQuery(term, tenant)] : forms.map((form) => `'${toLexeme(form, tenant)}'`);
 }
 
-async function columnOf(database: Database, request: SearchRequest): Promise<WordsColumn> {
-  return entryWords(database.tenant, request, new Map(), await isSecured(database));
-}
-
-/** The number of entries of the store that have each word. */
+/** The number of entries of the store that have each word, counted again for each of its forms. Cost: one statement. */
 async function countEntries(database: Database, asked: readonly AskedTerm[]): Promise<readonly number[]> {
-  const { has } = await columnOf(database, { query: "" });
-  const counts = asked.map((one) => {
-    const queries = queriesOf(one, database.tenant);
-    return queries.length === 0 ? sql`0` : sql`(SELECT count(*) FROM entry WHERE entry.tenant = ${database.tenant} AND ${has(queries)})`;
-  });
-  const row = await database.get(
-    pgDynamicQuery<{ counts: readonly (string | number)[] }>(() =>
-      pgRaw(sql<{ counts: readonly (string | number)[] }>`SELECT ARRAY[${sql.join(counts)}]::integer[] AS counts`),
+  const queries = [...new Set(asked.flatMap((one) => queriesOf(one, database.tenant)))];
+  const has = (await isSecured(database))
+    ? sql`(entry.session_id, entry.seq) IN (SELECT session_id, seq FROM entries_with(ARRAY[asked.query]::tsquery[]))`
+    : sql`entry.words @@ asked.query`;
+  const rows = await database.all(
+    pgDynamicQuery<{ at: number; total: number }>(() =>
+      pgRaw(sql<{ at: number; total: number }>`
+        SELECT (asked.at - 1)::integer AS at, counted.total FROM unnest(${queries}::text[]::tsquery[]) WITH ORDINALITY AS asked (query, at)
+        CROSS JOIN LATERAL (SELECT count(*)::integer AS total FROM entry WHERE entry.tenant = ${database.tenant} AND ${has}) AS counted`),
     ),
     {},
   );
-  return (row?.counts ?? []).map(Number);
+  const totals = new Map(rows.map(({ at, total }) => [queries[at], total]));
+  return asked.map((one) => queriesOf(one, database.tenant).reduce((sum, query) => sum + (totals.get(query) ?? 0), 0));
 }
 
 const entryTotal = pgQuery<Record<never, never>, { total: number }>(({ sql: text, p }) =>
   pgRaw(text<{ total: number }>`SELECT coalesce(sum(entry_count), 0)::integer AS total FROM session WHERE tenant = ${p.tenant}`),
 );
 
-interface Ranked {
-  readonly ranked: Answers["ranked"];
-  /** The numbers of the words that no entry has which is searched. */
-  readonly missing: readonly number[];
+/** A word of a question, or a mistake for one. */
+interface Column {
+  readonly asked: AskedTerm;
+  /** The number of entries that have it. */
+  readonly having: number;
+  readonly isRead: boolean;
 }
 
-async function rank(database: Database, request: SearchRequest, asked: readonly AskedTerm[], untilMs: number | null): Promise<Ranked> {
-  const having = await countEntries(database, asked);
-  const looked = rarest(asked, having);
-  const total = (await database.get(entryTotal, {}))?.total ?? 0;
-  const isPlaced = request.places !== undefined || request.tool !== undefined;
-  const rows = await readAnswers(database, request, looked, asked, untilMs);
-  const scanned = await scanAnswers(
-    database,
-    request,
-    asked,
-    rows.filter(({ is_unsure }) => isPlaced || is_unsure),
-  );
-  const indexed = isPlaced
-    ? []
-    : rows.filter(({ is_unsure }) => !is_unsure).map((row) => toEntry(row, placesIn(row, asked, database.tenant), row.words));
-  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
-  const read = scanned.flatMap(({ places, words, ...entry }) => {
-    const row = byKey.get(keyOf(entry));
-    return row === undefined ? [] : [toEntry(row, places, words)];
-  });
-  const all = [...indexed, ...read].filter(({ places }) => places.some(({ length }) => length > 0));
-  const counts = isPlaced ? having.map((_, term) => all.filter(({ places }) => (places[term]?.length ?? 0) > 0).length) : having;
-  const weights = weightsOf(counts, total);
-  const entries = chooseBest(all, weights);
-  const titles = titlesWith(asked, await readTitles(database, [...new Set(entries.map(({ session_id }) => session_id))]));
-  const isMissing = (one: AskedTerm, term: number) => looked.includes(one) && all.every(({ places }) => places[term]?.length === 0);
-  return {
-    ranked: rankAnswers(entries, weights, titles),
-    missing: asked.flatMap((one, term) => (isMissing(one, term) ? [term] : [])),
-  };
-}
+class QuestionSearch {
+  readonly #database: Database;
+  readonly #request: SearchRequest;
+  readonly #asked: readonly AskedTerm[];
+  readonly #untilMs: number | null;
+  readonly #mistakes: Mistake[] = [];
+  /** Of each word, then of each mistake. */
+  readonly #columns: Column[] = [];
+  readonly #rows = new Map<string, AnswerRow>();
 
-/** The entries that are ranked: those that are best by themselves. */
-function chooseBest(newestFirst: readonly AnswerEntry[], weights: readonly number[]): readonly AnswerEntry[] {
-  if (newestFirst.length <= MOST_RANKED) return newestFirst;
-  // Of equal ones the largest number counts, which is to be the newest.
-  const entries = newestFirst.toReversed();
-  const places = weights.map((_, term) => new Map(entries.map((entry, at) => [at, entry.places[term] ?? []])));
-  const best = bestByThemselves(places, weights).slice(0, MOST_RANKED);
-  return best.flatMap((at) => entries[at] ?? []);
-}
+  constructor(database: Database, request: SearchRequest, asked: readonly AskedTerm[], untilMs: number | null) {
+    this.#database = database;
+    this.#request = request;
+    this.#asked = asked;
+    this.#untilMs = untilMs;
+  }
 
-/** The rarest words, whose entries are looked at: as many as there is room for. */
-function rarest(asked: readonly AskedTerm[], having: readonly number[]): readonly AskedTerm[] {
-  const sorted = asked.map((one, at) => ({ one, count: having[at] ?? 0 })).sort((a, b) => a.count - b.count);
-  let read = 0;
-  return sorted
-    .filter(({ count }) => {
-      const fits = read === 0 || read + count <= MOST_READ;
-      read += count;
-      return fits;
-    })
-    .map(({ one }) => one);
+  /** It depends on where in an entry the words are, so every entry is scanned. */
+  get #isPlaced(): boolean {
+    return this.#request.places !== undefined || this.#request.tool !== undefined;
+  }
+
+  async answers(): Promise<Answers> {
+    await this.#readIndex();
+    const total = (await this.#database.get(entryTotal, {}))?.total ?? 0;
+    const unsure = [...this.#rows.values()].filter(({ is_unsure }) => is_unsure);
+    const chosen = this.#isPlaced
+      ? this.#choose(
+          this.#entries(),
+          this.#columns.map(({ having }) => having),
+          total,
+        )
+      : [];
+    const scanned = await this.#scan([...unsure, ...chosen.flatMap((entry) => this.#rows.get(keyOf(entry)) ?? [])]);
+    const isUnsure = new Set(unsure.map(keyOf));
+    const found = this.#isPlaced ? scanned : [...this.#entries().filter((entry) => !isUnsure.has(keyOf(entry))), ...scanned];
+    const having = this.#columns.map((column, at) =>
+      this.#isPlaced ? scanned.reduce((sum, { forms }) => sum + (forms[at] ?? 0), 0) : column.having,
+    );
+    const isFound = (at: number) => this.#columns[at]?.isRead === false || found.some(({ places }) => (places[at]?.length ?? 0) > 0);
+    const corrected = correctWords(this.#asked, this.#mistakes, having, isFound);
+    const isCounted = (at: number) => this.#isPlaced || this.#columns[at]?.isRead === true;
+    const correct = <E extends AnswerEntry>(entry: E): E => ({
+      ...entry,
+      places: corrected.columns.map((at) => (isCounted(at) ? (entry.places[at] ?? []) : [])),
+    });
+    const best = this.#choose(found.map(correct), corrected.having, total);
+    const entries = await this.#complete(best, correct);
+    const sessions = [...new Set(entries.map(({ session }) => session))];
+    const titles = titlesWith(corrected.asked, await readTitles(this.#database, sessions));
+    const isAbove = await readPaths(this.#database, sessions);
+    return {
+      asked: corrected.asked,
+      ranked: rankAnswers({ entries, weights: weightsOf(corrected.having, total), titles, isAbove }),
+    };
+  }
+
+  /** Reads the entries with the words, and with mistakes for the words that none has. With places, each word may be a mistake. */
+  async #readIndex(): Promise<void> {
+    const numbers = [...this.#asked.keys()];
+    await this.#addColumns(this.#asked);
+    await this.#addMistakes(numbers.filter((at) => this.#isPlaced || this.#columns[at]?.having === 0));
+    await this.#readRows(this.#columns);
+    if (this.#isPlaced) return;
+    const entries = this.#entries();
+    const isUnmet = (at: number) =>
+      this.#columns[at]?.isRead === true && this.#columns[at].having > 0 && entries.every(({ places }) => places[at]?.length === 0);
+    const from = this.#columns.length;
+    await this.#addMistakes(numbers.filter(isUnmet));
+    if (this.#columns.length > from) await this.#readRows(this.#columns.slice(from));
+  }
+
+  async #addColumns(asked: readonly AskedTerm[]): Promise<void> {
+    const having = await countEntries(this.#database, asked);
+    const read = chooseRead(having);
+    this.#columns.push(...asked.map((one, at) => ({ asked: one, having: having[at] ?? 0, isRead: read.has(at) })));
+  }
+
+  async #addMistakes(numbers: readonly number[]): Promise<void> {
+    const possible = possibleMistakes(this.#asked, numbers);
+    if (possible.length === 0) return;
+    const listed = (await this.#database.get(listedOf, { words: possible }))?.words ?? [];
+    const added = toMistakes(this.#asked, numbers, listed);
+    this.#mistakes.push(...added);
+    await this.#addColumns(added.map(({ asked }) => asked));
+  }
+
+  /** Reads the entries that meet the conditions and have one of some words. */
+  async #readRows(columns: readonly Column[]): Promise<void> {
+    const looked = columns.flatMap(({ asked, isRead }) => (isRead ? [asked] : []));
+    const asked = this.#columns.map((column) => column.asked);
+    for (const row of await readAnswers(this.#database, this.#request, looked, asked, this.#untilMs)) this.#rows.set(keyOf(row), row);
+  }
+
+  /** The entries that were read, with their places in the index. */
+  #entries(): readonly AnswerEntry[] {
+    const asked = this.#columns.map((column) => column.asked);
+    return [...this.#rows.values()].map((row) => toEntry(row, placesIn(row, asked, this.#database.tenant), row.words));
+  }
+
+  /** The entries that are ranked: those that are best by themselves. */
+  #choose<E extends AnswerEntry>(entries: readonly E[], having: readonly number[], total: number): readonly E[] {
+    const counts = having.map((_, term) => [
+      new Map(entries.flatMap((entry) => (entry.places[term]?.length ? [[entry, entry.places[term].length] as const] : []))),
+    ]);
+    return takeFirst(groupByThemselves(counts, weightsOf(having, total)), MOST_RANKED);
+  }
+
+  /** Replaces entries of whose positions some are missing in the index by what their payloads have. */
+  async #complete(entries: readonly AnswerEntry[], correct: (entry: AnswerEntry) => AnswerEntry): Promise<readonly AnswerEntry[]> {
+    const partial = this.#isPlaced ? [] : entries.flatMap((entry) => this.#rows.get(keyOf(entry)) ?? []).filter((row) => row.is_partial);
+    if (partial.length === 0) return entries;
+    const scanned = new Map((await this.#scan(partial)).map((entry) => [keyOf(entry), correct(entry)]));
+    const isPartial = new Set(partial.map(keyOf));
+    return entries.flatMap((entry) => (isPartial.has(keyOf(entry)) ? (scanned.get(keyOf(entry)) ?? []) : [entry]));
+  }
+
+  async #scan(rows: readonly AnswerRow[]): Promise<readonly (AnswerEntry & Pick<QuestionPlaces, "forms">)[]> {
+    const scan = new TextScan<FoundEntry, QuestionPlaces>(probeOfQuestion(this.#columns.map(({ asked }) => asked)), this.#request);
+    await scanEntries(this.#database, rows, scan);
+    return scan.hits.flatMap(({ places, words, forms, ...key }) => {
+      const row = this.#rows.get(keyOf(key));
+      return row === undefined ? [] : [{ ...toEntry(row, places, words), forms }];
+    });
+  }
 }
 
 interface AnswerRow extends Candidate {
@@ -187,7 +250,10 @@ interface AnswerRow extends Candidate {
   readonly found: string | null;
   /** The length of the text in words. */
   readonly words: number;
+  /** Some of its words are not in the index. */
   readonly is_unsure: boolean;
+  /** Some of its positions are not. */
+  readonly is_partial: boolean;
 }
 
 async function readAnswers(
@@ -200,19 +266,20 @@ async function readAnswers(
   const { tenant } = database;
   const { from, where } = searchedEntries(request, tenant, untilMs);
   const missing = `'${toLexeme(WORDS_MISSING, tenant)}'`;
-  const { has } = await columnOf(database, request);
+  const { has } = entryWords(tenant, request, new Map(), await isSecured(database));
   const lexemes = asked
     .flatMap(({ term, forms }) => (term.kind === "words" ? tokensOf(term.words) : forms))
     .map((word) => toLexeme(word, tenant));
   const unpacked: RawBuilder<unknown> = sql`LATERAL (SELECT
       json_agg(json_build_array(one.lexeme, one.positions)) FILTER (WHERE one.lexeme = ANY (${lexemes}::text[]))::text AS found,
       coalesce(sum(coalesce(array_length(one.positions, 1), 1)), 0)::integer AS words,
-      coalesce(bool_or(one.lexeme = ${toLexeme(WORDS_MISSING, tenant)}), FALSE) AS is_unsure
+      coalesce(bool_or(one.lexeme = ${toLexeme(WORDS_MISSING, tenant)}), FALSE) AS is_unsure,
+      coalesce(bool_or(one.lexeme = ${toLexeme(POSITIONS_MISSING, tenant)}), FALSE) AS is_partial
     FROM unnest(entry.words) AS one) AS unpacked`;
   return database.all(
     pgDynamicQuery<AnswerRow>(() =>
       pgRaw(sql<AnswerRow>`
-        SELECT chosen.*, unpacked.found, unpacked.words, unpacked.is_unsure FROM (
+        SELECT chosen.*, unpacked.found, unpacked.words, unpacked.is_unsure, unpacked.is_partial FROM (
           SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes, entry.depth, entry.kind FROM ${from}
           WHERE ${where} AND ${has([...looked.flatMap((one) => queriesOf(one, tenant)), missing])}
           ORDER BY ${BY_AGE_OF_ENTRY} LIMIT ${sql.lit(MOST_READ)}) AS chosen
@@ -223,24 +290,13 @@ async function readAnswers(
   );
 }
 
-async function scanAnswers(
-  database: Database,
-  request: SearchRequest,
-  asked: readonly AskedTerm[],
-  rows: readonly AnswerRow[],
-): Promise<readonly (FoundEntry & QuestionPlaces)[]> {
-  const scan = new TextScan<FoundEntry, QuestionPlaces>(probeOfQuestion(asked), request);
-  await scanEntries(database, rows, scan);
-  return scan.hits;
-}
-
 /** Where the words of a question are in an entry, as the index of a store on SQLite counts. */
 function placesIn({ found }: AnswerRow, asked: readonly AskedTerm[], tenant: string): readonly (readonly number[])[] {
   const pairs: readonly (readonly [word: string, places: readonly number[] | null])[] = found === null ? [] : JSON.parse(found);
-  const known = new Map(pairs.map(([word, places]) => [word, places ?? [1]]));
+  const known = new Map(pairs.map(([word, places]) => [word, places ?? []]));
   const placesOf = (word: string) => known.get(toLexeme(word, tenant)) ?? [];
   return asked.map(({ term, forms }) => {
-    if (term.kind === "stem") return forms.flatMap(placesOf).map((place) => place - 1);
+    if (term.kind === "stem") return placesThatCount(forms.flatMap(placesOf).map((place) => place - 1));
     const [first = "", ...others] = tokensOf(term.words);
     const isPhrase = placesOf(first).some((place) => others.every((word, at) => placesOf(word).includes(place + at + 1)));
     return isPhrase ? [-1] : [];
@@ -272,6 +328,33 @@ async function readTitles(database: Database, sessions: readonly string[]): Prom
   return (await database.all(titlesOf, { sessions })).map(({ session_id, title }) => [session_id, title]);
 }
 
-function keyOf({ session_id, seq }: FoundEntry): string {
+const runsOf = pgQuery<{ sessions: readonly string[] }, { session_id: string; start_seq: number; parent_seq: number | null }>(
+  ({ sql: text, p }) =>
+    pgRaw(text<{ session_id: string; start_seq: number; parent_seq: number | null }>`
+      SELECT session_id, start_seq, parent_seq FROM run WHERE tenant = ${p.tenant} AND session_id = ANY (${p.sessions}::text[])
+      ORDER BY session_id, start_seq`),
+);
+
+/** Reads which entries of sessions are on the paths of others. Cost: one statement, their runs. */
+async function readPaths(database: Database, sessions: readonly string[]): Promise<(above: AskedEntry, below: AskedEntry) => boolean> {
+  const runs = new Map<string, (readonly [start: number, parent: number | null])[]>();
+  for (const { session_id, start_seq, parent_seq } of sessions.length === 0 ? [] : await database.all(runsOf, { sessions })) {
+    const known = runs.get(session_id);
+    if (known === undefined) runs.set(session_id, [[start_seq, parent_seq]]);
+    else known.push([start_seq, parent_seq]);
+  }
+  return (above, below) => {
+    const ofSession = runs.get(below.session) ?? [];
+    for (let at: number | null = below.seq; at !== null && at >= above.seq; ) {
+      const last: number = at;
+      const [start = 0, parent = null] = ofSession.findLast(([first]) => first <= last) ?? [];
+      if (above.seq >= start) return true;
+      at = parent;
+    }
+    return false;
+  };
+}
+
+function keyOf({ session_id, seq }: Pick<FoundEntry, "session_id" | "seq">): string {
   return `${seq} ${session_id}`;
 }

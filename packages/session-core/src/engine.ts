@@ -168,6 +168,14 @@ export { DifferentSessionError, deriveSessionId } from "./rules/import/different
 export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
 export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
 export { prepareRecord, withPayloadOnDemand } from "./rules/import/prepare.js";
+export {
+  chooseRead,
+  correctWords,
+  type Mistake,
+  MOST_READ,
+  possibleMistakes,
+  toMistakes,
+} from "./rules/search/asked-words.js";
 export { type Attempt, finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "./rules/search/attempts.js";
 export { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHARACTERS } from "./rules/search/fold.js";
 export {
@@ -184,21 +192,20 @@ export { textOfHit } from "./rules/search/payload-text.js";
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./rules/search/query-matches.js";
 export {
   type AskedTerm,
-  correctForms,
   findForms,
   matchedBy,
   type QuestionTerm,
   questionOf,
   readQuestion,
-  type WordLookUp,
 } from "./rules/search/question.js";
-export { MOST_PLACES, probeOfQuestion, type QuestionPlaces } from "./rules/search/question-probe.js";
+export { placesThatCount, probeOfQuestion, type QuestionPlaces } from "./rules/search/question-probe.js";
 export {
   type AskedEntry,
-  bestByThemselves,
+  groupByThemselves,
   MOST_RANKED,
   type RankedAnswer,
   rankAnswers,
+  takeFirst,
   titlesWith,
   weightsOf,
 } from "./rules/search/rank-question.js";

@@ -1,8 +1,8 @@
 import type { SearchMatch, SearchRequest } from "../../port/search.js";
 import { foldText } from "./fold.js";
 import { readQuery, type StemTerm, type WordsTerm } from "./search-terms.js";
-import { canBeMisspelt, isOneMistake, listMisspellings } from "./spelling.js";
-import { isStopWord, languagesOf, startsOf, stemsOf } from "./stems.js";
+import { mistakesOf } from "./spelling.js";
+import { isStopWord, languagesOf, shortestStarts, startsOf, stemsOf } from "./stems.js";
 import { tokensOf } from "./term-pattern.js";
 
 // A question is a query of more than three words, or of several with a question mark. An entry need not have all of its words: entries are
@@ -47,66 +47,36 @@ export function questionOf({ query, relax, atLeast }: SearchRequest): readonly Q
   return relax === true && atLeast === undefined ? readQuestion(query) : null;
 }
 
-/** A list of the words of a store. */
-export interface WordLookUp {
-  /** The listed words that start with one of the texts. */
-  readonly startingWith: (starts: readonly string[]) => Promise<readonly string[]> | readonly string[];
-  /** Those of these words that an entry has. */
-  readonly indexed: (words: readonly string[]) => Promise<readonly string[]> | readonly string[];
-}
-
-/** A word of a question, and its forms in the index; none for a phrase, which is looked up as it is. */
+/** A word of a question, and its forms in the list of words; of a phrase, which is looked up as it is, none. */
 export interface AskedTerm {
   readonly term: QuestionTerm;
   readonly forms: readonly string[];
 }
 
-/** Looks up the forms of the words of a question. Cost: the words of the store that start like each. */
-export async function findForms(terms: readonly QuestionTerm[], words: WordLookUp): Promise<readonly AskedTerm[]> {
-  const asked: AskedTerm[] = [];
-  for (const term of terms) asked.push({ term, forms: term.kind === "stem" ? await listForms(term, words) : [] });
-  return asked;
-}
-
-/** Extends the words that no entry has, whose numbers are `missing`, by the words with one mistake. null: none of them can have one. */
-export async function correctForms(
-  asked: readonly AskedTerm[],
-  missing: readonly number[],
-  words: WordLookUp,
-): Promise<readonly AskedTerm[] | null> {
-  let isCorrected = false;
-  const corrected: AskedTerm[] = [];
-  for (const [at, one] of asked.entries()) {
-    const other = missing.includes(at) ? await correctWord(one, words) : null;
-    corrected.push(other ?? one);
-    isCorrected ||= other !== null;
-  }
-  return isCorrected ? corrected : null;
-}
-
-/** Its own forms stay: a title may have them. */
-async function correctWord({ term, forms }: AskedTerm, words: WordLookUp): Promise<AskedTerm | null> {
-  if (term.kind !== "stem" || !canBeMisspelt({ ...term, kind: "words", prefix: false, reach: "whole" })) return null;
-  const similar = await words.indexed(listMisspellings(term.words));
-  return { term: { ...term, isMisspelt: true }, forms: [...new Set([...forms, ...similar])].sort() };
-}
-
-async function listForms(term: StemTerm, words: WordLookUp): Promise<readonly string[]> {
-  const typed = tokensOf(term.words);
-  const starts = typed.flatMap((word) => startsOf(word, term.languages));
-  const isForm = stemTest(term);
-  const listed = (await words.startingWith(starts)).filter(isForm);
-  // Numbers and short words are not in the list.
-  return [...new Set([...(await words.indexed(typed)), ...listed])].sort();
+/** Looks up the forms of the words of a question. `startingWith` lists the words of the store that start with one of several texts; it is called once. */
+export async function findForms(
+  terms: readonly QuestionTerm[],
+  startingWith: (starts: readonly string[]) => Promise<readonly string[]>,
+): Promise<readonly AskedTerm[]> {
+  const starts = terms.map((term) => (term.kind === "stem" ? tokensOf(term.words).flatMap((word) => startsOf(word, term.languages)) : []));
+  const all = shortestStarts(starts.flat());
+  const listed = all.length === 0 ? [] : await startingWith(all);
+  return terms.map((term, at) => {
+    if (term.kind === "words") return { term, forms: [] };
+    const isForm = stemTest(term);
+    const forms = listed.filter((word) => starts[at]?.some((start) => word.startsWith(start)) && isForm(word));
+    // Numbers and short words are not in the list.
+    return { term, forms: [...new Set([...tokensOf(term.words), ...forms])].sort() };
+  });
 }
 
 /** Returns a test for folded words that are forms of a word of a question. */
 export function stemTest(term: StemTerm): (word: string) => boolean {
   const [typed = ""] = tokensOf(term.words);
   const stems = new Set(term.stems);
+  const mistakes = new Set(term.isMisspelt ? mistakesOf(term) : []);
   const known = new Map<string, boolean>();
-  const isForm = (word: string) =>
-    word === typed || stemsOf(word, term.languages).some((stem) => stems.has(stem)) || (term.isMisspelt && isOneMistake(word, typed));
+  const isForm = (word: string) => word === typed || stemsOf(word, term.languages).some((stem) => stems.has(stem)) || mistakes.has(word);
   return (word) => {
     const before = known.get(word);
     if (before !== undefined) return before;

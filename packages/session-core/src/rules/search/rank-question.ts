@@ -6,16 +6,20 @@ import { createMatcher, FoldedText } from "./term-matcher.js";
 // word weighs more, and a word that occurs often or in a short text more than one that occurs once in a long one (BM25):
 //
 // - the entry itself;
-// - the entry with the one before and after it, since an answer often has no word of the question that it answers;
+// - the entry with the ones before and after it, since an answer often has no word of the question that it answers;
 // - the ten entries before and after, and the title of the session: what the conversation is about;
 // - words that stand close together in the entry.
+//
+// Before and after are the entries of its path and those that it is on the path of: of a session with branches, not what arrived in between.
 //
 // The scores depend on no average of the store, so they are the same in both engines, and for entries that are not indexed yet.
 
 /** An entry that has words of a question. */
 export interface AskedEntry {
-  /** Identifies the session. */
-  readonly session: number | string;
+  /** The id of the session. */
+  readonly session: string;
+  /** Its place in the order in which the entries of its session arrived. */
+  readonly seq: number;
   /** The number of entries above it. */
   readonly depth: number;
   readonly role: MessageRole | null;
@@ -38,8 +42,8 @@ const B = 0.75;
 const USUAL_WORDS = 100;
 const NEIGHBORS = 0.7;
 const SURROUNDINGS = 2;
-/** In entries. */
-const REACH = 10;
+/** How far before and after an entry others count, in entries of its path. */
+export const REACH = 10;
 const HALF_SURROUNDED = 3;
 const CLOSENESS = 1;
 /** In words. */
@@ -67,25 +71,52 @@ function weightOfWord(having: number, total: number): number {
   return Math.log(1 + (Math.max(total, having) - having + 0.5) / (having + 0.5));
 }
 
-/** Lists entries by their own rank without their lengths, the best first; of equal ones the largest key. `places`: of each word, by the key of the entry. */
-export function bestByThemselves(places: readonly ReadonlyMap<number, readonly number[]>[], weights: readonly number[]): readonly number[] {
-  const scores = new Map<number, number>();
-  for (const [term, found] of places.entries()) {
+/** Groups entries by their own rank without their lengths, the best group first. `counts`: of each word, in several parts, how often an entry has it, by its key. */
+export function groupByThemselves<K>(
+  counts: readonly (readonly ReadonlyMap<K, number>[])[],
+  weights: readonly number[],
+): readonly (readonly K[])[] {
+  const scores = new Map<K, number>();
+  for (const [term, found] of counts.entries()) {
     const weight = weights[term] ?? 0;
-    for (const [key, { length }] of found) scores.set(key, (scores.get(key) ?? 0) + (weight * length) / (length + K1));
+    for (const part of found) for (const [key, count] of part) scores.set(key, (scores.get(key) ?? 0) + (weight * count) / (count + K1));
   }
-  const keys = [...scores.keys()];
-  if (keys.length <= MOST_RANKED) return keys;
-  return keys.sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0) || b - a);
+  const groups = new Map<number, K[]>();
+  for (const [key, score] of scores) {
+    const group = groups.get(score);
+    if (group === undefined) groups.set(score, [key]);
+    else group.push(key);
+  }
+  return [...groups].sort(([a], [b]) => b - a).map(([, group]) => group);
+}
+
+/** Takes the first entries of groups, at most `most`; of a group the newest. */
+export function takeFirst<E extends Aged>(groups: readonly (readonly E[])[], most: number): readonly E[] {
+  const taken: E[] = [];
+  for (const group of groups) {
+    if (taken.length >= most) break;
+    const isWhole = taken.length + group.length <= most;
+    for (const entry of isWhole ? group : group.toSorted(byAge).slice(0, most - taken.length)) taken.push(entry);
+  }
+  return taken;
+}
+
+type Aged = Pick<AskedEntry, "session" | "seq" | "createdAtMs">;
+
+/** Compares the newest first; in one session by number. */
+function byAge(a: Aged, b: Aged): number {
+  if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
+  if (a.session === b.session) return b.seq - a.seq;
+  return a.session < b.session ? 1 : -1;
 }
 
 /** The sessions whose title has words of a question: which of them. */
-export function titlesWith<S>(
+export function titlesWith(
   asked: readonly AskedTerm[],
-  titles: Iterable<readonly [session: S, title: string]>,
-): ReadonlyMap<S, readonly boolean[]> {
+  titles: Iterable<readonly [session: string, title: string]>,
+): ReadonlyMap<string, readonly boolean[]> {
   const matchers = asked.map(({ term }) => createMatcher(term));
-  const found = new Map<S, readonly boolean[]>();
+  const found = new Map<string, readonly boolean[]>();
   for (const [session, title] of titles) {
     const text = new FoldedText(title);
     const has = matchers.map((matcher) => {
@@ -101,17 +132,21 @@ export function titlesWith<S>(
   return found;
 }
 
-/**
- * Ranks entries, best first; of equal ranks the newest first. `titles`: of the sessions whose title has words of the question, which words.
- * Cost: proportional to the entries and to the words near each.
- */
-export function rankAnswers<E extends AskedEntry>(
-  entries: readonly E[],
-  weights: readonly number[],
-  titles: ReadonlyMap<number | string, readonly boolean[]>,
-): readonly RankedAnswer<E>[] {
+/** Entries that are ranked, and what their ranks depend on. */
+export interface Answers<E> {
+  readonly entries: readonly E[];
+  /** The weight of each word. */
+  readonly weights: readonly number[];
+  /** Of the sessions whose title has words of the question, which words. */
+  readonly titles: ReadonlyMap<string, readonly boolean[]>;
+  /** True if one entry is on the path of another one of its session, which is at most `REACH` below it. */
+  readonly isAbove: (above: E, below: E) => boolean;
+}
+
+/** Ranks entries, best first; of equal ranks the newest first. Cost: proportional to the entries and to the words near each. */
+export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, isAbove }: Answers<E>): readonly RankedAnswer<E>[] {
   const most = MOST * weights.reduce((sum, weight) => sum + weight, 0);
-  const sessions = new Map<number | string, E[]>();
+  const sessions = new Map<string, E[]>();
   for (const entry of entries) {
     const group = sessions.get(entry.session);
     if (group === undefined) sessions.set(entry.session, [entry]);
@@ -119,11 +154,32 @@ export function rankAnswers<E extends AskedEntry>(
   }
   const ranked: RankedAnswer<E>[] = [];
   for (const [session, group] of sessions) {
-    group.sort((a, b) => a.depth - b.depth || a.createdAtMs - b.createdAtMs);
+    group.sort((a, b) => a.depth - b.depth || a.seq - b.seq);
     const title = titles.get(session);
-    for (const [at, entry] of group.entries()) ranked.push({ entry, score: toShare(rankOf(group, at, weights, title), most) });
+    for (const [at, entry] of group.entries()) {
+      const around = entriesAround(group, at, isAbove);
+      ranked.push({ entry, score: toShare(rankOf(entry, around, weights, title), most) });
+    }
   }
-  return ranked.sort((a, b) => b.score - a.score || b.entry.createdAtMs - a.entry.createdAtMs);
+  return ranked.sort((a, b) => b.score - a.score || byAge(a.entry, b.entry));
+}
+
+/** The entries of a session that are at most `REACH` before or after one on its path, and itself. */
+function entriesAround<E extends AskedEntry>(session: readonly E[], at: number, isAbove: Answers<E>["isAbove"]): readonly E[] {
+  const entry = session[at];
+  if (entry === undefined) return [];
+  const around = [entry];
+  for (let index = at - 1; index >= 0; index -= 1) {
+    const other = session[index];
+    if (other === undefined || entry.depth - other.depth > REACH) break;
+    if (other.depth < entry.depth && isAbove(other, entry)) around.push(other);
+  }
+  for (let index = at + 1; index < session.length; index += 1) {
+    const other = session[index];
+    if (other === undefined || other.depth - entry.depth > REACH) break;
+    if (other.depth > entry.depth && isAbove(entry, other)) around.push(other);
+  }
+  return around;
 }
 
 /** Rounded, because sums of the same numbers in another order differ in their last digits. */
@@ -131,25 +187,24 @@ function toShare(rank: number, most: number): number {
   return most === 0 ? 0 : Math.round((rank / most) * 1e9) / 1e9;
 }
 
-function rankOf(session: readonly AskedEntry[], at: number, weights: readonly number[], title: readonly boolean[] | undefined): number {
-  const entry = session[at];
-  if (entry === undefined) return 0;
+function rankOf(
+  entry: AskedEntry,
+  entries: readonly AskedEntry[],
+  weights: readonly number[],
+  title: readonly boolean[] | undefined,
+): number {
   const [own, near, around] = [zeros(weights), zeros(weights), zeros(weights)];
   for (const [term, isInTitle] of (title ?? []).entries()) if (isInTitle) around[term] = 1;
-  const visit = (other: AskedEntry): boolean => {
-    const distance = Math.abs(other.depth - entry.depth);
-    if (distance > REACH) return false;
+  for (const other of entries) {
+    const isNear = Math.abs(other.depth - entry.depth) <= 1;
     const length = 1 - B + (B * other.words) / USUAL_WORDS;
     for (const [term, places] of other.places.entries()) {
       if (places.length === 0) continue;
       around[term] = (around[term] ?? 0) + 1;
-      if (distance <= 1) near[term] = (near[term] ?? 0) + places.length / length;
+      if (isNear) near[term] = (near[term] ?? 0) + places.length / length;
       if (other === entry) own[term] = places.length / length;
     }
-    return true;
-  };
-  for (let index = at; index >= 0 && visitAt(session, index, visit); index -= 1);
-  for (let index = at + 1; index < session.length && visitAt(session, index, visit); index += 1);
+  }
   const bm25 = (counts: readonly number[]) =>
     counts.reduce((sum, count, term) => sum + ((weights[term] ?? 0) * count * (K1 + 1)) / (count + K1), 0);
   const surrounded = around.reduce((sum, count, term) => sum + ((weights[term] ?? 0) * count) / (count + HALF_SURROUNDED), 0);
@@ -159,11 +214,6 @@ function rankOf(session: readonly AskedEntry[], at: number, weights: readonly nu
 
 function zeros(like: readonly number[]): number[] {
   return like.map(() => 0);
-}
-
-function visitAt(session: readonly AskedEntry[], index: number, visit: (other: AskedEntry) => boolean): boolean {
-  const other = session[index];
-  return other !== undefined && visit(other);
 }
 
 /** The largest sum of weights of different words that stand within ten words. */

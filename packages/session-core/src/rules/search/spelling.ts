@@ -1,5 +1,5 @@
 import { foldText, isUnspaced } from "./fold.js";
-import type { SearchTerm } from "./search-terms.js";
+import type { SearchTerm, StemTerm } from "./search-terms.js";
 
 // Words with one mistake: one letter changed, added or missing, or two neighbors exchanged. Every such word is looked up in the index,
 // which has no other way to find them; the scan of entries that are not indexed uses a pattern. Both use the same letters.
@@ -47,17 +47,9 @@ export function listMisspellings(typed: string): readonly string[] {
   return [...found];
 }
 
-/** True if folded words differ by exactly one mistake. */
-export function isOneMistake(word: string, typed: string): boolean {
-  const [a, b] = [[...word], [...typed]];
-  if (Math.abs(a.length - b.length) > 1 || word === typed) return false;
-  const least = Math.min(a.length, b.length);
-  let [start, end] = [0, 0];
-  while (start < least && a[start] === b[start]) start += 1;
-  while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const [inWord, inTyped] = [a.length - start - end, b.length - start - end];
-  if (inWord <= 1 && inTyped <= 1) return true;
-  return inWord === 2 && inTyped === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
+/** The words that differ in one letter from a word of a question; none if it can have no mistake. */
+export function mistakesOf(term: StemTerm): readonly string[] {
+  return canBeMisspelt({ ...term, kind: "words", prefix: false, reach: "whole" }) ? listMisspellings(term.words) : [];
 }
 
 /** The source of a pattern for folded text that matches the word and every word with one mistake. */

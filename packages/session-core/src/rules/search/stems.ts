@@ -110,6 +110,11 @@ function irregularForms(word: string): readonly string[] {
 export function startsOf(word: string, languages: readonly Language[]): readonly string[] {
   const others = languages.includes("english") ? irregularForms(word) : [];
   const all = [...stemsOf(word, languages), ...others].map((stem) => stem.slice(0, Math.max(SHORTEST_START, stem.length - CHANGED_END)));
-  const shortest = [...new Set(all)].toSorted((a, b) => a.length - b.length);
+  return shortestStarts(all);
+}
+
+/** Those of some starts of words that begin with no other one. */
+export function shortestStarts(starts: readonly string[]): readonly string[] {
+  const shortest = [...new Set(starts)].toSorted((a, b) => a.length - b.length);
   return shortest.filter((start, at) => !shortest.slice(0, at).some((other) => start.startsWith(other)));
 }

@@ -47,6 +47,13 @@ const FIRST_PAGE_ENTRIES = 100;
 
 type ScanRow = PagedPayloadRow & Pick<EntryTable, "type">;
 
+interface ScanOptions {
+  /** Entries to scan before the tail, in order of arrival. */
+  readonly candidates?: readonly number[];
+  /** Entries that do not meet the conditions on entries and sessions are scanned too. */
+  readonly ignoresConditions?: boolean;
+}
+
 /**
  * A scan of the entries that are not indexed, and of those for which the index cannot decide whether they match. Reads their payloads;
  * parses those that can match.
@@ -60,11 +67,10 @@ export class EntryScan<T extends object> {
   #after: number;
   #pageEntries = FIRST_PAGE_ENTRIES;
 
-  /** `candidates`: entries to scan before the tail, in order of arrival. */
-  constructor(tail: Tail, probe: TextProbe<T>, request: SearchRequest, candidates: readonly number[] = []) {
+  constructor(tail: Tail, probe: TextProbe<T>, request: SearchRequest, { candidates = [], ignoresConditions = false }: ScanOptions = {}) {
     this.#tail = tail;
     this.#scan = new TextScan(probe, request);
-    this.#conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
+    this.#conditions = ignoresConditions ? [] : [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
     this.#candidates = candidates;
     this.#after = tail.from;
   }

@@ -97,11 +97,11 @@ class Search {
     const probe = probeOf(this.#matching);
     const rows = rowsToSearch(connection, this.#request, tail.from);
     const notIndexed = listNotIndexed(connection, rows);
-    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, probe, this.#request, notIndexed);
+    if (isIndexed(this.#matching, this.#request)) return new EntryScan(tail, probe, this.#request, { candidates: notIndexed });
     const candidates = findFittingRows(connection, this.#matching, { table: "entry_text", ...rows });
     if (candidates !== null) {
-      const seqs = [...candidates.map(({ seq }) => seq), ...notIndexed].sort((a, b) => a - b);
-      return new EntryScan(tail, probe, this.#request, seqs);
+      const sorted = [...candidates.map(({ seq }) => seq), ...notIndexed].sort((a, b) => a - b);
+      return new EntryScan(tail, probe, this.#request, { candidates: sorted });
     }
     const all = rowsToSearch(connection, this.#request, tail.to);
     return new EntryScan({ from: all.from - 1, to: all.to }, probe, this.#request);

@@ -78,6 +78,23 @@ describe("a question", () => {
     expect(await answers(store, "where does the lexer fail?")).toBe("e0 e1 e32");
   });
 
+  test("weighs the words before and after on the branch, not those that other branches have at the same depth", async () => {
+    const { store, session } = await said("start", "the lexer", "it fails");
+    await session.moveLeaf("e0");
+    for (const [at, text] of ["cooking", "it fails"].entries())
+      await session.append({ ...userMessage(text), id: `other${at}`, createdAtMs: 9000 + at });
+    expect(await answers(store, "why does the lexer fail?")).toBe("e1 e2 other1");
+    // Entries of branches that grew in turns, and two first entries.
+    await session.moveLeaf("e2");
+    await session.append({ ...userMessage("the heron"), id: "heron", createdAtMs: 9500 });
+    await session.moveLeaf("other1");
+    await session.append({ ...userMessage("a stork"), id: "stork", createdAtMs: 9600 });
+    await session.moveLeaf(null);
+    for (const [at, text] of ["first", "second", "third", "it fails"].entries())
+      await session.append({ ...userMessage(text), id: `late${at}`, createdAtMs: 9700 });
+    expect(await answers(store, "where does the heron fail?")).toBe("heron e2 late3 other1");
+  });
+
   test("finds the title that has its words, and the entries of a session with them before others", async () => {
     const { store, session } = await said("it fails");
     await store.renameSession(session.id, "The lexers");
