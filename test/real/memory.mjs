@@ -2,6 +2,7 @@
 // second session asks about it. The model server then must have been sent the frame with what was said, and nothing for a prompt about something else.
 import { randomUUID } from "node:crypto";
 import { claude } from "./agents/claude.mjs";
+import { FLAGS as CODEX_FLAGS, codex } from "./agents/codex.mjs";
 import { gemini } from "./agents/gemini.mjs";
 import { opencode } from "./agents/opencode.mjs";
 import { pi } from "./agents/pi.mjs";
@@ -22,6 +23,12 @@ const PROMPTS = [
     agent: gemini,
     ask: (home, { program }, text) =>
       home.run([process.execPath, program, "--yolo", "--model", "gemini-2.5-pro", "--session-id", randomUUID(), "-p", text]),
+  },
+  {
+    agent: codex,
+    // In its own screen a person trusts the hook, with /hooks.
+    ask: (home, { program }, text) =>
+      home.run([process.execPath, program, "exec", text, "--json", ...CODEX_FLAGS, "--dangerously-bypass-hook-trust"]),
   },
   { agent: opencode, ask: (home, { program }, text) => home.run([program, "run", "--model", "local/scripted", text]) },
   { agent: pi, ask: (home, { command }, text) => home.run([...command, "-p", "--provider", "local", "--model", "scripted", text]) },

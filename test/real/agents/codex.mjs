@@ -66,7 +66,8 @@ export const codex = {
   },
 };
 
-const FLAGS = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+/** The flags of every run. */
+export const FLAGS = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
 const CONFIG = `model = "gpt-5.1-codex"
 model_provider = "local"
