@@ -14,6 +14,7 @@ import { cacheTables } from "./cache.mjs";
 import { writeCachePage } from "./cache-document.mjs";
 import { evaluate } from "./evaluate.mjs";
 import { holdExam, openExams } from "./exam.mjs";
+import { holdMemory, memoryRows } from "./memory.mjs";
 import { askQuestions } from "./questions.mjs";
 import { holdRecallExam, openRecallExams } from "./recall-exam.mjs";
 import { openSessions } from "./sessions.mjs";
@@ -97,8 +98,11 @@ try {
 }
 
 const questions = await askQuestions(say);
+const held = await holdMemory();
+const memory = held && { ...held, rows: undefined };
+if (memory === undefined) say("EVALUATION NOT HELD: what a hook gives at a prompt");
 
-if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams, recall, questions }, null, 2));
+if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams, recall, questions, memory }, null, 2));
 else {
   if (!options.exam) {
     print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
@@ -110,5 +114,9 @@ else {
   print(table([RECALL_HEADINGS, ...recall.map(recallRow)]));
   print("\nQuestions as people ask them, in one call: the place of the first entry that answers.\n");
   print(table([QUESTION_HEADINGS, ...questionRows(questions)]));
+  if (memory !== undefined) {
+    print(`\nWhat a hook gives at a prompt; halves by seed ${memory.seed}.\n`);
+    print(table(memoryRows(memory)));
+  }
   if (options.missed) for (const { title, missed } of exams) for (const question of missed) print(`not answered, ${title}: ${question}`);
 }

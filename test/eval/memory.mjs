@@ -1,8 +1,9 @@
 // What `bough hook` gives at a prompt: of prompts that refer to earlier work, how many get the passage; of those that do not, how many get any.
-// The first are the questions about real sessions; the others are below, and are asked in the directory of the largest session. What the
-// command decides with is taken from its source.
-//   node test/eval/memory.mjs [--json] [--missed] [--scores]
-import { mkdtempSync, rmSync } from "node:fs";
+// The first are the questions about real sessions; the others are below, and are asked in the directory of each of these sessions. What the
+// command decides with is taken from its source. The least score of a passage is judged where it was not chosen: the sessions and the other
+// prompts are divided into two halves by a seed, the score is chosen on one half, and the figures are those of the other.
+//   node test/eval/memory.mjs [--json] [--missed] [--scores] [--seed N]
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,6 +12,7 @@ import { openStore } from "@bough/session-core";
 import { build } from "esbuild";
 import { hasRealSession, REAL_SESSIONS, realSession } from "../../.ci/real-sessions.mjs";
 import { REAL_QUESTIONS } from "./questions/real-sessions.mjs";
+import { table } from "./table.mjs";
 
 const FOLDERS = ["pi", "claude", "codex"];
 
@@ -109,8 +111,8 @@ async function shownEntries(store, { sessionId, entryId }) {
   return [entryId, ...(parent === null ? [] : [parent]), ...children];
 }
 
-/** undefined: the real sessions are missing. */
-async function holdMemory() {
+/** The prompts, each with the scores of what a hook without a least score would give, and which of it is right. undefined: the real sessions are missing. */
+async function askAll() {
   if (!hasRealSession()) return undefined;
   const findMemory = await loadFinder();
   const home = mkdtempSync(join(tmpdir(), "bough-eval-"));
@@ -118,8 +120,8 @@ async function holdMemory() {
   const ask = async (cwd, prompt) => {
     const call = { eventName: "UserPromptSubmit", kind: "prompt", prompt, cwd, sessionId: "eval", transcript: undefined };
     const start = performance.now();
-    const passages = await findMemory(store, { kind: "directory", directories: [cwd] }, call);
-    return { passages, given: passages.length > 0, scores: passages.map(({ score }) => score), ms: performance.now() - start };
+    const passages = await findMemory(store, { kind: "directory", directories: [cwd] }, call, 0);
+    return { passages, ms: performance.now() - start };
   };
   const rows = [];
   try {
@@ -132,17 +134,31 @@ async function holdMemory() {
       }
     }
     await store.catchUpSearch();
+    const places = new Map();
     for (const [place, kind, prompt, keys] of REAL_QUESTIONS) {
       const cwd = cwds.get(place);
       if (cwd === undefined || cwd === null) continue;
-      const { passages, ...answer } = await ask(cwd, prompt);
-      const shown = (await Promise.all(passages.map((passage) => shownEntries(store, passage)))).flat();
-      rows.push({ refers: true, kind, prompt, ...answer, isRight: shown.some((id) => keys.some((key) => id.startsWith(key))) });
+      places.set(place, cwd);
+      const { passages, ms } = await ask(cwd, prompt);
+      const given = [];
+      for (const passage of passages) {
+        const shown = await shownEntries(store, passage);
+        given.push({ score: passage.score, isRight: shown.some((id) => keys.some((key) => id.startsWith(key))) });
+      }
+      rows.push({ refers: true, kind, place, prompt, given, ms });
     }
-    const [cwd] = cwds.values();
-    for (const prompt of OTHER_PROMPTS) {
-      const { passages, ...answer } = await ask(cwd, prompt);
-      rows.push({ refers: false, kind: "other", prompt, ...answer, isRight: passages.length === 0 });
+    for (const cwd of new Set(places.values())) {
+      for (const prompt of OTHER_PROMPTS) {
+        const { passages, ms } = await ask(cwd, prompt);
+        rows.push({
+          refers: false,
+          kind: "other",
+          place: cwd,
+          prompt,
+          given: passages.map(({ score }) => ({ score, isRight: false })),
+          ms,
+        });
+      }
     }
   } finally {
     await store.close();
@@ -153,35 +169,119 @@ async function holdMemory() {
 
 const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 
-/** The figures of a run. */
-function memoryFigures(rows) {
+/** The figures of some prompts with a least score. */
+function figuresOf(rows, least) {
   const [refer, other] = [rows.filter(({ refers }) => refers), rows.filter(({ refers }) => !refers)];
+  const isGiven = ({ given }) => given.some(({ score }) => score >= least);
   return {
     prompts: refer.length,
-    right: refer.filter(({ isRight }) => isRight).length,
-    given: refer.filter(({ given }) => given).length,
+    right: refer.filter(({ given }) => given.some(({ score, isRight }) => isRight && score >= least)).length,
+    given: refer.filter(isGiven).length,
     others: other.length,
-    othersGiven: other.filter(({ given }) => given).length,
-    medianMs: Math.round(median(rows.map(({ ms }) => ms))),
+    othersGiven: other.filter(isGiven).length,
   };
 }
 
+/** The lowest score, in hundredths, with which at most one in twenty of the other prompts gets anything. */
+function chooseLeast(rows) {
+  for (let least = 0; least < 1; least += 0.01) {
+    const { others, othersGiven } = figuresOf(rows, least);
+    if (othersGiven <= others / 20) return Math.round(least * 100) / 100;
+  }
+  return 1;
+}
+
+/** A generator of numbers from 0 to 1 (mulberry32). */
+function randomFrom(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Divides rows into halves by session, or by the prompt where it refers to none; the larger groups first, each into the smaller half. */
+function halve(rows, seed) {
+  const random = randomFrom(seed);
+  const halves = [[], []];
+  for (const refers of [true, false]) {
+    const groups = groupsOf(rows, refers).map((group) => ({ group, order: random() }));
+    const counts = [0, 0];
+    for (const { group } of groups.sort((a, b) => b.group.length - a.group.length || a.order - b.order)) {
+      const half = counts[0] === counts[1] ? Number(random() < 0.5) : Number(counts[1] < counts[0]);
+      counts[half] += group.length;
+      halves[half].push(...group);
+    }
+  }
+  return halves;
+}
+
+function groupsOf(rows, refers) {
+  const groups = new Map();
+  for (const row of rows.filter((one) => one.refers === refers)) {
+    const key = refers ? row.place : row.prompt;
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups.values()];
+}
+
+/** The seed of the halves. */
+const SEED = 20_261_128;
+
+/** What the hook gives: with its own least score, and with one that was chosen on the other half. undefined: the real sessions are missing. */
+export async function holdMemory(seed = SEED) {
+  const rows = await askAll();
+  if (rows === undefined) return undefined;
+  const halves = halve(rows, seed);
+  const heldOut = halves.map((half, at) => {
+    const least = chooseLeast(halves[1 - at] ?? []);
+    return { least, ...figuresOf(half, least) };
+  });
+  return {
+    seed,
+    rows,
+    medianMs: Math.round(median(rows.map(({ ms }) => ms))),
+    shipped: { least: leastScore(), ...figuresOf(rows, leastScore()) },
+    heldOut,
+  };
+}
+
+/** The least score of the command, from its source. */
+function leastScore() {
+  const source = readFileSync(new URL("../../packages/cli/src/memory/find-memory.ts", import.meta.url), "utf8");
+  return Number(/^const LEAST_SCORE = ([\d.]+);$/m.exec(source)?.[1]);
+}
+
+const HEADINGS = ["least score", "chosen on", "judged on", "prompts", "right", "given any", "others", "given any"];
+
+/** The figures as rows of a table. */
+export function memoryRows({ shipped, heldOut }) {
+  const row = (chosen, judged, { least, prompts, right, given, others, othersGiven }) => [
+    least.toFixed(2),
+    chosen,
+    judged,
+    ...[prompts, right, given, others, othersGiven].map(String),
+  ];
+  const names = ["first half", "second half"];
+  return [HEADINGS, ...heldOut.map((one, at) => row(names[1 - at], names[at], one)), row("(the command's)", "all", shipped)];
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const rows = await holdMemory();
-  if (rows === undefined) process.stderr.write("EVALUATION NOT HELD: what a hook gives at a prompt\n");
+  const at = process.argv.indexOf("--seed");
+  const held = await holdMemory(at < 0 ? SEED : Number(process.argv[at + 1]));
+  if (held === undefined) process.stderr.write("EVALUATION NOT HELD: what a hook gives at a prompt\n");
   else {
-    const figures = memoryFigures(rows);
-    const { prompts, right, given, others, othersGiven, medianMs } = figures;
+    const { rows, ...figures } = held;
     process.stdout.write(
       process.argv.includes("--json")
         ? `${JSON.stringify(figures, null, 2)}\n`
-        : `Of ${prompts} prompts that refer to earlier work ${right} get the passage (${given} get any); of ${others} others ${othersGiven} get any. Median ${medianMs} ms.\n`,
+        : `Halves by seed ${figures.seed}; median ${figures.medianMs} ms.\n${table(memoryRows(figures))}\n`,
     );
-    const shown = process.argv.includes("--scores")
-      ? rows
-      : process.argv.includes("--missed")
-        ? rows.filter(({ isRight }) => !isRight)
-        : [];
+    const isGiven = (one) => one.score >= figures.shipped.least;
+    const isRight = ({ refers, given }) => (refers ? given.some((one) => isGiven(one) && one.isRight) : !given.some(isGiven));
+    const shown = process.argv.includes("--scores") ? rows : process.argv.includes("--missed") ? rows.filter((row) => !isRight(row)) : [];
     for (const row of shown) process.stdout.write(`${JSON.stringify(row)}\n`);
   }
 }

@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import { recallSearch } from "@bough/compaction";
 import { importPath } from "@bough/formats";
 import { openStore } from "@bough/session-core";
+import { REAL_SESSIONS } from "../../.ci/real-sessions.mjs";
 import { OWN_QUESTIONS, OWN_SESSIONS } from "./questions/own-sessions.mjs";
 import { REAL_QUESTIONS } from "./questions/real-sessions.mjs";
 import { QUESTION_HEADINGS, questionRows, table } from "./table.mjs";
 
-const SESSIONS = fileURLToPath(new URL("../../../shared/sessions", import.meta.url));
 const FOLDERS = [
   "pi",
   "claude",
@@ -30,9 +30,9 @@ const FOLDERS = [
 async function openQuestions(store, say) {
   const sessionsOf = new Map();
   for (const folder of FOLDERS) {
-    const path = join(SESSIONS, folder);
+    const path = join(REAL_SESSIONS, folder);
     const { sessions } = existsSync(path) ? await importPath(store, path) : { sessions: [] };
-    for (const one of sessions) add(sessionsOf, one.path.slice(SESSIONS.length + 1), one.sessionId);
+    for (const one of sessions) add(sessionsOf, one.path.slice(REAL_SESSIONS.length + 1), one.sessionId);
   }
   const ownKeys = new Map();
   for (const { title, messages } of OWN_SESSIONS) {
