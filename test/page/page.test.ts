@@ -72,7 +72,7 @@ describe("the page of a session", () => {
     expect(places.size).toBe(total);
     expect(total).toBeGreaterThan(1);
     await page.fill("#words", "nowhere to be found");
-    await page.locator("#found", { hasText: "Nothing found" }).waitFor();
+    await page.locator("#found", { hasText: "No entry has all words" }).waitFor();
   });
 
   test("opens the fold that a match stands in", async () => {

@@ -6,7 +6,7 @@ import { findTerms, foldText, parseTerms } from "./terms.js";
 /** More matches are not counted. */
 const MOST = 20_000;
 
-/** The search over the texts of all branches of a page in a file. Each place is a match. */
+/** The search over the texts of all branches of a page in a file, for entries that have all words. Each place is a match. */
 export class Search implements Finder {
   readonly #conversation: Conversation;
   #texts: ReadonlyMap<number, string> | undefined;
@@ -44,7 +44,8 @@ export class Search implements Finder {
   describe(): string {
     if (this.#terms.length === 0) return "";
     const count = this.#matches.length;
-    if (count === 0) return "Nothing found";
+    // The ranking of questions, with its stems, is the command's: here an entry needs all words as they are typed.
+    if (count === 0) return this.#terms.length > 1 ? "No entry has all words" : "Nothing found";
     const total = `${count.toLocaleString("en-US")}${count >= MOST ? "+" : ""}`;
     const elsewhere = this.current !== undefined && !this.#conversation.isShown(this.current.step) ? ", on another branch" : "";
     return this.#at < 0 ? `${total} found` : `${(this.#at + 1).toLocaleString("en-US")} of ${total}${elsewhere}`;
