@@ -169,6 +169,7 @@ export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/
 export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
 export { prepareRecord, withPayloadOnDemand } from "./rules/import/prepare.js";
 export {
+  type CorrectedWords,
   chooseRead,
   correctWords,
   type Mistake,
@@ -204,6 +205,7 @@ export {
   groupByThemselves,
   MOST_RANKED,
   type RankedAnswer,
+  type RankedEntries,
   rankAnswers,
   takeFirst,
   titlesWith,

@@ -91,7 +91,7 @@ export function groupByThemselves<K>(
 }
 
 /** Takes the first entries of groups, at most `most`; of a group the newest. */
-export function takeFirst<E extends Aged>(groups: readonly (readonly E[])[], most: number): readonly E[] {
+export function takeFirst<E extends Pick<AskedEntry, "session" | "seq" | "createdAtMs">>(groups: readonly (readonly E[])[], most: number): readonly E[] {
   const taken: E[] = [];
   for (const group of groups) {
     if (taken.length >= most) break;
@@ -133,7 +133,7 @@ export function titlesWith(
 }
 
 /** Entries that are ranked, and what their ranks depend on. */
-export interface Answers<E> {
+export interface RankedEntries<E> {
   readonly entries: readonly E[];
   /** The weight of each word. */
   readonly weights: readonly number[];
@@ -144,7 +144,7 @@ export interface Answers<E> {
 }
 
 /** Ranks entries, best first; of equal ranks the newest first. Cost: proportional to the entries and to the words near each. */
-export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, isAbove }: Answers<E>): readonly RankedAnswer<E>[] {
+export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, isAbove }: RankedEntries<E>): readonly RankedAnswer<E>[] {
   const most = MOST * weights.reduce((sum, weight) => sum + weight, 0);
   const sessions = new Map<string, E[]>();
   for (const entry of entries) {
@@ -165,7 +165,7 @@ export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, is
 }
 
 /** The entries of a session that are at most `REACH` before or after one on its path, and itself. */
-function entriesAround<E extends AskedEntry>(session: readonly E[], at: number, isAbove: Answers<E>["isAbove"]): readonly E[] {
+function entriesAround<E extends AskedEntry>(session: readonly E[], at: number, isAbove: RankedEntries<E>["isAbove"]): readonly E[] {
   const entry = session[at];
   if (entry === undefined) return [];
   const around = [entry];
