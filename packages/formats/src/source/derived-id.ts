@@ -10,7 +10,7 @@ const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
  * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both forms of ids are stored and must not change.
  */
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
-  const bytes = Buffer.from(hash("sha256", parts.join("\n"), "hex"), "hex");
+  const bytes = hash("sha256", parts.join("\n"), "buffer");
   let id = "";
   for (const byte of bytes.subarray(0, 12)) id += ALPHABET.charAt(byte & 31);
   return id;

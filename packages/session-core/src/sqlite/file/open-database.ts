@@ -243,8 +243,17 @@ export function checkpointRarely(connection: Pragmas): void {
   checkpointAfter(connection, BULK_BYTES);
 }
 
+/** The size of the pages of a connection's file, in bytes. It changes only while no other connection is open. */
+const pageSizes = new WeakMap<Pragmas, number>();
+
 function checkpointAfter(connection: Pragmas, bytes: number): void {
+  const known = pageSizes.get(connection) ?? readPageSize(connection);
+  pageSizes.set(connection, known);
+  connection.pragma(`wal_autocheckpoint = ${Math.ceil(bytes / known)}`);
+}
+
+function readPageSize(connection: Pragmas): number {
   const rows: unknown = connection.pragma("page_size");
   const [{ page_size: pageBytes = SMALLEST_PAGE } = {}] = Array.isArray(rows) ? rows : [];
-  connection.pragma(`wal_autocheckpoint = ${Math.ceil(bytes / Number(pageBytes))}`);
+  return Number(pageBytes);
 }
