@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { alternate, median } from "./measure.mjs";
+import { writeClaudeFile } from "./session-files.mjs";
 
 export const title = "process";
 
@@ -22,6 +23,7 @@ export async function run(bench) {
   await starts(bench);
   await loading(bench);
   await mcp(bench);
+  await largeImport(bench);
 }
 
 async function contexts(bench) {
@@ -106,6 +108,19 @@ async function mcp({ report, stores, rounds }) {
   const times = await alternate({ nothing: { run: () => runNode(NOTHING) }, mcp: { run: serve } }, { rounds: rounds(10), warmUp: 2 });
   const work = "bough mcp, from its start to its first answer";
   report.absolute(work, START_ENTRIES, median(times.mcp), 300, { baseline: median(times.nothing) });
+}
+
+/** What an import of one large file holds in memory. */
+async function largeImport({ report, stores, quick }) {
+  const work = "bough import of a Claude Code file, resident memory";
+  if (!existsSync(BOUGH)) return report.skipped(work, "command not built");
+  const [bytes, size] = quick ? [50e6, "50 MB"] : [1e9, "1 GB"];
+  const path = stores.path("large.jsonl");
+  writeClaudeFile(path, bytes);
+  const target = stores.path("large.db");
+  const { output } = runNode(["--require", PEAK_MEMORY, BOUGH, "import", path, "--store", target], ["ignore", "ignore", "pipe", "pipe"]);
+  report.absolute(work, size, Number(output[3]) / 1e6, 400, { unit: "MB" });
+  for (const file of [path, target]) rmSync(file);
 }
 
 /** Programs of several sizes, all in one run with the empty one; returns what each takes beyond that. */
