@@ -1,7 +1,8 @@
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ImportReport, importPath, syncSessions } from "@bough/formats";
+import type { Worker } from "node:worker_threads";
+import { type ImportProgress, type ImportReport, importPath, syncSessions } from "@bough/formats";
 import { openStore } from "@bough/session-core";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -84,17 +85,15 @@ function rowsOf(file: string): unknown {
   }
 }
 
-/** Counts the threads that this process starts from now on. */
-function counter(): { readonly threads: number } {
-  const counted = { threads: 0 };
-  process.on("worker", () => {
-    counted.threads += 1;
-  });
+/** Keeps the threads that this process starts from now on. */
+function counter(): { readonly workers: Worker[] } {
+  const counted = { workers: [] as Worker[] };
+  process.on("worker", (worker) => counted.workers.push(worker));
   return counted;
 }
 
 const all = counter();
-afterAll(() => expect(all.threads).toBeGreaterThan(0));
+afterAll(() => expect(all.workers).not.toEqual([]));
 
 describe("an import with a second thread writes the same store, row by row, as one in a single thread", () => {
   test.each(Object.entries(WRITERS))("of a file of %s", async (name, write) => {
@@ -107,7 +106,7 @@ describe("an import with a second thread writes the same store, row by row, as o
   test("of a folder with files of several agents", async () => {
     const started = counter();
     expect(await imported(FIXTURES, "always")).toEqual(await imported(FIXTURES, false));
-    expect(started.threads).toBeLessThanOrEqual(1);
+    expect(started.workers.length).toBeLessThanOrEqual(1);
   });
 
   test("when it imports a file again that has grown, and one that was changed", async () => {
@@ -176,5 +175,21 @@ test("what the reading thread cannot read, the import reports as in one thread, 
   expect(report).toEqual(await imported(files, false));
   expect(report).toMatchObject({
     result: { failed: expect.arrayContaining([expect.objectContaining({ code: "UNKNOWN_FORMAT_VERSION" })]) },
+  });
+});
+
+test("a reading thread that is killed while the import writes is one error of its file, of which nothing is stored", async () => {
+  const files = join(folder, "killed");
+  mkdirSync(files);
+  writePiFile(join(files, "one.jsonl"), 10 * BYTES);
+  writePiFile(join(files, "two.jsonl"), BYTES / 10, 7);
+  const kill = ({ path, records }: ImportProgress) => {
+    if (path.endsWith("one.jsonl") && records > 0) for (const worker of all.workers) void worker.terminate();
+  };
+  const killed = await inNewStore(async (store) => withoutTimes(await importPath(store, files, { threads: "always", onProgress: kill })));
+  const message = `${join(files, "one.jsonl")} cannot be read: the thread that read it ended (exit code 1).`;
+  expect(killed).toMatchObject({
+    result: { sessions: [{ path: join(files, "two.jsonl") }], failed: [{ code: "SOURCE_UNREADABLE", message }] },
+    rows: { session: [{}] },
   });
 });

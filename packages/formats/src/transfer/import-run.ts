@@ -14,8 +14,8 @@ import { openUntil } from "../source/open-end.js";
 import { closeDetected } from "../source/source-database.js";
 import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
-import { ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
-import { sessionsOfFile } from "./sessions-of-file.js";
+import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
+import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";
 
 /** An imported session, and its file. */
 export interface ImportedFileSession extends ImportedSession {
@@ -178,7 +178,7 @@ export class ImportRun {
   /** Returns the name of the format; null: it is of no known one. */
   async #import(file: FoundFile): Promise<string | null> {
     if (this.#found.isFolder && this.#formats.some((format) => format.isPart?.(file.path, this.#folders) === true)) return null;
-    const format = detectFormat(file.path, this.#formats, this.#folders);
+    const format = await this.#detect(file);
     if (format === undefined) {
       if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
       this.#otherFiles += 1;
@@ -190,6 +190,27 @@ export class ImportRun {
     if (starter !== undefined) await this.importFile(starter);
     if (!this.#starterOf.has(file.path)) await this.#importSessions(file, format);
     return format.name;
+  }
+
+  /** The format of a file. The thread that reads a database also copies it. */
+  async #detect(file: FoundFile): Promise<SourceFormat | undefined> {
+    const thread = this.#threadFor(file);
+    if (thread === undefined || !readHeadOnce(file.path, this.#folders).isSqlite)
+      return detectFormat(file.path, this.#formats, this.#folders);
+    const name = await this.#withThread(file, thread, () => thread.detect(file.path));
+    // If it failed: what it met, this thread meets again and reports.
+    return name === FAILED ? detectFormat(file.path, this.#formats, this.#folders) : this.#formats.find((format) => format.name === name);
+  }
+
+  /** Runs work of the reading thread. If it failed, nothing is lost. @throws {SourceUnreadableError} it ended. */
+  async #withThread<T>({ path }: FoundFile, thread: ReadingThread, work: () => Promise<T>): Promise<T | typeof FAILED> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof ReadingThreadFailedError) return FAILED;
+      if (error instanceof ReadingThreadEndedError) throw endOfThread(path, await thread.ended);
+      throw error;
+    }
   }
 
   async #importSessions(file: FoundFile, format: SourceFormat): Promise<void> {
@@ -207,24 +228,21 @@ export class ImportRun {
    * that thread failed: what it met, this one meets again and reports.
    */
   async #importByThread(file: FoundFile, format: SourceFormat): Promise<number | undefined> {
-    const thread = this.#isWorthThread(file) ? this.#threads.threadFor(file.bytes) : undefined;
+    const thread = this.#threadFor(file);
     let done = 0;
     if (thread === undefined) return done;
-    try {
+    const read = await this.#withThread(file, thread, async () => {
       for await (const session of thread.sessions(file.path, format.name)) {
         await this.#importOneOf(file, format, session);
         done += 1;
       }
-      return undefined;
-    } catch (error) {
-      if (error instanceof ReadingThreadFailedError) return done;
-      throw error;
-    }
+    });
+    return read === FAILED ? done : undefined;
   }
 
-  /** Of a file that an earlier sync has read, only a part is new. A database is open in this thread, sometimes as a copy. */
-  #isWorthThread({ path }: FoundFile): boolean {
-    return this.#choices?.isNew(path) !== false && !readHeadOnce(path, this.#folders).isSqlite;
+  /** The thread that reads a file; undefined: this one. Of a file that an earlier sync has read, only a part is new. */
+  #threadFor({ path, bytes }: FoundFile): ReadingThread | undefined {
+    return this.#choices?.isNew(path) === false ? undefined : this.#threads.threadFor(bytes);
   }
 
   #reads(file: FoundFile, path: string): boolean {
@@ -280,15 +298,20 @@ export class ImportRun {
   }
 }
 
+/** The result of work of a reading thread that failed. */
+const FAILED = Symbol("failed");
+
+/** The error of a file that was read when the reading thread ended. */
+function endOfThread(path: string, cause: unknown): SourceUnreadableError {
+  const isMemory = cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";
+  const reason = isMemory ? "there is not enough memory for it" : `the thread that read it ended (${String(cause)})`;
+  return new SourceUnreadableError(path, reason, { cause });
+}
+
 /** The files beside a session's whose change is one of the session. */
 function besideOf({ agents = [] }: SourceFormat): FileFilter["beside"] {
   const all = agents.flatMap(({ beside }) => (beside === undefined ? [] : [beside]));
   return (path) => all.flatMap((beside) => beside(path));
-}
-
-function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {
-  const head = readHeadOnce(path, folders);
-  return formats.find((format) => format.detects(head, folders));
 }
 
 /** The error as one of the source file: it is unreadable, or has an id, a time or a value that no store accepts. Otherwise undefined. */

@@ -14,6 +14,8 @@ export interface ReadingSetup {
 
 /** A request to the reading thread. */
 export type ReadingRequest =
+  /** Which format is the file of? A database is copied for it once, and read from this copy afterwards. */
+  | { readonly kind: "detect"; readonly path: string }
   | { readonly kind: "open"; readonly path: string; readonly format: string }
   | { readonly kind: "next" }
   | { readonly kind: "records"; readonly from: ReadingPosition | undefined }
@@ -21,8 +23,9 @@ export type ReadingRequest =
   /** The import has ended: until the next one, files and folders may change. */
   | { readonly kind: "forget" };
 
-/** The answer to `open` and `next`: the next session of the file, or none. */
+/** The answer to `detect`: the name of the format, if it is known; to `open` and `next`: the next session of the file, or none. */
 export type ReadingAnswer =
+  | { readonly kind: "format"; readonly name: string | undefined }
   | { readonly kind: "session"; readonly session: RemoteSession }
   | { readonly kind: "end" }
   | { readonly kind: "failed"; readonly reason: string };

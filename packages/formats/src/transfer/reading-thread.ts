@@ -15,8 +15,8 @@ import {
   type RemoteSession,
 } from "./reading-protocol.js";
 
-/** The time after which a thread that posts nothing counts as stopped, in milliseconds: the longest line takes seconds. */
-const SILENT_AFTER_MS = 120_000;
+/** The interval at which a waiting writer checks that the thread still runs, in milliseconds. */
+const CHECK_EVERY_MS = 100;
 
 /** `ImportPathOptions.threads`. */
 export const THREADS = ruleOf('true, false or "always"', (value) => typeof value === "boolean" || value === "always");
@@ -87,6 +87,14 @@ export class ReadingThreadFailedError extends Error {
 }
 
 /**
+ * The reading thread ended while it read a file, for example because there was not enough memory. Nothing of the session is written. The
+ * file is not read again: in the thread that writes, it could end the process.
+ */
+export class ReadingThreadEndedError extends Error {
+  override readonly name = "ReadingThreadEnded";
+}
+
+/**
  * A thread that reads the files of an import, one after the other, while the import writes: reading, parsing, mapping and validating take
  * as long as writing. The order of records is that of the file. At most 8 batches of 256 records or 256 kB are in memory.
  */
@@ -97,6 +105,7 @@ export class ReadingThread {
   readonly #started: Promise<unknown>;
   #posted = 0;
   #isFailed = false;
+  readonly #ended: Promise<unknown>;
   #settle: { resolve(answer: ReadingAnswer): void; reject(error: unknown): void } | undefined;
 
   /** Starts the thread; undefined if its file is not beside this one, as in a bundle. */
@@ -115,8 +124,14 @@ export class ReadingThread {
     this.#worker = new Worker(file, { workerData: setup, transferList: [port2] });
     this.#worker.on("message", (answer: ReadingAnswer) => this.#settle?.resolve(answer));
     this.#worker.on("error", (error) => this.#fail(error));
+    this.#ended = new Promise((resolve) => {
+      this.#worker.on("error", resolve);
+      this.#worker.on("exit", (code) => resolve(`exit code ${code}`));
+    });
     this.#worker.on("exit", () => this.#fail(new Error("it ended")));
-    this.#started = this.#answer();
+    this.#started = this.#answer().catch((cause) => {
+      throw new ReadingThreadFailedError("it did not start", { cause });
+    });
     this.#started.catch(() => {});
   }
 
@@ -125,14 +140,29 @@ export class ReadingThread {
     return !this.#isFailed;
   }
 
-  /** The sessions of a file. Read the records of each before the next one. @throws {ReadingThreadFailedError} */
+  /** Resolves with the reason when the thread has ended. */
+  get ended(): Promise<unknown> {
+    return this.#ended;
+  }
+
+  /** The name of the format of a file; undefined: it is of none. @throws {ReadingThreadFailedError | ReadingThreadEndedError} */
+  async detect(path: string): Promise<string | undefined> {
+    await this.#started;
+    const answer = await this.#ask({ kind: "detect", path });
+    if (answer.kind === "failed") throw new ReadingThreadFailedError(answer.reason);
+    return answer.kind === "format" ? answer.name : undefined;
+  }
+
+  /** The sessions of a file. Read the records of each before the next one. @throws {ReadingThreadFailedError | ReadingThreadEndedError} */
   async *sessions(path: string, format: string): AsyncGenerator<SourceSession, void, void> {
     await this.#started;
+    // The first call keeps the start of the thread's event loop; later ones compare with it.
+    this.#isRunning();
     try {
       for (let request: ReadingRequest = { kind: "open", path, format }; ; request = { kind: "next" }) {
         const answer = await this.#ask(request);
         if (answer.kind === "failed") throw new ReadingThreadFailedError(answer.reason);
-        if (answer.kind === "end") return;
+        if (answer.kind !== "session") return;
         yield this.#sessionOf(answer.session);
       }
     } finally {
@@ -159,7 +189,7 @@ export class ReadingThread {
   }
 
   #answer(): Promise<ReadingAnswer> {
-    if (this.#isFailed) return Promise.reject(new ReadingThreadFailedError("it ended"));
+    if (this.#isFailed) return Promise.reject(new ReadingThreadEndedError("it ended"));
     // A thread that nobody waits for does not keep the process alive.
     this.#worker.ref();
     const answer = new Promise<ReadingAnswer>((resolve, reject) => {
@@ -170,7 +200,7 @@ export class ReadingThread {
 
   #fail(cause: unknown): void {
     this.#isFailed = true;
-    this.#settle?.reject(new ReadingThreadFailedError(String(cause), { cause }));
+    this.#settle?.reject(new ReadingThreadEndedError(String(cause), { cause }));
   }
 
   #sessionOf({ header, path, revision, hasPosition }: RemoteSession): SourceSession {
@@ -225,9 +255,10 @@ export class ReadingThread {
     Atomics.notify(this.#counters, BATCHES_TAKEN);
   }
 
-  /** @throws {ReadingThreadFailedError} the thread does not answer. */
+  /** @throws {ReadingThreadEndedError} the thread ended: its events are not delivered while this one is blocked. */
   #take(): RecordBatch {
     for (;;) {
+      const isRunning = this.#isRunning();
       const posted = Atomics.load(this.#counters, BATCHES_POSTED);
       const received: { readonly message: RecordBatch } | undefined = receiveMessageOnPort(this.#batches);
       if (received !== undefined) {
@@ -235,10 +266,17 @@ export class ReadingThread {
         if (received.message.kind !== "records") this.#release();
         return received.message;
       }
-      if (Atomics.wait(this.#counters, BATCHES_POSTED, posted, SILENT_AFTER_MS) !== "timed-out") continue;
-      this.#isFailed = true;
-      throw new ReadingThreadFailedError("it has stopped");
+      if (!isRunning) {
+        this.#isFailed = true;
+        throw new ReadingThreadEndedError("it ended");
+      }
+      Atomics.wait(this.#counters, BATCHES_POSTED, posted, CHECK_EVERY_MS);
     }
+  }
+
+  /** False if the thread has ended. Node.js then returns an idle time of -1, at once; `exit` is an event, which a blocked thread never gets. */
+  #isRunning(): boolean {
+    return this.#worker.performance.eventLoopUtilization().idle >= 0;
   }
 }
 

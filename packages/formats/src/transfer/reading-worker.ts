@@ -14,7 +14,7 @@ import {
   type ReadingSetup,
   type RecordBatch,
 } from "./reading-protocol.js";
-import { sessionsOfFile } from "./sessions-of-file.js";
+import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";
 
 /** A batch is posted when it has so many records, or so many characters of JSON. */
 const BATCH_RECORDS = 256;
@@ -30,13 +30,14 @@ let session: SourceSession | undefined;
 parentPort?.on("message", (request: ReadingRequest) => {
   if (request.kind === "records") sendRecords(request.from);
   else if (request.kind === "close") close();
-  else if (request.kind === "forget") folders = new SourceFolders();
+  else if (request.kind === "forget") forget();
   else parentPort?.postMessage(answerOf(request));
 });
 parentPort?.postMessage({ kind: "end" } satisfies ReadingAnswer);
 
-function answerOf(request: Extract<ReadingRequest, { readonly kind: "open" | "next" }>): ReadingAnswer {
+function answerOf(request: Extract<ReadingRequest, { readonly kind: "detect" | "open" | "next" }>): ReadingAnswer {
   try {
+    if (request.kind === "detect") return { kind: "format", name: detectFormat(request.path, FORMATS, folders)?.name };
     if (request.kind === "open") open(request);
     const next = sessions?.next();
     session = next?.done === false ? next.value : undefined;
@@ -49,9 +50,13 @@ function answerOf(request: Extract<ReadingRequest, { readonly kind: "open" | "ne
 }
 
 function open({ path, format: name }: Extract<ReadingRequest, { readonly kind: "open" }>): void {
-  close();
   const format = FORMATS.find((one) => one.name === name);
   sessions = format && sessionsOfFile(path, format, folders);
+}
+
+function forget(): void {
+  close();
+  folders = new SourceFolders();
 }
 
 function close(): void {

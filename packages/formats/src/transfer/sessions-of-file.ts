@@ -1,7 +1,14 @@
 import type { SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
+import { readHeadOnce } from "../source/json-lines.js";
 import type { SourceFolders } from "../source/source-folders.js";
 import type { SourceFormat } from "../source/source-format.js";
+
+/** The format of a file; undefined: none of them. */
+export function detectFormat(path: string, formats: readonly SourceFormat[], folders: SourceFolders): SourceFormat | undefined {
+  const head = readHeadOnce(path, folders);
+  return formats.find((format) => format.detects(head, folders));
+}
 
 /** The sessions of a file as an import reads them, in this thread. `reads`: as in `SourceFormat.sessions`. */
 export function* sessionsOfFile(
@@ -12,7 +19,8 @@ export function* sessionsOfFile(
 ): Generator<SourceSession, void, void> {
   // A file of ours says itself what it is, and brings back sessions of empty messages too.
   const isOwn = format.name === "bough";
-  for (const session of format.sessions(path, folders, reads)) yield isOwn ? session : withEmptyCheck(session, session.path ?? path);
+  for (const session of format.sessions(path, folders, reads))
+    yield isOwn ? session : withEmptyCheck(session, session.path ?? path);
 }
 
 /** The session, with a problem at the end of a first reading if it has messages and none of them has any content. */
