@@ -25,7 +25,6 @@ import {
   parseEncoded,
   parseStoredPayload,
   renamedTitle,
-  SessionDeletedError,
   type SessionRecordRow,
   type SourceSession,
   sessionColumns,
@@ -73,9 +72,10 @@ export async function importSession(
     try {
       return { ...(await importAs(database, sessionId, { source, options, rules })), claimedId };
     } catch (error) {
-      if (error instanceof SessionDeletedError && options.sync !== undefined) {
-        options = fromStart(options, options.sync);
-        sessionId = claimedId;
+      const again = fromStart(options, error);
+      if (again !== undefined) {
+        options = again;
+        sessionId = again.sync?.known?.sessionId ?? claimedId;
       } else if (error instanceof DifferentSessionError) {
         sessionId = deriveSessionId(claimedId, sessionId, error.evidence);
       } else if (!isOutdated(error, sessionId)) throw error;

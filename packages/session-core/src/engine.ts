@@ -116,6 +116,7 @@ export {
   type ImportProblem,
   type OpenEnd,
   QUIET_MS,
+  ReadFromStartError,
   type ReadingPosition,
   RUNNING_MS,
   type SessionSourceRow,
@@ -165,7 +166,7 @@ export {
 } from "./rules/derived-columns.js";
 export { forkTitle, newFork, withoutForeignBranch, withoutNamedForks } from "./rules/forks.js";
 export { DifferentSessionError, deriveSessionId } from "./rules/import/different-session.js";
-export { fromStart, importInto, newSession, SessionDeletedError } from "./rules/import/import-into.js";
+export { fromStart, importInto, newSession } from "./rules/import/import-into.js";
 export type { ExistingSession, GivenTitle, ImportedEntry, ImportTarget, NewReading, WrittenEntry } from "./rules/import/import-target.js";
 export { prepareRecord, withPayloadOnDemand } from "./rules/import/prepare.js";
 export {

@@ -6,7 +6,7 @@ import { type FolderEntry, readStart, SourceFileReader, statPath } from "../sour
 import type { SourceFolders } from "../source/source-folders.js";
 import { type ReadAttempt, tryRead } from "../source/source-format.js";
 import { AGENT_FOLDER, agentIdOfFile, sessionIdOfFolder } from "./ids.js";
-import { indexFile } from "./indexer.js";
+import { indexFile } from "./index-file.js";
 import type { SessionFile } from "./session-file.js";
 
 /** The number of bytes of an agent's file that are read to find its session. The first line is the prompt, which is seldom longer. */

@@ -1,12 +1,19 @@
 import { type JsonObject, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { promptDigest } from "./ids.js";
 import { textWithoutReminders } from "./record-kind.js";
+import type { SavedTitles } from "./saved-transcript.js";
 import type { ChainFacts } from "./session-file.js";
 
 /** Collects the sessions of a file: the conversation, and a sidechain for each agent. */
 export class Chains {
-  readonly facts: ChainFacts[] = [{ key: "", records: 0 }];
-  readonly #byKey = new Map<string, number>();
+  readonly facts: ChainFacts[];
+  readonly #byKey: Map<string, number>;
+
+  /** `facts`: those of an earlier reading. */
+  constructor(facts: readonly ChainFacts[] = [{ key: "", records: 0 }]) {
+    this.facts = facts.map((one) => ({ ...one }));
+    this.#byKey = new Map(facts.flatMap(({ key }, chain) => (chain === 0 ? [] : [[key, chain] as const])));
+  }
 
   /**
    * The session of a record.
@@ -78,19 +85,37 @@ function toSummaryTitle(title: string | undefined, leafUuid: string | undefined)
 export class Titles {
   #user: string | undefined;
   #ai: string | undefined;
-  #summaries: { readonly title: string; readonly leafUuid: string }[] = [];
+  readonly #summaries: SavedTitles["summaries"][number][];
+
+  /** `saved`: those of an earlier reading. */
+  constructor({ user, ai, summaries }: SavedTitles = { summaries: [] }) {
+    this.#user = user;
+    this.#ai = ai;
+    this.#summaries = [...summaries];
+  }
 
   /** Adds the title of a record, if it has one; the last one of a kind wins. */
   add(record: JsonObject): void {
     const title = readTitle(record);
     if (title?.kind === "user") this.#user = title.title;
     if (title?.kind === "ai") this.#ai = title.title;
-    if (title?.kind === "summary") this.#summaries.push(title);
+    if (title?.kind === "summary") this.#summaries.push({ title: title.title, leafUuid: title.leafUuid, isHere: false });
   }
 
   /** The titles of this file's session. The title of a summary counts if its leaf is in the file. */
   choose(isHere: (uuid: string) => boolean): { readonly user?: string | undefined; readonly auto?: string | undefined } {
-    const summary = this.#summaries.findLast(({ leafUuid }) => isHere(leafUuid))?.title;
+    const summary = this.save(isHere).summaries.findLast((one) => one.isHere)?.title;
     return { user: this.#user, auto: this.#ai ?? summary };
+  }
+
+  /** True if an earlier reading found the record of this summary. */
+  wasHere(uuid: string): boolean {
+    return this.#summaries.some(({ leafUuid, isHere }) => isHere && leafUuid === uuid);
+  }
+
+  /** The titles as a later reading needs them. */
+  save(isHere: (uuid: string) => boolean): SavedTitles {
+    const summaries = this.#summaries.map((one) => ({ ...one, isHere: one.isHere || isHere(one.leafUuid) }));
+    return { user: this.#user, ai: this.#ai, summaries };
   }
 }

@@ -1,18 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ImportProblem, SessionId } from "@bough/session-core";
-import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import type { ReadingPosition, SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { applicationFolder, foldersBelow } from "../source/agent-folders.js";
 import { renamedFormat } from "../source/renamed-format.js";
 import { SourceFolders } from "../source/source-folders.js";
 import type { FileHead, SourceFormat } from "../source/source-format.js";
 import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
-import { toAgentHeader, toConversationHeader } from "./headers.js";
-import { agentIdOfFile, conversationId, projectFolder } from "./ids.js";
-import { type IndexedFile, indexFile } from "./indexer.js";
+import { linkedHeader, toAgentHeader, toConversationHeader } from "./headers.js";
+import { conversationId, projectFolder } from "./ids.js";
 import { readRecords } from "./records.js";
+import { linkIn, withLink } from "./saved-transcript.js";
 import type { SessionFile } from "./session-file.js";
+import { Transcript } from "./transcript.js";
 
 /**
  * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or next to it.
@@ -66,54 +67,68 @@ function* sessions(
   path: string,
   folders = new SourceFolders(),
   reads: (path: string) => boolean = () => true,
+  earlier: (path: string) => ReadingPosition | undefined = () => undefined,
 ): Generator<SourceSession, void, void> {
-  const file = indexFile(path, agentIdOfFile(path));
+  const file = new Transcript(path, earlier(path));
   const conversation = conversationId(file);
   const agents = findAgentFiles(path, conversation, folders);
   const main = file.chains[0];
   if (main !== undefined && main.records > 0) {
-    yield toSession(file, 0, toConversationHeader(file, main, conversation), [...agents.problems, ...chainProblems(file)]);
-    yield* readAgents(file, { conversation, starter: file, folders, problems: [] });
+    yield toSession(file, 0, toConversationHeader(file, main, conversation), () => [...agents.problems, ...chainProblems(file)]);
+    if (file.isWhole) yield* readAgents(file, { conversation, starter: () => file.whole, folders, problems: [] });
   } else {
-    const starter = indexParent(path, conversation, folders);
+    const starter = file.isWhole ? indexParent(path, conversation, folders) : { value: undefined, problems: [] };
     const problems = [...agents.problems, ...starter.problems, ...chainProblems(file)];
-    yield* readAgents(file, { conversation, starter: starter.value ?? file, folders, problems });
+    yield* readAgents(file, { conversation, starter: () => starter.value ?? file.whole, folders, problems });
   }
   for (const agentPath of agents.paths.filter(reads)) {
-    const agentFile = indexFile(agentPath, agentIdOfFile(agentPath));
-    yield* readAgents(agentFile, { conversation, starter: file, folders, problems: chainProblems(agentFile) });
+    const agentFile = new Transcript(agentPath, earlier(agentPath));
+    yield* readAgents(agentFile, { conversation, starter: () => file.whole, folders, problems: chainProblems(agentFile) });
   }
 }
 
-function chainProblems({ path, isChain }: SessionFile): readonly ImportProblem[] {
+function chainProblems(file: Transcript): readonly ImportProblem[] {
   const message = "the file has replies without a parent; each record without one was attached to the one before it";
-  return isChain ? [{ code: "missing-parent", path, line: null, message }] : [];
+  return file.isWhole && file.whole.isChain ? [{ code: "missing-parent", path: file.path, line: null, message }] : [];
 }
 
 interface AgentSource {
   readonly conversation: SessionId;
-  /** The file whose calls started the agents. */
-  readonly starter: SessionFile;
+  /** Reads the file whose calls started the agents. */
+  readonly starter: () => SessionFile;
   readonly folders: SourceFolders;
   readonly problems: readonly ImportProblem[];
 }
 
-function* readAgents(file: IndexedFile, { conversation, starter, folders, problems }: AgentSource): Generator<SourceSession, void, void> {
+function* readAgents(file: Transcript, { conversation, starter, folders, problems }: AgentSource): Generator<SourceSession, void, void> {
   const meta = readAgentMeta(file.path, folders);
   const agents = [...file.chains.entries()].filter(([chain]) => chain > 0);
+  const link = linkIn(file.earlier);
   for (const [at, [chain, facts]] of agents.entries()) {
-    yield toSession(file, chain, toAgentHeader(facts, conversation, starter, meta.value), at === 0 ? [...problems, ...meta.problems] : []);
+    const header =
+      link === undefined ? toAgentHeader(facts, conversation, starter(), meta.value) : linkedHeader(facts, conversation, link, meta.value);
+    yield toSession(file, chain, header, () => (at === 0 ? [...problems, ...meta.problems] : []));
   }
 }
 
-function toSession(file: IndexedFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
+function toSession(file: Transcript, chain: number, header: SourceHeader, problems: () => readonly ImportProblem[]): SourceSession {
+  let ended: () => ReadingPosition | undefined = () => undefined;
+  const position = () => {
+    if (header.kind === "conversation") return ended();
+    // The file of the starter is read again until it has the call.
+    return header.parent?.toolCallId === undefined ? undefined : withLink(ended(), header);
+  };
   return {
     header,
     path: file.path,
-    *records() {
-      yield* problems.map((problem): SourceRecord => ({ kind: "problem", problem }));
-      yield* readRecords(file, chain, header.sessionId);
+    *records(from) {
+      const index = from === undefined ? file.whole : file.rest();
+      yield* problems().map((problem): SourceRecord => ({ kind: "problem", problem }));
+      yield* readRecords(index, chain, header.sessionId, (reading) => {
+        ended = reading;
+      });
     },
+    ...(chain === file.home ? { position } : {}),
   };
 }
 

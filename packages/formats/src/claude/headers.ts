@@ -3,10 +3,11 @@ import type { SourceHeader, SourceParent } from "@bough/session-core/engine";
 import { isId, type JsonObject } from "@bough/session-core/wire";
 import { agentSessionId } from "../source/derived-id.js";
 import { isUsableId } from "./ids.js";
+import type { AgentLink } from "./saved-transcript.js";
 import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
 
 /** The header of the file's conversation. */
-export function toConversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
+export function toConversationHeader(file: Pick<SessionFile, "titles">, facts: ChainFacts, sessionId: SessionId): SourceHeader {
   const title = file.titles.user ?? file.titles.auto;
   return {
     sessionId,
@@ -29,17 +30,26 @@ export function toAgentHeader(
   starter: SessionFile,
   meta: JsonObject | undefined,
 ): SourceHeader {
-  const start = findStartingCall(starter, facts);
-  const title = start?.call.description;
+  return linkedHeader(facts, conversation, findLink(facts, conversation, starter), meta);
+}
+
+/** The header of an agent's session whose call is known. */
+export function linkedHeader(facts: ChainFacts, conversation: SessionId, link: AgentLink, meta: JsonObject | undefined): SourceHeader {
   return {
     sessionId: agentSessionId(conversation, facts.key),
     kind: "subagent",
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
-    ...(title === undefined ? {} : { title }),
-    parent: start === undefined ? { sessionId: conversation } : toParent(starter, conversation, start),
+    ...link,
     metadata: { agentId: facts.key, ...toMetadata(facts, conversation), ...(meta === undefined ? {} : { agent: meta }) },
   };
+}
+
+function findLink(facts: ChainFacts, conversation: SessionId, starter: SessionFile): AgentLink {
+  const start = findStartingCall(starter, facts);
+  const title = start?.call.description;
+  const parent = start === undefined ? { sessionId: conversation } : toParent(starter, conversation, start);
+  return { ...(title === undefined ? {} : { title }), parent };
 }
 
 interface StartingCall {

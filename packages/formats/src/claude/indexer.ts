@@ -1,123 +1,19 @@
 import type { ImportProblem } from "@bough/session-core";
-import { type JsonObject, objectAt, parseJsonObject, parseTime, stringAt, tryStringify } from "@bough/session-core/wire";
-import { readJsonLines, type SourceLine } from "../source/json-lines.js";
+import { ReadFromStartError } from "@bough/session-core/engine";
+import { type JsonObject, objectAt, stringAt, tryStringify } from "@bough/session-core/wire";
+import type { SourceLine } from "../source/json-lines.js";
+import { SeenIds } from "../source/seen-ids.js";
 import { Chains, Titles } from "./chains.js";
 import { Boundaries } from "./compaction.js";
-import { OpenRecords } from "./open-records.js";
 import { BRANCH_STARTS, classifyRecord, type RecordKind } from "./record-kind.js";
 import { CallIndex, ReplyGroups } from "./replies.js";
-import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
-
-/**
- * The first pass: reads a file once and indexes the position and the relations of each record.
- *
- * With the index, the second pass (records.ts) writes each reply before the results of its calls, although its lines are mixed
- * with them, and recognizes records without text that start a branch.
- *
- * Claude Code writes the parent of each reply; other programs write none. A file with replies without a parent is indexed again, with
- * each record that has none below the one before it.
- *
- * @param agent the agent of records that do not contain one.
- * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
- */
-export function indexFile(path: string, agent?: string): IndexedFile {
-  const lines = new EarlierFileLines(path);
-  const indexer = new Indexer(path, agent, lines);
-  const file = indexer.file();
-  const open = new OpenRecords(file);
-  try {
-    for (const item of readJsonLines(path)) {
-      if (item.kind === "object") indexer.add(item.line, item.object);
-      else indexer.addProblem(item.problem);
-      open.add(item.kind === "object" ? item.object : {});
-    }
-    return isUnlinked(file) ? indexAsChain(file, agent, lines) : { ...file, open, home: homeOf(agent) };
-  } finally {
-    lines.close();
-  }
-}
-
-/** The index of a complete file, and which of its records its program may still change. */
-export interface IndexedFile extends SessionFile {
-  readonly open: OpenRecords;
-  /** The number of the session that the file is of, in contrast to agents inside it. */
-  readonly home: number;
-}
-
-function homeOf(agent: string | undefined): number {
-  return agent === undefined ? 0 : 1;
-}
-
-/** True if a reply has no parent, although it is not the first step of its session. */
-function isUnlinked({ records }: SessionFile): boolean {
-  const started = new Set<number>();
-  for (const { kind, chain, parent } of records) {
-    if (kind === "reply" && parent === ROOT && started.has(chain)) return true;
-    if (BRANCH_STARTS.includes(kind)) started.add(chain);
-  }
-  return false;
-}
-
-function indexAsChain(file: SessionFile, agent: string | undefined, lines: EarlierLines): IndexedFile {
-  const indexer = new Indexer(file.path, agent, lines, true);
-  const chain = indexer.file();
-  const open = new OpenRecords(chain);
-  const reader = new LineReader(file.path);
-  try {
-    const isLinked = file.records.some(({ parent }) => parent !== ROOT);
-    for (const node of isLinked ? file.records.keys() : inOrderOfTime(file, reader)) {
-      const record = file.records[node];
-      const problem = file.problems.get(node);
-      const text = record === undefined ? "" : reader.textAt(record);
-      const object = parseJsonObject(text);
-      if (problem !== undefined) {
-        indexer.addProblem(problem);
-        open.add({});
-      } else if (record !== undefined && object !== undefined) {
-        const { line: number, offset, bytes } = record;
-        indexer.add({ number, text, offset, bytes, isTooLong: false, hasLineBreak: true }, object);
-        open.add(object);
-      }
-    }
-    return { ...chain, open, home: homeOf(agent) };
-  } finally {
-    reader.close();
-  }
-}
-
-/** The records, oldest first. One without a time stays behind the one before it in the file. */
-function inOrderOfTime({ records }: SessionFile, reader: LineReader): readonly NodeIndex[] {
-  let lastMs = Number.NEGATIVE_INFINITY;
-  const times = records.map((record) => {
-    lastMs = parseTime(reader.takeObject(record)?.timestamp) ?? lastMs;
-    return lastMs;
-  });
-  return [...records.keys()].sort((a, b) => Math.sign((times[a] ?? 0) - (times[b] ?? 0)) || a - b);
-}
+import { BEFORE, type IndexState, restoreRecords, type SavedTranscript } from "./saved-transcript.js";
+import { type IndexedRecord, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /** The lines before the current one, to recognize a record that is written again. */
 export interface EarlierLines {
   /** True if the line of an earlier record has the content of this line. */
   isSame(earlier: IndexedRecord, line: SourceLine, record: JsonObject): boolean;
-}
-
-class EarlierFileLines implements EarlierLines {
-  readonly #path: string;
-  #reader: LineReader | undefined;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  isSame(earlier: IndexedRecord, line: SourceLine, record: JsonObject): boolean {
-    this.#reader ??= new LineReader(this.#path);
-    const text = this.#reader.textAt(earlier);
-    return text === line.text || hasSameContent(parseJsonObject(text), record);
-  }
-
-  close(): void {
-    this.#reader?.close();
-  }
 }
 
 /** The parsed lines of at most this much of a file are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). */
@@ -127,14 +23,14 @@ const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 export class Indexer {
   readonly #path: string;
   readonly #agent: string | undefined;
-  readonly #records: IndexedRecord[] = [];
+  readonly #records: IndexedRecord[];
   readonly #nodeOf = new Map<string, NodeIndex>();
   readonly #problems = new Map<NodeIndex, ImportProblem>();
   readonly #renamed = new Set<NodeIndex>();
-  readonly #calls = new CallIndex();
-  readonly #replies = new ReplyGroups();
-  readonly #chains = new Chains();
-  readonly #titles = new Titles();
+  readonly #calls: CallIndex;
+  readonly #replies: ReplyGroups;
+  readonly #chains: Chains;
+  readonly #titles: Titles;
   readonly #boundaries = new Boundaries(this.#nodeOf);
   readonly #earlier: EarlierLines;
   readonly #isChain: boolean;
@@ -144,12 +40,54 @@ export class Indexer {
   /** The object of the current line. */
   #object: JsonObject | undefined;
 
-  /** `isChain`: a record without a parent is below the one that was added before it. */
-  constructor(path: string, agent: string | undefined, earlier: EarlierLines, isChain = false) {
+  /** Of the records before those of this reading: the first one that is not read again, and the ids of all; undefined: there are none. */
+  readonly #before: { readonly next: NodeIndex; readonly seen: SeenIds; readonly chains: number } | undefined;
+
+  /** `isChain`: a record without a parent is below the one that was added before it. `saved`: by an earlier reading. */
+  constructor(
+    path: string,
+    agent: string | undefined,
+    earlier: EarlierLines,
+    { isChain = false, saved }: { readonly isChain?: boolean; readonly saved?: SavedTranscript | undefined } = {},
+  ) {
     this.#path = path;
     this.#agent = agent;
     this.#earlier = earlier;
     this.#isChain = isChain;
+    this.#records = saved === undefined ? [] : restoreRecords(saved);
+    this.#chains = new Chains(saved?.chains);
+    this.#titles = new Titles(saved?.titles);
+    this.#calls = new CallIndex(saved?.calls);
+    this.#replies = new ReplyGroups(saved?.replies);
+    if (saved === undefined) return;
+    this.#before = { next: saved.next, seen: SeenIds.from(saved.seen), chains: saved.chains.length };
+    this.#restoreLinks(saved);
+  }
+
+  #restoreLinks({ moved }: SavedTranscript): void {
+    for (const [node, { kind, uuid, reply }] of this.#records.entries()) {
+      if (uuid !== "") this.#nodeOf.set(uuid, node);
+      if (kind === "absorbed" && this.#records[reply]?.kind === "reply") this.#replies.add(reply, node);
+    }
+    for (const [uuid, node] of moved) {
+      if (node >= 0) this.#nodeOf.set(uuid, node);
+      else this.#nodeOf.delete(uuid);
+    }
+  }
+
+  /** The parts of a saved transcript that the index of the file does not show. */
+  get saved(): Pick<IndexState, "titles" | "replies"> {
+    return { titles: this.#titles.save((uuid) => this.#nodeOf.has(uuid)), replies: this.#replies.open };
+  }
+
+  /** Of a reading that continues an earlier one: fails if an id is that of an earlier record that it does not know. */
+  #assertNew(id: string | undefined): void {
+    if (id !== undefined && this.#before?.seen.has(id) === true) throw new ReadFromStartError();
+  }
+
+  /** Of a reading that continues an earlier one: fails if a record does not leave the earlier ones as they are. */
+  #assertRest(isSimple: boolean): void {
+    if (this.#before !== undefined && !isSimple) throw new ReadFromStartError();
   }
 
   addProblem(problem: ImportProblem): void {
@@ -166,9 +104,12 @@ export class Indexer {
   }
 
   #addNode(uuid: string, line: SourceLine, record: JsonObject): void {
+    this.#assertNew(uuid);
+    this.#assertRest(!this.#nodeOf.has(uuid));
     const linked = this.#parentOf(record);
     const chain = this.#chains.chainOf(record, this.#records[linked]?.chain ?? 0, this.#agent);
     const parent = this.#parentInChain(chain, linked);
+    this.#assertRest(this.#chains.facts.length === this.#before?.chains);
     this.#chains.addFacts(chain, record);
     if (this.#nodeOf.has(uuid) && this.#isRepeat(uuid, line, record, parent)) {
       this.#push("absorbed", uuid, line, parent, chain);
@@ -178,6 +119,8 @@ export class Indexer {
   }
 
   #addSide(line: SourceLine, record: JsonObject): void {
+    const leaf = record.type === "summary" ? stringAt(record, "leafUuid") : undefined;
+    if (leaf !== undefined && !this.#nodeOf.has(leaf)) this.#assertNew(leaf);
     this.#titles.add(record);
     this.#chains.addFacts(0, record);
     this.#push("side", "", line, ROOT, 0);
@@ -186,7 +129,9 @@ export class Indexer {
   #parentOf(record: JsonObject): NodeIndex {
     const logical = record.subtype === "compact_boundary" ? stringAt(record, "logicalParentUuid") : undefined;
     const uuid = logical ?? stringAt(record, "parentUuid");
-    if (uuid !== undefined) return this.#nodeOf.get(uuid) ?? MISSING;
+    const known = uuid === undefined ? undefined : this.#nodeOf.get(uuid);
+    if (known === undefined) this.#assertNew(uuid);
+    if (uuid !== undefined) return known ?? MISSING;
     return (this.#isChain ? this.#lastOf.get(chainKeyOf(record)) : undefined) ?? ROOT;
   }
 
@@ -199,15 +144,18 @@ export class Indexer {
   #addStep(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex, chain: number): void {
     const node = this.#records.length;
     const kind = classifyRecord(record);
+    this.#assertRest(kind !== "boundary" && kind !== "summary");
     if (this.#nodeOf.has(uuid)) this.#renamed.add(node);
     const owner = this.#ownerOf(kind, record, node, parent, chain);
     const isAbsorbed = owner !== undefined;
+    this.#assertRest(owner === undefined || owner >= (this.#before?.next ?? 0));
     const reply = this.#replyOf(kind, record, node, parent);
     this.#push(isAbsorbed ? "absorbed" : kind, uuid, line, parent, chain, isAbsorbed ? owner : reply);
     this.#nodeOf.set(uuid, owner ?? node);
     this.#boundaries.addStep(uuid);
     if (this.#isChain) this.#lastOf.set(chainKeyOf(record), owner ?? node);
-    if (kind === "reply") this.#calls.addCalls(record, owner ?? node);
+    if (kind === "reply") for (const id of this.#calls.addCalls(record, owner ?? node)) this.#assertNew(id);
+    this.#assertRest(this.#calls.repeatedResults.size === 0);
     if (kind === "boundary") this.#boundaries.add(record, node, parent === MISSING);
     if (!isAbsorbed && BRANCH_STARTS.includes(kind)) this.#markLeading(parent);
   }
@@ -216,6 +164,7 @@ export class Indexer {
   #ownerOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex, chain: number): NodeIndex | undefined {
     if (kind === "summary") return this.#boundaries.attachSummary(node, parent, this.#records);
     if (kind !== "reply") return undefined;
+    this.#assertNew(this.#replies.newId(record));
     const first = this.#replies.find(record, parent, chain, this.#records);
     if (first === undefined) this.#replies.begin(record, node);
     else this.#replies.add(first, node);
@@ -225,7 +174,10 @@ export class Indexer {
   #replyOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex): NodeIndex {
     const inherited = this.#records[parent]?.reply ?? -1;
     if (kind === "reply") return node;
-    if (kind === "result") return this.#calls.addResults(record, node) ?? inherited;
+    if (kind === "result") {
+      if (this.#before !== undefined) for (const id of this.#calls.unknownIn(record)) this.#assertNew(id);
+      return this.#calls.addResults(record, node) ?? inherited;
+    }
     if (kind !== "noise") return -1;
     this.#calls.addProgress(record);
     return inherited;
@@ -233,10 +185,14 @@ export class Indexer {
 
   #markLeading(from: NodeIndex): void {
     let record = this.#records[from];
+    let node = from;
     while (record !== undefined && !record.hasStepChild && (record.kind === "noise" || record.kind === "injected")) {
+      this.#assertRest(node >= (this.#before?.next ?? 0));
       record.hasStepChild = true;
-      record = this.#records[record.parent];
+      node = record.parent;
+      record = this.#records[node];
     }
+    this.#assertRest(node !== BEFORE);
   }
 
   /**
@@ -297,6 +253,7 @@ export class Indexer {
       get titles() {
         return titles.choose((uuid) => nodeOf.has(uuid));
       },
+      isTitle: (uuid) => nodeOf.has(uuid) || titles.wasHere(uuid),
     };
   }
 }
@@ -310,7 +267,8 @@ function isMark({ type, parentUuid }: JsonObject): boolean {
   return parentUuid === undefined && (type === "custom-title" || type === "ai-title" || type === "tag");
 }
 
-function hasSameContent(written: JsonObject | undefined, record: JsonObject): boolean {
+/** True if two lines are the same record, written twice. */
+export function hasSameContent(written: JsonObject | undefined, record: JsonObject): boolean {
   const writtenContent = written && comparableContent(written);
   return writtenContent !== undefined && writtenContent === comparableContent(record);
 }

@@ -1,6 +1,7 @@
 import { QUIET_MS, RUNNING_MS } from "@bough/session-core/engine";
 import { type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
 import { BRANCH_STARTS } from "./record-kind.js";
+import type { StepState } from "./saved-transcript.js";
 import type { NodeIndex, SessionFile } from "./session-file.js";
 
 /** Reports that Claude Code writes when a turn has ended. */
@@ -19,12 +20,21 @@ const GOES_ON = ["tool_use", "pause_turn"];
 export class OpenRecords {
   readonly #file: SessionFile;
   /** For each session of the transcript: its last step; `hasEnded` is false for a reply or compaction that may get further lines. */
-  readonly #steps = new Map<number, { readonly node: NodeIndex; hasEnded: boolean; goesOn: boolean }>();
+  readonly #steps = new Map<number, StepState>();
   #seen: NodeIndex = 0;
   #lastResult: NodeIndex = -1;
 
-  constructor(file: SessionFile) {
+  /** `home`, `step`: the session of a transcript that an earlier reading began to read, and its last step. */
+  constructor(file: SessionFile, home = 0, step?: StepState | null) {
     this.#file = file;
+    if (step === undefined) return;
+    this.#seen = file.records.length;
+    if (step !== null) this.#steps.set(home, { ...step });
+  }
+
+  /** The last step of a session. */
+  stepOf(chain: number): StepState | undefined {
+    return this.#steps.get(chain);
   }
 
   /** Reads the next record of the file, which was added last. */

@@ -1,3 +1,5 @@
+import { ReadFromStartError } from "@bough/session-core/engine";
+import { BEFORE, type SavedPlacement } from "./saved-transcript.js";
 import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
@@ -29,11 +31,35 @@ export class TreePlacement {
   #lastPlaced: NodeIndex = ROOT;
   #lastStep: NodeIndex = ROOT;
 
-  constructor(file: SessionFile) {
+  /** `saved`: the placement of the first records, by an earlier reading. */
+  constructor(file: SessionFile, saved?: SavedPlacement) {
     this.#file = file;
     this.#settled = Int32Array.from({ length: file.records.length + 1 }, (_, at) => at);
     this.#end = this.#settled.slice();
     this.#parent = new Int32Array(file.records.length + 1).fill(ROOT);
+    if (saved === undefined) return;
+    this.#settled.set(saved.settled);
+    this.#end.set(saved.end);
+    this.#parent.set(saved.parent);
+    this.#lastPlaced = saved.lastPlaced;
+    this.#lastStep = saved.lastStep;
+  }
+
+  /** The last step that was placed. */
+  get lastStep(): NodeIndex {
+    return this.#lastStep;
+  }
+
+  /** The placement as a later reading needs it, which numbers the records from `first` on. Call it before `next` is placed. */
+  save(first: NodeIndex, next: NodeIndex): SavedPlacement {
+    const shift = (node: NodeIndex) => (node < 0 ? node : node < first ? BEFORE : node - first);
+    return {
+      settled: saveLinks(this.#settled, first, next),
+      end: saveLinks(this.#end, first, next),
+      parent: [ROOT, ...this.#parent.slice(first + 1, next + 1)].map(shift),
+      lastPlaced: shift(this.#lastPlaced),
+      lastStep: shift(this.#lastStep),
+    };
   }
 
   /** Makes room for the records that were added since. */
@@ -127,15 +153,24 @@ export class TreePlacement {
   }
 }
 
+/** Links lead to later records, so only that of the root may lead to one before `first`: -1 then, if no record from `first` on follows. */
+function saveLinks(links: Int32Array, first: NodeIndex, next: NodeIndex): readonly number[] {
+  let root = links[0] ?? 0;
+  while (root !== 0 && root <= first && links[root] !== root) root = links[root] ?? root;
+  return [root === 0 ? 0 : root <= first ? -1 : root - first, ...links.slice(first + 1, next + 1).map((link) => link - first)];
+}
+
 function extendLinks(links: Int32Array, length: number): Int32Array {
   const longer = Int32Array.from({ length }, (_, at) => at);
   longer.set(links);
   return longer;
 }
 
+/** @throws {ReadFromStartError} it ends at a record before those that an earlier reading saved. */
 function followLinks(links: Int32Array, from: number): number {
   let end = from;
   while (links[end] !== undefined && links[end] !== end) end = links[end] ?? end;
+  if (end < 0) throw new ReadFromStartError();
   let at = from;
   while (at !== end) {
     const next = links[at] ?? end;

@@ -1,24 +1,32 @@
 import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
-import type { SourceRecord } from "@bough/session-core/engine";
+import type { ReadingPosition, SourceRecord } from "@bough/session-core/engine";
 import { type EntryReference, type JsonObject, objectAt, parseTime, quoted, stringAt } from "@bough/session-core/wire";
 import { readTitle } from "./chains.js";
 import { derivedId, isUsableId, partId } from "./ids.js";
-import type { IndexedFile } from "./indexer.js";
+import type { IndexedFile } from "./index-file.js";
 import { PayloadBuilder } from "./payloads.js";
 import { TreePlacement } from "./placement.js";
+import { firstSaved, type IndexState, type SavedTranscript, saveIndex } from "./saved-transcript.js";
 import { type IndexedRecord, LineReader, type LineSource, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
  * The second pass: reads the records of a session of the file, in file order. Memory: the index and the lines of one reply.
  *
+ * @param ended called before the first record that this reading may read incomplete, with the position from which a later one goes on.
  * @throws {SourceNotFoundError | SourceUnreadableError} the file was removed or replaced.
  */
-export function* readRecords(file: IndexedFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
+export function* readRecords(
+  file: IndexedFile,
+  chain: number,
+  sessionId: SessionId,
+  ended: (position: () => ReadingPosition | undefined) => void,
+): Generator<SourceRecord, void, void> {
   const reader = new LineReader(file.path);
   try {
-    const records = new RecordReader(file, chain, sessionId, reader);
+    const records = new RecordReader(file, chain, sessionId, reader, file.saved);
     let isOpen = false;
-    for (const node of file.records.keys()) {
+    for (let node = file.saved?.next ?? 0; node <= file.records.length; node += 1) {
+      if (node === file.end?.next && chain === file.home) ended(records.positionAt(file.end));
       if (!isOpen && records.has(node) && file.open.isOpen(node, file.home)) {
         isOpen = true;
         yield* records.title();
@@ -47,14 +55,28 @@ export class RecordReader {
   readonly #lastIds = new Map<NodeIndex, EntryId>();
   #lastTimeMs: number;
 
-  constructor(file: SessionFile, chain: number, sessionId: SessionId, reader: LineSource) {
+  constructor(file: SessionFile, chain: number, sessionId: SessionId, reader: LineSource, saved?: SavedTranscript) {
     this.#file = file;
     this.#chain = chain;
     this.#sessionId = sessionId;
     this.#reader = reader;
-    this.#placement = new TreePlacement(file);
+    this.#placement = new TreePlacement(file, saved?.placement);
     this.#payloads = new PayloadBuilder(file, chain, reader, this.#placement);
-    this.#lastTimeMs = file.chains[chain]?.createdAtMs ?? 0;
+    this.#lastTimeMs = saved?.lastTimeMs ?? file.chains[chain]?.createdAtMs ?? 0;
+    for (const [node, id] of saved?.lastIds ?? []) this.#lastIds.set(node, id);
+  }
+
+  /** The position from which a later reading goes on. Call it before `end.next` is read. undefined: that reading begins at the start. */
+  positionAt(end: IndexState): () => ReadingPosition | undefined {
+    const first = firstSaved(end, this.#placement.lastStep);
+    if (first === undefined) return () => undefined;
+    const placement = this.#placement.save(first, end.next);
+    const lastIds = [...this.#lastIds].flatMap(([node, id]) => (node < first ? [] : [[node - first, id] as const]));
+    const lastTimeMs = this.#lastTimeMs;
+    return () => {
+      const index = saveIndex(end, first);
+      return index && { ...end.end, state: { transcript: JSON.stringify({ ...index, placement, lastIds, lastTimeMs }) } };
+    };
   }
 
   /** The records of the next node; none if it is of another session. Lists, because generators cost time for each record. */
@@ -124,7 +146,7 @@ export class RecordReader {
 
   #readSideRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): readonly SourceRecord[] {
     const title = readTitle(object);
-    if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return [];
+    if (title !== undefined && (title.kind !== "summary" || this.#file.isTitle(title.leafUuid))) return [];
     if (object.type === "tag") return [{ kind: "value", key: "claude.tag", value: object.tag ?? null }];
     return this.#readTreeRecord(node, record, object);
   }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
 import { promptDigest } from "./ids.js";
 import { findResultBlocks } from "./record-kind.js";
+import type { OpenReplyState } from "./saved-transcript.js";
 import { type CallFacts, type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
 
 /** The number of replies that stay open for further lines, including those of parallel agents. The lines of a reply are close together. */
@@ -18,8 +19,24 @@ interface OpenReply {
  * the reply, a result of its calls, noise after either, the parent of its first line, or missing.
  */
 export class ReplyGroups {
-  readonly #open = new Map<string, OpenReply>();
+  readonly #open: Map<string, OpenReply>;
   readonly lines = new Map<NodeIndex, NodeIndex[]>();
+
+  /** `open`: the replies of an earlier reading that may get further lines. */
+  constructor(open: readonly OpenReplyState[] = []) {
+    this.#open = new Map(open.map(([id, first, requestId]) => [id, { first, requestId }]));
+  }
+
+  /** The replies that may get further lines. */
+  get open(): readonly OpenReplyState[] {
+    return [...this.#open].map(([id, { first, requestId }]) => [id, first, requestId]);
+  }
+
+  /** The id of the reply of a line, if no open reply has it. */
+  newId(record: JsonObject): string | undefined {
+    const id = readMessageId(record);
+    return id === undefined || this.#open.has(id) ? undefined : id;
+  }
 
   /** The first line of this line's reply; undefined if this is the first line. */
   find(record: JsonObject, parent: NodeIndex, chain: number, records: readonly IndexedRecord[]): NodeIndex | undefined {
@@ -63,19 +80,28 @@ const AGENT_TOOLS = ["Task", "Agent"];
 
 /** Collects the tool calls of a file: their replies, their results, and the agents they started. */
 export class CallIndex {
-  readonly calls = new Map<string, CallFacts>();
+  readonly calls: Map<string, CallFacts>;
   readonly repeatedResults = new Map<NodeIndex, NodeIndex>();
   readonly agentCalls = new Map<string, string>();
   readonly promptCalls = new Map<string, string>();
 
-  /** Adds the calls of a line of `reply`. */
-  addCalls(record: JsonObject, reply: NodeIndex): void {
+  /** `calls`: those of an earlier reading. */
+  constructor(calls: Iterable<readonly [id: string, facts: CallFacts]> = []) {
+    this.calls = new Map(calls);
+  }
+
+  /** Adds the calls of a line of `reply`. Returns the ids of those that are new. */
+  addCalls(record: JsonObject, reply: NodeIndex): readonly string[] {
     const content = objectAt(record, "message")?.content;
-    if (!Array.isArray(content)) return;
+    if (!Array.isArray(content)) return [];
+    const added: string[] = [];
     for (const block of content.filter(isObject)) {
       const id = block.type === "tool_use" ? stringAt(block, "id") : undefined;
-      if (id !== undefined && !this.calls.has(id)) this.calls.set(id, this.#factsOf(id, block, reply));
+      if (id === undefined || this.calls.has(id)) continue;
+      this.calls.set(id, this.#factsOf(id, block, reply));
+      added.push(id);
     }
+    return added;
   }
 
   #factsOf(id: string, block: JsonObject, reply: NodeIndex): CallFacts {
@@ -95,6 +121,12 @@ export class CallIndex {
     if (agentId !== undefined && first !== undefined) this.agentCalls.set(agentId, first);
     for (const id of ids) this.#answer(id, node);
     return first === undefined ? undefined : this.calls.get(first)?.reply;
+  }
+
+  /** The ids of the calls of results that no reply has. */
+  unknownIn(record: JsonObject): readonly string[] {
+    const ids = findResultBlocks(objectAt(record, "message")?.content).map((block) => String(block.tool_use_id));
+    return ids.filter((id) => !this.calls.has(id));
   }
 
   #answer(id: string, node: NodeIndex): void {

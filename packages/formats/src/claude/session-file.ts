@@ -94,6 +94,8 @@ export interface SessionFile {
   readonly promptCalls: ReadonlyMap<string, string>;
   readonly chains: readonly ChainFacts[];
   readonly titles: { readonly user?: string | undefined; readonly auto?: string | undefined };
+  /** True if the summary of this record is a title of the session. */
+  isTitle(leafUuid: string): boolean;
 }
 
 /** The lines of the records of a session file: in the file, or in memory while they arrive. */

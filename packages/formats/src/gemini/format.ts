@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
-import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import type { ReadingPosition, SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-document.js";
-import { readHead, readJsonLines } from "../source/json-lines.js";
+import { readHeadOnce, readJsonLines } from "../source/json-lines.js";
 import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type FileHead, type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
@@ -26,7 +26,7 @@ export const geminiFormat: SourceFormat = {
   agents: [geminiAgent],
   detects: (head) => (isDocument(head) ? isConversation(readDocumentHead(head, LISTS).members) || isCheckpoint(head) : isLog(head)),
   sessions: (path, folders = new SourceFolders()) => {
-    const head = readHead(path);
+    const head = readHeadOnce(path, folders);
     if (!isDocument(head)) return [logSession(path, folders)];
     return [isConversation(readDocumentHead(head, LISTS).members) ? documentSession(path, folders) : checkpointSession(path, head)];
   },
@@ -50,21 +50,49 @@ function isMessage(record: JsonObject): boolean {
 }
 
 function logSession(path: string, folders: SourceFolders): SourceSession {
-  const metadata = readHead(path).records.find(isConversation) ?? {};
+  const metadata = readHeadOnce(path, folders).records.find(isConversation) ?? {};
   const header = toHeader(path, metadata, folders);
-  return { header, path, records: () => readLog(path, header) };
+  let ended: Place | undefined;
+  return {
+    header,
+    path,
+    records: (from) => readLog(path, header, from, (place) => (ended = place)),
+    position() {
+      const state = ended?.state();
+      return ended && state && { offset: ended.offset, line: ended.line, state };
+    },
+  };
 }
 
-function* readLog(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
-  const versions = new Versions(path);
+/** A place of a log, and the state of a reading there. */
+interface Place extends Pick<ReadingPosition, "offset" | "line"> {
+  readonly state: () => JsonObject | undefined;
+}
+
+/** `ended`: called with the place from which a later reading goes on: before the last reply, which may be written again, or a torn line. */
+function* readLog(
+  path: string,
+  { sessionId, createdAtMs = 0 }: SourceHeader,
+  from: ReadingPosition | undefined,
+  ended: (place: Place) => void,
+): Generator<SourceRecord, void, void> {
+  const versions = new Versions(path, from);
   try {
-    const replay = new Replay(sessionId, createdAtMs, versions);
-    for (const read of readJsonLines(path)) {
+    const replay = new Replay(sessionId, createdAtMs, versions, from?.state);
+    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    let before: { readonly place: Place; readonly reply: JsonObject | undefined } | undefined;
+    for (const read of readJsonLines(path, { from })) {
       // Leaves lines that were written after the versions were read to the next reading, which knows their versions.
-      if (read.kind === "object" && !versions.has(read.line)) break;
+      if (!versions.has(read.line)) break;
+      const place = { ...end, state: replay.stateHere() };
       if (read.kind === "problem") yield read;
       else yield* replay.read(read.object, read.line.number);
+      if (before === undefined || before.reply !== replay.pending) before = { place, reply: replay.pending };
+      if (!read.line.hasLineBreak) break;
+      end = { offset: read.line.offset + read.line.bytes + 1, line: read.line.number };
+      if (replay.pending === undefined) before = undefined;
     }
+    ended(before?.place ?? { ...end, state: replay.stateHere() });
     yield* replay.finish();
   } finally {
     versions.close();
@@ -72,7 +100,7 @@ function* readLog(path: string, { sessionId, createdAtMs = 0 }: SourceHeader): G
 }
 
 function documentSession(path: string, folders: SourceFolders): SourceSession {
-  const members = readDocumentHead(readHead(path), LISTS).members;
+  const members = readDocumentHead(readHeadOnce(path, folders), LISTS).members;
   const header = toHeader(path, members, folders);
   return { header, path, records: () => readDocument(path, header) };
 }

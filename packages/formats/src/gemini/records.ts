@@ -1,8 +1,9 @@
 import type { EntryId, SessionId } from "@bough/session-core";
-import { QUIET_MS, RUNNING_MS, SILENT_CALL_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import { QUIET_MS, ReadFromStartError, RUNNING_MS, SILENT_CALL_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
+import { readSeenIds, SeenIds } from "../source/seen-ids.js";
 import {
   type Change,
   CutEnds,
@@ -51,16 +52,50 @@ export class Replay {
   readonly #usedIds = new Set<EntryId>();
   /** The ids of messages with a summary. */
   readonly #summaries = new Set<string>();
+  /** The ids of messages and answered calls, in the order of the log. */
+  readonly #ids: string[] = [];
+  /** Those of an earlier reading. */
+  readonly #before: SeenIds | undefined;
   #order = 0;
   #title: string | undefined;
   #lastAdded: EntryId | null = null;
   /** The last reply, until another message follows: it is written again when its calls have ended. */
   #reply: { readonly record: JsonObject; readonly entries: readonly SourceEntry[] } | undefined;
 
-  constructor(sessionId: SessionId, startMs: number, versions = NO_VERSIONS) {
+  /** `state`: that of an earlier reading. */
+  constructor(sessionId: SessionId, startMs: number, versions = NO_VERSIONS, state?: JsonObject) {
     this.#sessionId = sessionId;
-    this.#chain = new EntryChain(sessionId, startMs);
+    this.#chain = new EntryChain(sessionId, startMs, objectAt(state ?? {}, "chain"));
     this.#versions = versions;
+    if (state === undefined) return;
+    this.#title = stringAt(state, "title");
+    this.#lastAdded = stringAt(state, "lastAdded") ?? null;
+    this.#before = readSeenIds(state.seen);
+    if (this.#before === undefined) throw new ReadFromStartError();
+  }
+
+  /**
+   * The state of a later reading that begins at this record, which is a function because it has the ids of all messages so far. That
+   * reading replays new messages only: lists, edits and rewinds refer to earlier ones, so it begins at the start for them.
+   */
+  stateHere(): () => JsonObject | undefined {
+    const [chain, title, lastAdded, count] = [this.#chain.state, this.#title, this.#lastAdded, this.#ids.length];
+    return () => {
+      const ids = this.#ids.slice(0, count);
+      const seen = this.#before ?? SeenIds.for(ids.length);
+      for (const id of ids) seen.add(id);
+      return seen.state && { chain, title, lastAdded, seen: seen.state };
+    };
+  }
+
+  /** The message that is released by the next one; undefined: none. It may still be written again. */
+  get pending(): JsonObject | undefined {
+    return this.#reply?.record;
+  }
+
+  /** Of a reading that continues an earlier one: fails if a record refers to messages before it. */
+  #assertKnown(id?: string): void {
+    if (this.#before !== undefined && (id === undefined || this.#before.has(id))) throw new ReadFromStartError();
   }
 
   /** Replays a record of the log. */
@@ -77,6 +112,7 @@ export class Replay {
   /** A message in the log, or in the list of a document. */
   *message(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
     const isKnown = this.#places.numberOf(record.id) !== undefined;
+    if (!isKnown) this.#assertKnown(stringAt(record, "id") ?? "");
     if (!isKnown) yield* this.#release();
     const found = isKnown ? undefined : this.#versions.find(stringAt(record, "id") ?? "", line);
     if (isKnown) yield { kind: "merged", line };
@@ -102,14 +138,16 @@ export class Replay {
     const facts = this.#versions.areCompared ? factsOf(record) : plainFactsOf(record);
     const summary = facts.kind === "user" ? SNAPSHOT.exec(textOf(toParts(record.content)))?.[1] : undefined;
     if (summary !== undefined) yield* this.#addCompaction(record, summary, line);
-    else
-      yield* this.#add(
-        record,
-        facts,
-        toPayloads(record, (id) => this.#answered.has(id)),
-        line,
-        versionLine,
-      );
+    else {
+      const payloads = toPayloads(record, (id) => this.#isAnswered(id));
+      yield* this.#add(record, facts, payloads, line, versionLine);
+    }
+  }
+
+  #isAnswered(callId: string): boolean {
+    const isKnown = this.#answered.has(callId);
+    if (!isKnown) this.#assertKnown(callId);
+    return isKnown;
   }
 
   *#add(record: JsonObject, facts: MessageFacts, payloads: readonly MessagePayload[], line: number, versionLine: number) {
@@ -120,9 +158,11 @@ export class Replay {
       entries.push(entry);
       if (answers !== undefined) {
         this.#answered.set(answers, entry.id);
+        this.#ids.push(answers);
       }
     }
     for (const { id } of entries) this.#usedIds.add(id);
+    this.#ids.push(facts.id);
     if (entries.length === 0) yield { kind: "merged", line } as const;
     else this.#lastAdded = this.#chain.leafId;
     yield* this.#release();
@@ -140,6 +180,7 @@ export class Replay {
   }
 
   *#rewind(id: string, line: number): Generator<SourceRecord, void, void> {
+    this.#assertKnown();
     yield { kind: "merged", line };
     // Gemini CLI drops all messages if the id is not known.
     this.#goOnAfter(this.#places.numberOf(id) ?? 0);
@@ -161,6 +202,7 @@ export class Replay {
   }
 
   *#patch(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    this.#assertKnown();
     yield { kind: "merged", line };
     const updates = [
       ...(typeof patch.id === "string" ? [patch] : []),
@@ -176,6 +218,7 @@ export class Replay {
   }
 
   *#replace(messages: readonly unknown[], line: number): Generator<SourceRecord, void, void> {
+    this.#assertKnown();
     const records = messages.filter(isObject);
     for (const other of messages.filter((message) => !isObject(message)))
       yield this.#chain.add({ line, payload: { type: "foreign", originalType: typeof other, raw: other } });
@@ -292,6 +335,8 @@ export class Replay {
     line: number,
     { before, answer, after }: KeptMessages = { before: [], answer: undefined, after: [] },
   ): Generator<SourceRecord, void, void> {
+    this.#assertKnown();
+    this.#ids.push(stringAt(record, "id") ?? "");
     const facts = factsOf(record);
     const kept = [...before.flatMap(entriesOf), null, ...after.flatMap(entriesOf)];
     const [first] = [...before, ...after].filter(hasEntries).sort((one, other) => one.order - other.order);

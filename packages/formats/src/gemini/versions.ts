@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson, parseJsonObject, stringAt } from "@bough/session-core/wire";
-import { readLines, type SourceLine } from "../source/json-lines.js";
+import { type LineOptions, readLines, type SourceLine } from "../source/json-lines.js";
 import { SourceFileReader } from "../source/source-file.js";
 import { scoreOf } from "./history.js";
 
@@ -33,12 +33,14 @@ export class Versions {
   #file: SourceFileReader | undefined;
   #areCompared = false;
   /** The last line, and its length. */
-  #end = { line: 0, bytes: 0 };
+  #end: { readonly line: number; readonly bytes: number };
   #last: { readonly line: number; readonly record: JsonObject } | undefined;
 
-  constructor(path: string) {
+  /** `from`: the position at which the reading begins; versions before it are not known. */
+  constructor(path: string, from?: LineOptions["from"]) {
     this.#path = path;
-    for (const line of readLines(path)) {
+    this.#end = { line: from?.line ?? 0, bytes: 0 };
+    for (const line of readLines(path, { from })) {
       this.#addLine(line);
       this.#end = { line: line.number, bytes: line.bytes };
     }

@@ -42,6 +42,11 @@ export class EntryChain {
     return this.#leafId;
   }
 
+  /** The time of the last entry. */
+  get lastMs(): number {
+    return this.#lastMs;
+  }
+
   /** The state from which a later reading continues: a JSON value. */
   get state(): JsonObject {
     return { leafId: this.#leafId, lastMs: this.#lastMs };

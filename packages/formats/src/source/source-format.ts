@@ -1,5 +1,5 @@
 import type { ImportProblem, SessionId } from "@bough/session-core";
-import type { SourceSession } from "@bough/session-core/engine";
+import type { ReadingPosition, SourceSession } from "@bough/session-core/engine";
 import type { JsonObject } from "@bough/session-core/wire";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import type { SourceFolders } from "./source-folders.js";
@@ -75,9 +75,16 @@ export interface SourceFormat {
    * @param folders the folders that this import has listed.
    * @param reads returns true if the sessions of a file next to this one are read too; default: all. The sessions of others are skipped, so
    * a reader may leave them out, or return them.
+   * @param earlier where an earlier reading of a file ended, which will be given to `records` of its session if that has a `position`: the
+   * bytes before it are unchanged. A reader that needs the whole file for a header may keep what it needs in the state. undefined: none.
    * @throws {UnknownFormatVersionError} the file is of a version that is not known.
    */
-  sessions(path: string, folders?: SourceFolders, reads?: (path: string) => boolean): Iterable<SourceSession>;
+  sessions(
+    path: string,
+    folders?: SourceFolders,
+    reads?: (path: string) => boolean,
+    earlier?: (path: string) => ReadingPosition | undefined,
+  ): Iterable<SourceSession>;
 }
 
 /** The result of reading a related file, or the problem. */

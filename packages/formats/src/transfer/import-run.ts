@@ -7,7 +7,7 @@ import {
   UnserializableValueError,
   ValueTooLargeError,
 } from "@bough/session-core";
-import type { OpenEnd, SourceSession, SyncedImport } from "@bough/session-core/engine";
+import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { openUntil } from "../source/open-end.js";
@@ -81,6 +81,8 @@ export interface ImportChoices {
   reads(path: string): boolean;
   /** Returns true if no earlier sync has read a file. */
   isNew(path: string): boolean;
+  /** Where an earlier sync ended the reading of a file of one session, if the bytes before it are unchanged. */
+  earlier(path: string): ReadingPosition | undefined;
   /** Chooses the import of a session of this file; undefined: it is unchanged. */
   choose(session: SourceSession, path: string): Promise<SyncedImport | undefined>;
   /** Called when the end of this file was left out: the next sync reads it again. */
@@ -217,7 +219,8 @@ export class ImportRun {
     const done = await this.#importByThread(file, format);
     if (done === undefined) return;
     let at = 0;
-    for (const session of sessionsOfFile(file.path, format, this.#folders, (path) => this.#reads(file, path))) {
+    const earlier = (path: string) => this.#choices?.earlier(path);
+    for (const session of sessionsOfFile(file.path, format, this.#folders, (path) => this.#reads(file, path), earlier)) {
       if (at >= done) await this.#importOneOf(file, format, session);
       at += 1;
     }

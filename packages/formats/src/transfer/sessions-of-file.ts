@@ -1,4 +1,4 @@
-import type { SourceSession } from "@bough/session-core/engine";
+import type { ReadingPosition, SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject } from "@bough/session-core/wire";
 import { readHeadOnce } from "../source/json-lines.js";
 import type { SourceFolders } from "../source/source-folders.js";
@@ -10,16 +10,17 @@ export function detectFormat(path: string, formats: readonly SourceFormat[], fol
   return formats.find((format) => format.detects(head, folders));
 }
 
-/** The sessions of a file as an import reads them, in this thread. `reads`: as in `SourceFormat.sessions`. */
+/** The sessions of a file as an import reads them, in this thread. `reads`, `earlier`: as in `SourceFormat.sessions`. */
 export function* sessionsOfFile(
   path: string,
   format: SourceFormat,
   folders: SourceFolders,
   reads?: (path: string) => boolean,
+  earlier?: (path: string) => ReadingPosition | undefined,
 ): Generator<SourceSession, void, void> {
   // A file of ours says itself what it is, and brings back sessions of empty messages too.
   const isOwn = format.name === "bough";
-  for (const session of format.sessions(path, folders, reads))
+  for (const session of format.sessions(path, folders, reads, earlier))
     yield isOwn ? session : withEmptyCheck(session, session.path ?? path);
 }
 

@@ -1,6 +1,13 @@
 import { crc32 } from "node:zlib";
 import type { Store } from "@bough/session-core";
-import type { SourceFileRecord, SourceSession, SourceSessionRecord, SyncedImport } from "@bough/session-core/engine";
+import type {
+  CheckedPosition,
+  ReadingPosition,
+  SourceFileRecord,
+  SourceSession,
+  SourceSessionRecord,
+  SyncedImport,
+} from "@bough/session-core/engine";
 import { isThere, SourceFileReader } from "../source/source-file.js";
 import type { FoundFile } from "../source/source-folders.js";
 import type { ImportChoices } from "./import-run.js";
@@ -39,6 +46,8 @@ export class SyncedFiles implements ImportChoices {
   readonly #known: ReadonlySet<string>;
   readonly #unchanged: ReadonlySet<string>;
   readonly #sessions = new Map<string, ReadonlyMap<string, SourceSessionRecord>>();
+  /** The places of positions whose bytes were compared. */
+  readonly #places = new Map<string, { readonly position: CheckedPosition; readonly place: CheckedOffset | undefined }>();
   readonly #seen = new Map<string, Set<string>>();
   /** The files whose end was left out. */
   readonly #held = new Set<string>();
@@ -58,7 +67,9 @@ export class SyncedFiles implements ImportChoices {
   /** Compares the files at and below the paths `starts`. */
   static async compare(store: Store, files: readonly FoundFile[], starts: readonly { start: string }[]): Promise<SyncedFiles> {
     const known = await Promise.all(starts.map(({ start }) => store.sources.sourceFiles(start)));
-    return new SyncedFiles(store, files, new Map(known.flat().map((file) => [file.path, file])));
+    const synced = new SyncedFiles(store, files, new Map(known.flat().map((file) => [file.path, file])));
+    for (const { path } of synced.changed) if (!synced.isNew(path)) await synced.#sessionsOf(path);
+    return synced;
   }
 
   isNew(path: string): boolean {
@@ -67,6 +78,21 @@ export class SyncedFiles implements ImportChoices {
 
   reads(path: string): boolean {
     return !this.#unchanged.has(path);
+  }
+
+  earlier(path: string): ReadingPosition | undefined {
+    const [only, ...others] = [...(this.#sessions.get(path)?.values() ?? [])].flatMap(({ position }) => position ?? []);
+    return only === undefined || others.length > 0 || this.#checked(path, only) === undefined ? undefined : only;
+  }
+
+  /** The place of a position, if the bytes before it are those that were read; otherwise undefined. */
+  #checked(path: string, position: CheckedPosition): CheckedOffset | undefined {
+    const known = this.#places.get(path);
+    if (known?.position === position) return known.place;
+    const place = checkLines(path, FILE_START, position.offset);
+    const isSame = place.offset === position.offset && place.checksum === position.checksum;
+    this.#places.set(path, { position, place: isSame ? place : undefined });
+    return isSame ? place : undefined;
   }
 
   async choose(session: SourceSession, path: string): Promise<SyncedImport | undefined> {
@@ -79,11 +105,10 @@ export class SyncedFiles implements ImportChoices {
     if (known?.goneAtMs === null && session.revision !== undefined && session.revision === known.revision) return undefined;
     if (session.position === undefined) return { known, checksumAt: () => undefined };
     const from = known?.position ?? undefined;
-    const before = from && checkLines(path, FILE_START, from.offset);
-    const isSame = before !== undefined && before.offset === from?.offset && before.checksum === from.checksum;
+    const before = from && this.#checked(path, from);
     // Read before the records are: of a file that is written again meanwhile, the checksum of the old bytes is kept.
-    const start = checkLines(path, isSame ? before : FILE_START, Number.POSITIVE_INFINITY);
-    return { known, from: isSame ? from : undefined, checksumAt: ({ offset }) => checksumAt(path, start, offset) };
+    const start = checkLines(path, before ?? FILE_START, Number.POSITIVE_INFINITY);
+    return { known, from: before && from, checksumAt: ({ offset }) => checksumAt(path, start, offset) };
   }
 
   async #sessionsOf(path: string): Promise<ReadonlyMap<string, SourceSessionRecord>> {
@@ -107,6 +132,7 @@ export class SyncedFiles implements ImportChoices {
     const removed = [...(await this.#sessionsOf(path)).values()].filter((one) => one.goneAtMs === null && seen?.has(one.sourceId) !== true);
     if (removed.length > 0) await this.#store.sources.setSourcesGone(removed, Date.now());
     this.#sessions.delete(path);
+    this.#places.delete(path);
     if (this.#kept.length >= KEPT_AT_ONCE) await this.#keepFiles();
   }
 
@@ -143,7 +169,7 @@ function checkLines(path: string, from: CheckedOffset, end: number): CheckedOffs
   try {
     let place = from;
     let checksum = from.checksum;
-    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, end - from.offset)));
+    const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, end - from.offset, file.bytes - from.offset)));
     for (let offset = from.offset; offset < end; ) {
       const bytes = buffer.subarray(0, Math.min(buffer.length, end - offset));
       const chunk = bytes.subarray(0, file.read(bytes, offset));

@@ -1,12 +1,12 @@
 import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
-import { RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import { ReadFromStartError, type ReadingPosition, RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import { readJsonDocument } from "../source/json-document.js";
 import { readJsonLines } from "../source/json-lines.js";
 import type { FileHead } from "../source/source-format.js";
-import { MutationLog, type RequestNode } from "./mutation-log.js";
+import { isUndone, MutationLog, type RequestNode, type SavedChat } from "./mutation-log.js";
 import { isComplete, modelOf, toPrompt, toReplies } from "./request.js";
 import type { RequestEntry } from "./response.js";
 
@@ -21,30 +21,63 @@ export const LISTS = ["requests"];
 
 /** The end of a request's entries. */
 interface End {
+  /** The time of the last entry. */
+  readonly lastMs: number;
   readonly leafId: EntryId | null;
   readonly model: string | undefined;
   /** The round to which the last entries belong. */
   readonly round: string | undefined;
 }
 
-const START: End = { leafId: null, model: undefined, round: undefined };
+const START: End = { lastMs: 0, leafId: null, model: undefined, round: undefined };
 
-/** The chat in a file. The constructor replays it once. Memory: its state, and the undone requests. */
+/** The state of a reading before the last request was added: the chat, its start, and the end of the request before. */
+interface SavedReading {
+  readonly chat: SavedChat;
+  readonly startMs: number | null;
+  readonly end: Pick<End, "lastMs" | "leafId"> & Partial<End>;
+}
+
+/** A place of the log before the last request was added. `last`: the request before it; undefined: it is the first one. */
+interface Place extends Pick<ReadingPosition, "offset" | "line"> {
+  readonly chat: () => SavedChat;
+  readonly last: RequestNode | undefined;
+}
+
+/**
+ * The chat in a file. The constructor replays it once. Memory: its state, and the undone requests.
+ *
+ * A later reading replays the changes since the last request was added: these change this request only, as a rule.
+ */
 export class ChatFile {
   readonly sessionId: SessionId;
   readonly #path: string;
-  readonly #log = new MutationLog();
+  readonly #log: MutationLog;
+  readonly #saved: SavedReading | undefined;
+  #place: Place | undefined;
+  #writer: RequestWriter | undefined;
   readonly #problems: ImportProblem[] = [];
   /** Changes of an unknown shape or place. */
   readonly #unknown: { readonly record: JsonObject; readonly line: number }[] = [];
   readonly #lines: number[] = [];
 
-  /** `sessionId`: the id of the session, from the one in the chat. */
-  constructor({ path, document }: FileHead, isDocument: boolean, sessionId: (recorded: string | undefined) => SessionId) {
+  /**
+   * `sessionId`: the id of the session, from the one in the chat. `earlier`: where an earlier reading of the log ended.
+   *
+   * @throws {ReadFromStartError} the state of the earlier reading is not enough.
+   */
+  constructor(
+    { path, document }: FileHead,
+    isDocument: boolean,
+    sessionId: (recorded: string | undefined) => SessionId,
+    earlier?: ReadingPosition,
+  ) {
     this.#path = path;
+    this.#saved = earlier && readSaved(earlier.state);
+    this.#log = new MutationLog(this.#saved?.chat);
     if (isDocument && isObject(document)) this.#log.apply({ kind: 0, v: document }, 1);
     else if (isDocument) this.#readDocument();
-    else this.#readLog();
+    else this.#readLog(earlier);
     this.sessionId = sessionId(stringAt(this.members, "sessionId"));
     const version = numberAt(this.members, "version");
     if (version !== undefined && version > NEWEST_VERSION) {
@@ -60,6 +93,7 @@ export class ChatFile {
 
   /** The start of the chat, in milliseconds since 1970: without it in the file, that of the earliest request. undefined: not known. */
   get startMs(): number | undefined {
+    if (this.#saved !== undefined) return this.#saved.startMs ?? undefined;
     const times = this.#log.requests.map(({ request }) => parseTime(request.timestamp)).filter((time) => time !== undefined);
     return parseTime(this.members.creationDate) ?? (times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b)));
   }
@@ -73,16 +107,33 @@ export class ChatFile {
     return this.#log.requests.length === 0 && this.#unknown.length === 0 && !isDamaged;
   }
 
-  #readLog(): void {
-    for (const read of readJsonLines(this.#path)) {
+  #readLog(from: ReadingPosition | undefined): void {
+    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    for (const read of readJsonLines(this.#path, { from })) {
       if (read.kind === "problem") {
         this.#problems.push(read.problem);
         continue;
       }
       const line = read.line.number;
+      if (MutationLog.changesList(read.object)) this.#place = this.#placeAt(end);
+      end = { offset: read.line.offset + read.line.bytes + 1, line };
       if (this.#log.apply(read.object, line)) this.#lines.push(line);
       else this.#unknown.push({ record: read.object, line });
     }
+  }
+
+  #placeAt(end: Pick<ReadingPosition, "offset" | "line">): Place | undefined {
+    const chat = end.offset === 0 ? undefined : this.#log.save();
+    return chat && { ...end, chat, last: this.#log.live.at(-1) };
+  }
+
+  /** Where a later reading goes on, after `records` was read; undefined: at the start. */
+  get position(): ReadingPosition | undefined {
+    const isDamaged = this.#problems.some(({ code }) => code !== "torn-line");
+    if (this.#place === undefined || this.#unknown.length > 0 || isDamaged) return undefined;
+    const { offset, line, chat, last } = this.#place;
+    const saved: SavedReading = { chat: chat(), startMs: this.startMs ?? null, end: this.#writer?.endOf(last) ?? START };
+    return { offset, line, state: { chat: JSON.stringify(saved) } };
   }
 
   #readDocument(): void {
@@ -101,8 +152,11 @@ export class ChatFile {
     const last = this.#log.live.at(-1);
     const open = last === undefined || isComplete(last.request) ? undefined : last;
     const writer = new RequestWriter(this.sessionId, this.startMs ?? 0, open);
+    this.#writer = writer;
+    const known = this.#saved === undefined ? [] : this.#log.requests.slice(0, this.#saved.chat.live.length);
+    if (this.#saved !== undefined) writer.goOn(known, { ...START, ...this.#saved.end });
     const lines = new Set<number>();
-    for (const entry of writer.entries(this.#log.requests)) {
+    for (const entry of writer.entries(this.#log.requests.slice(known.length))) {
       lines.add(entry.line);
       yield entry;
     }
@@ -122,14 +176,19 @@ export class ChatFile {
   }
 }
 
-function isUndone({ shouldBeRemovedOnSend: undone }: JsonObject): boolean {
-  return undone !== undefined && undone !== null && undone !== false;
+function readSaved({ chat }: JsonObject): SavedReading {
+  const saved: SavedReading | undefined = typeof chat === "string" ? JSON.parse(chat) : undefined;
+  if (saved === undefined) throw new ReadFromStartError();
+  return saved;
 }
 
 /** Writes the requests of a chat as entries, each below the one before it. */
 class RequestWriter {
   readonly #sessionId: SessionId;
-  readonly #chain: EntryChain;
+  #chain: EntryChain;
+  /** True if an earlier reading has written requests: the rounds of these are not known. */
+  #hasEarlier = false;
+  readonly #unknown = new Set<RequestNode>();
   /** The request whose reply may still be written: its replies come last. */
   readonly #open: RequestNode | undefined;
   readonly #ends = new Map<RequestNode, End>();
@@ -142,8 +201,18 @@ class RequestWriter {
     this.#open = open;
   }
 
+  /** Goes on behind the last of these requests, which an earlier reading has written. */
+  goOn(known: readonly RequestNode[], end: End): void {
+    this.#hasEarlier = true;
+    this.#chain = new EntryChain(this.#sessionId, 0, { leafId: end.leafId, lastMs: end.lastMs });
+    const last = known.at(-1);
+    if (last !== undefined) this.#ends.set(last, end);
+    for (const one of known.slice(0, -1)) this.#unknown.add(one);
+  }
+
   /** The last entry of a request, and the model and round there. */
   endOf(node: RequestNode | undefined): End {
+    if (node !== undefined && this.#unknown.has(node)) throw new ReadFromStartError();
     return (node && this.#ends.get(node)) ?? START;
   }
 
@@ -189,7 +258,8 @@ class RequestWriter {
       }
       yield added;
     }
-    this.#ends.set(node, { leafId: this.#chain.leafId, model: chosen?.modelId ?? before.model, round });
+    const { leafId, lastMs } = this.#chain;
+    this.#ends.set(node, { lastMs, leafId, model: chosen?.modelId ?? before.model, round });
   }
 
   #entriesOf(node: RequestNode, model: string | undefined): readonly RequestEntry[] {
@@ -202,6 +272,7 @@ class RequestWriter {
   }
 
   #add(node: RequestNode, { name, payload, createdAtMs, summarizes }: RequestEntry): SourceEntry {
+    if (this.#hasEarlier && summarizes !== undefined && !this.#nextOf.has(summarizes)) throw new ReadFromStartError();
     const kept = summarizes === undefined ? {} : { firstKeptEntryId: this.#nextOf.get(summarizes) ?? null };
     // All keys begin with `request_`, so short prefixes of ids would be the same for all entries.
     const own = node.key.replace(KEY_START, "");

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
-import type { SourceHeader } from "@bough/session-core/engine";
+import { ReadFromStartError, type ReadingPosition, type SourceHeader } from "@bough/session-core/engine";
 import { isId, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { isEvent, readEventFile } from "../copilot/format.js";
 import { applicationFolder } from "../source/agent-folders.js";
@@ -27,7 +27,7 @@ export const vscodeChatFormat: SourceFormat = {
   ],
   detects: (head: FileHead) => isTranscript(head) || isLog(head) || isChatDocument(head),
   starterOf: findChat,
-  *sessions(path, folders = new SourceFolders()) {
+  *sessions(path, folders = new SourceFolders(), _reads = undefined, earlier = undefined) {
     const head = readHeadOnce(path, folders);
     if (isTranscript(head)) {
       // The chat has all that its transcript has.
@@ -35,10 +35,32 @@ export const vscodeChatFormat: SourceFormat = {
       return;
     }
     const sessionId = (recorded: string | undefined) => sessionIdOf(path, recorded);
-    const chat = new ChatFile(head, isChatDocument(head), sessionId);
-    if (!chat.isEmpty) yield { header: toHeader(path, chat, folders), records: () => chat.records() };
+    const whole = () => new ChatFile(head, isChatDocument(head), sessionId);
+    const rest = readRest(() => new ChatFile(head, false, sessionId, earlier?.(path)), earlier?.(path));
+    let chat = rest ?? whole();
+    if (chat.isEmpty) return;
+    yield {
+      header: toHeader(path, chat, folders),
+      *records(from) {
+        if (from !== undefined && chat !== rest) throw new ReadFromStartError();
+        if (from === undefined && chat === rest) chat = whole();
+        yield* chat.records();
+      },
+      position: () => chat.position,
+    };
   },
 };
+
+/** The chat from where an earlier reading ended; undefined: there was none, or it has to be read from its start. */
+function readRest(read: () => ChatFile, earlier: ReadingPosition | undefined): ChatFile | undefined {
+  if (earlier === undefined) return undefined;
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ReadFromStartError) return undefined;
+    throw error;
+  }
+}
 
 const EDITORS = ["Code", "Code - Insiders", "VSCodium"];
 

@@ -1,4 +1,21 @@
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "@bough/session-core/wire";
+import { ReadFromStartError } from "@bough/session-core/engine";
+import { isObject, type JsonObject, numberAt, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
+
+/**
+ * A chat before its last request was added, for a later reading that replays the changes from there on. Changes of earlier requests need
+ * the whole log.
+ */
+export interface SavedChat {
+  /** The members of the chat, without its requests. */
+  readonly members: JsonObject;
+  /** The keys of its requests, and of those that were undone. */
+  readonly live: readonly string[];
+  readonly undone: readonly string[];
+}
+
+/** The most requests that are saved, and the most characters of the other members: the state of a reading is small. */
+const MOST_REQUESTS = 1000;
+const MOST_CHARS = 1 << 15;
 
 /** A request of a chat, and where it is in the tree of requests. */
 export interface RequestNode {
@@ -23,6 +40,48 @@ export class MutationLog {
   #state: unknown;
   readonly #nodes = new Map<string, RequestNode>();
   #live: readonly RequestNode[] = [];
+  /** The requests of an earlier reading, which must not change. */
+  readonly #saved: SavedChat | undefined;
+
+  constructor(saved?: SavedChat) {
+    this.#saved = saved;
+    if (saved === undefined) return;
+    this.#state = { ...saved.members, requests: saved.live.map((requestId) => ({ requestId })) };
+    this.#note(0);
+  }
+
+  /** The chat as it is now, to be saved later; undefined: it is too large, or requests of it are undone. */
+  save(): (() => SavedChat) | undefined {
+    const { requests: _, ...members } = this.members;
+    const [live, count] = [this.#live, this.#nodes.size];
+    if (count > MOST_REQUESTS || live.some(({ request }) => isUndone(request))) return undefined;
+    const text = JSON.stringify(members);
+    if (text.length > MOST_CHARS) return undefined;
+    return () => {
+      const keys = live.map(({ key }) => key);
+      const isLive = new Set(keys);
+      const undone = [...this.#nodes.keys()].slice(0, count).filter((key) => !isLive.has(key));
+      return { members: parseJsonObject(text) ?? {}, live: keys, undone: [...(this.#saved?.undone ?? []), ...undone] };
+    };
+  }
+
+  /** True if a record may add or remove requests. */
+  static changesList({ k }: JsonObject): boolean {
+    return !Array.isArray(k) || k.length === 0 || (k.length === 1 && k[0] === "requests");
+  }
+
+  /** @throws {ReadFromStartError} the record changes a request that only an earlier reading knows. */
+  #assertRest(record: JsonObject): void {
+    if (this.#saved === undefined) return;
+    const { k, i, v } = record;
+    const path: readonly unknown[] = Array.isArray(k) ? k : [];
+    const first = this.#saved.live.length;
+    const isAppend = kindOf(record) === 2 && path.length === 1 && (i === undefined || (typeof i === "number" && i >= first));
+    const isLater = path.length > 1 && typeof path[1] === "number" && path[1] >= first;
+    const added: readonly unknown[] = isAppend && Array.isArray(v) ? v : [];
+    const returns = added.some((one) => isObject(one) && this.#saved?.undone.includes(stringAt(one, "requestId") ?? "") === true);
+    if (path.length === 0 || returns || (path[0] === "requests" && !isAppend && !isLater)) throw new ReadFromStartError();
+  }
 
   /** The members of the chat. */
   get members(): JsonObject {
@@ -41,6 +100,7 @@ export class MutationLog {
 
   /** Applies a record. False: its shape or its place is not known, and nothing was changed. */
   apply(record: JsonObject, line: number): boolean {
+    this.#assertRest(record);
     const isApplied = this.#change(record);
     const path: readonly unknown[] = Array.isArray(record.k) ? record.k : [];
     if (isApplied && (path.length === 0 || (path[0] === "requests" && path.length <= 2))) this.#note(line);
@@ -88,6 +148,11 @@ export class MutationLog {
       return node;
     });
   }
+}
+
+/** True if a request was undone: it stays in the chat until the next one is sent. */
+export function isUndone({ shouldBeRemovedOnSend: undone }: JsonObject): boolean {
+  return undone !== undefined && undone !== null && undone !== false;
 }
 
 function memberOf(owner: unknown, key: unknown): unknown {

@@ -107,6 +107,8 @@ export interface SourceSession {
   /**
    * Reads the file from its start, or from the position at which an earlier reading ended, in pieces of bounded size. The leaf
    * `main` is set by the last `leaf` record, or else to the last entry.
+   *
+   * @throws {ReadFromStartError} while it is read: the state of the position does not have what a record refers to.
    */
   records(from?: ReadingPosition): Iterable<SourceRecord>;
   /**
@@ -116,9 +118,17 @@ export interface SourceSession {
   position?(): ReadingPosition | undefined;
 }
 
+/**
+ * A reading that continues from a position met something that its state does not have: a record that refers to an earlier one, or an
+ * entry that the store has with another content. Nothing of it is written; the import reads the source from its start.
+ */
+export class ReadFromStartError extends Error {
+  override readonly name = "ReadFromStart";
+}
+
 /** Where the reading of a file ended. A later reading continues there, if the file before it is unchanged. */
 export interface ReadingPosition {
-  /** The end of the last complete line, in bytes. */
+  /** The end of a complete line, in bytes. */
   readonly offset: number;
   /** The number of complete lines before `offset`; blank ones count. */
   readonly line: number;

@@ -2,18 +2,22 @@ import type { Validate } from "../../entry/load-validation.js";
 import type { SessionId } from "../../ids/ids.js";
 import { MAIN_LEAF, type NewSession } from "../../port/records.js";
 import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
-import type { SourceHeader, SourceSession, SyncedImport } from "../../port/source.js";
+import { ReadFromStartError, type SourceHeader, type SourceSession, type SyncedImport } from "../../port/source.js";
 import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
 import { SessionImporter } from "./session-importer.js";
 
 /** The session of an earlier sync was deleted after the sync read its record: the caller imports it from the start. */
-export class SessionDeletedError extends Error {
+class SessionDeletedError extends Error {
   override readonly name = "SessionDeleted";
 }
 
-/** The options of an import that does not go on with an earlier sync. */
-export function fromStart(options: ImportOptions, sync: SyncedImport): ImportOptions {
-  return { ...options, sync: { ...sync, known: undefined, from: undefined } };
+/** The options with which an import is tried again after one of these errors, from the start of its source; undefined: it is another error. */
+export function fromStart(options: ImportOptions, error: unknown): ImportOptions | undefined {
+  const { sync } = options;
+  if (sync !== undefined && error instanceof SessionDeletedError)
+    return { ...options, sync: { ...sync, known: undefined, from: undefined } };
+  if (sync?.from !== undefined && error instanceof ReadFromStartError) return { ...options, sync: { ...sync, from: undefined } };
+  return undefined;
 }
 
 /** Imports a source session into one session; `existing`: as it was before, undefined: the import has created it. */

@@ -10,6 +10,7 @@ import {
   type ImportProblem,
   type OpenEnd,
   QUIET_MS,
+  ReadFromStartError,
   type SourceEntry,
   type SourceHeader,
   type SourceRecord,
@@ -293,6 +294,8 @@ export class SessionImporter<S extends number> {
     // Entries after a later state of a record are copied below it.
     const stored = this.#continuedTips.size > 0 ? undefined : this.#target.payloadOf(record.id);
     if (stored !== undefined && saysTheSame(stored, validated.payload)) return this.#keepStored(record.id, stored);
+    // Which records were read in this run, and what is a later state, is known from the start of the source only.
+    if (this.#options.sync?.from !== undefined) throw new ReadFromStartError();
     if (this.#isLaterState(record.id, validated)) return this.#appendContinuation(record, parent, validated);
     if (!this.#continues && !this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
@@ -311,7 +314,6 @@ export class SessionImporter<S extends number> {
 
   /** True if the record is a later state of the entry with this id. The program of a synced file may write any record again. */
   #isLaterState(id: string, validated: ImportedEntry): boolean {
-    if (this.#options.sync?.from !== undefined) return false;
     if (this.#readIds?.has(id) === false) return true;
     const stored = this.#target.payloadOf(id);
     return stored !== undefined && !this.#wasReadInThisRun(id) && isContinuation(stored, validated.payload);

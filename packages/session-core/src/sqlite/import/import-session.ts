@@ -3,7 +3,7 @@ import type { SessionId } from "../../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
 import type { SourceSession } from "../../port/source.js";
 import { DifferentSessionError, deriveSessionId } from "../../rules/import/different-session.js";
-import { fromStart, importInto, newSession, SessionDeletedError } from "../../rules/import/import-into.js";
+import { fromStart, importInto, newSession } from "../../rules/import/import-into.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { checkpointRarely, checkpointUsually } from "../file/open-database.js";
@@ -30,9 +30,8 @@ export function importSession(
       const imported = writeInBulk(connection, () => importIntoFile(connection, sessionId, source, options, validate, fileTools));
       return { ...imported, claimedId };
     } catch (error) {
-      if (error instanceof SessionDeletedError && options.sync !== undefined) {
-        return importSession(connection, source, fromStart(options, options.sync), validate, fileTools);
-      }
+      const again = fromStart(options, error);
+      if (again !== undefined) return importSession(connection, source, again, validate, fileTools);
       if (!(error instanceof DifferentSessionError)) throw error;
       sessionId = deriveSessionId(claimedId, sessionId, error.evidence);
     }
