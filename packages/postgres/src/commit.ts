@@ -6,8 +6,10 @@ import {
   BatchWriter,
   chooseFirstText,
   copyWrites,
+  type EntrySeq,
   type PathState,
   parseStoredPayload,
+  toEntrySeq,
   type ValidatedWrite,
   validateWrite,
 } from "@bough/session-core/engine";
@@ -40,7 +42,7 @@ import { getWithWords, listCollected, listWords, textsOf, wordsToList } from "./
  * @throws {LeafMovedError} the stored leaf differs from `batch.seen`, and `onConflict` is `error` or `onlyIfSeen` is set.
  * @throws {SessionNotFoundError} the session was deleted.
  */
-export async function commitBatch(database: PgDatabase, batch: Batch, rules: WriteRules): Promise<BatchResult> {
+export async function commitBatch(database: PgDatabase, batch: Batch<PgLeafState>, rules: WriteRules): Promise<BatchResult> {
   const validated = batch.writes.map((write) => validateWrite(write, rules.validateEntry));
   const plan = planAppend(database.tenant, batch, validated, rules);
   // Writes that have to wait are copied, so that later changes by their owner are not written. A plan has their texts.
@@ -59,13 +61,18 @@ export async function commitBatch(database: PgDatabase, batch: Batch, rules: Wri
       await listCollected(database, words);
       // If it was written, the leaf is where it moved it: `onlyIfSeen` would refuse its own entries before it finds them. All of them are new
       // entries below the leaf, for which `error` is the same condition.
-      const again: Batch = batch.onlyIfSeen ? { ...batch, onlyIfSeen: false, onConflict: "error" } : batch;
+      const again: Batch<PgLeafState> = batch.onlyIfSeen ? { ...batch, onlyIfSeen: false, onConflict: "error" } : batch;
       return decideBatch(database, again, writesOf(plan), rules);
     });
   }
 }
 
-async function decideBatch(database: PgDatabase, batch: Batch, writes: readonly ValidatedWrite[], rules: WriteRules): Promise<BatchResult> {
+async function decideBatch(
+  database: PgDatabase,
+  batch: Batch<PgLeafState>,
+  writes: readonly ValidatedWrite[],
+  rules: WriteRules,
+): Promise<BatchResult> {
   return database.write(async (transaction) => {
     const session = await lockSession(transaction, batch.sessionId);
     return writeBatch(transaction, session, batch, writes, rules);
@@ -76,16 +83,13 @@ async function decideBatch(database: PgDatabase, batch: Batch, writes: readonly 
 export async function writeBatch(
   transaction: Database,
   session: LockedSession,
-  batch: Omit<Batch, "sessionId" | "writes">,
+  batch: Omit<Batch<PgLeafState>, "sessionId" | "writes">,
   writes: readonly ValidatedWrite[],
   { fileTools }: Pick<WriteRules, "fileTools">,
 ): Promise<BatchResult> {
-  const { seen, leafName } = batch;
-  const isRead = seen instanceof PgLeafState;
-  const facts = await readFacts(transaction, session.id, factsWanted(leafName, isRead ? null : seen.entryId, writes));
+  const facts = await readFacts(transaction, session.id, factsWanted(batch.leafName, writes));
   const target = new PlannedSession(transaction.tenant, session, facts, fileTools);
-  const start: PathState<number> = isRead ? seen.path : seen.entryId === null ? target.stateAt(null) : target.requireState(seen.entryId);
-  const { entries, leaf } = new BatchWriter(target, batch, start).run(writes);
+  const { entries, leaf } = new BatchWriter(target, batch, batch.seen.path).run(writes);
   const changes = target.takeChanges();
   const firstText = await saveChanges(transaction, session, changes);
   const { id: _id, ...before } = session;
@@ -153,7 +157,7 @@ interface AppendPlan {
   readonly seen: PgLeafState;
   readonly changes: Changes;
   readonly entries: BatchResult["entries"];
-  readonly leaf: PathState<number>;
+  readonly leaf: PathState;
 }
 
 /**
@@ -162,11 +166,11 @@ interface AppendPlan {
  */
 function planAppend(
   tenant: string,
-  { sessionId, seen, ...batch }: Batch,
+  { sessionId, seen, ...batch }: Batch<PgLeafState>,
   writes: readonly ValidatedWrite[],
   { fileTools }: Pick<WriteRules, "fileTools">,
 ): AppendPlan | undefined {
-  if (!(seen instanceof PgLeafState) || writes.length === 0 || writes.length > MOST_ROWS || !writes.every(isPlain)) return undefined;
+  if (writes.length === 0 || writes.length > MOST_ROWS || !writes.every(isPlain)) return undefined;
   const { session, sessionSeq } = keyParameters(sessionId);
   if (sessionSeq !== null && sessionSeq !== seen.session.seq) return undefined;
   const target = new PlannedSession(tenant, { id: session, ...seen.session }, factsSeen(batch.leafName, seen.path), fileTools);
@@ -189,7 +193,7 @@ function writesOf({ changes }: AppendPlan): readonly ValidatedWrite[] {
 }
 
 /** Returns the facts that a handle knows: its leaf, and the path state there. */
-function factsSeen(leafName: string, path: PathState<number>): Facts {
+function factsSeen(leafName: string, path: PathState): Facts {
   return { leaves: new Map([[leafName, path.seq]]), entries: [], runs: [], marks: [], values: new Map() };
 }
 
@@ -248,15 +252,15 @@ const NO_USAGE: AddedUsage = {
 /** The result of an append after which the newest entry before it is `base`. */
 function resultOf({ seen, changes, entries, leaf }: AppendPlan, base: number, firstText: string | null): BatchResult {
   const { lastSeq } = seen.session;
-  const shift = <N extends number | null>(seq: N) => (seq !== null && seq > lastSeq ? seq + base - lastSeq : seq);
+  const shift = (seq: EntrySeq | null) => (seq !== null && seq > lastSeq ? toEntrySeq(seq + base - lastSeq) : seq);
   const session = { ...seen.session, lastSeq: base + changes.entries.length, firstText };
   return {
-    entries: entries.map(({ id, seq }) => ({ id, seq: seq + base - lastSeq })),
+    entries: entries.map(({ id, seq }) => ({ id, seq: toEntrySeq(seq + base - lastSeq) })),
     leaf: new PgLeafState(shifted(leaf, shift), session),
   };
 }
 
-function shifted(path: PathState<number>, shift: (seq: number | null) => number | null): PathState<number> {
+function shifted(path: PathState, shift: (seq: EntrySeq | null) => EntrySeq | null): PathState {
   return {
     entryId: path.entryId,
     seq: shift(path.seq),

@@ -1,5 +1,5 @@
 import { type EntryId, EntryNotFoundError, type EntryPayload, LeafNotFoundError, type SessionId } from "@bough/session-core";
-import type { ContextEnd, ContextEntry, ContextPath, SessionKey } from "@bough/session-core/engine";
+import type { ContextEnd, ContextEntry, ContextPath, EntrySeq, SessionKey } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
 import { entriesFrom, joinEntries, parsePayload } from "./entries.js";
@@ -18,14 +18,14 @@ interface ContextParameters extends KeyParameters {
 interface HeadRow {
   readonly part: "head";
   /** null: before the first entry. */
-  readonly seq: number | null;
+  readonly seq: EntrySeq | null;
   readonly id: EntryId | null;
   readonly state: readonly [
-    compaction: number | null,
-    firstKept: number | null,
-    model: number | null,
-    thinking: number | null,
-    system: number | null,
+    compaction: EntrySeq | null,
+    firstKept: EntrySeq | null,
+    model: EntrySeq | null,
+    thinking: EntrySeq | null,
+    system: EntrySeq | null,
     continues: number,
   ];
 }
@@ -33,7 +33,7 @@ interface HeadRow {
 /** An entry of the context, or one before it that is a setting in force. */
 interface PayloadRow {
   readonly part: "entry" | "setting";
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly kind: number;
   readonly id: EntryId;
   readonly payload: string;
@@ -85,7 +85,7 @@ export async function readContextPath(
   database: PgDatabase,
   key: SessionKey,
   at: ContextEnd,
-  knownSeq: number | null,
+  knownSeq: EntrySeq | null,
 ): Promise<ContextPath> {
   const parameters = { ...keyParameters(key), known: knownSeq ?? 0 };
   const end = "leafName" in at ? at.leafName : at.entryId;
@@ -103,7 +103,7 @@ export async function readContextPath(
 }
 
 const EMPTY: ContextPath = {
-  leaf: { entryId: null, seq: null },
+  endSeq: null,
   entries: [],
   continues: false,
   compactionSeq: null,
@@ -123,9 +123,9 @@ function toContextPath(session: SessionId, head: HeadRow, rows: readonly Context
     payloads.set(row.seq, payload);
     if (row.part === "entry") entries.push({ id: row.id, seq: row.seq, payload });
   }
-  const settingAt = (seq: number | null) => (seq === null ? null : (payloads.get(seq) ?? null));
+  const settingAt = (seq: EntrySeq | null) => (seq === null ? null : (payloads.get(seq) ?? null));
   return {
-    leaf: { entryId: head.id, seq: head.seq },
+    endSeq: head.seq,
     // Each range comes in order, the last one of the path first.
     entries: entries.sort((one, other) => one.seq - other.seq),
     continues: continues === 1,

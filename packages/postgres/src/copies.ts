@@ -7,6 +7,7 @@ import {
   type CopiedUsage,
   copiedColumns,
   customTypeOf,
+  type EntrySeq,
   isPrivate,
   newCopy,
   PART_BYTES,
@@ -16,11 +17,14 @@ import {
   type SessionCopies,
   type SessionKey,
   type SessionRow,
+  type SessionSeq,
   type StoredOperation,
   searchableText,
   toEntryKind,
+  toEntrySeq,
   toIndexedText,
   toSessionRecord,
+  toSessionSeq,
   toStoredCustomType,
   WordCollector,
 } from "@bough/session-core/engine";
@@ -50,8 +54,8 @@ export function copiesOf(database: PgDatabase): SessionCopies {
 
 type Session = { readonly session: SessionId };
 
-const rowOf = pgQuery<Session, { seq: number }>(({ sql, p }) =>
-  pgRaw(sql<{ seq: number }>`SELECT seq FROM session WHERE ${ofSession(sql, p, "session")}`),
+const rowOf = pgQuery<Session, { seq: SessionSeq }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: SessionSeq }>`SELECT seq FROM session WHERE ${ofSession(sql, p, "session")}`),
 );
 const leavesOf = pgQuery<Session, CopiedState["leaves"][number]>(({ sql, p }) =>
   pgRaw(sql<CopiedState["leaves"][number]>`SELECT name, entry_seq AS at FROM leaf WHERE ${ofSession(sql, p, "leaf")} ORDER BY name`),
@@ -82,7 +86,7 @@ async function readState(transaction: Database, key: SessionKey): Promise<Copied
   const session = found.id;
   const { metadata: _parsed, ...record } = toSessionRecord(found);
   return {
-    row: { id: session, seq: (await transaction.get(rowOf, { session }))?.seq ?? 0 },
+    row: { id: session, seq: (await transaction.get(rowOf, { session }))?.seq ?? toSessionSeq(0) },
     session: { ...record, metadataJson: found.metadata_json },
     leaves: await transaction.all(leavesOf, { session }),
     moves: await transaction.all(movesOf, { session }),
@@ -189,19 +193,24 @@ async function lockUnchanged(transaction: Database, { row, entries }: NonNullabl
   throw new SessionChangedError(row.id);
 }
 
+/** The place of an entry in a copy is its number in the session. */
+function seqAt(place: number | null): EntrySeq | null {
+  return place === null ? null : toEntrySeq(place);
+}
+
 function toRow(entry: CopiedEntry, payload: EntryPayload, tenant: string): NewEntryRow {
   return {
-    seq: entry.place,
+    seq: toEntrySeq(entry.place),
     id: entry.id,
-    parent_seq: entry.parent,
+    parent_seq: seqAt(entry.parent),
     kind: entry.kind,
     depth: entry.depth,
     created_at_ms: entry.createdAtMs,
-    compaction_seq: entry.compaction,
-    target_seq: entry.target,
-    model_seq: entry.model,
-    thinking_seq: entry.thinking,
-    system_seq: entry.system,
+    compaction_seq: seqAt(entry.compaction),
+    target_seq: seqAt(entry.target),
+    model_seq: seqAt(entry.model),
+    thinking_seq: seqAt(entry.thinking),
+    system_seq: seqAt(entry.system),
     call_id: entry.callId,
     is_error: entry.isError,
     omits: entry.omits,
@@ -285,9 +294,9 @@ async function finish(transaction: Database, session: SessionId, state: CopiedSt
   await putMetadata(transaction, session, metadataJson ?? "{}");
   await transaction.run(putProperties, { session, ...copiedColumns(state.session) });
   for (const drop of drops) await transaction.run(drop, { session });
-  await saveLeaves(transaction, session, new Map(state.leaves.map(({ name, at }) => [name, at])));
+  await saveLeaves(transaction, session, new Map(state.leaves.map(({ name, at }) => [name, seqAt(at)])));
   await saveMoves(transaction, session, state.moves);
-  await saveLabels(transaction, session, new Map(state.labels.map(({ at, ...label }) => [at, label])));
+  await saveLabels(transaction, session, new Map(state.labels.map(({ at, ...label }) => [toEntrySeq(at), label])));
   await saveValues(transaction, session, state.values);
   await saveUsage(transaction, session, state.usage);
   await connectCopied(transaction, session, state.session.parent?.sessionId ?? null);

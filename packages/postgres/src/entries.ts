@@ -8,6 +8,7 @@ import {
   type SessionId,
 } from "@bough/session-core";
 import {
+  type EntrySeq,
   entryOf,
   kindsWith,
   parseStoredPayload,
@@ -16,6 +17,7 @@ import {
   sessionIdOf,
   shortenId,
   toEntryKind,
+  toEntrySeq,
 } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
@@ -128,6 +130,9 @@ interface ListParameters extends KeyParameters, FilterParameters {
   limit: number;
 }
 
+/** Before the number of every entry. */
+export const NO_ENTRY = toEntrySeq(0);
+
 /** A number that a caller gave as one of an entry, within the range of the column. */
 export function clampSeq(seq: number): number {
   return Number.isNaN(seq) ? 0 : Math.max(0, Math.min(MAX_SEQ, Math.floor(seq)));
@@ -182,14 +187,14 @@ export async function readEntry(database: PgDatabase, key: SessionKey, id: Entry
   return toEntry(sessionIdOf(key), row);
 }
 
-const seqsById = pgQuery<KeyParameters & { ids: readonly EntryId[] }, { id: EntryId; seq: number }>(({ sql, p }) =>
-  pgRaw(sql<{ id: EntryId; seq: number }>`
+const seqsById = pgQuery<KeyParameters & { ids: readonly EntryId[] }, { id: EntryId; seq: EntrySeq }>(({ sql, p }) =>
+  pgRaw(sql<{ id: EntryId; seq: EntrySeq }>`
     SELECT entry.id, entry.seq FROM unnest(${p.ids}::text[]) AS wanted (id) ${joinEntries(sql, p, "id", sql`wanted.id`)}
     WHERE ${sessionExists(sql, p)}`),
 );
 
 /** Returns the number of each entry. @throws {SessionNotFoundError | EntryNotFoundError} */
-export async function requireSeqs(database: Database, key: SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+export async function requireSeqs(database: Database, key: SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntrySeq>> {
   const seqs = new Map((await rowsOf(database, key, seqsById, { ids })).map(({ id, seq }) => [id, seq]));
   const missing = ids.find((id) => !seqs.has(id));
   if (missing !== undefined) throw new EntryNotFoundError(sessionIdOf(key), missing);
@@ -197,8 +202,8 @@ export async function requireSeqs(database: Database, key: SessionKey, ids: read
 }
 
 /** Returns the number of an entry. @throws {SessionNotFoundError | EntryNotFoundError} */
-export async function requireSeq(database: Database, key: SessionKey, id: EntryId): Promise<number> {
-  return (await requireSeqs(database, key, [id])).get(id) ?? 0;
+export async function requireSeq(database: Database, key: SessionKey, id: EntryId): Promise<EntrySeq> {
+  return (await requireSeqs(database, key, [id])).get(id) ?? NO_ENTRY;
 }
 
 /** Reads entries by id, in the order of the ids. Unknown ids are missing. */
@@ -260,7 +265,7 @@ const bySeqs = pgQuery<KeyParameters & { seqs: readonly number[] }, EntryRow>(({
 );
 
 /** Reads entries by their order of arrival, oldest first. Ignores numbers that the session does not have. */
-export async function readEntriesAt(database: PgDatabase, key: SessionKey, seqs: readonly number[]): Promise<readonly Entry[]> {
+export async function readEntriesAt(database: PgDatabase, key: SessionKey, seqs: readonly EntrySeq[]): Promise<readonly Entry[]> {
   const rows = await rowsOf(database, key, bySeqs, { seqs: possibleSeqs(seqs) });
   return rows.map((row) => toEntry(sessionIdOf(key), row));
 }

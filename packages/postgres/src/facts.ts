@@ -10,9 +10,11 @@ import {
   COMPACTION,
   EDIT,
   EMPTY_PATH,
-  type LeafState,
+  type EntrySeq,
+  LeafState,
   type PathState,
   type SessionKey,
+  type SessionSeq,
   SYSTEM,
   toEntryKind,
   type ValidatedWrite,
@@ -26,19 +28,20 @@ import { type KeyParameters, keyParameters, ofSession } from "./session-key.js";
 /** The state of a session that an append reads. */
 export interface SessionState {
   /** Tells apart sessions with the same id. */
-  readonly seq: number;
+  readonly seq: SessionSeq;
   /** The number of its newest entry; 0: none. */
   readonly lastSeq: number;
   readonly cwd: string | null;
   readonly firstText: string | null;
 }
 
-/** The leaf state that a handle holds: the path state of its entry and the state of its session. An append that receives it reads neither. */
-export class PgLeafState implements LeafState {
-  readonly path: PathState<number>;
+/** The path state of a leaf's entry, and the state of its session. An append that receives it reads neither. */
+export class PgLeafState extends LeafState {
+  readonly path: PathState;
   readonly session: SessionState;
 
-  constructor(path: PathState<number>, session: SessionState) {
+  constructor(path: PathState, session: SessionState) {
+    super();
     this.path = path;
     this.session = session;
   }
@@ -46,21 +49,17 @@ export class PgLeafState implements LeafState {
   get entryId(): EntryId | null {
     return this.path.entryId;
   }
-
-  get seq(): number | null {
-    return this.path.seq;
-  }
 }
 
 /** The columns of the path state at an entry; all are null before the first entry. */
 export interface StateRow {
   readonly id: EntryId | null;
-  readonly seq: number | null;
+  readonly seq: EntrySeq | null;
   readonly depth: number | null;
-  readonly compaction_seq: number | null;
-  readonly model_seq: number | null;
-  readonly thinking_seq: number | null;
-  readonly system_seq: number | null;
+  readonly compaction_seq: EntrySeq | null;
+  readonly model_seq: EntrySeq | null;
+  readonly thinking_seq: EntrySeq | null;
+  readonly system_seq: EntrySeq | null;
 }
 
 /** SQL of the columns of a `StateRow`, of the table, or its alias, with this name. */
@@ -70,7 +69,7 @@ export function stateColumns(sql: Sql, table: string): RawBuilder<unknown> {
 }
 
 /** The path state that a row describes. */
-export function toPathState({ id, seq, depth, ...row }: StateRow): PathState<number> {
+export function toPathState({ id, seq, depth, ...row }: StateRow): PathState {
   if (id === null || seq === null || depth === null) return EMPTY_PATH;
   return {
     entryId: id,
@@ -84,7 +83,7 @@ export function toPathState({ id, seq, depth, ...row }: StateRow): PathState<num
 }
 
 interface FoundLeaf extends StateRow {
-  readonly session_seq: number;
+  readonly session_seq: SessionSeq;
   readonly last_seq: number;
   readonly cwd: string | null;
   readonly first_text: string | null;
@@ -142,9 +141,9 @@ export async function lockSession(transaction: Database, key: SessionKey): Promi
 
 /** An entry that a batch refers to. */
 export interface EntryFact extends StateRow {
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly id: EntryId;
-  readonly parentSeq: number | null;
+  readonly parentSeq: EntrySeq | null;
   readonly kind: number;
   /** The payload without its type; read only of an entry that the batch writes again. */
   readonly payload: string | null;
@@ -152,22 +151,22 @@ export interface EntryFact extends StateRow {
 
 /** A system message, a compaction or a context_edit of the session. */
 export interface MarkFact {
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly kind: number;
   /** The entry that an edit edits. */
-  readonly targetSeq: number | null;
+  readonly targetSeq: EntrySeq | null;
   readonly omits: boolean;
 }
 
 /** A run of the session: see schema.ts. */
 export interface RunFact {
-  readonly start: number;
-  readonly parent: number | null;
+  readonly start: EntrySeq;
+  readonly parent: EntrySeq | null;
 }
 
 /** The facts of a session that a batch needs. */
 export interface Facts {
-  readonly leaves: ReadonlyMap<string, number | null>;
+  readonly leaves: ReadonlyMap<string, EntrySeq | null>;
   readonly entries: readonly EntryFact[];
   /** By their first entries, ascending; only if the batch needs paths. */
   readonly runs: readonly RunFact[];
@@ -188,8 +187,8 @@ export interface Wanted {
   readonly needsMarks: boolean;
 }
 
-/** The facts that writes refer to. `seen`: the entry of a leaf that the handle knows only by its id. */
-export function factsWanted(leafName: string, seen: EntryId | null, writes: readonly ValidatedWrite[]): Wanted {
+/** The facts that writes refer to. */
+export function factsWanted(leafName: string, writes: readonly ValidatedWrite[]): Wanted {
   const moves = writes.filter((write) => write.kind === "moveLeaf");
   const entries = writes.filter((write) => write.kind === "entry");
   const edits = entries.some(({ entry }) => entry.payload.type === "context_edit");
@@ -198,7 +197,6 @@ export function factsWanted(leafName: string, seen: EntryId | null, writes: read
     ...moves.map(({ to }) => to),
     ...entries.flatMap(({ parentId, entry }) => [parentId, ...referencesOf(entry.payload)]),
     ...writes.map((write) => (write.kind === "label" ? write.entryId : null)),
-    seen,
   ];
   return {
     leaves: [...new Set(leaves)],
@@ -224,9 +222,9 @@ interface FactRow extends StateRow {
   readonly name: string | null;
   /** Of an entry its payload, of a value its JSON. */
   readonly text: string | null;
-  readonly parent_seq: number | null;
+  readonly parent_seq: EntrySeq | null;
   readonly kind: number | null;
-  readonly target_seq: number | null;
+  readonly target_seq: EntrySeq | null;
   readonly omits: boolean | null;
 }
 
@@ -258,7 +256,7 @@ const factRows = pgQuery<FactParameters, FactRow>(({ sql, p }) => {
 
 /** Reads the facts that a batch refers to. Call it after `lockSession`, so that they stay as they are. One statement. */
 export async function readFacts(transaction: Database, session: SessionId, wanted: Wanted): Promise<Facts> {
-  const leaves = new Map<string, number | null>();
+  const leaves = new Map<string, EntrySeq | null>();
   const entries: EntryFact[] = [];
   const runs: RunFact[] = [];
   const marks: MarkFact[] = [];
@@ -275,7 +273,7 @@ export async function readFacts(transaction: Database, session: SessionId, wante
   return { leaves, entries, runs: runs.sort((a, b) => a.start - b.start), marks: marks.sort((a, b) => a.seq - b.seq), values };
 }
 
-function toEntryFact(row: FactRow, seq: number): EntryFact {
+function toEntryFact(row: FactRow, seq: EntrySeq): EntryFact {
   return { ...row, seq, id: row.id ?? "", parentSeq: row.parent_seq, kind: row.kind ?? 0, payload: row.text };
 }
 

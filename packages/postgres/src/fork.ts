@@ -1,9 +1,9 @@
 import { type EntryId, EntryNotFoundError, type SessionId, SessionNotFoundError } from "@bough/session-core";
 import * as records from "@bough/session-core/engine";
-import { EntryTotals, factsOf, forkTitle, newFork, withoutForeignBranch } from "@bough/session-core/engine";
+import { type EntrySeq, EntryTotals, factsOf, forkTitle, newFork, withoutForeignBranch } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
-import { parsePayload } from "./entries.js";
+import { NO_ENTRY, parsePayload } from "./entries.js";
 import { type LockedSession, lockSession, readLeaf } from "./facts.js";
 import type { FirstWrites } from "./planned-session.js";
 import { type Always, type PgEntry, type PgTables, pgQuery, pgRaw } from "./query.js";
@@ -45,7 +45,7 @@ export async function forkSession(
 
 interface End {
   readonly id: EntryId;
-  readonly seq: number;
+  readonly seq: EntrySeq;
 }
 
 const entryOf = pgQuery<{ session: SessionId; id: EntryId }, End>(({ sql, p }) =>
@@ -56,8 +56,8 @@ const entryOf = pgQuery<{ session: SessionId; id: EntryId }, End>(({ sql, p }) =
 async function resolveEnd(transaction: Database, session: SessionId, at: EntryId | null | undefined): Promise<End | null> {
   if (at === null) return null;
   if (at === undefined) {
-    const { entryId, seq } = await readLeaf(transaction, session, records.MAIN_LEAF);
-    return entryId === null || seq === null ? null : { id: entryId, seq };
+    const { entryId, path } = await readLeaf(transaction, session, records.MAIN_LEAF);
+    return entryId === null || path.seq === null ? null : { id: entryId, seq: path.seq };
   }
   const found = await transaction.get(entryOf, { session, id: at });
   if (found === undefined) throw new EntryNotFoundError(session, at);
@@ -70,7 +70,7 @@ async function forkTree(
   made: LockedSession,
   copy: { readonly session: SessionId; readonly to: SessionId },
   at: EntryId | null | undefined,
-  end: number | null,
+  end: EntrySeq | null,
 ): Promise<void> {
   await copyTree(transaction, copy);
   if (at !== undefined) await saveLeaves(transaction, made.id, new Map([[records.MAIN_LEAF, end]]));
@@ -80,10 +80,10 @@ async function forkPath(
   transaction: Database,
   made: LockedSession,
   copy: { readonly session: SessionId; readonly to: SessionId },
-  end: number,
+  end: EntrySeq,
 ): Promise<void> {
   await copyPath(transaction, copy, end);
-  await saveRuns(transaction, made.id, [{ start: 1, parent: null, depth: 0 }]);
+  await saveRuns(transaction, made.id, [{ start: toEntrySeq(1), parent: null, depth: 0 }]);
   const last = await new CopiedPath(transaction, made).finish();
   await saveLeaves(transaction, made.id, new Map([[records.MAIN_LEAF, last]]));
 }
@@ -96,7 +96,7 @@ const copiedRows = pgQuery<{ session: SessionId; after: number; limit: number },
     WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after} ORDER BY seq LIMIT ${p.limit}`),
 );
 
-const putPayload = pgQuery<{ session: SessionId; seq: number; json: string; bytes: number; preview: string }>(({ sql, p }) =>
+const putPayload = pgQuery<{ session: SessionId; seq: EntrySeq; json: string; bytes: number; preview: string }>(({ sql, p }) =>
   pgRaw(sql`
     WITH uncounted AS (DELETE FROM entry_token_count WHERE ${ofSession(sql, p, "entry_token_count")} AND entry_seq = ${p.seq}::integer)
     UPDATE entry SET payload = ${p.json}, payload_bytes = ${p.bytes}, preview = ${p.preview}
@@ -124,12 +124,12 @@ class CopiedPath {
   }
 
   /** Returns the number of the last entry. */
-  async finish(): Promise<number> {
+  async finish(): Promise<EntrySeq> {
     const { id: session } = this.#session;
-    let last = 0;
+    let last = NO_ENTRY;
     for (;;) {
       const rows = await this.#transaction.all(copiedRows, { session, after: last, limit: PAGE });
-      const changed: { readonly seq: number; readonly preview: string }[] = [];
+      const changed: { readonly seq: EntrySeq; readonly preview: string }[] = [];
       for (const row of rows) {
         const preview = await this.#add(row);
         if (preview !== row.preview) changed.push({ seq: row.seq, preview });
@@ -297,7 +297,7 @@ async function copyValues(transaction: Database, copy: Copy): Promise<void> {
   await transaction.run(copyAllValues, copy);
 }
 
-type PathCopy = Copy & { readonly end: number };
+type PathCopy = Copy & { readonly end: EntrySeq };
 
 /**
  * SQL of the path of an entry as the tables `moved (first, last, by)`, its ranges and how far the numbers of their copies are from theirs,
@@ -346,7 +346,7 @@ function onPath(table: "label" | "entry_token_count", columns: Readonly<Record<s
 const pathCopies = [copyEntries, onPath("label", LABEL), onPath("entry_token_count", COUNT)];
 
 /** Copies the entries of a path into an empty session, with labels and token counts. Its run, counters and leaf are up to the caller. */
-async function copyPath(transaction: Database, copy: Copy, end: number): Promise<void> {
+async function copyPath(transaction: Database, copy: Copy, end: EntrySeq): Promise<void> {
   for (const query of pathCopies) await transaction.run(query, { ...copy, end });
 }
 

@@ -12,6 +12,7 @@ import {
   DifferentSessionError,
   deriveSessionId,
   type EntryPathState,
+  type EntrySeq,
   type ExistingSession,
   fromStart,
   type GivenTitle,
@@ -30,6 +31,7 @@ import {
   sessionColumns,
   toIndexedText,
   toLeafName,
+  toSessionSeq,
   type ValidatedEntry,
   WordCollector,
   type WrittenEntry,
@@ -106,7 +108,7 @@ async function importNew(database: PgDatabase, id: SessionId, { source, options,
   const created = newSession(id, source.header, options);
   const from = { ...options, id: source.header.sessionId };
   const columns = sessionColumns(created, from);
-  const empty = { id, seq: 0, lastSeq: 0, cwd: columns.cwd, firstText: null };
+  const empty = { id, seq: toSessionSeq(0), lastSeq: 0, cwd: columns.cwd, firstText: null };
   const title = { title: columns.title, source: columns.title_source };
   const plan = new PlannedImport(database.tenant, empty, { ...NOTHING, title }, rules.fileTools);
   const imported = importInto(plan, undefined, source, options, rules.validateEntry);
@@ -157,7 +159,7 @@ async function readSession(transaction: Database, id: SessionId): Promise<ReadSe
   const row = await findSessionRow(transaction, id);
   if (row === undefined) throw new SessionNotFoundError(id);
   // Entries are numbered without gaps.
-  return { session: { id, seq: 0, lastSeq: row.entry_count, cwd: row.cwd, firstText: row.first_text }, row };
+  return { session: { id, seq: toSessionSeq(0), lastSeq: row.entry_count, cwd: row.cwd, firstText: row.first_text }, row };
 }
 
 async function planExisting(transaction: Database, { session, row }: ReadSession, run: ImportRun, asked: Asked) {
@@ -196,7 +198,7 @@ function planned(session: LockedSession, plan: PlannedImport, imported: Imported
 
 /** The facts of a session that an import needs: those of a batch, and more. */
 interface ImportFacts extends Facts {
-  readonly labels: ReadonlyMap<number, Omit<Label, "entryId">>;
+  readonly labels: ReadonlyMap<EntrySeq, Omit<Label, "entryId">>;
   readonly hasMainMoves: boolean;
   readonly title: GivenTitle;
 }
@@ -246,7 +248,7 @@ interface ImportChanges {
  * A session as an import needs it, and the changes of the import. `asked` lists the names that were read; undefined for a new session,
  * which has none. A look-up of any other name adds it to `asked`, and `settle` throws `NotReadError`.
  */
-class PlannedImport extends PlannedSession implements ImportTarget<number> {
+class PlannedImport extends PlannedSession implements ImportTarget {
   readonly #facts: ImportFacts;
   readonly #asked: Asked | undefined;
   readonly #askedBefore: number;
@@ -290,7 +292,7 @@ class PlannedImport extends PlannedSession implements ImportTarget<number> {
     return this.#references;
   }
 
-  override find(id: EntryId): number | undefined {
+  override find(id: EntryId): EntrySeq | undefined {
     if (!this.#ownIds.has(id)) this.#asked?.ids.add(id);
     return super.find(id);
   }
@@ -300,26 +302,26 @@ class PlannedImport extends PlannedSession implements ImportTarget<number> {
     return fact?.payload == null ? undefined : parseStoredPayload(typeOf(fact.kind), fact.payload);
   }
 
-  override findEqual(entry: ValidatedEntry, parent?: PathState<number>): EntryPathState<number> | undefined {
+  override findEqual(entry: ValidatedEntry, parent?: PathState): EntryPathState | undefined {
     const { id } = entry;
     if (id === undefined || this.find(id) === undefined) return undefined;
     // Known only as the place of a leaf: its payload was not read.
     return this.factOf(id)?.payload === null ? undefined : super.findEqual(entry, parent);
   }
 
-  override write(parent: PathState<number>, entry: ValidatedEntry): EntryPathState<number> {
+  override write(parent: PathState, entry: ValidatedEntry): EntryPathState {
     const state = super.write(parent, entry);
     this.#ownIds.add(state.entryId);
     this.words.add(toIndexedText(textToWrite(entry.payload)));
     return state;
   }
 
-  writeNew(parent: PathState<number>, entry: ValidatedEntry): WrittenEntry<number> {
+  writeNew(parent: PathState, entry: ValidatedEntry): WrittenEntry {
     const known = this.findEqual(entry);
     return known === undefined ? { state: this.write(parent, entry), isKnown: false } : { state: known, isKnown: true };
   }
 
-  override findLeaf(name: string): number | null | undefined {
+  override findLeaf(name: string): EntrySeq | null | undefined {
     this.#asked?.leaves.add(name);
     return super.findLeaf(name);
   }
@@ -328,7 +330,7 @@ class PlannedImport extends PlannedSession implements ImportTarget<number> {
     return this.#facts.hasMainMoves;
   }
 
-  findLabel(entry: number): Omit<Label, "entryId"> | undefined {
+  findLabel(entry: EntrySeq): Omit<Label, "entryId"> | undefined {
     return this.#facts.labels.get(entry);
   }
 
@@ -369,7 +371,7 @@ class PlannedImport extends PlannedSession implements ImportTarget<number> {
   }
 }
 
-type LabelRow = { readonly seq: number; readonly label: string; readonly createdAtMs: number };
+type LabelRow = { readonly seq: EntrySeq; readonly label: string; readonly createdAtMs: number };
 
 const labelsOf = pgQuery<{ session: SessionId }, LabelRow>(({ sql, p }) =>
   pgRaw(sql<LabelRow>`

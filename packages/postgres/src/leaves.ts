@@ -1,6 +1,6 @@
 import { type EntryId, EntryNotFoundError, LeafNotFoundError, MainLeafError, type SessionId } from "@bough/session-core";
 import * as records from "@bough/session-core/engine";
-import { assertLeafName, EMPTY_PATH, type PathState, rowLimit } from "@bough/session-core/engine";
+import { assertLeafName, EMPTY_PATH, type EntrySeq, type PathState, rowLimit } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
 import * as state from "./facts.js";
@@ -35,19 +35,14 @@ export async function openLeaf(
   });
 }
 
-async function pathAt(transaction: Database, session: LockedSession, id: EntryId | null): Promise<PathState<number>> {
+async function pathAt(transaction: Database, session: LockedSession, id: EntryId | null): Promise<PathState> {
   if (id === null) return EMPTY_PATH;
   const row = await transaction.get(stateById, { session: session.id, id });
   if (row === undefined) throw new EntryNotFoundError(session.id, id);
   return state.toPathState(row);
 }
 
-async function createLeaf(
-  transaction: Database,
-  session: LockedSession,
-  name: string,
-  path: PathState<number>,
-): Promise<state.PgLeafState> {
+async function createLeaf(transaction: Database, session: LockedSession, name: string, path: PathState): Promise<state.PgLeafState> {
   await saveLeaves(transaction, session.id, new Map([[name, path.seq]]));
   return new state.PgLeafState(path, session);
 }
@@ -95,9 +90,9 @@ export async function deleteLeaf(database: PgDatabase, id: SessionId, name: stri
 }
 
 interface MoveRow {
-  readonly seq: number;
-  readonly from_seq: number | null;
-  readonly resume_seq: number | null;
+  readonly seq: EntrySeq;
+  readonly from_seq: EntrySeq | null;
+  readonly resume_seq: EntrySeq | null;
 }
 
 const lastDone = pgQuery<{ session: SessionId; name: string }, MoveRow>(({ sql, p }) =>
@@ -110,11 +105,11 @@ const lastUndone = pgQuery<{ session: SessionId; name: string }, MoveRow>(({ sql
     SELECT seq, from_seq, resume_seq FROM leaf_move
     WHERE ${ofSession(sql, p, "leaf_move")} AND leaf_name = ${p.name} AND state = 'undone' ORDER BY seq LIMIT 1`),
 );
-const markUndone = pgQuery<{ session: SessionId; seq: number; resume: number | null }>(({ sql, p }) =>
+const markUndone = pgQuery<{ session: SessionId; seq: EntrySeq; resume: EntrySeq | null }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE leaf_move SET state = 'undone', resume_seq = ${p.resume}::integer WHERE ${ofSession(sql, p, "leaf_move")} AND seq = ${p.seq}`),
 );
-const markRedone = pgQuery<{ session: SessionId; seq: number; from: number | null }>(({ sql, p }) =>
+const markRedone = pgQuery<{ session: SessionId; seq: EntrySeq; from: EntrySeq | null }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE leaf_move SET state = 'done', from_seq = ${p.from}::integer, resume_seq = NULL
     WHERE ${ofSession(sql, p, "leaf_move")} AND seq = ${p.seq}`),
@@ -127,8 +122,8 @@ export async function undoMove(database: PgDatabase, key: records.SessionKey, na
     const move = await transaction.get(lastDone, { session: session.id, name });
     if (move === undefined) return undefined;
     // Entries appended since the move stay on their branch; a redo returns to the last of them.
-    const { seq: resume } = await state.readLeaf(transaction, session, name);
-    await transaction.run(markUndone, { session: session.id, seq: move.seq, resume });
+    const { path } = await state.readLeaf(transaction, session, name);
+    await transaction.run(markUndone, { session: session.id, seq: move.seq, resume: path.seq });
     return setLeaf(transaction, session, name, move.from_seq);
   });
 }
@@ -139,13 +134,13 @@ export async function redoMove(database: PgDatabase, key: records.SessionKey, na
     const session = await lockSession(transaction, key);
     const move = await transaction.get(lastUndone, { session: session.id, name });
     if (move === undefined) return undefined;
-    const { seq: from } = await state.readLeaf(transaction, session, name);
-    await transaction.run(markRedone, { session: session.id, seq: move.seq, from });
+    const { path } = await state.readLeaf(transaction, session, name);
+    await transaction.run(markRedone, { session: session.id, seq: move.seq, from: path.seq });
     return setLeaf(transaction, session, name, move.resume_seq);
   });
 }
 
-async function setLeaf(transaction: Database, session: LockedSession, name: string, seq: number | null): Promise<records.LeafState> {
+async function setLeaf(transaction: Database, session: LockedSession, name: string, seq: EntrySeq | null): Promise<records.LeafState> {
   await saveLeaves(transaction, session.id, new Map([[name, seq]]));
   return state.readLeaf(transaction, session, name);
 }

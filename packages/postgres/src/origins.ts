@@ -4,6 +4,7 @@ import {
   type ClaimEntry,
   contentKey,
   decideOriginals,
+  type EntrySeq,
   type Holder,
   isClaimProven,
   listClaims,
@@ -300,7 +301,7 @@ async function readShared(transaction: Database, origins: readonly string[]): Pr
 /** The number of payloads that one statement reads. */
 const PAGE = 500;
 
-type UsageRow = { readonly seq: number; readonly kind: number; readonly inherited: boolean; readonly payload: string };
+type UsageRow = { readonly seq: EntrySeq; readonly kind: number; readonly inherited: boolean; readonly payload: string };
 
 // Replies, compactions, summaries of branches.
 const repliesOf = pgQuery<{ session: SessionId; after: number; limit: number }, UsageRow>(({ sql, p }) =>
@@ -383,18 +384,18 @@ export async function connectCopied(transaction: Database, session: SessionId, p
   await markCopies(transaction, session, { from: 0, references: new Set(parentId === null ? [] : [parentId]) }, session);
 }
 
-const inheritedOf = pgQuery<KeyParameters, { seq: number }>(({ sql, p }) =>
-  pgRaw(sql<{ seq: number }>`
+const inheritedOf = pgQuery<KeyParameters, { seq: EntrySeq }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: EntrySeq }>`
     SELECT seq FROM entry WHERE ${ofSession(sql, p, "entry")} AND inherited AND ${sessionExists(sql, p)} ORDER BY seq`),
 );
 
 /** Returns the entries that are copies, by number, from an index that has no others. @throws {SessionNotFoundError} */
-export async function listInherited(database: Database, key: SessionKey): Promise<readonly number[]> {
+export async function listInherited(database: Database, key: SessionKey): Promise<readonly EntrySeq[]> {
   return (await rowsOf(database, key, inheritedOf, {})).map(({ seq }) => seq);
 }
 
 type KeyedRow = {
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly id: EntryId;
   readonly kind: number;
   readonly created_at_ms: number;

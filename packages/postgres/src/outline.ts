@@ -1,5 +1,5 @@
 import type { EntryId, EntryListing, OutlineRow } from "@bough/session-core";
-import { rowLimit, type SessionKey, toEntryKind } from "@bough/session-core/engine";
+import { type EntrySeq, rowLimit, type SessionKey, toEntryKind } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
 import { joinEntries, listOf, possibleSeqs, requireSeq } from "./entries.js";
@@ -158,6 +158,6 @@ const rowsAt = pgQuery<KeyParameters & { seqs: readonly number[] }, Row>(({ sql,
 );
 
 /** Returns rows by their order of arrival, oldest first. Ignores numbers that the session does not have. */
-export async function readOutlineAt(database: PgDatabase, key: SessionKey, seqs: readonly number[]): Promise<readonly OutlineRow[]> {
+export async function readOutlineAt(database: PgDatabase, key: SessionKey, seqs: readonly EntrySeq[]): Promise<readonly OutlineRow[]> {
   return (await rowsOf(database, key, rowsAt, { seqs: possibleSeqs(seqs) })).map(toOutlineRow);
 }

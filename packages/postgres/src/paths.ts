@@ -9,12 +9,14 @@ import {
 } from "@bough/session-core";
 import type * as port from "@bough/session-core/engine";
 import {
+  type EntrySeq,
   kindsWith,
   type PathScanFrom,
   rowLimit,
   type SessionKey,
   type StoredOperation,
   sessionIdOf,
+  toEntrySeq,
   toKindNumber,
   withOutcomes,
 } from "@bough/session-core/engine";
@@ -27,6 +29,7 @@ import {
   type FilterParameters,
   joinEntries,
   matching,
+  NO_ENTRY,
   readEntriesAt,
   requireSeqs,
   toEntry,
@@ -106,12 +109,12 @@ async function readEnds(
   key: SessionKey,
   leafId: EntryId | null,
   stopAt: EntryId | undefined,
-): Promise<{ readonly leaf: number | null; readonly stop: number }> {
+): Promise<{ readonly leaf: EntrySeq | null; readonly stop: EntrySeq }> {
   const ids = [...(leafId === null ? [] : [leafId]), ...(stopAt === undefined ? [] : [stopAt])];
   if (ids.length === 0) await requireSession(database, key);
   const seqs = ids.length === 0 ? undefined : await requireSeqs(database, key, ids);
   const leaf = leafId === null ? null : (seqs?.get(leafId) ?? null);
-  const stop = stopAt === undefined ? 0 : (seqs?.get(stopAt) ?? 0);
+  const stop = stopAt === undefined ? NO_ENTRY : (seqs?.get(stopAt) ?? NO_ENTRY);
   if (stopAt !== undefined && leaf !== null && !(await isOnPath(database, sessionIdOf(key), stop, leaf)))
     throw new InvalidReferenceError("stopAt", stopAt, "is not on the path");
   return { leaf, stop };
@@ -123,13 +126,13 @@ export async function readPathSeqs(
   key: SessionKey,
   leafId: EntryId | null,
   stopAt?: EntryId,
-): Promise<readonly number[]> {
+): Promise<readonly EntrySeq[]> {
   const { leaf, stop } = await readEnds(database, key, leafId, stopAt);
   if (leaf === null) return [];
   const ranges = await readRanges(database, sessionIdOf(key), leaf, stop);
-  const seqs: number[] = [];
+  const seqs: EntrySeq[] = [];
   for (const { first, last } of ranges.toReversed()) {
-    for (let seq = Math.max(first, stop + 1); seq <= last; seq += 1) seqs.push(seq);
+    for (let seq = Math.max(first, stop + 1); seq <= last; seq += 1) seqs.push(toEntrySeq(seq));
   }
   return seqs;
 }
@@ -138,7 +141,7 @@ export async function readPathSeqs(
 export async function findCommonAncestor(database: PgDatabase, key: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {
   const seqs = await requireSeqs(database, key, [a, b]);
   const session = sessionIdOf(key);
-  const [one, other] = await Promise.all([a, b].map((id) => readRanges(database, session, seqs.get(id) ?? 0)));
+  const [one, other] = await Promise.all([a, b].map((id) => readRanges(database, session, seqs.get(id) ?? NO_ENTRY)));
   const seq = lastShared(one ?? [], other ?? []);
   if (seq === null) return null;
   const [shared] = await readEntriesAt(database, key, [seq]);
@@ -146,7 +149,7 @@ export async function findCommonAncestor(database: PgDatabase, key: SessionKey, 
 }
 
 interface OperationsRow {
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly id: EntryId;
   readonly kind: number;
   readonly call_id: string | null;
@@ -177,7 +180,7 @@ export async function readFileOperations(
 ): Promise<readonly FileOperation[]> {
   const session = sessionIdOf(key);
   const seqs = await requireSeqs(database, key, fromId === undefined ? [toId] : [toId, fromId]);
-  const [from, stop] = [seqs.get(toId) ?? 0, fromId === undefined ? 0 : (seqs.get(fromId) ?? 0)];
+  const [from, stop] = [seqs.get(toId) ?? NO_ENTRY, fromId === undefined ? NO_ENTRY : (seqs.get(fromId) ?? NO_ENTRY)];
   if (fromId !== undefined && !(await isOnPath(database, session, stop, from)))
     throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
   const rows = await database.all(operationsOnPath, { session, from, stop });

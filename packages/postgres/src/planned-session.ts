@@ -10,6 +10,7 @@ import {
   EMPTY_PATH,
   type EncodedValue,
   type EntryPathState,
+  type EntrySeq,
   EntryTotals,
   encodeValue,
   entryColumns,
@@ -21,6 +22,7 @@ import {
   requireExpected,
   requireSameEntry,
   SYSTEM,
+  toEntrySeq,
   toSingleLine,
   toWritable,
   type ValidatedEntry,
@@ -51,8 +53,8 @@ export interface NewRun extends RunFact {
 /** A move of a leaf that is recorded for undo. */
 export interface PlannedMove {
   readonly name: string;
-  readonly from: number | null;
-  readonly to: number | null;
+  readonly from: EntrySeq | null;
+  readonly to: EntrySeq | null;
 }
 
 /** The changes of a batch in a session. */
@@ -60,10 +62,10 @@ export interface Changes {
   readonly entries: readonly NewEntryRow[];
   readonly runs: readonly NewRun[];
   readonly totals: AddedTotals;
-  readonly leaves: ReadonlyMap<string, number | null>;
+  readonly leaves: ReadonlyMap<string, EntrySeq | null>;
   readonly moves: readonly PlannedMove[];
   /** null: the label is removed. */
-  readonly labels: ReadonlyMap<number, { readonly label: string; readonly createdAtMs: number } | null>;
+  readonly labels: ReadonlyMap<EntrySeq, { readonly label: string; readonly createdAtMs: number } | null>;
   /** Removed before `values` are written. */
   readonly removedPrefixes: readonly string[];
   /** null: the value is removed. */
@@ -74,22 +76,22 @@ export interface Changes {
  * A session as the facts of a batch show it, and what the batch changes. It answers from memory and collects the changes; nothing is
  * written before its changes are.
  */
-export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
+export class PlannedSession implements BatchTarget, PathFacts {
   readonly #session: LockedSession;
   readonly #fileTools: FileTools;
   readonly #tenant: string;
   readonly #byId = new Map<EntryId, EntryFact>();
-  readonly #bySeq = new Map<number, EntryFact>();
-  readonly #present: { readonly leaves: Map<string, number | null>; readonly values: ReadonlyMap<string, string> };
+  readonly #bySeq = new Map<EntrySeq, EntryFact>();
+  readonly #present: { readonly leaves: Map<string, EntrySeq | null>; readonly values: ReadonlyMap<string, string> };
   readonly #runs: RunFact[];
   readonly #marks: MarkFact[];
   #lastSeq: number;
   readonly #entries: NewEntryRow[] = [];
   readonly #newRuns: NewRun[] = [];
   readonly #totals = new EntryTotals();
-  readonly #movedLeaves = new Map<string, number | null>();
+  readonly #movedLeaves = new Map<string, EntrySeq | null>();
   readonly #moves: PlannedMove[] = [];
-  readonly #labels = new Map<number, { readonly label: string; readonly createdAtMs: number } | null>();
+  readonly #labels = new Map<EntrySeq, { readonly label: string; readonly createdAtMs: number } | null>();
   readonly #removedPrefixes: string[] = [];
   readonly #values = new Map<string, EncodedValue | null>();
 
@@ -129,41 +131,41 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     this.#bySeq.set(entry.seq, entry);
   }
 
-  findLeaf(name: string): number | null | undefined {
+  findLeaf(name: string): EntrySeq | null | undefined {
     return this.#present.leaves.get(name);
   }
 
-  setLeaf(name: string, seq: number | null): void {
+  setLeaf(name: string, seq: EntrySeq | null): void {
     this.#present.leaves.set(name, seq);
     this.#movedLeaves.set(name, seq);
   }
 
-  createLeaf(name: string, seq: number | null): void {
+  createLeaf(name: string, seq: EntrySeq | null): void {
     assertLeafName(name);
     this.setLeaf(name, seq);
   }
 
-  compareAndSetLeaf(name: string, expected: number | null, to: number | null): boolean {
+  compareAndSetLeaf(name: string, expected: EntrySeq | null, to: EntrySeq | null): boolean {
     if (this.findLeaf(name) !== expected) return false;
     this.setLeaf(name, to);
     return true;
   }
 
-  recordMove(name: string, from: number | null, to: number | null): void {
+  recordMove(name: string, from: EntrySeq | null, to: EntrySeq | null): void {
     this.#moves.push({ name, from, to });
   }
 
-  stateAt(seq: number | null): PathState<number> {
+  stateAt(seq: EntrySeq | null): PathState {
     const entry = seq === null ? undefined : this.#bySeq.get(seq);
     return entry === undefined ? EMPTY_PATH : toPathState(entry);
   }
 
-  requireState(id: EntryId): EntryPathState<number> {
+  requireState(id: EntryId): EntryPathState {
     const entry = this.#require(id);
     return { ...toPathState(entry), entryId: entry.id, seq: entry.seq };
   }
 
-  requireSeq(id: EntryId): number {
+  requireSeq(id: EntryId): EntrySeq {
     return this.#require(id).seq;
   }
 
@@ -173,7 +175,7 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     return entry;
   }
 
-  find(id: EntryId): number | undefined {
+  find(id: EntryId): EntrySeq | undefined {
     return this.#byId.get(id)?.seq;
   }
 
@@ -183,12 +185,12 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
   }
 
   /** True if an entry has no children: none continues its run, and no run begins below it. */
-  isTip(seq: number): boolean {
+  isTip(seq: EntrySeq): boolean {
     const next = this.#runOf(seq + 1);
     return (seq === this.#lastSeq || next?.start === seq + 1) && !this.#runs.some(({ parent }) => parent === seq);
   }
 
-  isOnPath(ancestor: number, seq: number | null): boolean {
+  isOnPath(ancestor: EntrySeq, seq: EntrySeq | null): boolean {
     let at = seq;
     while (at !== null && at > ancestor) {
       const run = this.#runOf(at);
@@ -209,37 +211,37 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
     return this.#runs[low - 1];
   }
 
-  isKind(seq: number, kind: number): boolean {
+  isKind(seq: EntrySeq, kind: number): boolean {
     return this.#bySeq.get(seq)?.kind === kind;
   }
 
-  systemsUpTo(seq: number): readonly number[] {
+  systemsUpTo(seq: EntrySeq): readonly EntrySeq[] {
     return this.#marked(SYSTEM, (mark) => mark.seq <= seq);
   }
 
-  compactionsBefore(seq: number): readonly number[] {
+  compactionsBefore(seq: EntrySeq): readonly EntrySeq[] {
     return this.#marked(COMPACTION, (mark) => mark.seq < seq);
   }
 
-  editsOf(target: number): readonly EditOf<number>[] {
+  editsOf(target: EntrySeq): readonly EditOf[] {
     return this.#marks.filter((mark) => mark.kind === EDIT && mark.targetSeq === target).reverse();
   }
 
-  #marked(kind: number, matches: (mark: MarkFact) => boolean): readonly number[] {
+  #marked(kind: number, matches: (mark: MarkFact) => boolean): readonly EntrySeq[] {
     return this.#marks.flatMap((mark) => (mark.kind === kind && matches(mark) ? [mark.seq] : [])).reverse();
   }
 
-  findEqual(entry: ValidatedEntry, parent?: PathState<number>): EntryPathState<number> | undefined {
+  findEqual(entry: ValidatedEntry, parent?: PathState): EntryPathState | undefined {
     const known = entry.id === undefined ? undefined : this.#byId.get(entry.id);
     if (known === undefined) return undefined;
     requireSameEntry(this.#session.id, entry, { type: typeOf(known.kind), json: known.payload ?? "", parentSeq: known.parentSeq }, parent);
     return this.requireState(known.id);
   }
 
-  write(parent: PathState<number>, entry: ValidatedEntry): EntryPathState<number> {
+  write(parent: PathState, entry: ValidatedEntry): EntryPathState {
     const { id = newEntryId(), payload } = entry;
     const writable = toWritable(entry);
-    const seq = this.#lastSeq + 1;
+    const seq = toEntrySeq(this.#lastSeq + 1);
     const facts = factsOf(writable, { directory: this.#session.cwd, fileTools: this.#fileTools });
     const place = derivePathState(this, parent, id, seq, facts.effect);
     const { operations } = facts;
@@ -272,7 +274,7 @@ export class PlannedSession implements BatchTarget<number>, PathFacts<number> {
       this.#marks.push({ seq: row.seq, kind: row.kind, targetSeq: row.target_seq, omits: row.omits });
   }
 
-  setLabel(entry: number, label: string | null, createdAtMs: number): void {
+  setLabel(entry: EntrySeq, label: string | null, createdAtMs: number): void {
     const line = label === null ? "" : toSingleLine(label);
     this.#labels.set(entry, line === "" ? null : { label: line, createdAtMs });
   }

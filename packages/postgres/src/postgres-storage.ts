@@ -2,7 +2,7 @@ import { type EntryId, type FileTools, type SessionId, UnsupportedOperationError
 import {
   type Abilities,
   type Batch,
-  copyJson,
+  copyNewSession,
   copyPatch,
   copyWrites,
   type Fork,
@@ -23,6 +23,7 @@ import { readContextPath } from "./context.js";
 import { copiesOf } from "./copies.js";
 import type { Database, PgDatabase } from "./database.js";
 import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, shortEntryIds } from "./entries.js";
+import type { PgLeafState } from "./facts.js";
 import { forkSession } from "./fork.js";
 import { importSession } from "./import.js";
 import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "./leaves.js";
@@ -119,19 +120,19 @@ function copyingWrites(database: PgDatabase, fileTools: FileTools) {
     writes.length === 0 ? undefined : { writes: copyWrites(writes), rules: await rules() };
   return {
     async createSession(session: NewSession, writes: readonly Write[] = []) {
-      return createSession(database, copySession(session), await firstWrites(writes));
+      return createSession(database, copyNewSession(session), await firstWrites(writes));
     },
     async openSession(id: SessionId, leafName: string, missing?: MissingSession) {
-      const created = missing && { session: copySession(missing.session), first: await firstWrites(missing.writes) };
+      const created = missing && { session: copyNewSession(missing.session), first: await firstWrites(missing.writes) };
       return openSession(database, id, leafName, created);
     },
     async forkSession(id: SessionId, fork: Fork, writes: readonly Write[] = []) {
-      return forkSession(database, id, { ...fork, into: copySession(fork.into) }, await firstWrites(writes));
+      return forkSession(database, id, { ...fork, into: copyNewSession(fork.into) }, await firstWrites(writes));
     },
     async setMetadata(key: SessionKey, patch: MetadataPatch) {
       await setMetadata(database, key, copyPatch(patch));
     },
-    async commit(batch: Batch) {
+    async commit(batch: Batch<PgLeafState>) {
       const validateEntry = loadedValidation();
       if (validateEntry !== undefined) return commitBatch(database, batch, { validateEntry, fileTools });
       return commitBatch(database, { ...batch, writes: copyWrites(batch.writes) }, await rules());
@@ -174,8 +175,3 @@ const NOTHING_TO_PACK: PayloadPacking = {
   fileSize: async () => ({ bytes: 0, freeBytes: 0 }),
   shrinkFile: async () => false,
 };
-
-/** A copy of a new session, so that later changes by its owner are not written. */
-function copySession<S extends Pick<NewSession, "metadata">>(session: S): S {
-  return { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
-}

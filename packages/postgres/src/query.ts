@@ -1,4 +1,4 @@
-import { Queries, type Query, type QueryBuilder } from "@bough/session-core/engine";
+import { type EntrySeq, Queries, type Query, type QueryBuilder } from "@bough/session-core/engine";
 import { type Compilable, type Generated, type GeneratedAlways, PostgresAdapter, PostgresQueryCompiler, type RawBuilder } from "kysely";
 
 // One interface for each table of schema.ts, which gives the unit of each column and the meaning of NULL.
@@ -9,7 +9,7 @@ interface Keyed {
 }
 
 interface SessionColumns extends Keyed {
-  seq: number;
+  seq: EntrySeq;
   kind: "conversation" | "subagent";
   title: string | null;
   title_source: "user" | "auto" | null;
@@ -37,17 +37,17 @@ interface SessionColumns extends Keyed {
 
 /** A row of the table `entry`. */
 export interface PgEntry extends Keyed {
-  seq: number;
+  seq: EntrySeq;
   id: string;
-  parent_seq: number | null;
+  parent_seq: EntrySeq | null;
   kind: number;
   depth: number;
   created_at_ms: number;
-  compaction_seq: number | null;
-  target_seq: number | null;
-  model_seq: number | null;
-  thinking_seq: number | null;
-  system_seq: number | null;
+  compaction_seq: EntrySeq | null;
+  target_seq: EntrySeq | null;
+  model_seq: EntrySeq | null;
+  thinking_seq: EntrySeq | null;
+  system_seq: EntrySeq | null;
   call_id: string | null;
   is_error: boolean;
   omits: boolean;
@@ -69,18 +69,18 @@ export interface PgTables {
   session_metadata: Keyed & { key: string; value: string };
   session_title: Keyed & { words: string };
   entry: PgEntry;
-  run: Keyed & { start_seq: number; parent_seq: number | null; depth: number };
-  leaf: Keyed & { name: string; entry_seq: number | null };
+  run: Keyed & { start_seq: EntrySeq; parent_seq: EntrySeq | null; depth: number };
+  leaf: Keyed & { name: string; entry_seq: EntrySeq | null };
   leaf_move: Keyed & {
-    seq: number;
+    seq: EntrySeq;
     leaf_name: string;
-    from_seq: number | null;
-    to_seq: number | null;
+    from_seq: EntrySeq | null;
+    to_seq: EntrySeq | null;
     moved_at_ms: number;
     state: "done" | "undone" | "dropped";
-    resume_seq: number | null;
+    resume_seq: EntrySeq | null;
   };
-  label: Keyed & { entry_seq: number; label: string; created_at_ms: number };
+  label: Keyed & { entry_seq: EntrySeq; label: string; created_at_ms: number };
   value: Keyed & { key: string; value_json: string; bytes: number; updated_at_ms: number };
   usage_total: Keyed & {
     inherited: boolean;
@@ -95,7 +95,7 @@ export interface PgTables {
     recorded_replies: number;
   };
   word: { tenant: string; word: string };
-  entry_token_count: Keyed & { counter: string; entry_seq: number; tokens: number };
+  entry_token_count: Keyed & { counter: string; entry_seq: EntrySeq; tokens: number };
   source_file: { tenant: string; path_key: string; path: string; stamp: string; format: string | null };
   source_session: {
     tenant: string;
@@ -135,7 +135,7 @@ export interface Always {
  * prepares it once for each connection.
  *
  * @example
- * const leafOf = pgQuery<{ session: string; name: string }, { entry_seq: number | null }>(({ db, p }) =>
+ * const leafOf = pgQuery<{ session: string; name: string }, { entry_seq: EntrySeq | null }>(({ db, p }) =>
  *   db.selectFrom("leaf").select("entry_seq").where("tenant", "=", p.tenant).where("session_id", "=", p.session).where("name", "=", p.name));
  * await database.get(leafOf, { session, name: "main" });
  */

@@ -3,6 +3,7 @@
 // have lower numbers, so every chain ends. Its cost is one look-up for each run that the path goes through.
 
 import type { SessionId } from "@bough/session-core";
+import type { EntrySeq } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database } from "./database.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
@@ -10,10 +11,10 @@ import { ofSession } from "./session-key.js";
 
 /** Consecutive entries of a path, by their numbers; both ends included. */
 export interface PathRange {
-  readonly first: number;
-  readonly last: number;
+  readonly first: EntrySeq;
+  readonly last: EntrySeq;
   /** The parent of the first; null: it is a first entry of the session. */
-  readonly above: number | null;
+  readonly above: EntrySeq | null;
 }
 
 /** The greatest number that an entry can have. */
@@ -66,19 +67,19 @@ const onPath = pgQuery<{ session: SessionId; from: number; stop: number }, { fou
 );
 
 /** True if `ancestor` is `seq` or above it. Both are entries of the session. Cost: the runs between them. */
-export async function isOnPath(database: Database, session: SessionId, ancestor: number, seq: number | null): Promise<boolean> {
+export async function isOnPath(database: Database, session: SessionId, ancestor: EntrySeq, seq: EntrySeq | null): Promise<boolean> {
   if (seq === null || ancestor > seq) return false;
   if (ancestor === seq) return true;
   return (await database.get(onPath, { session, from: seq, stop: ancestor }))?.found === true;
 }
 
 /** The deepest entry of both paths, which are ranges from their ends upwards; null if they share none. */
-export function lastShared(one: readonly PathRange[], other: readonly PathRange[]): number | null {
+export function lastShared(one: readonly PathRange[], other: readonly PathRange[]): EntrySeq | null {
   for (let a = 0, b = 0; ; ) {
     const [left, right] = [one[a], other[b]];
     if (left === undefined || right === undefined) return null;
     // Two ranges with the same first entry are of the same run, so both paths have it up to the end of the shorter one.
-    if (left.first === right.first) return Math.min(left.last, right.last);
+    if (left.first === right.first) return left.last < right.last ? left.last : right.last;
     if (left.first > right.first) a += 1;
     else b += 1;
   }

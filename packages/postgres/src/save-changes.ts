@@ -1,5 +1,5 @@
 import type { SessionId } from "@bough/session-core";
-import { type AddedTotals, type AddedUsage, chooseFirstText, keyBounds } from "@bough/session-core/engine";
+import { type AddedTotals, type AddedUsage, chooseFirstText, type EntrySeq, keyBounds } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database } from "./database.js";
 import type { LockedSession } from "./facts.js";
@@ -226,7 +226,7 @@ const putLeaves = pgQuery<{ session: SessionId; names: readonly string[]; seqs: 
 );
 
 /** Sets leaves; creates those that are missing. */
-export async function saveLeaves(transaction: Database, session: SessionId, leaves: ReadonlyMap<string, number | null>): Promise<void> {
+export async function saveLeaves(transaction: Database, session: SessionId, leaves: ReadonlyMap<string, EntrySeq | null>): Promise<void> {
   if (leaves.size > 0) await transaction.run(putLeaves, { session, names: [...leaves.keys()], seqs: [...leaves.values()] });
 }
 

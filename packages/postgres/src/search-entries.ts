@@ -1,5 +1,15 @@
 import type { SearchRequest } from "@bough/session-core";
-import { isIndexed, type Matching, probeOf, scoreOf, type TextHit, TextScan, tokensOf, type WordsTerm } from "@bough/session-core/engine";
+import {
+  type EntrySeq,
+  isIndexed,
+  type Matching,
+  probeOf,
+  scoreOf,
+  type TextHit,
+  TextScan,
+  tokensOf,
+  type WordsTerm,
+} from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
@@ -194,7 +204,7 @@ function ranksOf(terms: readonly WordsTerm[], tenant: string): RawBuilder<unknow
 
 type RankedRow = readonly [
   session: string,
-  seq: number,
+  seq: EntrySeq,
   createdAtMs: number,
   all: number,
   byLength: number,

@@ -1,6 +1,7 @@
 import type { HitCopy, SearchHit, SearchRequest } from "@bough/session-core";
 import {
   createSnippetWriter,
+  type EntrySeq,
   groupCopies,
   type Matching,
   NO_SNIPPET,
@@ -19,7 +20,7 @@ import { candidatesCondition, matches, searchedSessions, type WordParts, type Wo
 /** The key of an entry, and its age. */
 export interface FoundEntry {
   readonly session_id: string;
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly created_at_ms: number;
 }
 

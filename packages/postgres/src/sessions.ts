@@ -17,9 +17,11 @@ import {
   type SessionColumns,
   type SessionKey,
   type SessionRecordRow,
+  type SessionSeq,
   type SourceColumns,
   sessionColumns,
   toSessionRecord,
+  toSessionSeq,
   validateWrite,
 } from "@bough/session-core/engine";
 import { writeBatch } from "./commit.js";
@@ -122,9 +124,9 @@ let newestSeq = 0;
  * A number that no other session of the same id has, without a counter that all writers would share. It also orders sessions of the same
  * activity: those of a process by their creation.
  */
-function newSessionSeq(): number {
+function newSessionSeq(): SessionSeq {
   newestSeq = Math.max(newestSeq + 1, Date.now() * 1000 + Math.floor(Math.random() * 1000));
-  return newestSeq;
+  return toSessionSeq(newestSeq);
 }
 
 const setTitle = pgQuery<{ session: SessionId; title: string | null; source: string | null; words: string | null }>(({ sql, p }) =>

@@ -1,5 +1,6 @@
 import { type SessionId, SessionNotFoundError, type Violation } from "@bough/session-core";
 import {
+  type EntrySeq,
   type Fault,
   findMetadataFault,
   findPayloadFault,
@@ -102,8 +103,8 @@ async function checkSession(database: PgDatabase, session: SessionId): Promise<r
   });
 }
 
-const otherWords = pgQuery<Session & { seqs: readonly number[]; words: readonly string[] }, { seq: number }>(({ sql, p }) =>
-  pgRaw(sql<{ seq: number }>`
+const otherWords = pgQuery<Session & { seqs: readonly number[]; words: readonly string[] }, { seq: EntrySeq }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: EntrySeq }>`
     SELECT entry.seq FROM unnest(${p.seqs}::integer[], ${p.words}::text[]) AS given (seq, words)
       JOIN entry ON ${ofSession(sql, p, "entry")} AND entry.seq = given.seq AND entry.words <> given.words::tsvector`),
 );
@@ -213,9 +214,9 @@ async function findRunFaults(transaction: Database, { id }: SessionRecordRow, { 
   return text(stored) === text(runs) ? [] : [{ rule: "wrong-run", message: `Session ${id}: its runs are not those of its entries.` }];
 }
 
-const leavesOf = pgQuery<Session, { name: string; seq: number | null }>(({ sql, p }) =>
+const leavesOf = pgQuery<Session, { name: string; seq: EntrySeq | null }>(({ sql, p }) =>
   pgRaw(
-    sql<{ name: string; seq: number | null }>`SELECT name, entry_seq AS seq FROM leaf WHERE ${ofSession(sql, p, "leaf")} ORDER BY name`,
+    sql<{ name: string; seq: EntrySeq | null }>`SELECT name, entry_seq AS seq FROM leaf WHERE ${ofSession(sql, p, "leaf")} ORDER BY name`,
   ),
 );
 
@@ -239,8 +240,8 @@ const valuesAfter = pgQuery<Session & { after: string }, { key: string; json: st
   pgRaw(sql<{ key: string; json: string; bytes: number }>`
     SELECT key, value_json AS json, bytes FROM value WHERE ${ofSession(sql, p, "value")} AND key > ${p.after} ORDER BY key LIMIT 20`),
 );
-const labelsOf = pgQuery<Session, { seq: number }>(({ sql, p }) =>
-  pgRaw(sql<{ seq: number }>`SELECT entry_seq AS seq FROM label WHERE ${ofSession(sql, p, "label")}`),
+const labelsOf = pgQuery<Session, { seq: EntrySeq }>(({ sql, p }) =>
+  pgRaw(sql<{ seq: EntrySeq }>`SELECT entry_seq AS seq FROM label WHERE ${ofSession(sql, p, "label")}`),
 );
 
 async function findOtherFaults(transaction: Database, row: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
@@ -279,16 +280,16 @@ function isJson(text: string): boolean {
 
 /** An entry to check. */
 interface CheckedEntry {
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly id: string;
-  readonly parent_seq: number | null;
+  readonly parent_seq: EntrySeq | null;
   readonly kind: number;
   readonly depth: number;
-  readonly compaction_seq: number | null;
-  readonly target_seq: number | null;
-  readonly model_seq: number | null;
-  readonly thinking_seq: number | null;
-  readonly system_seq: number | null;
+  readonly compaction_seq: EntrySeq | null;
+  readonly target_seq: EntrySeq | null;
+  readonly model_seq: EntrySeq | null;
+  readonly thinking_seq: EntrySeq | null;
+  readonly system_seq: EntrySeq | null;
   readonly is_private: boolean;
   readonly payload_bytes: number;
   readonly custom_type: string | null;
@@ -318,7 +319,7 @@ class SessionChecks {
   }
 
   /** True if an entry with this number was checked. */
-  has(seq: number): boolean {
+  has(seq: EntrySeq): boolean {
     return this.#entries[seq] !== undefined;
   }
 

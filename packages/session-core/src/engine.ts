@@ -35,7 +35,7 @@ export { isPrivate, previewOf, searchableText } from "./entry/text.js";
 export { type AddedUsage, UsageSums, usageOf } from "./entry/usage.js";
 export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
-export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq } from "./ids/ids.js";
+export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq, toSessionSeq } from "./ids/ids.js";
 export type { EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";
 export { isLikeServerAddress, isServerUrl } from "./port/place.js";
 export {
@@ -47,7 +47,7 @@ export {
   type Label,
   type LeafMove,
   type LeafRecord,
-  type LeafState,
+  LeafState,
   MAIN_LEAF,
   type ModelUsage,
   type NewSession,
@@ -133,7 +133,16 @@ export {
   type StoredSourceEntry,
   type SyncedImport,
 } from "./port/source.js";
-export { type Batch, type BatchResult, copyPatch, copyWrites, type MetadataPatch, type OnConflict, type Write } from "./port/writes.js";
+export {
+  type Batch,
+  type BatchResult,
+  copyNewSession,
+  copyPatch,
+  copyWrites,
+  type MetadataPatch,
+  type OnConflict,
+  type Write,
+} from "./port/writes.js";
 export { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite, type WrittenBatch } from "./rules/batch-writer.js";
 export { bind, type CompiledQuery, type Dialect, Queries, type Query, type QueryBuilder } from "./rules/declare-query.js";
 export {

@@ -118,7 +118,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       const whole = await storage.contextPath(id, { leafName: "main" }, null);
       expect([ids(whole.entries), whole.continues]).toEqual(["b k", false]);
       await commit([entry("c")]);
-      const news = await storage.contextPath(id, { leafName: "main" }, whole.leaf.seq);
+      const news = await storage.contextPath(id, { leafName: "main" }, whole.endSeq);
       expect([ids(news.entries), news.continues]).toEqual(["c", true]);
     });
 

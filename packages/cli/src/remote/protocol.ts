@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { toSessionSeq } from "@bough/session-core/engine";
 import * as z from "zod";
 import { RemoteProtocolError } from "../errors.js";
 
@@ -31,7 +32,8 @@ export function greetingLine(greeting: Greeting): string {
 }
 
 const id = z.number().int().nonnegative();
-const session = z.union([z.string(), z.object({ id: z.string(), seq: z.number() })]);
+const row = z.object({ id: z.string(), seq: z.number().transform(toSessionSeq) });
+const session = z.union([z.string(), row]);
 
 /** The questions of the client, each with its answer. */
 const questionSchema = z.discriminatedUnion("ask", [
@@ -82,7 +84,7 @@ export const ANSWERS = {
   ids: z.array(z.string().max(128)),
   digests: z.array(z.string().max(64).nullable()),
   digest: z.string().max(64).nullable(),
-  row: z.object({ id: z.string(), seq: z.number() }),
+  row,
   changed: z.boolean(),
 } as const;
 

@@ -1,4 +1,5 @@
 import type { Entry, EntryId } from "@bough/session-core";
+import { toEntrySeq } from "@bough/session-core/engine";
 import { ProjectedEntry, type Replacement } from "@bough/session-core/wire";
 
 /**
@@ -20,7 +21,7 @@ export async function* effectiveEntries(read: () => AsyncIterable<Entry>): Async
 
 /** The entry with its new content; undefined: it is omitted. Entries without a message stay as they are. */
 function editEntry(entry: Entry, replacement: Replacement): Entry | undefined {
-  const projected = new ProjectedEntry({ id: entry.id, seq: entry.seq, payload: entry });
+  const projected = new ProjectedEntry({ id: entry.id, seq: toEntrySeq(entry.seq), payload: entry });
   if (projected.project(undefined) === null) return entry;
   const message = projected.project(replacement)?.message;
   if (message === undefined) return undefined;

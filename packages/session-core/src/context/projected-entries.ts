@@ -2,7 +2,7 @@ import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../ent
 import { freezeJson } from "../entry/json.js";
 import type { Message } from "../entry/message.js";
 import { nativeCompactionOf } from "../entry/native-compaction.js";
-import type { EntryId } from "../ids/ids.js";
+import type { EntryId, EntrySeq } from "../ids/ids.js";
 import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { ContextMessage } from "./context.js";
 import { withBody } from "./message-body.js";
@@ -22,10 +22,10 @@ export class ProjectedEntries {
   #entries: ProjectedEntry[] = [];
   /** The list has every entry of its path from this row on; 0: the whole path. */
   #from = 0;
-  #end: number | null = null;
+  #end: EntrySeq | null = null;
 
   /** The last entry of the list, from which `contextPath` may continue. */
-  get end(): number | null {
+  get end(): EntrySeq | null {
     return this.#end;
   }
 
@@ -33,12 +33,12 @@ export class ProjectedEntries {
    * The projected entries of `path`, which was read with the known end `knownSeq`. Returns undefined if this list
    * lacks entries before the known end: read the path again without a known end.
    */
-  update(path: ContextPath, knownSeq: number | null): EntriesUpdate | undefined {
+  update(path: ContextPath, knownSeq: EntrySeq | null): EntriesUpdate | undefined {
     const start = path.firstKeptSeq ?? path.compactionSeq ?? 0;
     // Another context was built meanwhile, or an undone compaction makes older entries visible again.
     if (path.continues && (knownSeq !== this.#end || start < this.#from)) return undefined;
     const newFrom = path.continues ? this.#continue(path.entries, start) : this.#replace(path.entries, start);
-    this.#end = path.leaf.seq;
+    this.#end = path.endSeq;
     return { entries: this.#entries, newFrom };
   }
 
@@ -75,7 +75,7 @@ export class ProjectedEntries {
  */
 export class ProjectedEntry implements ContextEntry {
   readonly id: EntryId;
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly payload: EntryPayload;
   readonly #unedited: EntryMessage | null;
   /** The message with the last edit. */

@@ -19,8 +19,9 @@ export function parseStoredPayload(type: string, json: string): EntryPayload {
   if (type === "message") replaceInvalidBlocks(message, isObject(message) && message["role"] === "assistant" ? BLOCK : CONTENT_BLOCK);
   else if (type === "custom_message") replaceInvalidBlocks(payload, CONTENT_BLOCK);
   else if (type === "context_edit") replaceInvalidBlocks(replacement, BLOCK);
+  const stored: unknown = payload;
   // A row becomes an entry: `validateEntry` accepted this payload when it was written.
-  return payload as unknown as EntryPayload;
+  return stored as EntryPayload;
 }
 
 function hasItsText(type: string, payload: Readonly<Record<string, unknown>>): boolean {

@@ -40,14 +40,20 @@ export function quoted(text: string, most = 128): string {
 
 declare const row: unique symbol;
 
-/** Row number of a session in this file. */
+/** Row number of a session in its store. It is never used again, even if a later session gets the same id. */
 export type SessionSeq = number & { readonly [row]: "session" };
 
-/** Row number of an entry in this file: its order of arrival. */
+/** Row number of an entry: its order of arrival in its store or, on a server, in its session. */
 export type EntrySeq = number & { readonly [row]: "entry" };
 
 /** Row number of a token counter in this file. */
 export type CounterSeq = number & { readonly [row]: "counter" };
+
+/** Marks a number as the row number of a session: one that an engine drew, or that came with a copy. */
+export function toSessionSeq(seq: number): SessionSeq {
+  // A brand exists only in types, so nothing but a cast adds it.
+  return seq as SessionSeq;
+}
 
 /** Marks a number as the row number of an entry: one that a caller gave as an order of arrival, or the next free one. */
 export function toEntrySeq(seq: number): EntrySeq {

@@ -1,6 +1,6 @@
 import type { EntryPayload, EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryId, EntrySeq, SessionId, SessionSeq } from "../ids/ids.js";
 
 /** The name of the leaf that every session has. */
 export const MAIN_LEAF = "main";
@@ -8,7 +8,7 @@ export const MAIN_LEAF = "main";
 /** The id and the row number of a session. The row number is never used again, even if a later session gets the same id. */
 export interface SessionRow {
   readonly id: SessionId;
-  readonly seq: number;
+  readonly seq: SessionSeq;
 }
 
 /** Selects a session: by its id, or by a `SessionRow` if a later session with the same id must not match. */
@@ -173,10 +173,15 @@ export interface LeafRecord {
   readonly entryId: EntryId | null;
 }
 
-/** The position of a leaf as a handle last read it. A storage may add members; pass the object back unchanged. */
-export interface LeafState {
-  readonly entryId: EntryId | null;
-  readonly seq: number | null;
+/**
+ * The position of a leaf as a handle last read it. Only a storage makes one, as a class of its own, whose members nobody else knows; a
+ * handle passes the object back to that storage unchanged.
+ */
+export abstract class LeafState {
+  /** Makes the type nominal: no object literal is a `LeafState`. */
+  declare protected readonly opaque: undefined;
+  /** null: before the first entry. */
+  abstract readonly entryId: EntryId | null;
 }
 
 /** One move of a leaf. */
@@ -240,15 +245,16 @@ export type ContextEnd = { readonly entryId: EntryId | null } | { readonly leafN
 
 /** The input of a context: the entries since the first kept one, and the settings in force. */
 export interface ContextPath {
-  readonly leaf: LeafState;
+  /** The last entry of the path; null: the path has none. */
+  readonly endSeq: EntrySeq | null;
   /** Oldest first: from the first kept entry (or the compaction, or the first entry) to the leaf. */
   readonly entries: readonly ContextEntry[];
   /** True if `entries` contains only the entries after `knownSeq`. */
   readonly continues: boolean;
   /** The compaction in force; it is one of the entries. */
-  readonly compactionSeq: number | null;
+  readonly compactionSeq: EntrySeq | null;
   /** The first entry that the compaction keeps, or null. */
-  readonly firstKeptSeq: number | null;
+  readonly firstKeptSeq: EntrySeq | null;
   /** The entry that set the model: a model_change, or a reply that names its model. */
   readonly model: EntryPayload | null;
   readonly thinking: EntryPayload | null;
@@ -258,7 +264,7 @@ export interface ContextPath {
 /** An entry of a context path. */
 export interface ContextEntry {
   readonly id: EntryId;
-  readonly seq: number;
+  readonly seq: EntrySeq;
   readonly payload: EntryPayload;
 }
 

@@ -1,5 +1,5 @@
 import type { Entry } from "../entry/entry.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { FileOperation, StoredFileTouch } from "../tools/file-operations.js";
 import type {
   ContextEnd,
@@ -105,9 +105,9 @@ export interface SessionStorage extends SourceRecords {
   shortEntryIds(sessionId: SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, string>>;
   scanPath(sessionId: SessionKey, scan: PathScanFrom): Promise<Page<Entry>>;
   /** The order of arrival of each entry of a path, oldest first; with `stopAt`, of those below that entry. */
-  pathSeqs(sessionId: SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;
+  pathSeqs(sessionId: SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly EntrySeq[]>;
   /** Entries by their order of arrival, oldest first. Ignores numbers of other sessions. */
-  entriesAt(sessionId: SessionKey, seqs: readonly number[]): Promise<readonly Entry[]>;
+  entriesAt(sessionId: SessionKey, seqs: readonly EntrySeq[]): Promise<readonly Entry[]>;
   /** Oldest first. null: the first entries of the session. */
   children(sessionId: SessionKey, id: EntryId | null): Promise<readonly OutlineRow[]>;
   /** Entries with more than one child. */
@@ -120,17 +120,17 @@ export interface SessionStorage extends SourceRecords {
   /** The rows of a path from its last entry upwards, at most `limit`. */
   outlinePath(sessionId: SessionKey, leafId: EntryId | null, limit: number): Promise<readonly OutlineRow[]>;
   /** Rows by their order of arrival, oldest first. Ignores numbers of other sessions. */
-  outlineAt(sessionId: SessionKey, seqs: readonly number[]): Promise<readonly OutlineRow[]>;
+  outlineAt(sessionId: SessionKey, seqs: readonly EntrySeq[]): Promise<readonly OutlineRow[]>;
   listEntries(sessionId: SessionKey, listing: EntryListing): Promise<readonly Entry[]>;
   /** The deepest entry on both paths; null if they share none. */
   commonAncestor(sessionId: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null>;
   /** `knownSeq`: the last entry of a context that the caller holds; if possible, only the entries after it are read. */
-  contextPath(sessionId: SessionKey, at: ContextEnd, knownSeq: number | null): Promise<ContextPath>;
+  contextPath(sessionId: SessionKey, at: ContextEnd, knownSeq: EntrySeq | null): Promise<ContextPath>;
   fileOperations(sessionId: SessionKey, range: PathRange): Promise<readonly FileOperation[]>;
   /** The calls of all sessions that name one of these paths, each as it is written there. Oldest first, calls of an entry in their order. */
   fileTouches(paths: readonly string[]): Promise<readonly StoredFileTouch[]>;
   /** The entries that are copies of those of other sessions, by their order of arrival, oldest first. */
-  inheritedSeqs(sessionId: SessionKey): Promise<readonly number[]>;
+  inheritedSeqs(sessionId: SessionKey): Promise<readonly EntrySeq[]>;
 
   /** Oldest entry first. `text`: only labels that contain it, ignoring case. */
   labels(sessionId: SessionKey, text?: string): Promise<readonly Label[]>;

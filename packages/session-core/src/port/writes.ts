@@ -1,7 +1,7 @@
-import type { Entry, EntryInput } from "../entry/entry.js";
+import type { EntryInput } from "../entry/entry.js";
 import { assertJson, copyJson } from "../entry/json.js";
-import type { EntryId } from "../ids/ids.js";
-import type { LeafState, SessionKey } from "./records.js";
+import type { EntryId, EntrySeq } from "../ids/ids.js";
+import type { LeafState, NewSession, SessionKey } from "./records.js";
 
 /** One write of a batch. */
 export type Write =
@@ -29,11 +29,11 @@ export type Write =
 export type OnConflict = "error" | "follow" | "branch";
 
 /** Writes for one leaf of one session, committed in one transaction: all of them or none. */
-export interface Batch {
+export interface Batch<L extends LeafState = LeafState> {
   readonly sessionId: SessionKey;
   readonly leafName: string;
-  /** The leaf as the handle last read it. */
-  readonly seen: LeafState;
+  /** The leaf as the handle last read it. `L`: the class of the storage that made it. */
+  readonly seen: L;
   readonly onConflict: OnConflict;
   /** Throw `LeafMovedError` unless the stored leaf equals `seen`, even for labels and values. Default false. */
   readonly onlyIfSeen?: boolean | undefined;
@@ -42,7 +42,7 @@ export interface Batch {
 
 /** The entries of a batch in order, including those that existed already, and the leaf after it. */
 export interface BatchResult {
-  readonly entries: readonly Pick<Entry, "id" | "seq">[];
+  readonly entries: readonly { readonly id: EntryId; readonly seq: EntrySeq }[];
   readonly leaf: LeafState;
 }
 
@@ -55,6 +55,11 @@ function isExpectedMissing(write: Write | undefined): boolean {
 export function copyWrites(writes: readonly Write[]): readonly Write[] {
   const copies = copyJson(writes, "writes");
   return copies.map((copy, at) => (isExpectedMissing(writes[at]) ? { ...copy, ifEquals: undefined } : copy));
+}
+
+/** A copy of a new session that has to wait. @throws {UnserializableValueError} JSON cannot represent its metadata. */
+export function copyNewSession<S extends Pick<NewSession, "metadata">>(session: S): S {
+  return { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
 }
 
 /** Members of the metadata of a session to set; those that are undefined are to be removed. */

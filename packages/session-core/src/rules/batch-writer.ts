@@ -1,7 +1,7 @@
 import { normalizeUsageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { InvalidEntryError, LeafMovedError, LeafNotFoundError } from "../errors/session-errors.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { Batch, Write } from "../port/writes.js";
 import { EMPTY_PATH, type EntryPathState, type PathState } from "./derived-columns.js";
 
@@ -30,35 +30,35 @@ export function validateWrite(write: Write, validateEntry: (given: unknown) => V
 }
 
 /** The session that a batch is written to, as a storage engine reads and changes it inside a transaction. */
-export interface BatchTarget<S extends number> {
+export interface BatchTarget {
   readonly id: SessionId;
   /** The position of a leaf; null: before the first entry; undefined: there is no leaf of this name. */
-  findLeaf(name: string): S | null | undefined;
-  setLeaf(name: string, seq: S | null): void;
+  findLeaf(name: string): EntrySeq | null | undefined;
+  setLeaf(name: string, seq: EntrySeq | null): void;
   /** @throws {InvalidEntryError} the name is not valid. */
-  createLeaf(name: string, seq: S | null): void;
+  createLeaf(name: string, seq: EntrySeq | null): void;
   /** Moves the leaf from `expected`. Returns false if it is not there. */
-  compareAndSetLeaf(name: string, expected: S | null, to: S | null): boolean;
+  compareAndSetLeaf(name: string, expected: EntrySeq | null, to: EntrySeq | null): boolean;
   /** Records a move for undo, without moving the leaf. Undone moves can no longer be redone. */
-  recordMove(name: string, from: S | null, to: S | null): void;
+  recordMove(name: string, from: EntrySeq | null, to: EntrySeq | null): void;
   /** The path state at an entry; `EMPTY_PATH` for null. */
-  stateAt(seq: S | null): PathState<S>;
+  stateAt(seq: EntrySeq | null): PathState;
   /** @throws {EntryNotFoundError} */
-  requireState(id: EntryId): EntryPathState<S>;
+  requireState(id: EntryId): EntryPathState;
   /** @throws {EntryNotFoundError} */
-  requireSeq(id: EntryId): S;
+  requireSeq(id: EntryId): EntrySeq;
   /** True if `ancestor` is `seq` or above it. */
-  isOnPath(ancestor: S, seq: S | null): boolean;
+  isOnPath(ancestor: EntrySeq, seq: EntrySeq | null): boolean;
   /**
    * Returns the existing entry of this id if its content is equal; with `parent`, if it is also below that entry.
    *
    * @throws {EntryConflictError} it differs.
    */
-  findEqual(entry: ValidatedEntry, parent?: PathState<S>): EntryPathState<S> | undefined;
+  findEqual(entry: ValidatedEntry, parent?: PathState): EntryPathState | undefined;
   /** Writes an entry whose id does not exist yet. @throws {InvalidReferenceError} */
-  write(parent: PathState<S>, entry: ValidatedEntry): EntryPathState<S>;
+  write(parent: PathState, entry: ValidatedEntry): EntryPathState;
   /** null or white space removes the label. */
-  setLabel(entry: S, label: string | null, createdAtMs: number): void;
+  setLabel(entry: EntrySeq, label: string | null, createdAtMs: number): void;
   /** Throws unless the present value equals this one as JSON; undefined: unless there is none. @throws {ValueChangedError} */
   requireValue(key: string, expected: unknown): void;
   /** undefined removes the value. @throws {ValueTooLargeError | UnserializableValueError | InvalidEntryError} */
@@ -67,25 +67,25 @@ export interface BatchTarget<S extends number> {
 }
 
 /** The entries of a batch in order, and the path state at its leaf after it. */
-export interface WrittenBatch<S extends number> {
-  readonly entries: readonly { readonly id: EntryId; readonly seq: S }[];
-  readonly leaf: PathState<S>;
+export interface WrittenBatch {
+  readonly entries: readonly { readonly id: EntryId; readonly seq: EntrySeq }[];
+  readonly leaf: PathState;
 }
 
 /** Writes a batch by the rules of all engines: the places of its entries, the conflicts, and the leaves that move. */
-export class BatchWriter<S extends number> {
-  readonly #target: BatchTarget<S>;
+export class BatchWriter {
+  readonly #target: BatchTarget;
   readonly #batch: Omit<Batch, "sessionId" | "seen" | "writes">;
-  readonly #entries: { readonly id: EntryId; readonly seq: S }[] = [];
+  readonly #entries: { readonly id: EntryId; readonly seq: EntrySeq }[] = [];
   /** The last known position of the leaf row. The row is written once per run of entries. */
-  #stored: PathState<S>;
+  #stored: PathState;
   /** The parent of the next entry. */
-  #parent: PathState<S>;
+  #parent: PathState;
   /** True if entries were written after the leaf row. */
   #leafIsBehind = false;
 
   /** `seen`: the leaf as the handle last read it. */
-  constructor(target: BatchTarget<S>, batch: Omit<Batch, "sessionId" | "seen" | "writes">, seen: PathState<S>) {
+  constructor(target: BatchTarget, batch: Omit<Batch, "sessionId" | "seen" | "writes">, seen: PathState) {
     this.#target = target;
     this.#batch = batch;
     this.#stored = seen;
@@ -96,7 +96,7 @@ export class BatchWriter<S extends number> {
    * @throws {LeafMovedError} the stored leaf differs from `seen`, and `onConflict` is `error` or `onlyIfSeen` is set; the caller must
    * roll back.
    */
-  run(writes: readonly ValidatedWrite[]): WrittenBatch<S> {
+  run(writes: readonly ValidatedWrite[]): WrittenBatch {
     if (this.#batch.onlyIfSeen) this.#requireUnmoved();
     for (const write of writes) this.#write(write);
     this.#advanceLeaf();
@@ -126,7 +126,7 @@ export class BatchWriter<S extends number> {
     }
   }
 
-  #moveLeaf(name: string, to: S | null): void {
+  #moveLeaf(name: string, to: EntrySeq | null): void {
     if (name !== this.#batch.leafName) {
       const from = this.#target.findLeaf(name);
       // A new leaf has not moved.
@@ -140,7 +140,7 @@ export class BatchWriter<S extends number> {
     this.#stored = this.#parent;
   }
 
-  #recordAndSet(name: string, from: S | null, to: S | null): void {
+  #recordAndSet(name: string, from: EntrySeq | null, to: EntrySeq | null): void {
     if (from === to) return;
     this.#target.recordMove(name, from, to);
     this.#target.setLeaf(name, to);
@@ -171,7 +171,7 @@ export class BatchWriter<S extends number> {
    * Handles a repeated append whose first attempt was stored: if the stored leaf is at or below that entry, the next entry is
    * appended below the leaf. If another writer moved the leaf elsewhere, nothing changes, and the next append detects the conflict.
    */
-  #continueAfterRetry(known: EntryPathState<S>): void {
+  #continueAfterRetry(known: EntryPathState): void {
     const leaf = this.#requireLeaf();
     if (!this.#target.isOnPath(known.seq, leaf)) return;
     this.#stored = this.#target.stateAt(leaf);
@@ -211,12 +211,12 @@ export class BatchWriter<S extends number> {
     if (actual !== this.#stored.seq) throw this.#leafMoved(actual);
   }
 
-  #leafMoved(actual: S | null): LeafMovedError {
+  #leafMoved(actual: EntrySeq | null): LeafMovedError {
     const { leafName } = this.#batch;
     return new LeafMovedError(this.#target.id, leafName, this.#stored.entryId, this.#target.stateAt(actual).entryId);
   }
 
-  #requireLeaf(): S | null {
+  #requireLeaf(): EntrySeq | null {
     const { leafName } = this.#batch;
     const seq = this.#target.findLeaf(leafName);
     if (seq === undefined) throw new LeafNotFoundError(this.#target.id, leafName);

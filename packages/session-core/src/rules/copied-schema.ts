@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { referenceIn } from "../entry/origins.js";
 import { InvalidCopyError } from "../errors/copy-errors.js";
-import { isId, type SessionId } from "../ids/ids.js";
+import { isId, type SessionId, toSessionSeq } from "../ids/ids.js";
 import type { CopiedEntry, CopiedPart, CopiedState } from "../port/session-copy.js";
 import { toLeafName, toSingleLine } from "./session-columns.js";
 
@@ -23,6 +23,7 @@ const line = text.refine((value) => value !== "" && value === toSingleLine(value
 const time = z.number().int();
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive().nullable();
+const sessionSeq = z.number().transform(toSessionSeq);
 
 const sessionSchema = z
   .object({
@@ -48,7 +49,7 @@ const leafName = z.string().refine((name) => name !== "" && name === toLeafName(
 
 /** A session without its entries, as another program says it. */
 const copiedStateSchema: z.ZodType<CopiedState> = z.object({
-  row: z.object({ id, seq: z.number() }),
+  row: z.object({ id, seq: sessionSeq }),
   session: sessionSchema,
   leaves: z.array(z.object({ name: leafName, at: place })),
   moves: z.array(
@@ -141,7 +142,7 @@ export function parseCopiedEntries(id: SessionId, given: unknown): readonly Copi
 }
 
 const partSchema = z.object({
-  into: z.object({ row: z.object({ id: z.string(), seq: z.number() }), entries: z.number().int().nonnegative() }).optional(),
+  into: z.object({ row: z.object({ id: z.string(), seq: sessionSeq }), entries: z.number().int().nonnegative() }).optional(),
   isLast: z.boolean(),
 });
 

@@ -4,7 +4,7 @@ import { toEntryKind } from "../entry/kinds.js";
 import { validateEntry } from "../entry/validate.js";
 import { InvalidCopyError } from "../errors/copy-errors.js";
 import { InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import { type EntryId, type EntrySeq, type SessionId, toEntrySeq } from "../ids/ids.js";
 import type { PathEffect } from "../port/entry-facts.js";
 import { MAIN_LEAF } from "../port/records.js";
 import type { CopiedEntry, CopiedPart, CopiedState, SessionCopies } from "../port/session-copy.js";
@@ -82,18 +82,18 @@ function judgeState({ row, session, leaves, moves, labels, values }: CopiedState
 }
 
 /** Judges the entries of a session in order of arrival, and keeps what the next ones are compared with: some 300 bytes for each. */
-class CopyJudge implements PathFacts<number> {
+class CopyJudge implements PathFacts {
   readonly #id: SessionId;
   readonly #directory: string | null;
-  readonly #places = new Map<EntryId, number>();
-  readonly #states: EntryPathState<number>[] = [];
+  readonly #places = new Map<EntryId, EntrySeq>();
+  readonly #states: EntryPathState[] = [];
   readonly #kinds: number[] = [];
   readonly #parents: (number | null)[] = [];
   /** For each entry one far above it, so that a walk to an ancestor takes few steps however long the path is. */
   readonly #jumps: (number | null)[] = [];
-  readonly #systems: number[] = [];
-  readonly #compactions: number[] = [];
-  readonly #edits = new Map<number, EditOf<number>[]>();
+  readonly #systems: EntrySeq[] = [];
+  readonly #compactions: EntrySeq[] = [];
+  readonly #edits = new Map<number, EditOf[]>();
 
   constructor(id: SessionId, directory: string | null) {
     this.#id = id;
@@ -137,25 +137,26 @@ class CopyJudge implements PathFacts<number> {
     return { ...entry, inherited: false, tokens: [] };
   }
 
-  #derive(entry: CopiedEntry, effect: PathEffect, refuse: Refuse): DerivedState<number> {
+  #derive(entry: CopiedEntry, effect: PathEffect, refuse: Refuse): DerivedState {
     const parent = entry.parent === null ? EMPTY_PATH : (this.#states[entry.parent - 1] ?? EMPTY_PATH);
     try {
-      return derivePathState<number>(this, parent, entry.id, entry.place, effect);
+      return derivePathState(this, parent, entry.id, toEntrySeq(entry.place), effect);
     } catch (error) {
       if (!(error instanceof InvalidReferenceError)) throw error;
       return refuse(`${error.field} ${error.reason}`);
     }
   }
 
-  #keep({ id, place, parent, kind, depth, target, omits: isOmitted, ...entry }: CopiedEntry): void {
+  #keep({ id, parent, kind, depth, target, omits: isOmitted, ...entry }: CopiedEntry): void {
+    const place = toEntrySeq(entry.place);
     this.#states.push({
       entryId: id,
       seq: place,
       depth,
-      compactionSeq: entry.compaction,
-      modelSeq: entry.model,
-      thinkingSeq: entry.thinking,
-      systemSeq: entry.system,
+      compactionSeq: seqOf(entry.compaction),
+      modelSeq: seqOf(entry.model),
+      thinkingSeq: seqOf(entry.thinking),
+      systemSeq: seqOf(entry.system),
     });
     this.#places.set(id, place);
     this.#kinds.push(kind);
@@ -182,7 +183,7 @@ class CopyJudge implements PathFacts<number> {
     return place === null ? -1 : (this.#states[place - 1]?.depth ?? -1);
   }
 
-  find(id: EntryId): number | undefined {
+  find(id: EntryId): EntrySeq | undefined {
     return this.#places.get(id);
   }
 
@@ -200,17 +201,22 @@ class CopyJudge implements PathFacts<number> {
     return this.#kinds[seq - 1] === kind;
   }
 
-  systemsUpTo(seq: number): readonly number[] {
+  systemsUpTo(seq: EntrySeq): readonly EntrySeq[] {
     return this.#systems.filter((one) => one <= seq).toReversed();
   }
 
-  compactionsBefore(seq: number): readonly number[] {
+  compactionsBefore(seq: EntrySeq): readonly EntrySeq[] {
     return this.#compactions.filter((one) => one < seq).toReversed();
   }
 
-  editsOf(target: number): readonly EditOf<number>[] {
+  editsOf(target: number): readonly EditOf[] {
     return this.#edits.get(target)?.toReversed() ?? [];
   }
+}
+
+/** A place in a copy is the number of an entry in it. */
+function seqOf(place: number | null): EntrySeq | null {
+  return place === null ? null : toEntrySeq(place);
 }
 
 type Refuse = (reason: string) => never;

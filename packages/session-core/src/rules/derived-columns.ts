@@ -8,32 +8,31 @@ import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { EntryFacts, PathEffect } from "../port/entry-facts.js";
-import type { LeafState } from "../port/records.js";
 import { listOperations } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
 
-// The rules of a path, for every storage engine. `S`: the numbers of entries in order of arrival, as an engine types them.
+// The rules of a path, for every storage engine.
 
 /**
  * The state of a path at its last entry: which compaction, model, thinking level and system message apply there. Each entry
  * stores it, so that neither an append nor a context has to walk the path for it.
  */
-export interface PathState<S extends number = EntrySeq> extends LeafState {
+export interface PathState {
   readonly entryId: EntryId | null;
-  readonly seq: S | null;
+  readonly seq: EntrySeq | null;
   /** The number of entries above it; -1 before the first entry. */
   readonly depth: number;
-  readonly compactionSeq: S | null;
-  readonly modelSeq: S | null;
-  readonly thinkingSeq: S | null;
-  readonly systemSeq: S | null;
+  readonly compactionSeq: EntrySeq | null;
+  readonly modelSeq: EntrySeq | null;
+  readonly thinkingSeq: EntrySeq | null;
+  readonly systemSeq: EntrySeq | null;
 }
 
 /** The state of a path that ends at an entry. */
-export type EntryPathState<S extends number = EntrySeq> = PathState<S> & { readonly entryId: EntryId; readonly seq: S };
+export type EntryPathState = PathState & { readonly entryId: EntryId; readonly seq: EntrySeq };
 
 /** The state before the first entry. */
-export const EMPTY_PATH: PathState<never> = {
+export const EMPTY_PATH: PathState = {
   entryId: null,
   seq: null,
   depth: -1,
@@ -49,34 +48,34 @@ export const COMPACTION = toKindNumber("compaction", null);
 export const EDIT = toKindNumber("context_edit", null);
 
 /** A context_edit of an entry. */
-export interface EditOf<S extends number> {
-  readonly seq: S;
+export interface EditOf {
+  readonly seq: EntrySeq;
   /** It has no replacement. */
   readonly omits: boolean;
 }
 
 /** The facts about the entries of a session that the rules read. */
-export interface PathFacts<S extends number> {
+export interface PathFacts {
   /** The entry with this id, or undefined. */
-  find(id: EntryId): S | undefined;
+  find(id: EntryId): EntrySeq | undefined;
   /** True if `ancestor` is `seq` or above it. */
-  isOnPath(ancestor: S, seq: S | null): boolean;
+  isOnPath(ancestor: EntrySeq, seq: EntrySeq | null): boolean;
   /** True if the entry is of this kind. */
-  isKind(seq: S, kind: typeof SYSTEM | typeof COMPACTION): boolean;
+  isKind(seq: EntrySeq, kind: typeof SYSTEM | typeof COMPACTION): boolean;
   /** The system messages of the session up to `seq`, newest first. */
-  systemsUpTo(seq: S): readonly S[];
+  systemsUpTo(seq: EntrySeq): readonly EntrySeq[];
   /** The compactions of the session before `seq`, newest first. */
-  compactionsBefore(seq: S): readonly S[];
+  compactionsBefore(seq: EntrySeq): readonly EntrySeq[];
   /** The edits of an entry, newest first. */
-  editsOf(target: S): readonly EditOf<S>[];
+  editsOf(target: EntrySeq): readonly EditOf[];
 }
 
 type EffectOf<T extends PathEffect["type"]> = Extract<PathEffect, { readonly type: T }>;
 
 /** The path state at a new entry, and the entry that it refers to: the first kept one or the edited one. */
-export interface DerivedState<S extends number = EntrySeq> {
-  readonly state: EntryPathState<S>;
-  readonly targetSeq: S | null;
+export interface DerivedState {
+  readonly state: EntryPathState;
+  readonly targetSeq: EntrySeq | null;
 }
 
 /**
@@ -84,13 +83,7 @@ export interface DerivedState<S extends number = EntrySeq> {
  *
  * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
  */
-export function derivePathState<S extends number>(
-  facts: PathFacts<S>,
-  parent: PathState<S>,
-  id: string,
-  seq: S,
-  effect: PathEffect,
-): DerivedState<S> {
+export function derivePathState(facts: PathFacts, parent: PathState, id: string, seq: EntrySeq, effect: PathEffect): DerivedState {
   const { compactionSeq, modelSeq, thinkingSeq, systemSeq } = parent;
   const next = { entryId: id, seq, depth: parent.depth + 1, compactionSeq, modelSeq, thinkingSeq, systemSeq };
   switch (effect.type) {
@@ -115,34 +108,29 @@ export function derivePathState<S extends number>(
 }
 
 // A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
-function afterMessage<S extends number>(state: EntryPathState<S>, { role, namesModel }: EffectOf<"message">): EntryPathState<S> {
+function afterMessage(state: EntryPathState, { role, namesModel }: EffectOf<"message">): EntryPathState {
   if (role === "system") return { ...state, systemSeq: state.seq };
   return namesModel ? { ...state, modelSeq: state.seq } : state;
 }
 
-function requireEntry<S extends number>(facts: PathFacts<S>, field: string, id: string): S {
+function requireEntry(facts: PathFacts, field: string, id: string): EntrySeq {
   const seq = facts.find(id);
   if (seq === undefined) throw new InvalidReferenceError(field, id, "is no entry of this session");
   return seq;
 }
 
-function requireEntryOnPath<S extends number>(facts: PathFacts<S>, parent: PathState<S>, field: string, id: string): S {
+function requireEntryOnPath(facts: PathFacts, parent: PathState, field: string, id: string): EntrySeq {
   const seq = requireEntry(facts, field, id);
   if (!facts.isOnPath(seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
   return seq;
 }
 
-function resolveFirstKept<S extends number>(facts: PathFacts<S>, parent: PathState<S>, firstKept: EntryId | null): S | null {
+function resolveFirstKept(facts: PathFacts, parent: PathState, firstKept: EntryId | null): EntrySeq | null {
   return firstKept === null ? null : requireEntryOnPath(facts, parent, "firstKeptEntryId", firstKept);
 }
 
 /** Which compaction and system message apply below an edit. */
-function derivedFromEdit<S extends number>(
-  facts: PathFacts<S>,
-  parent: PathState<S>,
-  next: EntryPathState<S>,
-  edit: EffectOf<"context_edit">,
-): DerivedState<S> {
+function derivedFromEdit(facts: PathFacts, parent: PathState, next: EntryPathState, edit: EffectOf<"context_edit">): DerivedState {
   const target = requireEntryOnPath(facts, parent, "targetId", edit.targetId);
   const compactionSeq = compactionAfterEdit(facts, parent, target, edit);
   const systemSeq = systemAfterEdit(facts, parent, next.seq, target, edit);
@@ -150,13 +138,13 @@ function derivedFromEdit<S extends number>(
 }
 
 /** Returns the newest system message that is not omitted, or the edit that replaces it. */
-function systemAfterEdit<S extends number>(
-  facts: PathFacts<S>,
-  parent: PathState<S>,
-  seq: S,
-  target: S,
+function systemAfterEdit(
+  facts: PathFacts,
+  parent: PathState,
+  seq: EntrySeq,
+  target: EntrySeq,
   edit: EffectOf<"context_edit">,
-): S | null {
+): EntrySeq | null {
   if (parent.seq === null || !facts.isKind(target, SYSTEM)) return parent.systemSeq;
   for (const system of facts.systemsUpTo(parent.seq)) {
     if (!facts.isOnPath(system, parent.seq)) continue;
@@ -171,25 +159,20 @@ function systemAfterEdit<S extends number>(
  * Returns the compaction in force after an edit. Omitting the one in force restores the newest earlier one that is not
  * omitted; replacing an omitted one restores it. Edits of other entries change nothing.
  */
-function compactionAfterEdit<S extends number>(
-  facts: PathFacts<S>,
-  parent: PathState<S>,
-  target: S,
-  edit: EffectOf<"context_edit">,
-): S | null {
+function compactionAfterEdit(facts: PathFacts, parent: PathState, target: EntrySeq, edit: EffectOf<"context_edit">): EntrySeq | null {
   const inForce = parent.compactionSeq;
   if (edit.omits) return target === inForce ? findCompactionBefore(facts, target, parent) : inForce;
   return facts.isKind(target, COMPACTION) && target > (inForce ?? 0) ? target : inForce;
 }
 
 // Not the `compactionSeq` of the parent: a compaction omitted at that time may have been restored since.
-function findCompactionBefore<S extends number>(facts: PathFacts<S>, compaction: S, path: PathState<S>): S | null {
-  const isInForce = (seq: S) => facts.isOnPath(seq, compaction) && findLastEdit(facts, seq, path)?.omits !== true;
+function findCompactionBefore(facts: PathFacts, compaction: EntrySeq, path: PathState): EntrySeq | null {
+  const isInForce = (seq: EntrySeq) => facts.isOnPath(seq, compaction) && findLastEdit(facts, seq, path)?.omits !== true;
   return facts.compactionsBefore(compaction).find(isInForce) ?? null;
 }
 
 /** Returns the last edit of an entry on the path of `path`. */
-function findLastEdit<S extends number>(facts: PathFacts<S>, target: S, path: PathState<S>): EditOf<S> | undefined {
+function findLastEdit(facts: PathFacts, target: EntrySeq, path: PathState): EditOf | undefined {
   return facts.editsOf(target).find(({ seq }) => facts.isOnPath(seq, path.seq));
 }
 
@@ -237,11 +220,11 @@ function firstMember(object: object): string | undefined {
 }
 
 /** The columns of an entry that follow from its payload and its place in the tree. */
-export function entryColumns<S extends number = EntrySeq>(
+export function entryColumns(
   facts: EntryFacts,
   { createdAtMs, origin }: Pick<WritableEntry, "createdAtMs" | "origin">,
-  { state, targetSeq }: DerivedState<S>,
-  parentSeq: S | null,
+  { state, targetSeq }: DerivedState,
+  parentSeq: EntrySeq | null,
 ) {
   return {
     seq: state.seq,
@@ -269,11 +252,11 @@ export function omits({ effect }: EntryFacts): boolean {
 }
 
 /** The fields of an existing entry that an append compares. */
-export interface ExistingEntry<S extends number> {
+export interface ExistingEntry {
   readonly type: EntryPayload["type"];
   /** Its payload without the type. */
   readonly json: string;
-  readonly parentSeq: S | null;
+  readonly parentSeq: EntrySeq | null;
 }
 
 /**
@@ -281,11 +264,11 @@ export interface ExistingEntry<S extends number> {
  *
  * @throws {EntryConflictError} it differs.
  */
-export function requireSameEntry<S extends number>(
+export function requireSameEntry(
   session: SessionId,
   { id = "", payload, payloadJson }: ValidatedEntry,
-  existing: ExistingEntry<S>,
-  parent?: PathState<S>,
+  existing: ExistingEntry,
+  parent?: PathState,
 ): void {
   if (existing.type !== payload.type || !isSameJson(existing.json, payloadJson ?? toPayloadJson(payload)))
     throw new EntryConflictError(session, id, "with other content");

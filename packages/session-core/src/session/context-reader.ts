@@ -2,7 +2,7 @@ import type { SessionContext } from "../context/context.js";
 import { MessageList, readSettings } from "../context/message-list.js";
 import { ProjectedEntries } from "../context/projected-entries.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
-import type { EntryId } from "../ids/ids.js";
+import { type EntryId, type EntrySeq, toEntrySeq } from "../ids/ids.js";
 import type { SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 
@@ -35,7 +35,7 @@ export class ContextReader {
     return this.#ofLeafSince(this.#entries.end, danglingCalls);
   }
 
-  async #ofLeafSince(knownSeq: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
+  async #ofLeafSince(knownSeq: EntrySeq | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
     const path = await this.#storage.contextPath(this.#row, { leafName: this.#leafName }, knownSeq);
     const update = this.#entries.update(path, knownSeq);
     // The cached entries are not on this path, so all entries are read.
@@ -53,6 +53,6 @@ export class ContextReader {
   async settingsAt(leafId: EntryId | null): Promise<ContextSettings> {
     // With the entry itself as the known end, the storage reads no entries.
     const [end] = await this.#storage.outlinePath(this.#row, leafId, 1);
-    return readSettings(await this.#storage.contextPath(this.#row, { entryId: leafId }, end?.seq ?? null));
+    return readSettings(await this.#storage.contextPath(this.#row, { entryId: leafId }, end === undefined ? null : toEntrySeq(end.seq)));
   }
 }

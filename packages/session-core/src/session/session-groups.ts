@@ -1,7 +1,7 @@
 import { CALLBACK, checkArgument, list, NAME, NUMBER, nullable, OBJECT, optional, TEXT } from "../arguments/rules.js";
 import { COUNTS, ID, LISTING, VALUE_RANGE } from "../arguments/shapes.js";
 import { ValueChangedError } from "../errors/session-errors.js";
-import type { EntryId } from "../ids/ids.js";
+import { type EntryId, toEntrySeq } from "../ids/ids.js";
 import type { EntryListing, Label, OutlineRow, SessionRow, StoredValue, ValueKey, ValueRange } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { Write } from "../port/writes.js";
@@ -223,7 +223,7 @@ export class SessionTree {
   /** Returns rows by their order of arrival (`seq`), oldest first. Ignores numbers that belong to other sessions. */
   async rowsAt(seqs: readonly number[]): Promise<readonly OutlineRow[]> {
     checkArgument("seqs", seqs, list(NUMBER, "an array of numbers"));
-    return this.#storage.outlineAt(this.#row, seqs);
+    return this.#storage.outlineAt(this.#row, seqs.map(toEntrySeq));
   }
 
   /** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */

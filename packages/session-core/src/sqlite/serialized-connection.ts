@@ -1,10 +1,11 @@
-import type { SessionKey } from "../port/records.js";
+import type { SessionKey, SessionRow } from "../port/records.js";
 import type { WhenLocked } from "../port/session-storage.js";
 import type { Connection } from "./file/connection.js";
 import { retryWhileBusy, WriteLock } from "./file/write-lock.js";
-import { resolveSession, type SessionRef } from "./sessions/session-rows.js";
+import { resolveSession } from "./sessions/session-rows.js";
 
-type SessionFunction<A extends readonly unknown[], T> = (connection: Connection, session: SessionRef, ...args: A) => T;
+/** A statement or several on a session, with the arguments of the port. */
+export type SessionFunction<A extends readonly unknown[], T> = (connection: Connection, session: SessionRow, ...args: A) => T;
 
 /** Runs the operations of a storage on its connection: writes one after the other, reads at once. */
 export class SerializedConnection {

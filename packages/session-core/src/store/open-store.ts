@@ -120,8 +120,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   if (path === undefined) throw new InvalidArgumentError("options", "an object with a path or a url", "one without both");
   if (isLikeServerAddress(path)) throw new InvalidArgumentError("options.path", "the path of a file", LIKE_ADDRESS);
   // Each engine is loaded when a store of it is opened.
-  const { SqliteStorage } = await import("../sqlite/sqlite-storage.js");
-  return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, key, onUpgrade, fileTools }));
+  const { openSqliteStorage } = await import("../sqlite/sqlite-storage.js");
+  return new Store(await openSqliteStorage({ path, mode, durability, busyTimeoutMs, maxBytes, key, onUpgrade, fileTools }));
 }
 
 /** Never the text itself, which can contain a password. */

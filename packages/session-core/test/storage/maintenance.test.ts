@@ -4,8 +4,7 @@ import { importPath } from "@bough/formats";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { Connection } from "../../src/sqlite/file/connection.js";
-import { SqliteStorage } from "../../src/sqlite/sqlite-storage.js";
+import { openSqliteStorage } from "../../src/sqlite/sqlite-storage.js";
 import { openStore } from "../../src/store/open-store.js";
 import { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";
@@ -13,6 +12,8 @@ import { findingsOf, openedStore, raw, storePath, tempFolder } from "../world/st
 
 const said = (count: number, text = "needle") =>
   Array.from({ length: count }, (_, at) => ({ kind: "entry", entry: userMessage(`${text} ${at}`) }) as const);
+
+const IN_MEMORY = { path: ":memory:", mode: "create", durability: "normal", busyTimeoutMs: 100, fileTools: {} } as const;
 
 /** The entries that are not indexed. */
 function unindexed(path: string): number {
@@ -95,26 +96,25 @@ describe("maintenance", () => {
 
   test("indexes what arrives after the index step of a run, without another write or search", async () => {
     // The engine under the port. The host writes and searches while a run merges the index, so its index step is past.
-    class InterruptedRun extends SqliteStorage {
-      arrive: (() => Promise<void>) | undefined;
-      override async mergeSearchIndex(...given: Parameters<SqliteStorage["mergeSearchIndex"]>): Promise<boolean> {
-        const arrive = this.arrive;
-        this.arrive = undefined;
-        await arrive?.();
-        return super.mergeSearchIndex(...given);
-      }
-    }
-    const options = { path: ":memory:", mode: "create", durability: "normal", busyTimeoutMs: 100, fileTools: {} } as const;
-    const storage = new InterruptedRun(Connection.open(options), options);
-    const store = new Store(storage);
+    let arrive: (() => Promise<void>) | undefined;
+    const engine = await openSqliteStorage(IN_MEMORY);
+    const store = new Store({
+      ...engine,
+      async mergeSearchIndex(whenLocked) {
+        const arriving = arrive;
+        arrive = undefined;
+        await arriving?.();
+        return engine.mergeSearchIndex(whenLocked);
+      },
+    });
     onTestFinished(() => store.close());
     const session = await store.createSession();
-    storage.arrive = async () => {
+    arrive = async () => {
       await session.write(said(150));
       await store.search({ query: "needle" });
     };
     await session.write(said(200));
-    await until(() => storage.arrive === undefined);
+    await until(() => arrive === undefined);
     await until(isCaughtUp(store));
     expect((await store.search({ query: "needle" })).total).toBe(350);
   });
@@ -152,22 +152,21 @@ describe("maintenance", () => {
 
   test("reports an unexpected error to the next search, and ends no process", async () => {
     // Another engine under the port, whose index fails once as memory or a driver can.
-    class FailingIndex extends SqliteStorage {
-      fails = false;
-      override async catchUpSearch(...given: Parameters<SqliteStorage["catchUpSearch"]>): Promise<number> {
-        if (!this.fails) return super.catchUpSearch(...given);
-        this.fails = false;
+    let fails = false;
+    const engine = await openSqliteStorage(IN_MEMORY);
+    const store = new Store({
+      ...engine,
+      async catchUpSearch(limit, whenLocked) {
+        if (!fails) return engine.catchUpSearch(limit, whenLocked);
+        fails = false;
         throw new RangeError("out of memory");
-      }
-    }
-    const options = { path: ":memory:", mode: "create", durability: "normal", busyTimeoutMs: 100, fileTools: {} } as const;
-    const storage = new FailingIndex(Connection.open(options), options);
-    const store = new Store(storage);
+      },
+    });
     onTestFinished(() => store.close());
     const session = await store.createSession();
-    storage.fails = true;
+    fails = true;
     await session.write(said(200));
-    await until(() => !storage.fails);
+    await until(() => !fails);
     await expect(store.search({ query: "needle" })).rejects.toThrow("out of memory");
     expect((await store.search({ query: "needle" })).total).toBe(200);
   });

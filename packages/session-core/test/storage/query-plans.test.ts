@@ -197,7 +197,7 @@ describe("a context", () => {
     const { store, session } = await grow("u1 a1 u2");
     const before = await store.storage.contextPath(session.id, { leafName: "main" }, null);
     await plant(session, "a2 u3");
-    const news = await store.storage.contextPath(session.id, { leafName: "main" }, before.leaf.seq);
+    const news = await store.storage.contextPath(session.id, { leafName: "main" }, before.endSeq);
     expect(news.entries.map(({ id }) => id)).toEqual(["a2", "u3"]);
   });
 });

@@ -1,4 +1,4 @@
-import type { EntryId } from "../../ids/ids.js";
+import type { EntryId, EntrySeq } from "../../ids/ids.js";
 import { MAIN_LEAF } from "../../port/records.js";
 import type { LeafKept } from "../../port/session-storage.js";
 import type { SourceRecord } from "../../port/source.js";
@@ -20,8 +20,8 @@ type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
  * Writes the labels, title, leaves and values of a source. In an existing session, none that a user set since the last import is
  * replaced: only missing ones are written, labels that are newer, and a title in place of the one that the source set before.
  */
-export class AnnotationWriter<S extends number> {
-  readonly #target: ImportTarget<S>;
+export class AnnotationWriter {
+  readonly #target: ImportTarget;
   readonly #isNew: boolean;
   /** True if a user placed the main leaf, so that an import does not move it. */
   readonly #isPlaced: boolean;
@@ -31,10 +31,10 @@ export class AnnotationWriter<S extends number> {
   #hasTitle = false;
   /** The title that the source set, in this import or an earlier one. */
   #title: string | undefined;
-  #mainLeaf: { readonly seq: S | null } | undefined;
+  #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
   /** `title`: the one that an earlier import of the same source set. */
-  constructor(target: ImportTarget<S>, isNew: boolean, title?: string) {
+  constructor(target: ImportTarget, isNew: boolean, title?: string) {
     this.#target = target;
     this.#isNew = isNew;
     this.#title = title;
@@ -120,16 +120,16 @@ export class AnnotationWriter<S extends number> {
     this.#superseded.add(entry).add(continuedEntryId("", entry));
   }
 
-  #isAt(seq: S, id: EntryId | null | undefined): boolean {
+  #isAt(seq: EntrySeq, id: EntryId | null | undefined): boolean {
     return typeof id === "string" && this.#target.find(id) === seq;
   }
 
   /** True if only the source has placed the leaf, and places it again: a rewind adds no entry. */
-  #isFollowed(current: S | null, known: EntryId | null | undefined): boolean {
+  #isFollowed(current: EntrySeq | null, known: EntryId | null | undefined): boolean {
     return this.#mainLeaf !== undefined && current !== null && this.#isAt(current, known) && !this.#target.hasLeafMoves(MAIN_LEAF);
   }
 
-  #isSuperseded(seq: S): boolean {
+  #isSuperseded(seq: EntrySeq): boolean {
     const id = this.#target.stateAt(seq).entryId ?? "";
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
@@ -141,7 +141,7 @@ export class AnnotationWriter<S extends number> {
    *
    * @returns where the leaf stayed; null: it is at the end of the source, or nothing was added.
    */
-  applyLeaf(last: PathState<S>, hasNewEntries: boolean, known?: EntryId | null): LeafKept | null {
+  applyLeaf(last: PathState, hasNewEntries: boolean, known?: EntryId | null): LeafKept | null {
     const current = this.#target.findLeaf(MAIN_LEAF) ?? null;
     if (!this.#isNew && !hasNewEntries && !this.#isFollowed(current, known)) return null;
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
@@ -154,7 +154,7 @@ export class AnnotationWriter<S extends number> {
     return { leafId: leafId ?? null, endId: endId ?? null, reason: this.#isPlaced ? "placed" : "other-branch" };
   }
 
-  #canMove(current: S | null, goal: S | null, known: EntryId | null | undefined): boolean {
+  #canMove(current: EntrySeq | null, goal: EntrySeq | null, known: EntryId | null | undefined): boolean {
     if (this.#isPlaced) return false;
     return current === null || this.#isSuperseded(current) || this.#isAt(current, known) || this.#target.isOnPath(current, goal);
   }

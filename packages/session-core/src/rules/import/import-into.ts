@@ -21,8 +21,8 @@ export function fromStart(options: ImportOptions, error: unknown): ImportOptions
 }
 
 /** Imports a source session into one session; `existing`: as it was before, undefined: the import has created it. */
-export function importInto<S extends number>(
-  target: ImportTarget<S>,
+export function importInto(
+  target: ImportTarget,
   existing: ExistingSession | undefined,
   source: SourceSession,
   options: ImportOptions,
@@ -47,11 +47,11 @@ export function importInto<S extends number>(
 }
 
 /** Returns the record of this reading for the next sync. */
-function readingOf<S extends number>(
-  target: ImportTarget<S>,
+function readingOf(
+  target: ImportTarget,
   source: SourceSession,
   { path, sync }: ImportOptions & { sync: SyncedImport },
-  importer: SessionImporter<S>,
+  importer: SessionImporter,
 ): NewReading {
   const position = importer.hasOtherIds ? undefined : source.position?.();
   const checksum = position && sync.checksumAt(position);

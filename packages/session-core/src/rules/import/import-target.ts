@@ -1,6 +1,6 @@
 import type { EntryPayload } from "../../entry/entry.js";
 import type { ValidatedEntry } from "../../entry/validate.js";
-import type { EntryId, SessionId } from "../../ids/ids.js";
+import type { EntryId, EntrySeq, SessionId } from "../../ids/ids.js";
 import type { PreparedEntry } from "../../port/entry-facts.js";
 import type { Label, SessionKind } from "../../port/records.js";
 import type { SourceSessionRecord } from "../../port/source.js";
@@ -32,40 +32,40 @@ export interface ImportedEntry extends ValidatedEntry {
   readonly prepared?: PreparedEntry | undefined;
 }
 
-/** The session that an import writes to, as a storage engine reads and changes it inside a transaction. `S`: numbers of entries. */
-export interface ImportTarget<S extends number> {
+/** The session that an import writes to, as a storage engine reads and changes it inside a transaction. */
+export interface ImportTarget {
   readonly id: SessionId;
   /** The entry with this id, or undefined. */
-  find(id: EntryId): S | undefined;
+  find(id: EntryId): EntrySeq | undefined;
   /** The payload of the entry with this id, or undefined. */
   payloadOf(id: EntryId): EntryPayload | undefined;
   /** The path state at an entry; `EMPTY_PATH` for null. */
-  stateAt(seq: S | null): PathState<S>;
+  stateAt(seq: EntrySeq | null): PathState;
   /** True if `ancestor` is `seq` or above it. */
-  isOnPath(ancestor: S, seq: S | null): boolean;
+  isOnPath(ancestor: EntrySeq, seq: EntrySeq | null): boolean;
   /** True if an entry has no children. */
-  isTip(seq: S): boolean;
+  isTip(seq: EntrySeq): boolean;
   /**
    * Returns the existing entry of this id if its content is equal; with `parent`, if it is also below that entry.
    *
    * @throws {EntryConflictError} it differs.
    */
-  findEqual(entry: ValidatedEntry, parent?: PathState<S>): EntryPathState<S> | undefined;
+  findEqual(entry: ValidatedEntry, parent?: PathState): EntryPathState | undefined;
   /** Writes an entry whose id does not exist yet. @throws {InvalidReferenceError} */
-  write(parent: PathState<S>, entry: ImportedEntry): EntryPathState<S>;
+  write(parent: PathState, entry: ImportedEntry): EntryPathState;
   /**
    * Writes an entry that is probably new: looks for an existing one only if it cannot be written.
    *
    * @throws {EntryConflictError | InvalidReferenceError}
    */
-  writeNew(parent: PathState<S>, entry: ImportedEntry): WrittenEntry<S>;
+  writeNew(parent: PathState, entry: ImportedEntry): WrittenEntry;
   /** The position of a leaf; null: before the first entry; undefined: there is no leaf of this name. */
-  findLeaf(name: string): S | null | undefined;
-  setLeaf(name: string, seq: S | null): void;
+  findLeaf(name: string): EntrySeq | null | undefined;
+  setLeaf(name: string, seq: EntrySeq | null): void;
   /** True if a leaf has a move that can be undone or redone. */
   hasLeafMoves(name: string): boolean;
-  findLabel(entry: S): Omit<Label, "entryId"> | undefined;
-  setLabel(entry: S, label: string | null, createdAtMs: number): void;
+  findLabel(entry: EntrySeq): Omit<Label, "entryId"> | undefined;
+  setLabel(entry: EntrySeq, label: string | null, createdAtMs: number): void;
   /** undefined: there is none. */
   presentValue(key: string): unknown;
   /** undefined removes the value. */
@@ -84,7 +84,7 @@ export interface ImportTarget<S extends number> {
 }
 
 /** `isKnown`: an equal entry of the same id existed, and nothing was written. */
-export interface WrittenEntry<S extends number> {
-  readonly state: EntryPathState<S>;
+export interface WrittenEntry {
+  readonly state: EntryPathState;
   readonly isKnown: boolean;
 }

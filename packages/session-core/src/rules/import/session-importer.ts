@@ -29,13 +29,13 @@ import { isContinuation, mapReferences, removeReference, saysTheSame, toForeignE
 const PROGRESS_EVERY = 250;
 
 /** Writes the records of one source session into one session, inside one transaction. */
-export class SessionImporter<S extends number> {
-  readonly #target: ImportTarget<S>;
+export class SessionImporter {
+  readonly #target: ImportTarget;
   readonly #options: ImportOptions;
   readonly #validate: Validate;
   /** True if this import created the session, or if the session has no entries. */
   readonly #isNew: boolean;
-  readonly #annotations: AnnotationWriter<S>;
+  readonly #annotations: AnnotationWriter;
   readonly #problems = new ProblemList();
   #records = 0;
   /** The first entry that this run wrote. */
@@ -46,7 +46,7 @@ export class SessionImporter<S extends number> {
   /** The ids that were read, if the file was synced before: its program may have changed any record since. */
   readonly #readIds: Set<EntryId> | undefined;
   /** The later states of records that an earlier import read, by the id of the record, and what follows them. */
-  readonly #continuedTips = new Map<string, PathState<S>>();
+  readonly #continuedTips = new Map<string, PathState>();
   /** The ids of stored entries to which an earlier version of the reader gave another id, by the id of today. */
   readonly #formerIds = new Map<EntryId, EntryId>();
   #added = 0;
@@ -57,14 +57,14 @@ export class SessionImporter<S extends number> {
   #startMs = 0;
   #heldUntilMs: number | null = null;
   /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
-  #last: PathState<S> = EMPTY_PATH;
+  #last: PathState = EMPTY_PATH;
   /** Returns the payload that was written or found last. */
   #lastPayload: () => EntryPayload | undefined = () => undefined;
   readonly #stored: StoredSourceEntry[] = [];
   /** The sessions to which the origins of entries refer. */
   readonly #references = new Set<SessionId>();
 
-  constructor(target: ImportTarget<S>, options: ImportOptions, validate: Validate, isNew: boolean) {
+  constructor(target: ImportTarget, options: ImportOptions, validate: Validate, isNew: boolean) {
     this.#target = target;
     this.#options = options;
     this.#validate = validate;
@@ -128,7 +128,7 @@ export class SessionImporter<S extends number> {
   }
 
   /** Where entries without a known parent go: at first, below the part before this one. */
-  #startOf(): PathState<S> {
+  #startOf(): PathState {
     const { append, sync } = this.#options;
     const after = append?.after ?? sync?.from?.lastId ?? null;
     const isAtLeaf = append !== undefined && after === null;
@@ -204,7 +204,7 @@ export class SessionImporter<S extends number> {
     this.#stored.push({ line, sourceId: id, id: stored, payload });
   }
 
-  #importEntry(record: SourceEntry): PathState<S> {
+  #importEntry(record: SourceEntry): PathState {
     const parent = this.#findParent(record);
     const validated = this.#validateRecord(record);
     try {
@@ -216,7 +216,7 @@ export class SessionImporter<S extends number> {
     }
   }
 
-  #findParent(record: SourceEntry): PathState<S> {
+  #findParent(record: SourceEntry): PathState {
     if (record.parentId === null) return EMPTY_PATH;
     if (record.parentId === this.#last.entryId) return this.#last;
     const tip = this.#continuedTips.get(record.parentId);
@@ -262,7 +262,7 @@ export class SessionImporter<S extends number> {
     return originOf(record.origin);
   }
 
-  #append(parent: PathState<S>, validated: ImportedEntry): PathState<S> {
+  #append(parent: PathState, validated: ImportedEntry): PathState {
     // Entries after a later state of a record are copied below it.
     if (this.#readIds !== undefined && this.#continuedTips.size > 0) this.#target.findEqual(validated, parent);
     const { state, isKnown } = this.#isNew ? this.#target.writeNew(parent, validated) : this.#write(parent, validated);
@@ -280,13 +280,13 @@ export class SessionImporter<S extends number> {
     return state;
   }
 
-  #write(parent: PathState<S>, validated: ImportedEntry): WrittenEntry<S> {
+  #write(parent: PathState, validated: ImportedEntry): WrittenEntry {
     const known = this.#target.findEqual(validated);
     return known === undefined ? { state: this.#target.write(parent, validated), isKnown: false } : { state: known, isKnown: true };
   }
 
   /** The session has an entry with this id and other content: an earlier state of this record, or another record. */
-  #appendConflicting(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry): PathState<S> {
+  #appendConflicting(record: SourceEntry, parent: PathState, validated: ImportedEntry): PathState {
     // The first import may have stored this record without its invalid reference.
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, withPayload(validated, fixed));
@@ -304,7 +304,7 @@ export class SessionImporter<S extends number> {
   }
 
   /** An earlier version of the reader stored this record. */
-  #keepStored(id: EntryId, stored: EntryPayload): PathState<S> {
+  #keepStored(id: EntryId, stored: EntryPayload): PathState {
     const state = this.#target.stateAt(this.#target.find(id) ?? null);
     this.#known += 1;
     this.#knownUpTo = Math.max(this.#knownUpTo, state.seq ?? 0);
@@ -320,7 +320,7 @@ export class SessionImporter<S extends number> {
   }
 
   /** Appends the later state as a sibling of the earlier one. Later children of the record are appended to it. */
-  #appendContinuation(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry): PathState<S> {
+  #appendContinuation(record: SourceEntry, parent: PathState, validated: ImportedEntry): PathState {
     const text = JSON.stringify(this.#inSchemaOrder(validated));
     const named = (digested: string) => withId(validated, continuedEntryId(hash("sha256", digested, "hex").slice(0, 8), record.id));
     const tip = this.#tryAppend(parent, named(text)) ?? this.#append(parent, named(`${text}\n${parent.entryId}`));
@@ -337,7 +337,7 @@ export class SessionImporter<S extends number> {
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
   }
 
-  #tryAppend(parent: PathState<S>, validated: ImportedEntry): PathState<S> | undefined {
+  #tryAppend(parent: PathState, validated: ImportedEntry): PathState | undefined {
     try {
       return this.#append(parent, validated);
     } catch (error) {
@@ -346,7 +346,7 @@ export class SessionImporter<S extends number> {
     }
   }
 
-  #appendWithoutReference(record: SourceEntry, parent: PathState<S>, validated: ImportedEntry, error: InvalidReferenceError): PathState<S> {
+  #appendWithoutReference(record: SourceEntry, parent: PathState, validated: ImportedEntry, error: InvalidReferenceError): PathState {
     const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // In old files `fromId` is the target of the move, so an invalid one is no problem.

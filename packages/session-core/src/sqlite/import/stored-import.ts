@@ -15,7 +15,7 @@ import { isTip, type WriteTarget } from "../tree/entry-writer.js";
 import { hasLeafMoves } from "../tree/leaves.js";
 
 /** A session in the file that an import writes to. Each answer and each change is a statement. */
-export class StoredImport extends StoredSession implements ImportTarget<EntrySeq> {
+export class StoredImport extends StoredSession implements ImportTarget {
   readonly #connection: Connection;
   readonly #session: WriteTarget;
 
@@ -38,7 +38,7 @@ export class StoredImport extends StoredSession implements ImportTarget<EntrySeq
     return isTip(this.#connection, this.#session.seq, seq);
   }
 
-  writeNew(parent: PathState, entry: ImportedEntry): WrittenEntry<EntrySeq> {
+  writeNew(parent: PathState, entry: ImportedEntry): WrittenEntry {
     return this.writer.appendNew(parent, entry);
   }
 
@@ -67,7 +67,7 @@ export class StoredImport extends StoredSession implements ImportTarget<EntrySeq
     setSessionOrigin(this.#connection, this.#session.seq, cwd, createdAtMs);
   }
 
-  linkToCall(call: Parameters<ImportTarget<EntrySeq>["linkToCall"]>[0]): void {
+  linkToCall(call: Parameters<ImportTarget["linkToCall"]>[0]): void {
     linkToCall(this.#connection, this.#session.seq, call);
   }
 

@@ -11,11 +11,6 @@ import type { SessionTable } from "../schema.js";
 import { indexTitle, mergeIndex } from "../search/search-index.js";
 import { forgetSourceSession } from "./source-files.js";
 
-/** A `SessionRow` inside the SQLite storage: its row number has the type of the tables. */
-export interface SessionRef extends SessionRow {
-  readonly seq: SessionSeq;
-}
-
 const insertSession = query<SessionColumns>(({ db, p }) =>
   db.insertInto("session").values({
     id: p.id,
@@ -46,7 +41,7 @@ const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
  *
  * @throws {SessionExistsError | InvalidEntryError}
  */
-export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionRef {
+export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionRow {
   const row = sessionColumns(session, source);
   const { id } = row;
   if (findSessionRow(connection, id) !== undefined) throw new SessionExistsError(id);
@@ -78,7 +73,7 @@ export function requireSessionRow(connection: Connection, id: SessionId): Sessio
 const seqById = query<{ id: SessionId }, { seq: SessionSeq }>(({ db, p }) => db.selectFrom("session").select("seq").where("id", "=", p.id));
 
 /** Resolves a session key to id and row number. @throws {SessionNotFoundError} */
-export function resolveSession(connection: Connection, key: SessionKey): SessionRef {
+export function resolveSession(connection: Connection, key: SessionKey): SessionRow {
   return { id: sessionIdOf(key), seq: requireSessionSeq(connection, key) };
 }
 

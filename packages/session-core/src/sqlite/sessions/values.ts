@@ -1,12 +1,11 @@
 import { parseEncoded } from "../../entry/json.js";
 import { StoreDamagedError } from "../../errors/store-errors.js";
 import type { SessionId, SessionSeq } from "../../ids/ids.js";
-import type { StoredValue, ValueKey, ValueRange } from "../../port/records.js";
+import type { SessionRow, StoredValue, ValueKey, ValueRange } from "../../port/records.js";
 import type { CopiedState } from "../../port/session-copy.js";
 import { encodeValue, type KeyBounds, keyBounds, requireExpected, rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import type { SessionRef } from "./session-rows.js";
 
 /** The largest value that is stored in the table `value`; larger ones are in `large_value`, so that lists of keys do not read them. */
 const MAX_ROW_BYTES = 64 * 1024;
@@ -60,7 +59,7 @@ function putJson(connection: Connection, session: SessionSeq, { key, json, updat
  *
  * @throws {ValueChangedError}
  */
-export function requireValue(connection: Connection, session: SessionRef, key: string, expected: unknown): void {
+export function requireValue(connection: Connection, session: SessionRow, key: string, expected: unknown): void {
   const row = connection.get(valueRow, { session: session.seq, key });
   if (row?.json === null) throw new StoreDamagedError(connection.path);
   requireExpected(session.id, key, row?.json, expected);
@@ -119,7 +118,7 @@ const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, sq
 );
 
 /** Returns the value of a key, or undefined. */
-export function findValue(connection: Connection, session: SessionRef, key: string): StoredValue | undefined {
+export function findValue(connection: Connection, session: SessionRow, key: string): StoredValue | undefined {
   const row = connection.get(valueRow, { session: session.seq, key });
   return row && storedValue(connection, row);
 }
@@ -160,12 +159,12 @@ const valueRows = byOrder((order) =>
 );
 
 /** Lists the values of a range of keys, ordered by key. */
-export function listValues(connection: Connection, session: SessionRef, range: ValueRange): readonly StoredValue[] {
+export function listValues(connection: Connection, session: SessionRow, range: ValueRange): readonly StoredValue[] {
   return connection.all(valueRows[range.order ?? "asc"], rangeParameters(session, range)).map((row) => storedValue(connection, row));
 }
 
 /** Lists all values as the texts that are stored, by key. */
-export function listValueTexts(connection: Connection, session: SessionRef): CopiedState["values"] {
+export function listValueTexts(connection: Connection, session: SessionRow): CopiedState["values"] {
   return connection.all(valueRows.asc, rangeParameters(session, {})).map(({ key, json, updated_at_ms }) => {
     if (json === null) throw new StoreDamagedError(connection.path);
     return { key, json, updatedAtMs: updated_at_ms };
@@ -187,7 +186,7 @@ const keyRows = byOrder((order) =>
 );
 
 /** Lists the keys of a range, ordered by key, without reading the values. */
-export function listValueKeys(connection: Connection, session: SessionRef, range: ValueRange): readonly ValueKey[] {
+export function listValueKeys(connection: Connection, session: SessionRow, range: ValueRange): readonly ValueKey[] {
   return connection.all(keyRows[range.order ?? "asc"], rangeParameters(session, range));
 }
 
@@ -195,7 +194,7 @@ function byOrder<T>(make: (order: "asc" | "desc") => T): { readonly asc: T; read
   return { asc: make("asc"), desc: make("desc") };
 }
 
-function rangeParameters(session: SessionRef, range: ValueRange): RangeParameters {
+function rangeParameters(session: SessionRow, range: ValueRange): RangeParameters {
   return { session: session.seq, ...keyBounds(range), limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
 }
 

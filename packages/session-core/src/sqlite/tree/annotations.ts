@@ -1,9 +1,8 @@
 import type { CounterSeq, EntryId, EntrySeq, SessionSeq } from "../../ids/ids.js";
-import type { Label } from "../../port/records.js";
+import type { Label, SessionRow } from "../../port/records.js";
 import { assertTokenCounts, toSingleLine } from "../../rules/session-columns.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 
 const putLabel = query<{ session: SessionSeq; entry: EntrySeq; label: string; at: number }>(({ db, p }) =>
   db
@@ -32,7 +31,7 @@ const labelRows = query<{ session: SessionSeq }, Label>(({ db, p }) =>
 );
 
 /** Lists the labels that contain `text`, ignoring case, oldest entry first. */
-export function listLabels(connection: Connection, session: SessionRef, text = ""): readonly Label[] {
+export function listLabels(connection: Connection, session: SessionRow, text = ""): readonly Label[] {
   // Compared in JavaScript, because lower() of SQLite converts ASCII letters only.
   const part = text.toLowerCase();
   return connection.all(labelRows, { session: session.seq }).filter(({ label }) => label.toLowerCase().includes(part));
@@ -81,7 +80,7 @@ const putCounts = query<{ session: SessionSeq; counter: string; counts: string }
 /** Reads stored token counts by entry id, in one query. Entries without a count are missing in the map. */
 export function readTokenCounts(
   connection: Connection,
-  session: SessionRef,
+  session: SessionRow,
   counter: string,
   ids: readonly EntryId[],
 ): ReadonlyMap<EntryId, number> {
@@ -96,7 +95,7 @@ export function readTokenCounts(
  *
  * @throws {InvalidEntryError} the counter name is empty or longer than 200 characters, or a count is not a non-negative safe integer.
  */
-export function saveTokenCounts(connection: Connection, session: SessionRef, counter: string, counts: ReadonlyMap<EntryId, number>): void {
+export function saveTokenCounts(connection: Connection, session: SessionRow, counter: string, counts: ReadonlyMap<EntryId, number>): void {
   assertTokenCounts(counter, counts);
   if (counts.size === 0) return;
   connection.run(addCounter, { name: counter });

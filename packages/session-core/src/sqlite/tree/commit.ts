@@ -1,20 +1,20 @@
 import type { ValidatedEntry } from "../../entry/validate.js";
 import { SessionNotFoundError } from "../../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId, SessionSeq } from "../../ids/ids.js";
-import { type LeafState, MAIN_LEAF, type NewSession, type OpenedSession, type SessionKey } from "../../port/records.js";
+import { type LeafState, MAIN_LEAF, type NewSession, type OpenedSession, type SessionKey, type SessionRow } from "../../port/records.js";
 import type { Batch, BatchResult, Write } from "../../port/writes.js";
 import { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite } from "../../rules/batch-writer.js";
 import type { EntryPathState, PathState } from "../../rules/derived-columns.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
-import { findSessionRow, insertNewSession, requireSessionSeq, resolveSession, type SessionRef } from "../sessions/session-rows.js";
+import { findSessionRow, insertNewSession, requireSessionSeq, resolveSession } from "../sessions/session-rows.js";
 import { deleteValues, requireValue, setValue } from "../sessions/values.js";
 import { setLabel } from "./annotations.js";
 import { requireEntrySeq } from "./entry-rows.js";
 import { EntryWriter, type WriteTarget } from "./entry-writer.js";
 import { createLeaf, findLeaf, openLeaf, readLeaf, recordMove, setLeaf } from "./leaves.js";
-import { CachedLeafState, isOnPath, readPathState, requirePathState } from "./paths.js";
+import { FileLeafState, isOnPath, readPathState, requirePathState } from "./paths.js";
 
 const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySeq | null; entry: EntrySeq | null }>(({ db, p }) =>
   db
@@ -37,7 +37,7 @@ function compareAndSetLeaf(
 }
 
 /** A session in the file. Each answer and each change is a statement. */
-export class StoredSession implements BatchTarget<EntrySeq> {
+export class StoredSession implements BatchTarget {
   readonly #connection: Connection;
   readonly #session: WriteTarget;
   protected readonly writer: EntryWriter;
@@ -126,15 +126,14 @@ export class StoredSession implements BatchTarget<EntrySeq> {
  */
 export function commitBatch(
   connection: Connection,
-  batch: Batch,
+  batch: Batch<FileLeafState>,
   validateEntry: (given: unknown) => ValidatedEntry,
   fileTools: FileTools,
 ): BatchResult {
   const writes = batch.writes.map((write) => validateWrite(write, validateEntry));
-  const seen = toCachedState(connection, batch.sessionId, batch.seen);
-  const target = { ...seen.session, fileTools };
+  const target = { ...batch.seen.session, fileTools };
   try {
-    return connection.write(() => runBatch(connection, target, batch, seen.path, writes));
+    return connection.write(() => runBatch(connection, target, batch, writes));
   } catch (error) {
     // If another process has deleted the session, the write fails in various ways; all are reported as SessionNotFoundError.
     // A row number is never used again, so the batch cannot have written to another session.
@@ -143,26 +142,18 @@ export function commitBatch(
   }
 }
 
-function toCachedState(connection: Connection, key: SessionKey, state: LeafState): CachedLeafState {
-  if (state instanceof CachedLeafState) return state;
-  const session = resolveSession(connection, key);
-  const seq = state.entryId === null ? null : requireEntrySeq(connection, session, state.entryId);
-  return new CachedLeafState(readPathState(connection, seq), session);
-}
-
 function runBatch(
   connection: Connection,
   session: WriteTarget,
-  batch: Batch,
-  seen: PathState,
+  batch: Batch<FileLeafState>,
   writes: readonly ValidatedWrite[],
 ): BatchResult {
   // A write of an entry or a move fails by itself if the session was deleted; removing a missing row does not.
   if (!writes.some(({ kind }) => kind === "entry" || kind === "moveLeaf")) requireSessionSeq(connection, session);
   const target = new StoredSession(connection, session);
-  const { entries, leaf } = new BatchWriter(target, batch, seen).run(writes);
+  const { entries, leaf } = new BatchWriter(target, batch, batch.seen.path).run(writes);
   target.flushTotals();
-  return { entries, leaf: new CachedLeafState(leaf, session) };
+  return { entries, leaf: new FileLeafState(leaf, session) };
 }
 
 /** Writes in the transaction that creates a session, at its leaf `main`. */
@@ -173,14 +164,14 @@ export interface FirstWrites {
 }
 
 /** Inserts a session with its first writes. Call it inside `write`. @throws {SessionExistsError | InvalidEntryError} */
-export function createSession(connection: Connection, given: NewSession, first: FirstWrites | undefined): SessionRef {
+export function createSession(connection: Connection, given: NewSession, first: FirstWrites | undefined): SessionRow {
   const session = insertNewSession(connection, given);
   writeFirst(connection, session, first);
   return session;
 }
 
 /** Does the first writes of a session at its leaf `main`. Call it inside `write`. */
-export function writeFirst(connection: Connection, session: SessionRef, first: FirstWrites | undefined): void {
+export function writeFirst(connection: Connection, session: SessionRow, first: FirstWrites | undefined): void {
   if (first === undefined) return;
   const { writes, validateEntry, fileTools } = first;
   const seen = readLeaf(connection, session, MAIN_LEAF);

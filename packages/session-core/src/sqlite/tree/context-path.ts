@@ -1,11 +1,10 @@
 import type { EntryPayload } from "../../entry/entry.js";
-import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
-import type { ContextEnd, ContextEntry, ContextPath } from "../../port/records.js";
+import type { EntrySeq } from "../../ids/ids.js";
+import type { ContextEnd, ContextEntry, ContextPath, SessionRow } from "../../port/records.js";
 import type { Connection } from "../file/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
 import type { EntryTable } from "../schema.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import { parsePayload, requireEntrySeq, type TypedPayloadRow } from "./entry-rows.js";
 import { requireLeafSeq } from "./leaves.js";
 import { isOnPath, readPathState, walkUpTo } from "./paths.js";
@@ -33,14 +32,14 @@ const firstKeptOf = query<{ seq: EntrySeq }, { target_seq: EntrySeq | null }>(({
  */
 export function readContextPath(
   connection: Connection,
-  session: SessionRef,
+  session: SessionRow,
   at: ContextEnd,
-  knownSeq: number | null,
+  knownSeq: EntrySeq | null,
   cache: SettingsCache,
 ): ContextPath {
   const leaf = readPathState(connection, resolvePosition(connection, session, at));
   const settings = {
-    leaf,
+    endSeq: leaf.seq,
     model: cache.get(connection, leaf.modelSeq),
     thinking: cache.get(connection, leaf.thinkingSeq),
     system: cache.get(connection, leaf.systemSeq),
@@ -49,12 +48,12 @@ export function readContextPath(
   if (seq === null) return { ...settings, entries: [], continues: false, compactionSeq: null, firstKeptSeq: null };
   const firstKeptSeq = compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: compactionSeq })?.target_seq ?? null);
   const bounds = { ...settings, compactionSeq, firstKeptSeq };
-  const continuation = knownSeq === null ? undefined : readContinuation(connection, seq, toEntrySeq(knownSeq));
+  const continuation = knownSeq === null ? undefined : readContinuation(connection, seq, knownSeq);
   if (continuation !== undefined) return { ...bounds, entries: continuation, continues: true };
   return { ...bounds, entries: readEntriesUp(connection, seq, firstKeptSeq ?? compactionSeq ?? 0), continues: false };
 }
 
-function resolvePosition(connection: Connection, session: SessionRef, at: ContextEnd): EntrySeq | null {
+function resolvePosition(connection: Connection, session: SessionRow, at: ContextEnd): EntrySeq | null {
   if ("leafName" in at) return requireLeafSeq(connection, session, at.leafName);
   return at.entryId === null ? null : requireEntrySeq(connection, session, at.entryId);
 }

@@ -14,10 +14,11 @@ import {
 import { UsageSums, usageOf } from "../../entry/usage.js";
 import { PayloadDamagedError } from "../../errors/store-errors.js";
 import { type EntryId, type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
+import type { SessionRow } from "../../port/records.js";
 
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import { deleteSession as deleteSessionRows, resolveSession, type SessionRef } from "../sessions/session-rows.js";
+import { deleteSession as deleteSessionRows, resolveSession } from "../sessions/session-rows.js";
 import { parsePayload, type TypedPayloadRow } from "./entry-rows.js";
 import { insertUsage } from "./entry-writer.js";
 
@@ -42,14 +43,14 @@ export interface AddedEntries {
  *
  * Cost: a look-up in an index for each new entry; for a session with copies its replies, once.
  */
-export function connectCopies(connection: Connection, session: SessionRef, added: AddedEntries): void {
+export function connectCopies(connection: Connection, session: SessionRow, added: AddedEntries): void {
   for (const copy of markCopies(connection, session, added)) linkToSource(connection, copy);
 }
 
 /** Returns the sessions that have more copies than before. */
 function markCopies(
   connection: Connection,
-  session: SessionRef,
+  session: SessionRow,
   { from, references }: AddedEntries,
   arrived?: SessionSeq,
 ): ReadonlySet<SessionSeq> {
@@ -59,10 +60,10 @@ function markCopies(
   return shared.length > 0 ? settleCopies(connection, shared, arrived) : new Set();
 }
 
-type SessionRow = { readonly seq: SessionSeq; readonly parent: SessionId | null };
+type ForkedSession = { readonly seq: SessionSeq; readonly parent: SessionId | null };
 
-const sessionOf = query<{ id: SessionId }, SessionRow>(({ sql, p }) =>
-  rawQuery(sql<SessionRow>`SELECT seq, parent_session_id AS parent FROM session WHERE id = ${p.id}`),
+const sessionOf = query<{ id: SessionId }, ForkedSession>(({ sql, p }) =>
+  rawQuery(sql<ForkedSession>`SELECT seq, parent_session_id AS parent FROM session WHERE id = ${p.id}`),
 );
 
 type Followed = { session: SessionSeq; from: string; until: string; length: number };
@@ -84,7 +85,7 @@ function followReferences(connection: Connection, id: SessionId): void {
 }
 
 /** The range of the origins that refer to entries of a session; after `length` characters comes the id of the entry. */
-function referringTo({ id, seq: session }: SessionRef): Followed {
+function referringTo({ id, seq: session }: SessionRow): Followed {
   const from = originsIn(id);
   // SQLite counts characters, not UTF-16 code units.
   return { session, from, until: originsAfter(id), length: [...from].length };
@@ -119,7 +120,7 @@ const childrenOf = query<{ id: SessionId }, { seq: SessionSeq }>(({ sql, p }) =>
 );
 
 /** An entry of a fork with the id and the time of an entry of its source is a copy of that entry, also in another form. */
-function followParents(connection: Connection, { id, seq: session }: SessionRef, from: EntrySeq): void {
+function followParents(connection: Connection, { id, seq: session }: SessionRow, from: EntrySeq): void {
   const parentId = connection.get(sessionOf, { id })?.parent ?? null;
   const parent = parentId === null ? undefined : connection.get(sessionOf, { id: parentId })?.seq;
   if (parentId !== null && parent !== undefined) connection.run(setOfParent, { session, from, parent, origins: originsIn(parentId) });
@@ -145,7 +146,7 @@ const originsLeft = query<{ session: SessionSeq; from: string; until: string }, 
 );
 
 /** The origins whose original is in a session, and of which others have copies: if it is deleted, `settleCopies` finds another original. */
-function listOriginals(connection: Connection, { id, seq: session }: SessionRef): readonly string[] {
+function listOriginals(connection: Connection, { id, seq: session }: SessionRow): readonly string[] {
   return connection.all(originsLeft, { session, from: originsIn(id), until: originsAfter(id) }).map(({ origin }) => origin);
 }
 
@@ -326,7 +327,7 @@ function linkToSource(connection: Connection, session: SessionSeq): void {
 }
 
 /** Marks the copies of a session that was copied from another store, where other sessions had the originals. Its links are those of that store. */
-export function connectCopied(connection: Connection, session: SessionRef, parentId: SessionId | null): void {
+export function connectCopied(connection: Connection, session: SessionRow, parentId: SessionId | null): void {
   // The copied usage has the split of the other store; this counts again which of it is inherited here.
   recountUsage(connection, session.seq);
   markCopies(connection, session, { from: toEntrySeq(0), references: new Set(parentId === null ? [] : [parentId]) }, session.seq);
@@ -346,6 +347,6 @@ const inheritedOf = query<{ session: SessionSeq }, { seq: EntrySeq }>(({ sql, p 
 );
 
 /** Returns the entries that are copies, by row number, from an index that has no others. */
-export function listInherited(connection: Connection, { seq: session }: SessionRef): readonly EntrySeq[] {
+export function listInherited(connection: Connection, { seq: session }: SessionRow): readonly EntrySeq[] {
   return connection.all(inheritedOf, { session }).map(({ seq }) => seq);
 }

@@ -1,11 +1,10 @@
 import type { Entry } from "../../entry/entry.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { type EntryId, type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
-import type { EntryListing, Page, PathScanFrom } from "../../port/records.js";
+import type { EntryListing, Page, PathScanFrom, SessionRow } from "../../port/records.js";
 import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { type Query, query, rawQuery } from "../query.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import { ENTRY_COLUMNS, ENTRY_JOINS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
 import { isOnPath, walkUpAbove } from "./paths.js";
 
@@ -24,7 +23,7 @@ interface ListParameters {
 }
 
 /** The parameters of a list, for one of its queries. */
-export function listParameters(session: SessionRef, listing: EntryListing): ListParameters {
+export function listParameters(session: SessionRow, listing: EntryListing): ListParameters {
   return {
     session: session.seq,
     after: listing.afterSeq ?? 0,
@@ -75,7 +74,7 @@ function listQuery<R>(columns: string, joins: string, { order, hasTypes, hasCust
 const entryPage = listQueries<EntryRow>(ENTRY_COLUMNS, ENTRY_JOINS);
 
 /** Reads a page of the entries of all branches. Cost: the page; with `types`, also the rows between one match and the next. */
-export function listEntries(connection: Connection, session: SessionRef, listing: EntryListing): readonly Entry[] {
+export function listEntries(connection: Connection, session: SessionRow, listing: EntryListing): readonly Entry[] {
   return connection.all(entryPage(listing), listParameters(session, listing)).map((row) => toEntry(connection, row));
 }
 
@@ -89,7 +88,7 @@ const byIds = query<{ session: SessionSeq; ids: string }, EntryRow>(({ sql, p })
 const IDS_AT_ONCE = 500;
 
 /** Reads entries by id, in the order of the ids. Unknown ids are missing. Call it inside `read`. */
-export function readEntriesById(connection: Connection, session: SessionRef, ids: readonly EntryId[]): ReadonlyMap<EntryId, Entry> {
+export function readEntriesById(connection: Connection, session: SessionRow, ids: readonly EntryId[]): ReadonlyMap<EntryId, Entry> {
   const found = new Map<EntryId, Entry>();
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const rows = connection.all(byIds, { session: session.seq, ids: JSON.stringify(ids.slice(at, at + IDS_AT_ONCE)) });
@@ -143,7 +142,7 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
  *
  * @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `stopAt` is not on the path.
  */
-export function scanPath(connection: Connection, session: SessionRef, scan: PathScanFrom): Page<Entry> {
+export function scanPath(connection: Connection, session: SessionRow, scan: PathScanFrom): Page<Entry> {
   const { leaf, stopAt } = resolveEnds(connection, session, scan.leafId, scan.stopAt);
   if (leaf === null || leaf === stopAt) return { items: [], next: null };
   const up = (scan.order ?? "up") === "up";
@@ -162,7 +161,7 @@ export function scanPath(connection: Connection, session: SessionRef, scan: Path
   return { items, next: rows.length > limit ? String(items.at(-1)?.seq) : null };
 }
 
-function resolveEnds(connection: Connection, session: SessionRef, leafId: EntryId | null, stopAt: EntryId | undefined) {
+function resolveEnds(connection: Connection, session: SessionRow, leafId: EntryId | null, stopAt: EntryId | undefined) {
   const leaf = leafId === null ? null : requireEntrySeq(connection, session, leafId);
   if (stopAt === undefined) return { leaf, stopAt: null };
   const stop = requireEntrySeq(connection, session, stopAt);
@@ -187,7 +186,7 @@ export function readPathSeqs(connection: Connection, leaf: EntrySeq, stopAt: Ent
 /** Like `readPathSeqs`, by ids. Call it inside `read`. @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `stopAtId` is not on the path. */
 export function readPathSeqsById(
   connection: Connection,
-  session: SessionRef,
+  session: SessionRow,
   leafId: EntryId | null,
   stopAtId: EntryId | undefined,
 ): readonly EntrySeq[] {
@@ -203,7 +202,7 @@ const rowsIn = query<{ session: SessionSeq; seqs: string }, EntryRow>(({ sql, p 
 );
 
 /** Reads entries by row number, oldest first. Ignores numbers of other sessions. */
-export function readEntriesAt(connection: Connection, session: SessionRef, seqs: readonly number[]): readonly Entry[] {
+export function readEntriesAt(connection: Connection, session: SessionRow, seqs: readonly number[]): readonly Entry[] {
   return connection.all(rowsIn, { session: session.seq, seqs: JSON.stringify(seqs) }).map((row) => toEntry(connection, row));
 }
 
@@ -219,6 +218,6 @@ const startingWith = query<{ session: SessionSeq; prefix: string; limit: number 
 );
 
 /** Returns the ids of a session that start with `prefix`, in order. */
-export function findEntryIds(connection: Connection, session: SessionRef, prefix: string, limit: number): readonly EntryId[] {
+export function findEntryIds(connection: Connection, session: SessionRow, prefix: string, limit: number): readonly EntryId[] {
   return connection.all(startingWith, { session: session.seq, prefix, limit }).map((row) => row.id);
 }

@@ -2,12 +2,12 @@ import type { Entry, EntryPayload } from "../../entry/entry.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionSeq } from "../../ids/ids.js";
+import type { SessionRow } from "../../port/records.js";
 import { entryOf } from "../../rules/derived-columns.js";
 import type { Connection } from "../file/connection.js";
 import { damagedPayload, PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow, payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
 import type { EntryTable } from "../schema.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 
 const seqOfEntry = query<{ session: SessionSeq; id: EntryId }, { seq: EntrySeq }>(({ db, p }) =>
   db.selectFrom("entry").select("seq").where("session_seq", "=", p.session).where("id", "=", p.id),
@@ -19,7 +19,7 @@ export function findEntrySeq(connection: Connection, session: SessionSeq, id: En
 }
 
 /** Returns the row number of an entry. @throws {EntryNotFoundError} */
-export function requireEntrySeq(connection: Connection, session: SessionRef, id: EntryId): EntrySeq {
+export function requireEntrySeq(connection: Connection, session: SessionRow, id: EntryId): EntrySeq {
   const seq = findEntrySeq(connection, session.seq, id);
   if (seq === undefined) throw new EntryNotFoundError(session.id, id);
   return seq;
@@ -69,7 +69,7 @@ export function findEntryRow(connection: Connection, session: SessionSeq, id: st
 }
 
 /** Reads one entry. @throws {EntryNotFoundError} */
-export function readEntry(connection: Connection, session: SessionRef, id: EntryId): Entry {
+export function readEntry(connection: Connection, session: SessionRow, id: EntryId): Entry {
   const row = findEntryRow(connection, session.seq, id);
   if (row === undefined) throw new EntryNotFoundError(session.id, id);
   return toEntry(connection, row);

@@ -3,6 +3,7 @@ import type { ValidatedEntry } from "../../entry/validate.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { type EntrySeq, newEntryId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { EntryFacts } from "../../port/entry-facts.js";
+import type { SessionRow } from "../../port/records.js";
 import {
   type AddedCounts,
   chooseFirstText,
@@ -27,12 +28,11 @@ import { isSqliteError } from "../file/sqlite-errors.js";
 import { payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
 import type { FileOperationTable, StoredEntry, UsageTotalTable } from "../schema.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import type { TypedPayloadRow } from "./entry-rows.js";
 import { addWaypoint, readPathState, SHORTEST_STRIDE, StoredPathFacts } from "./paths.js";
 
 /** The session that is written to, and the host's tools that touch files. */
-export interface WriteTarget extends SessionRef {
+export interface WriteTarget extends SessionRow {
   readonly fileTools: FileTools;
 }
 

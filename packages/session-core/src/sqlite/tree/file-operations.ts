@@ -1,10 +1,10 @@
 import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
+import type { SessionRow } from "../../port/records.js";
 import type { PathRange } from "../../port/session-storage.js";
 import { type FileOperation, type OperationRow, type ResultRow, type StoredFileTouch, withOutcomes } from "../../tools/file-operations.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import { requireEntrySeq } from "./entry-rows.js";
 import { isOnPath, walkUpTo } from "./paths.js";
 
@@ -28,7 +28,7 @@ const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql,
  *
  * @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `fromId` is not on the path of `toId`.
  */
-export function readFileOperations(connection: Connection, session: SessionRef, { fromId, toId }: PathRange): readonly FileOperation[] {
+export function readFileOperations(connection: Connection, session: SessionRow, { fromId, toId }: PathRange): readonly FileOperation[] {
   const to = requireEntrySeq(connection, session, toId);
   const from = fromId === undefined ? toEntrySeq(0) : requireEntrySeq(connection, session, fromId);
   if (fromId !== undefined && !isOnPath(connection, from, to))

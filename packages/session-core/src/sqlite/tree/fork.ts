@@ -1,7 +1,7 @@
 import type { RawBuilder, Sql } from "kysely";
 import { originOf, originsIn } from "../../entry/origins.js";
 import type { EntryId, EntrySeq, SessionId, SessionSeq } from "../../ids/ids.js";
-import { type Fork, MAIN_LEAF, type SessionRecord } from "../../port/records.js";
+import { type Fork, MAIN_LEAF, type SessionRecord, type SessionRow } from "../../port/records.js";
 import { factsOf, type WritableEntry } from "../../rules/derived-columns.js";
 import { newFork, withoutForeignBranch } from "../../rules/forks.js";
 import { toSessionRecord } from "../../rules/session-columns.js";
@@ -11,7 +11,7 @@ import { PAYLOAD_JOIN, type PayloadRow, payloadText } from "../payloads/payloads
 import { type Query, type QueryBuilder, query, rawQuery } from "../query.js";
 import type { EntryTable, Tables } from "../schema.js";
 import { nameFork } from "../sessions/session-list.js";
-import { insertNewSession, requireSessionRow, type SessionRef } from "../sessions/session-rows.js";
+import { insertNewSession, requireSessionRow } from "../sessions/session-rows.js";
 import { copyValues } from "../sessions/values.js";
 import { copyTokenCounts, setLabel } from "./annotations.js";
 import { type FirstWrites, writeFirst } from "./commit.js";
@@ -61,13 +61,13 @@ export function forkSession(
   });
 }
 
-function resolveEnd(connection: Connection, source: SessionRef, at: EntryId | null | undefined): EntrySeq | null {
+function resolveEnd(connection: Connection, source: SessionRow, at: EntryId | null | undefined): EntrySeq | null {
   if (at === undefined) return requireLeafSeq(connection, source, MAIN_LEAF);
   return at === null ? null : requireEntrySeq(connection, source, at);
 }
 
 /** Copies all branches and leaves. `at`: where the leaf `main` of the copy is; undefined: where that of the source is. */
-function forkTree(connection: Connection, source: SessionRef, session: SessionRef, at: EntryId | null | undefined): void {
+function forkTree(connection: Connection, source: SessionRow, session: SessionRow, at: EntryId | null | undefined): void {
   copyTree(connection, source, session.seq);
   if (at !== undefined) setLeaf(connection, session.seq, MAIN_LEAF, at === null ? null : requireEntrySeq(connection, session, at));
 }
@@ -286,7 +286,7 @@ const firstSeq = query<{ session: SessionSeq }, { seq: EntrySeq | null }>(({ sql
  * Copies all entries of a session into an empty one, with leaves, labels, file operations and token counts; ids stay. Payloads are
  * neither parsed nor decompressed. Call it inside `write`.
  */
-function copyTree(connection: Connection, source: SessionRef, to: SessionSeq): void {
+function copyTree(connection: Connection, source: SessionRow, to: SessionSeq): void {
   const first = connection.get(firstSeq, { session: source.seq })?.seq ?? null;
   const by = first === null ? 0 : nextEntrySeq(connection) - first;
   const shift = { from: source.seq, to, by, origins: originsIn(source.id) };

@@ -1,14 +1,13 @@
 import { LeafNotFoundError, MainLeafError } from "../../errors/session-errors.js";
 import type { EntrySeq, SessionSeq } from "../../ids/ids.js";
-import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF } from "../../port/records.js";
+import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF, type SessionRow } from "../../port/records.js";
 import { assertLeafName } from "../../rules/session-columns.js";
 import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import type { LeafMoveTable } from "../schema.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import { requireEntrySeq } from "./entry-rows.js";
-import { CachedLeafState, readPathState } from "./paths.js";
+import { FileLeafState, readPathState } from "./paths.js";
 
 const leafRow = query<{ session: SessionSeq; name: string }, { seq: EntrySeq | null }>(({ db, p }) =>
   db.selectFrom("leaf").select("entry_seq as seq").where("session_seq", "=", p.session).where("name", "=", p.name),
@@ -20,23 +19,23 @@ export function findLeaf(connection: Connection, session: SessionSeq, name: stri
 }
 
 /** Returns the position of a leaf; null: before the first entry. @throws {LeafNotFoundError} */
-export function requireLeafSeq(connection: Connection, session: SessionRef, name: string): EntrySeq | null {
+export function requireLeafSeq(connection: Connection, session: SessionRow, name: string): EntrySeq | null {
   const leaf = findLeaf(connection, session.seq, name);
   if (leaf === undefined) throw new LeafNotFoundError(session.id, name);
   return leaf.seq;
 }
 
-function readLeafState(connection: Connection, session: SessionRef, seq: EntrySeq | null): CachedLeafState {
-  return new CachedLeafState(readPathState(connection, seq), session);
+function readLeafState(connection: Connection, session: SessionRow, seq: EntrySeq | null): FileLeafState {
+  return new FileLeafState(readPathState(connection, seq), session);
 }
 
 /** Returns the state of a leaf. Call it inside `read`. @throws {LeafNotFoundError} */
-export function readLeaf(connection: Connection, session: SessionRef, name: string): LeafState {
+export function readLeaf(connection: Connection, session: SessionRow, name: string): FileLeafState {
   return readLeafState(connection, session, requireLeafSeq(connection, session, name));
 }
 
 /** Returns the state of a leaf; creates the leaf at `start` if the session has none of this name. Call it inside `write`. @throws {InvalidEntryError} the name is not valid. */
-export function openLeaf(connection: Connection, session: SessionRef, name: string, start: LeafState): LeafState {
+export function openLeaf(connection: Connection, session: SessionRow, name: string, start: LeafState): FileLeafState {
   const found = findLeaf(connection, session.seq, name);
   if (found !== undefined) return readLeafState(connection, session, found.seq);
   const seq = start.entryId === null ? null : requireEntrySeq(connection, session, start.entryId);
@@ -72,7 +71,7 @@ const leafRows = query<{ session: SessionSeq }, LeafRecord>(({ db, p }) =>
 );
 
 /** Lists the leaves of a session by name. */
-export function listLeaves(connection: Connection, session: SessionRef): readonly LeafRecord[] {
+export function listLeaves(connection: Connection, session: SessionRow): readonly LeafRecord[] {
   return connection.all(leafRows, { session: session.seq });
 }
 
@@ -85,7 +84,7 @@ const dropMoves = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
 );
 
 /** Deletes a leaf and its undo history; keeps its entries. Call it inside `write`. @throws {LeafNotFoundError | MainLeafError} */
-export function deleteLeaf(connection: Connection, session: SessionRef, name: string): void {
+export function deleteLeaf(connection: Connection, session: SessionRow, name: string): void {
   if (name === MAIN_LEAF) throw new MainLeafError(session.id);
   if (connection.run(removeLeaf, { session: session.seq, name }) === 0) throw new LeafNotFoundError(session.id, name);
   connection.run(dropMoves, { session: session.seq, name });
@@ -143,7 +142,7 @@ export function hasLeafMoves(connection: Connection, session: SessionSeq, name: 
 }
 
 /** Undoes the last move. Returns undefined if there is none. Call it inside `write`. */
-export function undoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
+export function undoMove(connection: Connection, session: SessionRow, name: string): LeafState | undefined {
   const move = connection.get(lastDone, { session: session.seq, name });
   if (move === undefined) return undefined;
   // Entries appended since the move stay on their branch; a redo returns to the last of them.
@@ -167,7 +166,7 @@ const markRedone = query<{ seq: number; from: EntrySeq | null }>(({ db, p }) =>
 );
 
 /** Redoes the last undone move. Returns undefined if there is none. Call it inside `write`. */
-export function redoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
+export function redoMove(connection: Connection, session: SessionRow, name: string): LeafState | undefined {
   const move = connection.get(lastUndone, { session: session.seq, name });
   if (move === undefined) return undefined;
   connection.run(markRedone, { seq: move.seq, from: requireLeafSeq(connection, session, name) });
@@ -188,6 +187,6 @@ const recentMoves = query<{ session: SessionSeq; name: string; limit: number }, 
 });
 
 /** Lists the moves of a leaf, newest first. */
-export function listLeafMoves(connection: Connection, session: SessionRef, name: string, limit: number): readonly LeafMove[] {
+export function listLeafMoves(connection: Connection, session: SessionRow, name: string, limit: number): readonly LeafMove[] {
   return connection.all(recentMoves, { session: session.seq, name, limit: rowLimit(limit) });
 }

@@ -1,10 +1,9 @@
 import { toEntryKind } from "../../entry/kinds.js";
 import type { EntryId, EntrySeq, SessionSeq } from "../../ids/ids.js";
-import type { EntryListing, OutlineRow } from "../../port/records.js";
+import type { EntryListing, OutlineRow, SessionRow } from "../../port/records.js";
 import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import { listParameters, listQueries } from "./entry-list.js";
 import { findEntryId, requireEntrySeq } from "./entry-rows.js";
 import { isOnPath, walkUpAbove } from "./paths.js";
@@ -12,8 +11,8 @@ import { isOnPath, walkUpAbove } from "./paths.js";
 /** The columns of a row, in the order of `COLUMNS`. An array of them is converted directly: an object in between would double the time. */
 type OutlineColumns = readonly [
   id: EntryId,
-  seq: number,
-  parentSeq: number | null,
+  seq: EntrySeq,
+  parentSeq: EntrySeq | null,
   kind: number,
   depth: number,
   createdAtMs: number,
@@ -29,7 +28,7 @@ const COLUMNS = `entry.id, entry.seq, entry.parent_seq, entry.kind, entry.depth,
 const outlinePage = listQueries<OutlineColumns>(COLUMNS);
 
 /** Returns a page of the outline in order of arrival: parents before children, unless the newest come first. */
-export function readOutline(connection: Connection, session: SessionRef, listing: EntryListing): readonly OutlineRow[] {
+export function readOutline(connection: Connection, session: SessionRow, listing: EntryListing): readonly OutlineRow[] {
   return connection.allAsArrays(outlinePage(listing), listParameters(session, listing)).map(toOutlineRow);
 }
 
@@ -40,7 +39,7 @@ const childRows = query<{ session: SessionSeq; parent: EntrySeq | null }, Outlin
 );
 
 /** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */
-export function listChildren(connection: Connection, session: SessionRef, parentId: EntryId | null): readonly OutlineRow[] {
+export function listChildren(connection: Connection, session: SessionRow, parentId: EntryId | null): readonly OutlineRow[] {
   const parent = parentId === null ? null : requireEntrySeq(connection, session, parentId);
   return connection.allAsArrays(childRows, { session: session.seq, parent }).map(toOutlineRow);
 }
@@ -52,7 +51,7 @@ const branchPointRows = query<{ session: SessionSeq }, OutlineColumns>(({ sql, p
 );
 
 /** Returns the entries with more than one child, oldest first. */
-export function listBranchPoints(connection: Connection, session: SessionRef): readonly OutlineRow[] {
+export function listBranchPoints(connection: Connection, session: SessionRow): readonly OutlineRow[] {
   return connection.allAsArrays(branchPointRows, { session: session.seq }).map(toOutlineRow);
 }
 
@@ -63,7 +62,7 @@ const tipRows = query<{ session: SessionSeq }, OutlineColumns>(({ sql, p }) =>
 );
 
 /** Returns the entries without children, oldest first. */
-export function listTips(connection: Connection, session: SessionRef): readonly OutlineRow[] {
+export function listTips(connection: Connection, session: SessionRow): readonly OutlineRow[] {
   return connection.allAsArrays(tipRows, { session: session.seq }).map(toOutlineRow);
 }
 
@@ -85,7 +84,7 @@ const TIPS_AT_ONCE = 100;
  * Returns the newest entry without children below an entry, or the entry itself. Call it inside `read`. Cost: one climb for each newer
  * tip that is on another branch. @throws {EntryNotFoundError}
  */
-export function findTipBelow(connection: Connection, session: SessionRef, id: EntryId): EntryId {
+export function findTipBelow(connection: Connection, session: SessionRow, id: EntryId): EntryId {
   const from = requireEntrySeq(connection, session, id);
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const tips = connection.all(newestTips, { session: session.seq, from, before, limit: TIPS_AT_ONCE });
@@ -105,7 +104,7 @@ const pathRows = query<{ from: EntrySeq; limit: number }, OutlineColumns>(({ sql
 );
 
 /** Returns the rows of a path from the leaf upwards, at most `limit`. The cost does not depend on the length of the path. @throws {EntryNotFoundError} */
-export function readOutlinePath(connection: Connection, session: SessionRef, leafId: EntryId | null, limit: number): readonly OutlineRow[] {
+export function readOutlinePath(connection: Connection, session: SessionRow, leafId: EntryId | null, limit: number): readonly OutlineRow[] {
   if (leafId === null) return [];
   const from = requireEntrySeq(connection, session, leafId);
   return connection.allAsArrays(pathRows, { from, limit: rowLimit(limit) }).map(toOutlineRow);
@@ -118,7 +117,7 @@ const rowsAt = query<{ session: SessionSeq; seqs: string }, OutlineColumns>(({ s
 );
 
 /** Returns rows by their order of arrival, oldest first. Ignores numbers of other sessions. */
-export function readOutlineAt(connection: Connection, session: SessionRef, seqs: readonly number[]): readonly OutlineRow[] {
+export function readOutlineAt(connection: Connection, session: SessionRow, seqs: readonly number[]): readonly OutlineRow[] {
   return connection.allAsArrays(rowsAt, { session: session.seq, seqs: JSON.stringify(seqs) }).map(toOutlineRow);
 }
 

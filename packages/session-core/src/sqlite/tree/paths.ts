@@ -4,7 +4,7 @@
 import type { RawBuilder, Sql } from "kysely";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionSeq } from "../../ids/ids.js";
-import type { LeafState } from "../../port/records.js";
+import { LeafState, type SessionRow } from "../../port/records.js";
 import {
   COMPACTION,
   EDIT,
@@ -17,7 +17,6 @@ import {
 } from "../../rules/derived-columns.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 import { findEntryId, findEntrySeq, requireEntrySeq } from "./entry-rows.js";
 
 /** The numbers of levels that waypoints lead up, largest first. */
@@ -91,7 +90,7 @@ export function addWaypoint(connection: Connection, seq: EntrySeq, parent: Entry
 }
 
 /** Returns the id of the deepest entry on the paths of both, or null. Call it inside `read`. @throws {EntryNotFoundError} */
-export function findCommonAncestorId(connection: Connection, session: SessionRef, a: EntryId, b: EntryId): EntryId | null {
+export function findCommonAncestorId(connection: Connection, session: SessionRow, a: EntryId, b: EntryId): EntryId | null {
   const seq = findCommonAncestor(connection, requireEntrySeq(connection, session, a), requireEntrySeq(connection, session, b));
   return seq === null ? null : findEntryId(connection, seq);
 }
@@ -169,7 +168,7 @@ export function readPathState(connection: Connection, seq: EntrySeq | null): Pat
 }
 
 /** Returns the path state at the entry of this id. @throws {EntryNotFoundError} */
-export function requirePathState(connection: Connection, session: SessionRef, id: EntryId): EntryPathState {
+export function requirePathState(connection: Connection, session: SessionRow, id: EntryId): EntryPathState {
   const state = connection.get(stateById, { session: session.seq, id });
   if (state === undefined) throw new EntryNotFoundError(session.id, id);
   return state;
@@ -205,7 +204,7 @@ const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({
 );
 
 /** The entries of a session, as the rules of a path ask about them. Each answer is a query. */
-export class StoredPathFacts implements PathFacts<EntrySeq> {
+export class StoredPathFacts implements PathFacts {
   readonly #connection: Connection;
   readonly #session: SessionSeq;
 
@@ -234,29 +233,23 @@ export class StoredPathFacts implements PathFacts<EntrySeq> {
     return this.#connection.all(compactionsAbove, { seq }).map((row) => row.seq);
   }
 
-  editsOf(target: EntrySeq): readonly EditOf<EntrySeq>[] {
+  editsOf(target: EntrySeq): readonly EditOf[] {
     return this.#connection.all(editsOf, { target }).map(({ seq, omits }) => ({ seq, omits: omits === 1 }));
   }
 }
 
-/**
- * The leaf state that a handle holds: the path state of its entry and the id and row of its session. An append that
- * receives it needs no query for either.
- */
-export class CachedLeafState implements LeafState {
+/** The path state of a leaf's entry, and its session. An append that receives it needs no query for either. */
+export class FileLeafState extends LeafState {
   readonly path: PathState;
-  readonly session: SessionRef;
+  readonly session: SessionRow;
 
-  constructor(path: PathState, session: SessionRef) {
+  constructor(path: PathState, session: SessionRow) {
+    super();
     this.path = path;
     this.session = session;
   }
 
   get entryId(): EntryId | null {
     return this.path.entryId;
-  }
-
-  get seq(): EntrySeq | null {
-    return this.path.seq;
   }
 }

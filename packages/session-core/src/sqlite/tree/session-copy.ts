@@ -3,7 +3,7 @@ import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { isPrivate } from "../../entry/text.js";
 import { SessionChangedError } from "../../errors/copy-errors.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
-import type { SessionKey } from "../../port/records.js";
+import type { SessionKey, SessionRow } from "../../port/records.js";
 import {
   type CopiedEntry,
   type CopiedFileOperation,
@@ -21,7 +21,7 @@ import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow,
 import { query, rawQuery } from "../query.js";
 import type { FileOperationTable, LeafMoveTable, StoredEntry } from "../schema.js";
 import { indexTitle } from "../search/search-index.js";
-import { findSessionRow, indexMetadata, insertNewSession, resolveSession, type SessionRef } from "../sessions/session-rows.js";
+import { findSessionRow, indexMetadata, insertNewSession, resolveSession } from "../sessions/session-rows.js";
 import { listValueTexts, replaceValues } from "../sessions/values.js";
 import { saveTokenCounts, setLabel } from "./annotations.js";
 import { connectCopied } from "./copies.js";
@@ -161,7 +161,7 @@ function grouped<K, R>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K,
 }
 
 /** Writes a part of a copied session. @throws {SessionExistsError | SessionChangedError} */
-export function writeCopiedPart(connection: Connection, { state, into, entries, isLast }: CopiedPart): SessionRef {
+export function writeCopiedPart(connection: Connection, { state, into, entries, isLast }: CopiedPart): SessionRow {
   return connection.write(() => {
     const session =
       into === undefined
@@ -175,7 +175,7 @@ export function writeCopiedPart(connection: Connection, { state, into, entries, 
   });
 }
 
-function requireUnchanged(connection: Connection, { row, entries }: NonNullable<CopiedPart["into"]>): SessionRef {
+function requireUnchanged(connection: Connection, { row, entries }: NonNullable<CopiedPart["into"]>): SessionRow {
   const found = findSessionRow(connection, row);
   if (found?.entry_count !== entries) throw new SessionChangedError(row.id);
   return { id: row.id, seq: found.seq };
@@ -184,7 +184,7 @@ function requireUnchanged(connection: Connection, { row, entries }: NonNullable<
 /** Inserts copied entries with everything that is derived from their order and parents. */
 class CopyWriter {
   readonly #connection: Connection;
-  readonly #session: SessionRef;
+  readonly #session: SessionRow;
   readonly #places: Places;
   readonly #ends: TreeEnds;
   /** The row number of the first entry that is inserted. */
@@ -192,7 +192,7 @@ class CopyWriter {
   /** The entries written last, each the parent of the next; at most 16. */
   #line: EntrySeq[] = [];
 
-  constructor(connection: Connection, session: SessionRef) {
+  constructor(connection: Connection, session: SessionRow) {
     this.#connection = connection;
     this.#session = session;
     this.#places = placesOf(connection, session.seq);
@@ -318,7 +318,7 @@ const insertMove = query<Move>(({ db, sql, p }) =>
 );
 
 /** Makes all but the entries as it is in the other store. */
-function finish(connection: Connection, target: SessionRef, state: CopiedState, places: Pick<CopyWriter, "seqAt">): void {
+function finish(connection: Connection, target: SessionRow, state: CopiedState, places: Pick<CopyWriter, "seqAt">): void {
   const session = target.seq;
   connection.run(putProperties, { session, ...copiedColumns(state.session) });
   putMetadata(connection, session, state.session.metadataJson);

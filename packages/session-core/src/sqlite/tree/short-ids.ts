@@ -1,8 +1,8 @@
 import type { EntryId, SessionId, SessionSeq } from "../../ids/ids.js";
+import type { SessionRow } from "../../port/records.js";
 import { shortenId } from "../../rules/session-columns.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
-import type { SessionRef } from "../sessions/session-rows.js";
 
 const entryBefore = query<{ session: SessionSeq; id: string }, { id: string }>(({ db, p }) =>
   db.selectFrom("entry").select("id").where("session_seq", "=", p.session).where("id", "<", p.id).orderBy("id", "desc").limit(1),
@@ -28,7 +28,7 @@ const sessionAfter = query<{ id: string }, { id: string }>(({ db, sql, p }) =>
  * For each id its shortest prefix of at least four characters that no other entry of the session has. Cost: two searches of an index
  * for each id, because only the neighbors in the order of ids share the longest prefixes with it.
  */
-export function shortEntryIds(connection: Connection, session: SessionRef, ids: readonly EntryId[]): ReadonlyMap<EntryId, string> {
+export function shortEntryIds(connection: Connection, session: SessionRow, ids: readonly EntryId[]): ReadonlyMap<EntryId, string> {
   const short = new Map<EntryId, string>();
   for (const id of ids) {
     const key = { session: session.seq, id };
