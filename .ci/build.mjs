@@ -18,32 +18,61 @@ import { LIBRARIES } from "./packages.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /**
- * Bundles `input` into `outdir`. Functions and classes keep their names, so that a stack trace can be read.
+ * Bundles `input` into `outdir`. Functions and classes keep their names, so that a stack trace can be read. `together`: see `groupsOf`.
  *
  * @returns the modules of the bundle, as paths from the root
  */
-async function bundle({ input, outdir, external, alias = {}, plugins = [], output }) {
-  const { output: chunks } = await (
-    await rolldown({
-      input,
-      cwd: root,
-      platform: "node",
-      external,
-      resolve: { alias },
-      plugins: [CRYPTO_ON_DEMAND, ...plugins],
-      transform: { target: "node20.19" },
-      logLevel: "warn",
-    })
-  ).write({
+async function bundle({ input, outdir, external, alias = {}, plugins = [], together, output }) {
+  const build = await rolldown({
+    input,
+    cwd: root,
+    platform: "node",
+    external,
+    resolve: { alias },
+    plugins: [CRYPTO_ON_DEMAND, ...plugins],
+    transform: { target: "node20.19" },
+    logLevel: "warn",
+  });
+  const format = {
     dir: outdir,
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
     keepNames: true,
     ...output,
-  });
+  };
+  const groups = groupsOf((await build.generate(format)).output, together);
+  const { output: chunks } = await build.write({ ...format, codeSplitting: { includeDependenciesRecursively: false, groups } });
   return chunks.flatMap(({ modules = {} }) => Object.keys(modules)).map((file) => relative(root, file));
 }
+
+/**
+ * The code that a start loads anyway, in one chunk for each member of `together`: Node takes longer to find and open a file than to compile
+ * what is in it. A member names modules that are loaded together by the ends of their paths. `apart`: what these modules import stays apart.
+ * So do the modules themselves if they are entries or await at their top level: what they import while they wait must not import them.
+ */
+function groupsOf(chunks, { apart = [], ...together }) {
+  const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const closure = (chunk, reached = new Set()) => {
+    if (chunk?.type !== "chunk" || reached.has(chunk)) return reached;
+    reached.add(chunk);
+    for (const file of chunk.imports) closure(byFile.get(file), reached);
+    return reached;
+  };
+  const loadedBy = (ends) => {
+    const starts = chunks.filter(({ facadeModuleId }) => ends.some((end) => facadeModuleId?.replaceAll("\\", "/").endsWith(`/${end}`)));
+    if (starts.length !== ends.length) throw new Error(`${ends.join(", ")}: ${starts.length} of them are loaded by name.`);
+    return starts.flatMap((start) => [...closure(start)]).flatMap(({ modules }) => Object.keys(modules));
+  };
+  const taken = new Set([...loadedBy(apart), ...chunks.flatMap(({ isEntry, facadeModuleId }) => (isEntry ? facadeModuleId : []))]);
+  return Object.entries(together).map(([name, ends]) => {
+    const ids = new Set(loadedBy(ends).filter((id) => !taken.has(id) && !AWAITS.test(id)));
+    for (const id of ids) taken.add(id);
+    return { name, test: (id) => ids.has(id) };
+  });
+}
+
+const AWAITS = /[\\/]cli[\\/]src[\\/]main\.ts$/;
 
 const TSC = join(root, "node_modules/typescript/bin/tsc");
 
@@ -119,6 +148,7 @@ async function library(name) {
       input: Object.fromEntries(entries.map((entry) => [entry.slice("src/".length, -".ts".length), join(folder, entry)])),
       outdir,
       external: (id) => installed.some((other) => id === other || id.startsWith(`${other}/`)),
+      together: manifest.exports["."] === undefined ? {} : { library: ["src/index.ts"] },
       output: { sourcemap: true },
     });
     withoutMapsOfTables(outdir);
@@ -166,6 +196,11 @@ async function command() {
       // Its other form loads its parts by a `require` that a bundler cannot follow.
       alias: { "jsonc-parser": join(folder, "node_modules/jsonc-parser/lib/esm/main.js") },
       plugins: [FROM_SOURCES],
+      together: {
+        apart: ["cli/src/start.ts"],
+        start: ["cli/src/main.ts"],
+        store: ["commands/sessions.ts", "commands/tree.ts", "store/open-store.ts", "sqlite/sqlite-storage.ts"],
+      },
       output: {
         minify: { compress: true, mangle: false, codegen: true },
         banner: ({ name }) => (name === "bough" ? "#!/usr/bin/env node" : ""),
