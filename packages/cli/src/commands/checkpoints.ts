@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
 import { count, counted, describeFidelity, isSummary, readableSummary } from "@bough/session-core/view";
-import { CheckpointNotFoundError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
@@ -75,7 +75,7 @@ async function resolveSummary(out: Printer, session: Session, checkpoints: reado
   const found = checkpoints.find(({ number }) => number === Number(which));
   if (found !== undefined) return found.entryId;
   const range = checkpoints.length === 0 ? "it has no checkpoints" : `checkpoints are numbered from 1 to ${checkpoints.length}`;
-  throw new CheckpointNotFoundError(`The leaf's path of ${session.id} has no checkpoint ${which}: ${range}.`);
+  throw new CommandError("CHECKPOINT_NOT_FOUND", `The leaf's path of ${session.id} has no checkpoint ${which}: ${range}.`);
 }
 
 async function writeFiles(

@@ -1,4 +1,4 @@
-import { ConfirmationNeededError, DeclinedError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { parseTime } from "../format/time.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
@@ -35,13 +35,13 @@ export function requireArgument(value: string | undefined): string {
 /**
  * Asks the user to confirm an action.
  *
- * @throws {ConfirmationNeededError} stdin is not a terminal.
- * @throws {DeclinedError} the answer is not yes.
+ * @throws {CommandError} stdin is not a terminal.
+ * @throws {CommandError} the answer is not yes.
  */
 export async function confirm(io: Io, action: string, consequence: string): Promise<void> {
-  if (io.ask === undefined) throw new ConfirmationNeededError(`${action}: this needs a confirmation. Add --yes to confirm.`);
+  if (io.ask === undefined) throw new CommandError("CONFIRMATION_NEEDED", `${action}: this needs a confirmation. Add --yes to confirm.`);
   const answer = await io.ask(`${safe(action)}?${consequence === "" ? "" : ` ${consequence}`} [y/N] `);
-  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was changed.");
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new CommandError("DECLINED", "Nothing was changed.");
 }
 
 /** Reads the time of an option, in milliseconds since 1970. @throws {UsageError} it is not a time. */

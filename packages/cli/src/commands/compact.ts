@@ -2,15 +2,7 @@ import type { BeforeCompact, CompactionDone, CompactionResult, TokenUse } from "
 import type { EntryId, FileLists, Session } from "@bough/session-core";
 import { count, counted, describeFidelity, isSummary, summaryFiles } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
-import {
-  CancelledError,
-  ImportedCompactionError,
-  NothingToCompactError,
-  NothingToUndoError,
-  SupersededError,
-  TurnOpenError,
-  UsageError,
-} from "../errors.js";
+import { CancelledError, CommandError, UsageError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeCompaction, describeFiles, describeMethod } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
@@ -128,13 +120,13 @@ function requireCompacted(result: CompactionResult): CompactionDone {
 function errorOf(result: Exclude<CompactionResult, CompactionDone>): Error {
   switch (result.kind) {
     case "nothing-to-compact":
-      return new NothingToCompactError([describeCompaction(result, UNDO), REMEDIES[result.reason]].filter(Boolean).join(" "));
+      return new CommandError("NOTHING_TO_COMPACT", [describeCompaction(result, UNDO), REMEDIES[result.reason]].filter(Boolean).join(" "));
     case "cancelled":
       return new CancelledError(describeCompaction(result, UNDO));
     case "superseded":
-      return new SupersededError(`${describeCompaction(result, UNDO)} Run the command again.`);
+      return new CommandError("SUPERSEDED", `${describeCompaction(result, UNDO)} Run the command again.`);
     case "deferred":
-      return new TurnOpenError("The session is inside a turn; nothing was written.");
+      return new CommandError("TURN_RUNNING", "The session is inside a turn; nothing was written.");
     case "failed":
       return result.error;
   }
@@ -181,11 +173,11 @@ async function findImporter(session: Session): Promise<string | null> {
   return isSummary(entry) && extraField(entry, "method") === undefined ? source.format : null;
 }
 
-/** Asks before a compaction of another program is undone. @throws {ImportedCompactionError} there is no terminal to ask on. */
+/** Asks before a compaction of another program is undone. @throws {CommandError} there is no terminal to ask on. */
 async function confirmImported({ io, options }: Invocation<CompactOptions>, importer: string): Promise<void> {
   if (options.yes === true) return;
   const whose = `This compaction was made by ${importer} and came with the import`;
-  if (io.ask === undefined) throw new ImportedCompactionError(`${whose}. Add --yes to undo it.`);
+  if (io.ask === undefined) throw new CommandError("IMPORTED_COMPACTION", `${whose}. Add --yes to undo it.`);
   await confirm(io, `${whose}. Undo it`, "The context gets back what it summarizes; `bough undo` reverts this.");
 }
 
@@ -198,7 +190,7 @@ async function undo(invocation: Invocation<CompactOptions>, session: Session): P
   const settings = compactionSettings(await loadConfig(invocation.io));
   await withCompactor({ session, contextWindow: window.tokens, settings }, async (compactor) => {
     const undone = await compactor.undoCompaction();
-    if (undone.kind === "nothing-to-undo") throw new NothingToUndoError("There is no active compaction at the leaf.");
+    if (undone.kind === "nothing-to-undo") throw new CommandError("NOTHING_TO_UNDO", "There is no active compaction at the leaf.");
     const { totalTokens } = await compactor.usage();
     const { compactionId, entryId } = undone;
     if (options.json === true) return out.json({ sessionId: session.id, compactionId, entryId, previousLeafId, tokens: totalTokens });

@@ -1,7 +1,7 @@
 import type { CopyOptions, CopyProgress, SessionCopyResult } from "@bough/session-core";
 import { copyBetween } from "@bough/session-core/copies";
 import { count, counted } from "@bough/session-core/view";
-import { CancelledError, RemoteEndedError, SessionsLeftError, UsageError } from "../errors.js";
+import { CancelledError, CommandError, RemoteEndedError, UsageError } from "../errors.js";
 import { type Column, tableLines } from "../format/table.js";
 import { resolveSession, sessionTitle, shortSessionId } from "../session/names.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -149,9 +149,10 @@ function totals(results: readonly SessionCopyResult[], { place, dryRun }: Report
 function throwForLeft(results: readonly SessionCopyResult[]): void {
   const different = results.filter(({ outcome }) => outcome === "different").length;
   const failed = results.filter(({ outcome }) => outcome === "failed").length;
-  if (failed > 0) throw new SessionsLeftError(`${counted(failed, "session")} could not be copied.`);
+  if (failed > 0) throw new CommandError("SESSIONS_LEFT", `${counted(failed, "session")} could not be copied.`);
   if (different > 0)
-    throw new SessionsLeftError(
+    throw new CommandError(
+      "SESSIONS_LEFT",
       `${counted(different, "session is", "sessions are")} in the target with other content and ${different === 1 ? "was" : "were"} left. --update copies what is new in those that have the same first entries.`,
     );
 }

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DemoFailedError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { EXIT_OK } from "../exit-codes.js";
 import { locateStore, type StoreLocation } from "../session/store-location.js";
 import { styled } from "../terminal/line.js";
@@ -57,5 +57,6 @@ async function runShown({ io, out }: Invocation, { address, name }: StoreLocatio
   out.line();
   await out.flush();
   const exit = await io.bough([...args, "--store", address], { ...io, pagerTerminal: undefined });
-  if (exit !== EXIT_OK) throw new DemoFailedError(`bough ${args[0] ?? ""} exited with ${exit}; the demo stopped. The store is ${name}.`);
+  if (exit !== EXIT_OK)
+    throw new CommandError("DEMO_FAILED", `bough ${args[0] ?? ""} exited with ${exit}; the demo stopped. The store is ${name}.`);
 }

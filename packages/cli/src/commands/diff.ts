@@ -10,7 +10,7 @@ import {
   textOf,
 } from "@bough/session-core";
 import { counted, findTextEdits } from "@bough/session-core/view";
-import { DefaultSessionEntryError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { dateTime } from "../format/time.js";
 import { diffLines } from "../preview/diff.js";
@@ -78,9 +78,13 @@ async function chooseSides(store: Store, io: Io, out: Printer, args: readonly st
     return [await sideOf(session, one), await sideOf(session, two)];
   } catch (error) {
     if (!(error instanceof EntryNotFoundError)) throw error;
-    throw new DefaultSessionEntryError(`${error.message} That is the newest session: name another one first, bough diff SESSION A B.`, {
-      cause: error,
-    });
+    throw new CommandError(
+      "ENTRY_NOT_FOUND",
+      `${error.message} That is the newest session: name another one first, bough diff SESSION A B.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportMarkdown } from "@bough/formats";
-import { EditorFailedError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { toFileName } from "../session/write-file.js";
@@ -43,5 +43,8 @@ async function openEditor(io: Io, file: string): Promise<void> {
   const [command, args] = isWindows ? ["cmd", ["/c", editor, file]] : ["sh", ["-c", `${editor} "$@"`, editor, file]];
   const exit = await runProgram(io, { command, args });
   if (exit !== 0)
-    throw new EditorFailedError(`The editor '${editor}' ended with ${exit}. Set VISUAL or EDITOR to the command of your editor.`);
+    throw new CommandError(
+      "EDITOR_FAILED",
+      `The editor '${editor}' ended with ${exit}. Set VISUAL or EDITOR to the command of your editor.`,
+    );
 }

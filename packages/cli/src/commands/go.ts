@@ -1,5 +1,5 @@
 import { counted } from "@bough/session-core/view";
-import { NothingToUndoError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { afterResults } from "../session/after-results.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { resolveEntry, shortSessionId } from "../session/names.js";
@@ -55,7 +55,8 @@ export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], opt
     const previousLeafId = session.leafId;
     const moved = options.redo === true ? await session.redoMove() : await session.undoMove();
     if (!moved)
-      throw new NothingToUndoError(
+      throw new CommandError(
+        "NOTHING_TO_UNDO",
         options.redo === true ? "Nothing was undone since the last move." : "No move of the leaf is left to undo.",
       );
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });

@@ -10,7 +10,7 @@ import {
 } from "@bough/formats";
 import type { Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
-import { AgentsNotFoundError, CancelledError, ChoiceNeededError } from "../errors.js";
+import { CancelledError, CommandError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { type Column, tableLines } from "../format/table.js";
 import { describeAgent, findAgents, sourceEnvironment } from "../session/known-agents.js";
@@ -44,11 +44,15 @@ async function agreeToFound({ io, out, options }: Invocation<ImportCommandOption
   const agents = await findAgents(io);
   if (options.json !== true) for (const agent of agents) await out.note(describeAgent(agent, io.home));
   if (agents.length === 0)
-    throw new AgentsNotFoundError("No sessions of an agent were found at the usual places. Name a file or folder: bough import PATH.");
+    throw new CommandError(
+      "AGENTS_NOT_FOUND",
+      "No sessions of an agent were found at the usual places. Name a file or folder: bough import PATH.",
+    );
   const folders = agents.map(({ folder }) => folder);
   if (options.yes === true) return;
   if (io.ask === undefined)
-    throw new ChoiceNeededError(
+    throw new CommandError(
+      "CHOICE_NEEDED",
       `Choose what to import: ${folders.map((folder) => `bough import ${quotePath(folder)}`).join(", ")}; or all of it: bough import --yes.`,
     );
   await out.note("The files are only read; importing again adds what is new.");

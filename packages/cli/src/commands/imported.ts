@@ -1,7 +1,7 @@
 import type { ImportedFileSession, ImportReport } from "@bough/formats";
 import type { ImportProblem, Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
-import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
+import { CancelledError, CommandError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -85,12 +85,16 @@ function renderGroup({ first, count: times }: ProblemGroup): Line {
 export function throwForProblems({ failed, sessions }: Imported): void {
   const unread = sessions.flatMap(({ problems }) => problems.filter(({ code }) => code === "unreadable-file"));
   const files = new Set([...failed, ...unread].map(({ path }) => path)).size;
-  if (files > 0) throw new FilesFailedError(`${counted(files, "file")} could not be imported; see above.`);
+  if (files > 0) throw new CommandError("FILES_FAILED", `${counted(files, "file")} could not be imported; see above.`);
   const malformed = countProblems("malformed-line", sessions);
   if (malformed > 0)
-    throw new InvalidJsonError(`${counted(malformed, "line")} could not be parsed and were skipped; everything else was imported.`);
+    throw new CommandError(
+      "INVALID_JSON",
+      `${counted(malformed, "line")} could not be parsed and were skipped; everything else was imported.`,
+    );
   const invalid = countProblems("invalid-record", sessions);
-  if (invalid > 0) throw new InvalidRecordsError(`${counted(invalid, "record")} match no schema and were stored as foreign entries.`);
+  if (invalid > 0)
+    throw new CommandError("INVALID_RECORDS", `${counted(invalid, "record")} match no schema and were stored as foreign entries.`);
 }
 
 function countProblems(code: ImportProblem["code"], sessions: Imported["sessions"]): number {

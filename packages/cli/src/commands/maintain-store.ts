@@ -11,7 +11,7 @@ import {
   type Violation,
 } from "@bough/session-core";
 import { bytes, counted } from "@bough/session-core/view";
-import { CancelledError, NoStoreError, NotOnServerError, ViolationsError } from "../errors.js";
+import { CancelledError, CommandError, NoStoreError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -34,7 +34,7 @@ export const runVerify: Command = async ({ io, out, args: [name], options }) => 
       await out.pump();
     }
     if (options.json === true) out.json({ findings: violations });
-    if (violations.length > 0) throw new ViolationsError(`${counted(violations.length, "integrity violation")} in ${place}.`);
+    if (violations.length > 0) throw new CommandError("FINDINGS", `${counted(violations.length, "integrity violation")} in ${place}.`);
     if (options.json !== true) out.line(`No integrity violations in ${sessionId === undefined ? place : `session ${sessionId}`}.`);
   });
 };
@@ -112,13 +112,13 @@ interface ServerStore {
   readonly schema: string;
 }
 
-/** The path of the store's file. @throws {NotOnServerError} the store is on a server, where `command` does the same. */
+/** The path of the store's file. @throws {CommandError} the store is on a server, where `command` does the same. */
 export async function requireFile(io: Io, options: CommonOptions, command: (store: ServerStore) => string): Promise<string> {
   const { isServer, address } = await locateStore(io, options.store);
   if (!isServer) return address;
   const { label, schema = "bough" } = parseServerUrl(address);
   const line = command({ server: quotePath(label), schema: quotePath(schema) });
-  throw new NotOnServerError(`The store is on a server, which does this itself: ${line}. Nothing was done.`);
+  throw new CommandError("NOT_ON_SERVER", `The store is on a server, which does this itself: ${line}. Nothing was done.`);
 }
 
 interface RestoreCommandOptions extends CommonOptions {

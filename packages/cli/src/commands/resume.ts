@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { exportClaude, exportCodex, exportOpencode, exportPi, findResumingAgent, type ResumingAgent } from "@bough/formats";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { EntryId, Session, SessionRecord } from "@bough/session-core";
-import { AgentFailedError, NoHomeError, NotResumableError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { branchPrompt } from "../session/branch-prompt.js";
 import { chooseSession } from "../session/choose-session.js";
@@ -109,7 +109,7 @@ function chooseMode(io: Io, { print, dryRun, write, json }: ResumeOptions, { age
   if (print === true || dryRun === true || json === true || !io.stdout.isTerminal) return "print";
   if (findProgram(io, program) !== undefined) return "start";
   const elsewhere = isNew ? "--write writes the session and prints the command for it" : "--print prints the command";
-  throw new NotResumableError(`${program} is not in PATH, so nothing was written. Install ${agent}; or ${elsewhere}.`);
+  throw new CommandError("NOT_RESUMABLE", `${program} is not in PATH, so nothing was written. Install ${agent}; or ${elsewhere}.`);
 }
 
 async function report(out: Printer, { json }: ResumeOptions, start: Start, mode: Mode): Promise<void> {
@@ -133,7 +133,7 @@ async function prepare(io: Io, given: Branch): Promise<Start> {
   const { record, target } = given;
   const source = target === undefined || record.source?.format === target ? record.source : null;
   const agent = await findResumingAgent(target ?? source?.format ?? "", source?.path, { ...io, platform: platform() });
-  if (agent === undefined) throw new NotResumableError(`${whoWrote(record)}. ${CHOOSE}`);
+  if (agent === undefined) throw new CommandError("NOT_RESUMABLE", `${whoWrote(record)}. ${CHOOSE}`);
   const place = workingDirectory(io, record.cwd);
   return agent.resume.newSession === undefined ? originalOf(agent, given, place) : newSessionOf(io, agent, given, place);
 }
@@ -152,15 +152,19 @@ function whoWrote({ source }: SessionRecord): string {
 function originalOf(agent: ResumingAgent, { record, branch }: Branch, place: WorkingDirectory): Start {
   const { source } = record;
   if (record.kind === "subagent")
-    throw new NotResumableError(`${agent.name} goes on with conversations only, not with a subagent. ${CHOOSE}`);
+    throw new CommandError("NOT_RESUMABLE", `${agent.name} goes on with conversations only, not with a subagent. ${CHOOSE}`);
   if (branch !== undefined)
-    throw new NotResumableError(`${agent.name} goes on at the end of its own session only, not at an entry. ${CHOOSE}`);
+    throw new CommandError("NOT_RESUMABLE", `${agent.name} goes on at the end of its own session only, not at an entry. ${CHOOSE}`);
   if (source === null || !existsSync(source.path))
-    throw new NotResumableError(`The session's file ${source?.path ?? ""} is gone, so ${agent.name} cannot go on with it. ${CHOOSE}`);
+    throw new CommandError(
+      "NOT_RESUMABLE",
+      `The session's file ${source?.path ?? ""} is gone, so ${agent.name} cannot go on with it. ${CHOOSE}`,
+    );
   const { program, args } = agent.resume;
   const { path: file, id: sessionId } = source;
   // It becomes an argument of the program, which must not take it for an option.
-  if (!/^\w[\w.-]*$/.test(sessionId)) throw new NotResumableError(`${agent.name} cannot be given the id ${sessionId}. ${CHOOSE}`);
+  if (!/^\w[\w.-]*$/.test(sessionId))
+    throw new CommandError("NOT_RESUMABLE", `${agent.name} cannot be given the id ${sessionId}. ${CHOOSE}`);
   const command = [program, ...args(sessionId, file)] as const;
   return { agent: agent.name, sessionId, file, isNew: false, ...place, command, importCommand: null, write: async () => undefined };
 }
@@ -168,12 +172,13 @@ function originalOf(agent: ResumingAgent, { record, branch }: Branch, place: Wor
 /** The session that `write` creates. */
 function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, target }: Branch, place: WorkingDirectory): Start {
   const { cwd } = place;
-  if (agent.folder === undefined) throw new NoHomeError(`There is no home directory, so the folder of ${agent.name} is not known.`);
-  if (record.entryCount === 0) throw new NotResumableError("The session has no entries. Start the agent itself.");
+  if (agent.folder === undefined)
+    throw new CommandError("NO_HOME", `There is no home directory, so the folder of ${agent.name} is not known.`);
+  if (record.entryCount === 0) throw new CommandError("NOT_RESUMABLE", "The session has no entries. Start the agent itself.");
   const { program, args, newSession, importArgs } = agent.resume;
   const created = newSession?.(agent.folder, { cwd, createdAtMs: io.now() });
   const exporter = EXPORTERS[target ?? formatOf(record)];
-  if (created === undefined) throw new NotResumableError(CHOOSE);
+  if (created === undefined) throw new CommandError("NOT_RESUMABLE", CHOOSE);
   const { sessionId, file } = created;
   const write = async () => {
     await createFolder(dirname(file));
@@ -185,7 +190,7 @@ function newSessionOf(io: Io, agent: ResumingAgent, { session, record, branch, t
 
 function formatOf({ source }: SessionRecord): Target {
   const target = RESUME_TARGETS.find((format) => format === source?.format);
-  if (target === undefined) throw new NotResumableError(CHOOSE);
+  if (target === undefined) throw new CommandError("NOT_RESUMABLE", CHOOSE);
   return target;
 }
 
@@ -201,12 +206,14 @@ function workingDirectory(io: Io, recorded: string | null): WorkingDirectory {
 async function startAgent(io: Io, { agent, cwd, file, command, importCommand }: Start): Promise<void> {
   if (importCommand !== null) {
     const exit = await runCommand(io, cwd, importCommand);
-    if (exit !== 0) throw new AgentFailedError(`${agent} ended with ${exit} and did not take the session, which is in ${file}.`);
+    if (exit !== 0)
+      throw new CommandError("AGENT_FAILED", `${agent} ended with ${exit} and did not take the session, which is in ${file}.`);
     // It is in the agent's own store now.
     rmSync(file);
   }
   const exit = await runCommand(io, cwd, command);
-  if (exit !== 0) throw new AgentFailedError(`${agent} ended with ${exit}. Its session stays where it is: ${command.join(" ")}`);
+  if (exit !== 0)
+    throw new CommandError("AGENT_FAILED", `${agent} ended with ${exit}. Its session stays where it is: ${command.join(" ")}`);
 }
 
 /** Returns the exit code, or the signal or error that ended the program. */

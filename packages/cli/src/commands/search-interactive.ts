@@ -1,6 +1,6 @@
 import type { SearchRequest } from "@bough/session-core";
 import { loadConfig } from "../config/config-file.js";
-import { NoTerminalError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { type FinderEnd, type FinderStart, finderScreen } from "../finder/finder.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -18,7 +18,8 @@ export async function searchInteractively(
   described: string,
 ): Promise<void> {
   const { terminal } = io;
-  if (terminal === undefined) throw new NoTerminalError("The search on the screen needs a terminal. `bough search WORDS` prints the hits.");
+  if (terminal === undefined)
+    throw new CommandError("NO_TERMINAL", "The search on the screen needs a terminal. `bough search WORDS` prints the hits.");
   const { keys, mouse } = await loadConfig(io);
   await withStore(io, options.store, "change", async (store) => {
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;

@@ -2,7 +2,7 @@ import { learnSecrets } from "@bough/formats";
 import { describeSecrets, type SecretPlace } from "@bough/formats/secrets";
 import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
 import { count, counted, oneLine } from "@bough/session-core/view";
-import { CancelledError, SecretsFoundError } from "../errors.js";
+import { CancelledError, CommandError } from "../errors.js";
 import { tableLines } from "../format/table.js";
 import { resolveSession, sessionTitle } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -40,7 +40,7 @@ export const runSecrets: Command<SecretsOptions> = async ({ io, out, args: [name
     const found = await searchSessions(store, records, name === undefined && options.json !== true, io, out);
     if (options.json === true) out.json({ sessions: found.map(({ rows: _rows, ...session }) => session) });
     else await printSecrets(out, found, records.length);
-    if (options.check === true && found.length > 0) throw new SecretsFoundError(`${summaryOf(found)}.`);
+    if (options.check === true && found.length > 0) throw new CommandError("SECRETS_FOUND", `${summaryOf(found)}.`);
   });
 };
 

@@ -9,7 +9,7 @@ import { bytes, counted } from "@bough/session-core/view";
 import * as z from "zod";
 import { loadConfig } from "../config/config-file.js";
 import type { Config } from "../config/schema.js";
-import { ShareFailedError, ShareNotFoundError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { lockedPage, readPagePassword } from "../page/locked-page.js";
@@ -169,7 +169,8 @@ function commandTarget(io: Io, command: readonly string[], revoke: readonly stri
         ),
       );
       const link = lastLine(printed);
-      if (link === "") throw new ShareFailedError(`${command[0]} printed no link. It must print the link of the page as its last line.`);
+      if (link === "")
+        throw new CommandError("SHARE_FAILED", `${command[0]} printed no link. It must print the link of the page as its last line.`);
       return { link, remove: revoke === undefined ? null : { command: withLink(revoke, link) } };
     },
   };
@@ -184,7 +185,7 @@ function gistTarget(io: Io): ShareTarget {
         runShareProgram(io, ["gh", "gist", "create", "--desc", "A session of an agent", file]),
       );
       const link = lastLine(printed);
-      if (!/^https:\/\//.test(link)) throw new ShareFailedError(`gh printed no link, but ${link === "" ? "nothing" : link}.`);
+      if (!/^https:\/\//.test(link)) throw new CommandError("SHARE_FAILED", `gh printed no link, but ${link === "" ? "nothing" : link}.`);
       return { link, remove: { command: withLink(DELETE_GIST, link) } };
     },
   };
@@ -208,10 +209,10 @@ async function inTemporaryFile<T>(io: Io, name: string, pieces: AsyncIterable<st
 }
 
 async function runShareProgram(io: Io, [program = "", ...args]: readonly string[]): Promise<string> {
-  if (findProgram(io, program) === undefined) throw new ShareFailedError(`${program} is not in PATH. Nothing was shared.`);
+  if (findProgram(io, program) === undefined) throw new CommandError("SHARE_FAILED", `${program} is not in PATH. Nothing was shared.`);
   const { exit, stdout, stderr } = await outputOf(io, { command: program, args });
   if (exit === 0) return stdout;
-  throw new ShareFailedError(`${program} ended with ${exit}: ${lastLine(stderr) || "it gave no reason"}.`);
+  throw new CommandError("SHARE_FAILED", `${program} ended with ${exit}: ${lastLine(stderr) || "it gave no reason"}.`);
 }
 
 function lastLine(text: string): string {
@@ -274,32 +275,37 @@ const PAGE_NAME = /^bough-[\w-]{22}\.html$/;
  * Removes a page. Values of a session come with an imported file, so a stored path or program is only used if it is one that Bough
  * stores: a file with the name of a page, the program `revoke` of the config, or the one that deletes a gist.
  *
- * @throws {ShareFailedError}
+ * @throws {CommandError}
  */
 async function takeBack(io: Io, { link, remove }: Share, revoke: readonly string[] | undefined): Promise<void> {
   if (remove === null)
-    throw new ShareFailedError(
+    throw new CommandError(
+      "SHARE_FAILED",
       `No command for taking back ${link} is known. Delete it where it is, and set share.revoke in the config for later pages.`,
     );
   if ("file" in remove) {
     if (!PAGE_NAME.test(basename(remove.file)))
-      throw new ShareFailedError(`${remove.file} does not have the name of a page. It was not deleted.`);
+      throw new CommandError("SHARE_FAILED", `${remove.file} does not have the name of a page. It was not deleted.`);
     return rm(remove.file, { force: true });
   }
   const allowed = [...(/^https:\/\//.test(link) ? [DELETE_GIST] : []), ...(revoke === undefined ? [] : [revoke])];
   if (!allowed.some((command) => isDeepStrictEqual(withLink(command, link), remove.command)))
-    throw new ShareFailedError(
+    throw new CommandError(
+      "SHARE_FAILED",
       `The config does not name the program that takes ${link} back, ${remove.command[0]}. Delete the page where it is, or set share.revoke.`,
     );
   await runShareProgram(io, remove.command);
 }
 
-/** The one share that is not taken back whose link has this text. @throws {ShareNotFoundError} */
+/** The one share that is not taken back whose link has this text. @throws {CommandError} */
 async function findShare(store: Store, text: string): Promise<SharedPage> {
   const found = (await listShares(store)).filter(({ share }) => share.revokedAtMs === undefined && share.link.includes(text));
   const [first, ...others] = found;
-  if (first === undefined) throw new ShareNotFoundError(`No shared page has ${text} in its link.`);
+  if (first === undefined) throw new CommandError("SHARE_NOT_FOUND", `No shared page has ${text} in its link.`);
   if (others.length > 0)
-    throw new ShareNotFoundError(`${counted(found.length, "shared page")} have ${text} in their links. Give more of the link.`);
+    throw new CommandError(
+      "SHARE_NOT_FOUND",
+      `${counted(found.length, "shared page")} have ${text} in their links. Give more of the link.`,
+    );
   return first;
 }

@@ -2,7 +2,7 @@ import { type SessionId, SessionNotFoundError, type SessionRecord, type Store } 
 import { chooseChatModel } from "../agent/chat-model.js";
 import { hideKey } from "../agent/erase-secrets.js";
 import { loadConfig } from "../config/config-file.js";
-import { NoTerminalError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { runLineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
@@ -33,7 +33,8 @@ export const runShell: Command<ShellOptions> = async ({ io, out, args: [named], 
   checkOptions(options);
   const { terminal, ask } = io;
   if (terminal === undefined && ask === undefined)
-    throw new NoTerminalError(
+    throw new CommandError(
+      "NO_TERMINAL",
       "The shell needs a terminal. Scripts can use bough sessions, bough tree, bough search and others; bough --help lists them.",
     );
   const config = await loadConfig(io);
@@ -57,7 +58,7 @@ export const runShell: Command<ShellOptions> = async ({ io, out, args: [named], 
     await greetFirstUse(run, out);
     const route = await chooseFirstRoute(run, out, options);
     if (terminal !== undefined) return sayHowToGoOn(run, out, await runScreens(run, terminal, route), options);
-    if (route.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal. `bough sessions` prints it.");
+    if (route.kind !== "shell") throw new CommandError("NO_TERMINAL", "The list of sessions needs a terminal. `bough sessions` prints it.");
     if (ask !== undefined) await sayHowToGoOn(run, out, await runLineMode(run, out, ask, route.sessionId), options);
   });
 };

@@ -5,7 +5,7 @@ import { dirname, isAbsolute } from "node:path";
 import { promisify } from "node:util";
 import { findAgentFolders } from "@bough/formats";
 import { errorCode } from "@bough/session-core/engine";
-import { ServiceFailedError, ServiceUnknownError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { quotePath } from "../format/path.js";
 import { sourceEnvironment } from "../session/known-agents.js";
@@ -37,7 +37,7 @@ export async function installService({ io, out, options }: ServiceInvocation): P
   out.line("and then:");
   for (const command of service.start) out.line(`  ${commandLine(command)}`);
   if (present !== undefined && !present.includes(SERVICE_MARK))
-    throw new ServiceFailedError(`${service.file} exists and was not written by bough. Nothing was changed.`);
+    throw new CommandError("SERVICE_FAILED", `${service.file} exists and was not written by bough. Nothing was changed.`);
   if (options.dryRun === true) return out.line("Nothing was written or started.");
   await out.flush();
   if (options.yes !== true)
@@ -53,7 +53,8 @@ export async function uninstallService({ io, out, options }: ServiceInvocation):
   const service = await describeService(io, await locateStore(io, options.store));
   const present = await readService(service);
   if (present === undefined) return out.line(`There is no ${service.title} of bough: ${service.file} does not exist.`);
-  if (!present.includes(SERVICE_MARK)) throw new ServiceFailedError(`${service.file} was not written by bough. Nothing was changed.`);
+  if (!present.includes(SERVICE_MARK))
+    throw new CommandError("SERVICE_FAILED", `${service.file} was not written by bough. Nothing was changed.`);
   for (const command of service.stop) out.line(commandLine(command));
   out.line(`and then ${service.file} is removed. Everything that was imported stays.`);
   if (options.dryRun === true) return out.line("Nothing was ended or removed.");
@@ -70,7 +71,10 @@ async function describeService(io: Io, { name }: StoreLocation): Promise<Service
   const service =
     io.home === "" ? undefined : serviceFor(place, { command, variables: { ...(await agentVariables(io)), ...keyCommand(io) } });
   if (service === undefined)
-    throw new ServiceUnknownError(`No service is known for this system. Have this command run at login: ${commandLine(command)}`);
+    throw new CommandError(
+      "SERVICE_UNKNOWN",
+      `No service is known for this system. Have this command run at login: ${commandLine(command)}`,
+    );
   return service;
 }
 
@@ -98,7 +102,7 @@ async function readService({ file }: Service): Promise<string | undefined> {
     return await readFile(file, "utf8");
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
-    throw new ServiceFailedError(`Cannot read ${file}: ${errorLine(error)}. Nothing was changed.`, { cause: error });
+    throw new CommandError("SERVICE_FAILED", `Cannot read ${file}: ${errorLine(error)}. Nothing was changed.`, { cause: error });
   }
 }
 
@@ -106,7 +110,9 @@ async function writeService(io: Io, { file, text }: Service, overwrite: boolean)
   try {
     await mkdir(dirname(file), { recursive: true });
   } catch (error) {
-    throw new ServiceFailedError(`Cannot make the folder ${dirname(file)}: ${errorLine(error)}. Nothing was written.`, { cause: error });
+    throw new CommandError("SERVICE_FAILED", `Cannot make the folder ${dirname(file)}: ${errorLine(error)}. Nothing was written.`, {
+      cause: error,
+    });
   }
   async function* once() {
     yield text;
@@ -114,7 +120,7 @@ async function writeService(io: Io, { file, text }: Service, overwrite: boolean)
   await writeNewFile(io, file, once(), overwrite);
 }
 
-/** @throws {ServiceFailedError} a command failed; the message names it and those after it. */
+/** @throws {CommandError} a command failed; the message names it and those after it. */
 async function runAll(io: Io, commands: readonly (readonly string[])[], failure: string): Promise<void> {
   for (const [at, [program = "", ...args]] of commands.entries()) {
     try {
@@ -122,7 +128,7 @@ async function runAll(io: Io, commands: readonly (readonly string[])[], failure:
     } catch (error) {
       const reason = errorCode(error) === "ENOENT" ? `${program} was not found` : errorLine(error);
       const left = commands.slice(at).map(commandLine).join("; ");
-      throw new ServiceFailedError(`${failure}: ${reason}. Run it yourself: ${left}`, { cause: error });
+      throw new CommandError("SERVICE_FAILED", `${failure}: ${reason}. Run it yourself: ${left}`, { cause: error });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { findAgentFolders, type ImportProgress, type SyncedAgent, type SyncReport, syncSessions } from "@bough/formats";
 import { openStore, type Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
-import { AgentsNotFoundError, CancelledError, NoStoreError, UsageError } from "../errors.js";
+import { CancelledError, CommandError, NoStoreError, UsageError } from "../errors.js";
 import { type Column, tableLines } from "../format/table.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
@@ -37,7 +37,8 @@ export const runSync: Command<SyncCommandOptions> = async (invocation) => {
     if (options.json === true) out.json({ store: place, dryRun: options.dryRun === true, agents: report.agents.map(toJson) });
     else await printSync(invocation, report, place);
     if (report.agents.length === 0)
-      throw new AgentsNotFoundError(
+      throw new CommandError(
+        "AGENTS_NOT_FOUND",
         `No agent has a folder in ${io.home === "" ? "a home directory" : io.home}. To import other files: bough import PATH.`,
       );
     throwForProblems(merge(report));

@@ -1,7 +1,7 @@
 import type { Compactor } from "@bough/compaction";
 import type { Session, SessionId, Store } from "@bough/session-core";
 import { loadConfig } from "../config/config-file.js";
-import { NoTerminalError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import type { NavigatorOpening } from "../navigator/navigator.js";
 import { runNavigator, type VisitsEnd, type WithVisited } from "../navigator/visits.js";
@@ -16,7 +16,8 @@ import type { CommonOptions, Invocation } from "./command.js";
 /** `bough tree [SESSION] [ENTRY] -i`: opens the navigator, at an entry if one is named, then prints its result. */
 export async function navigateTree({ io, out, args, options }: Invocation<CommonOptions>): Promise<void> {
   const { terminal } = io;
-  if (terminal === undefined) throw new NoTerminalError("The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
+  if (terminal === undefined)
+    throw new CommandError("NO_TERMINAL", "The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
   await withStore(io, options.store, "change", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
     const entryId = args[1] === undefined ? null : await resolveEntry(session, out, args[1]);

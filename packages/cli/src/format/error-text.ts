@@ -1,9 +1,9 @@
 import { BoughError } from "@bough/session-core";
-import { CommandError } from "../errors.js";
+import { CommandFailure } from "../errors.js";
 
 /** A failure as a one-line notice of a screen. Errors other than documented refusals are marked as unexpected. */
 export function failureNotice(error: unknown): string {
-  const isExpected = error instanceof BoughError || error instanceof CommandError;
+  const isExpected = error instanceof BoughError || error instanceof CommandFailure;
   return isExpected ? errorLine(error) : `Unexpected error: ${errorLine(error)}`;
 }
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { BoughError } from "@bough/session-core";
-import { PortRefusedError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { servedPolicy } from "./document.js";
 import { isOfAnotherUser } from "./peer.js";
 
@@ -65,7 +65,7 @@ export class PageServer {
     this.ended = new Promise((resolve) => this.#server.once("close", resolve));
   }
 
-  /** @throws {PortRefusedError} the port is taken, or not allowed. */
+  /** @throws {CommandError} the port is taken, or not allowed. */
   static async start(options: PageServerOptions): Promise<PageServer> {
     const server = new PageServer(options);
     await server.#listen();
@@ -104,7 +104,7 @@ export class PageServer {
         await once(this.#server, "listening");
         break;
       } catch (error) {
-        if (at === wanted.length - 1) throw new PortRefusedError(describePortError(error, port), { cause: error });
+        if (at === wanted.length - 1) throw new CommandError("PORT_REFUSED", describePortError(error, port), { cause: error });
       }
     }
     this.#hosts = new Set([new URL(this.#origin).host, `localhost:${new URL(this.#origin).port}`]);

@@ -12,7 +12,7 @@ import {
   placeOf,
   type SessionCopies,
 } from "@bough/session-core/copies";
-import { CommandError, NoStoreError, RemoteProtocolError } from "../errors.js";
+import { CommandFailure, NoStoreError, RemoteProtocolError } from "../errors.js";
 import { withStore } from "../session/open-store.js";
 import type { Io } from "../terminal/io.js";
 import { VERSION } from "../version.js";
@@ -198,7 +198,7 @@ class Changes {
 
 /** An error as the client gets it: without the place in the code. */
 function sent(error: unknown) {
-  if (error instanceof BoughError || error instanceof CommandError)
+  if (error instanceof BoughError || error instanceof CommandFailure)
     return { code: error.code, message: error.message.slice(0, 10_000), hint: error instanceof BoughError ? error.hint : undefined };
   return { code: "FAULT", message: error instanceof Error ? error.message.slice(0, 10_000) : "an unknown error" };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { RemoteEndedError, RemoteVersionError, UsageError } from "../errors.js";
+import { CommandError, RemoteEndedError, UsageError } from "../errors.js";
 import { withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import { safe } from "../terminal/safe.js";
@@ -71,7 +71,7 @@ const MOST_LINE = 2000;
  *
  * `command` starts Bough there, read by the shell of that user. What ssh and the other side print to stderr goes to `io.stderr`.
  *
- * @throws {RemoteEndedError | RemoteVersionError}
+ * @throws {RemoteEndedError | CommandError}
  */
 export async function connect(io: Io, address: SshAddress, command: string, signal: AbortSignal): Promise<SshConnection> {
   const port = address.port === undefined ? [] : ["-p", address.port];
@@ -143,22 +143,25 @@ async function forwardErrors(io: Io, stderr: Readable): Promise<void> {
 function noGreeting(end: End, address: SshAddress, command: string): Error {
   if (end.failure !== undefined || end.code === 255) return endError(address, end);
   if (end.code !== 127 && end.code !== 126) return otherProgram(address, command);
-  return new RemoteVersionError(
+  return new CommandError(
+    "REMOTE_VERSION",
     `There is no \`${safe(command)}\` on ${safe(address.destination)}, or not in the PATH of a command that ssh starts. Install it there (npm install --global @bough/cli), or name it: --remote-command /path/to/bough.`,
   );
 }
 
 function otherProgram({ destination }: SshAddress, command: string): Error {
-  return new RemoteVersionError(
+  return new CommandError(
+    "REMOTE_VERSION",
     `\`${safe(command)} copy --serve\` on ${safe(destination)} did not answer as Bough does: it is too old, or another program. Update it there: npm install --global @bough/cli.`,
   );
 }
 
-/** @throws {RemoteVersionError} there is none. */
+/** @throws {CommandError} there is none. */
 function commonProtocol({ destination }: SshAddress, { oldest, newest, version }: Greeting): number {
   if (oldest <= PROTOCOLS.newest && newest >= PROTOCOLS.oldest) return Math.min(newest, PROTOCOLS.newest);
   const where = oldest > PROTOCOLS.newest ? "here" : "there";
-  throw new RemoteVersionError(
+  throw new CommandError(
+    "REMOTE_VERSION",
     `Bough on ${safe(destination)} (${safe(version)}) and this one have no version of the protocol in common. Update it ${where}: npm install --global @bough/cli.`,
   );
 }

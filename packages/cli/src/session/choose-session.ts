@@ -1,6 +1,6 @@
 import type { EntryId, Session, SessionRecord, Store } from "@bough/session-core";
 import { previewOf } from "@bough/session-core/view";
-import { NoSessionError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
@@ -24,7 +24,7 @@ type SearchScope = "directory" | "store";
  * with scope `store` that of the store, and prints its name to stderr.
  *
  * @throws {UsageError} the name is empty.
- * @throws {NoSessionError} there is no default session.
+ * @throws {CommandError} there is no default session.
  */
 export async function chooseSession(
   store: Store,
@@ -46,7 +46,7 @@ async function findNewest(store: Store, io: Io, out: Printer, scope: SearchScope
     return { record: here, isGuess: false };
   }
   const [anywhere] = scope === "store" ? (await store.listSessions({ limit: 1 })).items : [];
-  if (anywhere === undefined) throw new NoSessionError(explainNoSession(scope, findPlace(io)));
+  if (anywhere === undefined) throw new CommandError("NO_SESSION", explainNoSession(scope, findPlace(io)));
   await out.note(
     styled("dim", `no session of this ${findPlace(io).kind}; newest session of the store: ${await sessionName(store, anywhere, out)}`),
   );

@@ -1,7 +1,7 @@
 import { AmbiguousNameError, type EntryId, type Session, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
 import { withoutNamedForks } from "@bough/session-core/engine";
 import { count, counted } from "@bough/session-core/view";
-import { AmbiguousChoiceError } from "../errors.js";
+import { CommandError } from "../errors.js";
 import { shortDirectory } from "../format/path.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
@@ -63,7 +63,7 @@ const LISTED = 10;
 /**
  * The session that a name means. If it means several, they are listed on stderr as rows; on a terminal the person chooses one.
  *
- * @throws {AmbiguousChoiceError} the name means several, and none was chosen.
+ * @throws {CommandError} the name means several, and none was chosen.
  * @throws {SessionNotFoundError}
  */
 export async function resolveSession(store: Store, io: Io, out: Printer, name: string): Promise<SessionRecord> {
@@ -76,7 +76,7 @@ export async function resolveSession(store: Store, io: Io, out: Printer, name: s
     await printSessions(store, io, out, listed, found.length - listed.length);
     const chosen = await chooseOne(io, listed);
     if (chosen !== undefined) return chosen;
-    throw new AmbiguousChoiceError(`'${name}' is the name of ${counted(found.length, "session")}.`);
+    throw new CommandError("AMBIGUOUS_NAME", `'${name}' is the name of ${counted(found.length, "session")}.`);
   }
 }
 
@@ -118,7 +118,7 @@ async function chooseOne<T>(io: Io, listed: readonly T[]): Promise<T | undefined
 /**
  * The entry that a name means. If it means several, they are listed on stderr as rows.
  *
- * @throws {AmbiguousChoiceError | EntryNotFoundError}
+ * @throws {CommandError | EntryNotFoundError}
  */
 export async function resolveEntry(session: Session, out: Printer, name: string): Promise<EntryId> {
   try {
@@ -134,6 +134,6 @@ export async function resolveEntry(session: Session, out: Printer, name: string)
       await out.note(...fitLine([...left, ...rowText(row, out.width - width - 2, out.glyphs.ellipsis)], out.width, out.glyphs.ellipsis));
     }
     if (error.others > 0) await out.note(styled("dim", `and ${count(error.others)} more`));
-    throw new AmbiguousChoiceError(`'${name}' is the name of ${counted(ids.length + error.others, "entry", "entries")}.`);
+    throw new CommandError("AMBIGUOUS_NAME", `'${name}' is the name of ${counted(ids.length + error.others, "entry", "entries")}.`);
   }
 }

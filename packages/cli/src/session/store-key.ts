@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { spawn } from "node:child_process";
 import { type StoreOptions, WrongKeyError } from "@bough/session-core";
-import { KeyCommandError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { commandVariable, type KeyVariable, keysIn, withoutKeys } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
@@ -37,7 +37,7 @@ export function forgetPrintedKeys(): void {
  * The key of a store: of a variable, or what its command prints; undefined: none. A variable that is set to nothing means none, whatever the
  * command. The target of a copy has the key of the store unless it has its own.
  *
- * @throws {KeyCommandError} the command failed.
+ * @throws {CommandError} the command failed.
  * @throws {UsageError} the store is on a server, which has no key.
  */
 export async function keyOfStore(io: KeyPlace, location: StoreLocation, variable: KeyVariable = "BOUGH_KEY"): Promise<string | undefined> {
@@ -54,7 +54,7 @@ export async function keyOfStore(io: KeyPlace, location: StoreLocation, variable
 /** The place of a store, and its key, as options of `openStore`. */
 type PlaceOptions = Pick<StoreOptions, "path" | "url" | "key">;
 
-/** Returns the place of the store, with its key, as options of `openStore`. @throws {KeyCommandError} */
+/** Returns the place of the store, with its key, as options of `openStore`. @throws {CommandError} */
 export async function openOptions(io: Pick<Io, "env" | "askSecret">, location: StoreLocation, keyIn?: KeyVariable): Promise<PlaceOptions> {
   const { isServer, address } = location;
   const key = await keyOfStore(io, location, keyIn);
@@ -65,7 +65,7 @@ function isSet({ env }: KeyPlace, variable: KeyVariable): boolean {
   return env[variable] !== undefined || (env[commandVariable(variable)] ?? "") !== "";
 }
 
-/** The key in a variable, or what its command prints; undefined: none. @throws {KeyCommandError} */
+/** The key in a variable, or what its command prints; undefined: none. @throws {CommandError} */
 export async function readKey(io: KeyPlace, variable: KeyVariable): Promise<string | undefined> {
   const given = io.env[variable];
   if (given !== undefined) return given === "" ? undefined : given;
@@ -132,12 +132,12 @@ export async function openWithAskedKey<T>(
  * Runs a command in a shell and returns what it prints, without the line break at its end. On a terminal it can ask the user. Its errors go to
  * the terminal and never into a message of bough, which could be logged.
  *
- * @throws {KeyCommandError} it cannot be run, fails, prints nothing, more than a line, or no text, or takes too long.
+ * @throws {CommandError} it cannot be run, fails, prints nothing, more than a line, or no text, or takes too long.
  */
 async function runKeyCommand(io: KeyPlace, variable: string, command: string): Promise<string> {
   const aside = io.askSecret === undefined ? "ignore" : "inherit";
   return new Promise((resolve, reject) => {
-    const fail = (why: string) => reject(new KeyCommandError(`The command in ${variable} ${why}. Nothing was changed.`));
+    const fail = (why: string) => reject(new CommandError("KEY_COMMAND", `The command in ${variable} ${why}. Nothing was changed.`));
     const child = spawn(command, { shell: true, stdio: [aside, "pipe", aside], env: withoutKeys(io.env) });
     const stop = (why: string) => {
       clearTimeout(timer);

@@ -4,7 +4,7 @@ import { parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/postgres
 import { InvalidArgumentError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
 import { resolveConfigPath } from "../config/config-path.js";
-import { NoHomeError, UsageError } from "../errors.js";
+import { CommandError, UsageError } from "../errors.js";
 import { keysIn, withoutKeyCommands } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
@@ -27,7 +27,7 @@ type Place = Pick<Io, "env" | "cwd" | "home">;
 /**
  * The store: `--store`, else `BOUGH_STORE`, else the setting `store`, else `bough/sessions.db` in `XDG_DATA_HOME` or `~/.local/share`.
  *
- * @throws {NoHomeError} nothing names a store, and there is no home directory.
+ * @throws {CommandError} nothing names a store, and there is no home directory.
  * @throws {UsageError} the URL is not one of a PostgreSQL server.
  */
 export async function locateStore(io: Place, given: string | undefined): Promise<StoreLocation> {
@@ -83,7 +83,10 @@ function defaultPath({ env, home }: Place): string {
   const data = env["XDG_DATA_HOME"];
   const isSet = data !== undefined && isAbsolute(data);
   if (!isSet && home === "")
-    throw new NoHomeError("There is no home directory for the default store. Name a store with --store PATH or BOUGH_STORE, or set HOME.");
+    throw new CommandError(
+      "NO_HOME",
+      "There is no home directory for the default store. Name a store with --store PATH or BOUGH_STORE, or set HOME.",
+    );
   return join(isSet ? data : join(home, ".local", "share"), "bough", "sessions.db");
 }
 

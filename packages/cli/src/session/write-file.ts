@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isSystemError } from "@bough/session-core/engine";
-import { OutputExistsError, OutputFailedError } from "../errors.js";
+import { CommandError, OutputFailedError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
 /** Size of a write, in UTF-16 code units. */
@@ -17,7 +17,7 @@ export const PRIVATE = 0o600;
  * `overwrite`, an existing file is not replaced; with it, the new file has its permissions, and a symbolic link stays one. The file is
  * flushed to the disk before it gets its name.
  *
- * @throws {OutputExistsError | OutputFailedError}
+ * @throws {CommandError | OutputFailedError}
  */
 export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean, mode?: number): Promise<void> {
   const replaced = await checkTarget(path, overwrite);
@@ -29,7 +29,7 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
     await moveIntoPlace(temporary, target, overwrite);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    if (error.code === "EEXIST") throw new OutputExistsError(existsMessage(path));
+    if (error.code === "EEXIST") throw new CommandError("TARGET_EXISTS", existsMessage(path));
     throw new OutputFailedError(`Cannot write ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
   } finally {
     stopWatching();
@@ -40,7 +40,7 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
 /**
  * Reads what `writeNewFile` would write, and writes nothing. Returns its size in bytes of UTF-8.
  *
- * @throws {OutputExistsError | OutputFailedError} as `writeNewFile`, for a file that exists and for a folder that does not.
+ * @throws {CommandError | OutputFailedError} as `writeNewFile`, for a file that exists and for a folder that does not.
  */
 export async function measureNewFile(path: string, pieces: AsyncIterable<string>, overwrite: boolean): Promise<number> {
   await requireNewFile(path, overwrite);
@@ -49,7 +49,7 @@ export async function measureNewFile(path: string, pieces: AsyncIterable<string>
   return size;
 }
 
-/** @throws {OutputExistsError | OutputFailedError} `writeNewFile` could not create the file. */
+/** @throws {CommandError | OutputFailedError} `writeNewFile` could not create the file. */
 export async function requireNewFile(path: string, overwrite: boolean): Promise<void> {
   await checkTarget(path, overwrite);
   const folder = await stat(dirname(path)).catch(() => undefined);
@@ -82,7 +82,7 @@ async function checkTarget(path: string, overwrite: boolean): Promise<number | u
   });
   if (found === undefined) return undefined;
   if (found.isDirectory()) throw new OutputFailedError(`${path} is a directory. Name a file.`);
-  if (!overwrite) throw new OutputExistsError(existsMessage(path));
+  if (!overwrite) throw new CommandError("TARGET_EXISTS", existsMessage(path));
   return found.mode & 0o777;
 }
 
