@@ -38,12 +38,16 @@ export type CommandCode =
 /** Base of the errors that the command itself throws. `code` selects the exit code; `message` is one line. */
 export abstract class CommandFailure extends Error {
   abstract readonly code: string;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
 }
 
 /** An error of the command that no caller tells apart from the others. */
 export class CommandError extends CommandFailure {
   readonly code: CommandCode;
-  override readonly name = "CommandError";
 
   constructor(code: CommandCode, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -54,49 +58,41 @@ export class CommandError extends CommandFailure {
 /** Invalid command line: an option or argument is missing, empty, or excludes another one. */
 export class UsageError extends CommandFailure {
   readonly code = "USAGE";
-  override readonly name = "UsageError";
 }
 
 /** The user interrupted the command. Nothing was written, except for the sessions that an import had finished. */
 export class CancelledError extends CommandFailure {
   readonly code = "CANCELLED";
-  override readonly name = "CancelledError";
 }
 
 /** The store, or the backup to restore, does not exist. */
 export class NoStoreError extends CommandFailure {
   readonly code = "STORE_NOT_FOUND";
-  override readonly name = "NoStoreError";
 }
 
 /** A file could not be written. */
 export class OutputFailedError extends CommandFailure {
   readonly code = "OUTPUT_FAILED";
-  override readonly name = "OutputFailedError";
 }
 
 /** The config file cannot be read or written, or a setting in it is invalid. `message` names the file and the setting. */
 export class ConfigError extends CommandFailure {
   readonly code = "CONFIG_INVALID";
-  override readonly name = "ConfigError";
 }
 
 /** `mcp --install`: the config file of a client cannot be read, or is not what its format says. Nothing was written. */
 export class ClientConfigError extends CommandFailure {
   readonly code = "CLIENT_CONFIG";
-  override readonly name = "ClientConfigError";
 }
 
 /** `copy`: the other machine cannot be reached, or the connection ended. What was written is whole; a second run goes on. */
 export class RemoteEndedError extends CommandFailure {
   readonly code = "REMOTE_ENDED";
-  override readonly name = "RemoteEndedError";
 }
 
 /** `copy`: the other side sent something that is not of the protocol. Nothing more was written. */
 export class RemoteProtocolError extends CommandFailure {
   readonly code = "REMOTE_PROTOCOL";
-  override readonly name = "RemoteProtocolError";
 
   /** `what`: "a line that is not JSON". */
   constructor(what: string) {
@@ -107,7 +103,6 @@ export class RemoteProtocolError extends CommandFailure {
 /** `copy`: an error of the store on the other machine, with the code that it has there. */
 export class RemoteStoreError extends CommandFailure {
   readonly code: string;
-  override readonly name = "RemoteStoreError";
 
   constructor(code: string, message: string) {
     super(message);
@@ -118,5 +113,4 @@ export class RemoteStoreError extends CommandFailure {
 /** `blame`: the file or the commit cannot be read, is no text, or does not have this line. */
 export class BlameSourceError extends CommandFailure {
   readonly code = "BLAME_SOURCE";
-  override readonly name = "BlameSourceError";
 }

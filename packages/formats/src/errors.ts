@@ -4,7 +4,6 @@ import { SUPPORTED_SOURCES } from "./agents.js";
 /** There is no file and no folder at the path to import. */
 export class SourceNotFoundError extends BoughError {
   readonly code = "SOURCE_NOT_FOUND";
-  override readonly name = "SourceNotFoundError";
   readonly path: string;
 
   constructor(path: string, options?: { cause: unknown }) {
@@ -16,7 +15,6 @@ export class SourceNotFoundError extends BoughError {
 /** The file or folder cannot be read: no permission, a pipe or a device, a cycle of links. Nothing of it was imported. */
 export class SourceUnreadableError extends BoughError {
   readonly code = "SOURCE_UNREADABLE";
-  override readonly name = "SourceUnreadableError";
   readonly path: string;
   readonly reason: string;
 
@@ -30,7 +28,6 @@ export class SourceUnreadableError extends BoughError {
 /** The folder contains no session file of a known format. Nothing was imported. `looked`: files that were examined. */
 export class NoSessionsFoundError extends BoughError {
   readonly code = "NO_SESSIONS_FOUND";
-  override readonly name = "NoSessionsFoundError";
   readonly path: string;
   readonly looked: number;
 
@@ -44,7 +41,6 @@ export class NoSessionsFoundError extends BoughError {
 /** The content of the file is of no known format. Nothing was imported. */
 export class UnknownFormatError extends BoughError {
   readonly code = "UNKNOWN_FORMAT";
-  override readonly name = "UnknownFormatError";
   readonly path: string;
   readonly reason: string;
 
@@ -58,7 +54,6 @@ export class UnknownFormatError extends BoughError {
 /** The file is of a newer format version than this version of Bough reads. Nothing was imported. */
 export class UnknownFormatVersionError extends BoughError {
   readonly code = "UNKNOWN_FORMAT_VERSION";
-  override readonly name = "UnknownFormatVersionError";
   readonly path: string;
   readonly format: string;
   readonly version: number;

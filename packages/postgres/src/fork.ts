@@ -1,6 +1,6 @@
 import { type EntryId, EntryNotFoundError, type SessionId, SessionNotFoundError } from "@bough/session-core";
 import * as records from "@bough/session-core/engine";
-import { type EntrySeq, EntryTotals, factsOf, forkTitle, newFork, withoutForeignBranch } from "@bough/session-core/engine";
+import { type EntrySeq, EntryTotals, factsOf, forkTitle, newFork, toEntrySeq, withoutForeignBranch } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database, PgDatabase } from "./database.js";
 import { NO_ENTRY, parsePayload } from "./entries.js";

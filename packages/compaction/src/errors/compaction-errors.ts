@@ -3,7 +3,6 @@ import { BoughError } from "@bough/session-core";
 /** A setting is unknown, or its value is missing, of the wrong type or out of range. `field` is its path: `keep.recentTokens`. */
 export class InvalidSettingError extends BoughError {
   readonly code = "INVALID_SETTING";
-  override readonly name = "InvalidSettingError";
   readonly field: string;
   constructor(field: string, problem: string, message = `compaction setting '${field}': ${problem}`) {
     super(message, { hint: "docs/compaction.md lists all settings." });
@@ -14,7 +13,6 @@ export class InvalidSettingError extends BoughError {
 /** Another operation is running on this session: a compaction, a navigation or an undo. Await or cancel it. */
 export class CompactorBusyError extends BoughError {
   readonly code = "COMPACTOR_BUSY";
-  override readonly name = "CompactorBusyError";
   readonly asked: "compact" | "navigate" | "undo";
   readonly running: "compact" | "navigate" | "undo";
   constructor(asked: "compact" | "navigate" | "undo", running: "compact" | "navigate" | "undo") {
@@ -29,7 +27,6 @@ export class CompactorBusyError extends BoughError {
 /** A turn is running and setting `manual` is `when-idle`. Compact after the turn, or with `when: "turn-end"`. */
 export class TurnRunningError extends BoughError {
   readonly code = "TURN_RUNNING";
-  override readonly name = "TurnRunningError";
   constructor() {
     super("Nothing was compacted: a turn is running.", { hint: 'Compact after the turn, or call compact({ when: "turn-end" }).' });
   }
@@ -38,7 +35,6 @@ export class TurnRunningError extends BoughError {
 /** A hook returned a summary that cannot be used. Nothing was written. */
 export class HookResultError extends BoughError {
   readonly code = "HOOK_RESULT";
-  override readonly name = "HookResultError";
   readonly hook: string;
   constructor(hook: string, problem: string, options: { cause?: unknown } = {}) {
     super(`The result of the hook ${hook} cannot be used: ${problem}.`, options);
@@ -49,7 +45,6 @@ export class HookResultError extends BoughError {
 /** The smallest possible request (system prompt, tools and the newest prompt) is larger than the context window. */
 export class RequestTooLargeError extends BoughError {
   readonly code = "REQUEST_TOO_LARGE";
-  override readonly name = "RequestTooLargeError";
   readonly tokens: number;
   readonly limitTokens: number;
   constructor(tokens: number, limitTokens: number) {
@@ -67,7 +62,6 @@ export class RequestTooLargeError extends BoughError {
  */
 export class CheckpointError extends BoughError {
   readonly code = "CHECKPOINT";
-  override readonly name = "CheckpointError";
   readonly path: string;
   readonly doing: "read" | "write" | "remove";
   constructor(path: string, doing: "read" | "write" | "remove", reason: string, options: { cause?: unknown } = {}) {
@@ -80,7 +74,6 @@ export class CheckpointError extends BoughError {
 /** The optional peer dependency `ai` (version 6 or 7) is not installed. */
 export class AiSdkMissingError extends BoughError {
   readonly code = "AI_SDK_MISSING";
-  override readonly name = "AiSdkMissingError";
   constructor(found: "missing" | "older", options: { cause?: unknown } = {}) {
     const what = found === "missing" ? "could not be loaded" : "is installed in an older version";
     super(`The package "ai" (version 6 or 7) ${what}.`, {
@@ -93,7 +86,6 @@ export class AiSdkMissingError extends BoughError {
 /** The input of recall is not valid: `message` says which part and why, on one line. */
 export class RecallInputError extends BoughError {
   readonly code = "RECALL_INPUT";
-  override readonly name = "RecallInputError";
   readonly problem: string;
   constructor(problem: string) {
     super(`The request is not valid: ${problem}.`);

@@ -27,7 +27,6 @@ const REASONS: Readonly<Record<RejectedBecause, string>> = {
 /** A model's reply is no summary. Nothing was written; the model is asked again with a stricter prompt, then the extract is used. */
 export class SummaryRejectedError extends BoughError {
   readonly code = "SUMMARY_REJECTED";
-  override readonly name = "SummaryRejectedError";
   readonly reason: RejectedBecause;
   /** The reply, for a log; untrusted. */
   readonly text: string;
@@ -47,7 +46,6 @@ export type CallFailure = "rate-limit" | "overloaded" | "timeout" | "network" | 
 /** A summarizer could not be reached, or rejected the call. */
 export class SummarizerCallError extends BoughError {
   readonly code = "SUMMARIZER_CALL";
-  override readonly name = "SummarizerCallError";
   readonly failure: CallFailure;
   /** HTTP status; undefined: there was no response. */
   readonly status: number | undefined;

@@ -14,6 +14,7 @@ export abstract class BoughError extends Error {
 
   constructor(message: string, { hint, ...options }: { readonly hint?: string | undefined; readonly cause?: unknown } = {}) {
     super(message, options);
+    this.name = new.target.name;
     this.hint = hint;
   }
 }
@@ -26,7 +27,6 @@ export abstract class BoughError extends Error {
  */
 export class InvalidArgumentError extends BoughError {
   readonly code = "INVALID_ARGUMENT";
-  override readonly name = "InvalidArgumentError";
   readonly argument: string;
   readonly wanted: string;
   readonly given: string;

@@ -5,7 +5,6 @@ import { BoughError } from "./bough-error.js";
 /** Another process has written to a session, or deleted it, while it was copied into. Nothing of the last part was written. */
 export class SessionChangedError extends BoughError {
   readonly code = "SESSION_CHANGED";
-  override readonly name = "SessionChangedError";
   readonly sessionId: SessionId;
 
   constructor(sessionId: SessionId) {
@@ -19,7 +18,6 @@ export class SessionChangedError extends BoughError {
 /** The content read back from the target after a copy differs from the source: one of the stores is damaged. */
 export class CopyDiffersError extends BoughError {
   readonly code = "COPY_DIFFERS";
-  override readonly name = "CopyDiffersError";
   readonly sessionId: SessionId;
   /** The SHA-256 of the session in the source and in the target, in hex. */
   readonly expected: string;
@@ -39,7 +37,6 @@ export class CopyDiffersError extends BoughError {
 /** A session that another program sent is not one that a store can have: an entry is invalid, or its parts do not fit together. */
 export class InvalidCopyError extends BoughError {
   readonly code = "INVALID_COPY";
-  override readonly name = "InvalidCopyError";
   readonly sessionId: SessionId;
 
   constructor(sessionId: SessionId, reason: string) {

@@ -8,7 +8,6 @@ import { BoughError } from "./bough-error.js";
  */
 export class ServerUnavailableError extends BoughError {
   readonly code = "SERVER_UNAVAILABLE";
-  override readonly name = "ServerUnavailableError";
   readonly server: string;
   readonly reason: string;
 
@@ -25,7 +24,6 @@ export class ServerUnavailableError extends BoughError {
 /** The server refused the login: a wrong or missing password, an unknown user, or a rule of its `pg_hba.conf`. */
 export class ServerLoginError extends BoughError {
   readonly code = "SERVER_LOGIN";
-  override readonly name = "ServerLoginError";
   readonly server: string;
   readonly reason: string;
 
@@ -41,7 +39,6 @@ const GIVE_PASSWORD = "Give the password in the environment variable PGPASSWORD,
 /** The server has no database with this name. */
 export class DatabaseNotFoundError extends BoughError {
   readonly code = "DATABASE_NOT_FOUND";
-  override readonly name = "DatabaseNotFoundError";
   readonly server: string;
   readonly database: string;
 
@@ -55,7 +52,6 @@ export class DatabaseNotFoundError extends BoughError {
 /** The user of the connection lacks a right, for example to create the schema or to read a table. Nothing was written. */
 export class ServerRightsError extends BoughError {
   readonly code = "SERVER_RIGHTS";
-  override readonly name = "ServerRightsError";
   readonly server: string;
   readonly reason: string;
 
@@ -72,7 +68,6 @@ export class ServerRightsError extends BoughError {
 /** All connections of the store were in use for longer than the busy timeout. Nothing was written. */
 export class PoolExhaustedError extends BoughError {
   readonly code = "POOL_EXHAUSTED";
-  override readonly name = "PoolExhaustedError";
   readonly connections: number;
   readonly waitedMs: number;
 
@@ -90,7 +85,6 @@ export class PoolExhaustedError extends BoughError {
 /** The server, the database or the user has as many connections as it may have. Nothing was written. */
 export class ServerFullError extends BoughError {
   readonly code = "SERVER_FULL";
-  override readonly name = "ServerFullError";
   readonly server: string;
 
   constructor(server: string, reason: string, options: { cause?: unknown } = {}) {
@@ -105,7 +99,6 @@ export class ServerFullError extends BoughError {
 /** The server is too old, or the database cannot hold a store. Nothing was written. */
 export class ServerUnsuitableError extends BoughError {
   readonly code = "SERVER_UNSUITABLE";
-  override readonly name = "ServerUnsuitableError";
   readonly server: string;
   readonly reason: string;
 
@@ -122,7 +115,6 @@ export class ServerUnsuitableError extends BoughError {
  */
 export class ServerTimeoutError extends BoughError {
   readonly code = "SERVER_TIMEOUT";
-  override readonly name = "ServerTimeoutError";
   readonly server: string;
   readonly reason: string;
 
@@ -139,7 +131,6 @@ export class ServerTimeoutError extends BoughError {
 /** The server refused a statement for a reason that has no error of its own: a value out of range, a limit, or a fault of its own. Nothing was written. */
 export class ServerRefusedError extends BoughError {
   readonly code = "SERVER_REFUSED";
-  override readonly name = "ServerRefusedError";
   readonly server: string;
   readonly reason: string;
   /** The SQLSTATE of the server, five characters. */
@@ -160,7 +151,6 @@ export class ServerRefusedError extends BoughError {
  */
 export class ConnectionLostError extends BoughError {
   readonly code = "CONNECTION_LOST";
-  override readonly name = "ConnectionLostError";
   readonly server: string;
   readonly written: "nothing" | "unknown";
 
@@ -179,7 +169,6 @@ export class ConnectionLostError extends BoughError {
 /** The package `@bough/postgres`, the storage engine for PostgreSQL, is not installed or cannot be loaded. */
 export class PostgresDriverError extends BoughError {
   readonly code = "POSTGRES_DRIVER";
-  override readonly name = "PostgresDriverError";
 
   constructor(options: { cause?: unknown } = {}) {
     super("A store on a PostgreSQL server needs the package @bough/postgres, which cannot be loaded.", {
@@ -192,7 +181,6 @@ export class PostgresDriverError extends BoughError {
 /** A store on a server does not support this operation; the hint names the alternative. Nothing was done. */
 export class UnsupportedOperationError extends BoughError {
   readonly code = "UNSUPPORTED_OPERATION";
-  override readonly name = "UnsupportedOperationError";
 
   constructor(message: string, hint: string) {
     super(message, { hint });

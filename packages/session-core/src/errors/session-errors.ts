@@ -4,7 +4,6 @@ import { BoughError } from "./bough-error.js";
 /** The store has no session with this id. Another process may have deleted it. */
 export class SessionNotFoundError extends BoughError {
   readonly code = "SESSION_NOT_FOUND";
-  override readonly name = "SessionNotFoundError";
   readonly sessionId: string;
 
   constructor(sessionId: string) {
@@ -16,7 +15,6 @@ export class SessionNotFoundError extends BoughError {
 /** A session with this id exists already. Nothing was written. */
 export class SessionExistsError extends BoughError {
   readonly code = "SESSION_EXISTS";
-  override readonly name = "SessionExistsError";
   readonly sessionId: SessionId;
 
   constructor(sessionId: SessionId) {
@@ -30,7 +28,6 @@ export class SessionExistsError extends BoughError {
 /** The session has no entry with this id. */
 export class EntryNotFoundError extends BoughError {
   readonly code = "ENTRY_NOT_FOUND";
-  override readonly name = "EntryNotFoundError";
   readonly sessionId: SessionId;
   readonly entryId: string;
 
@@ -47,7 +44,6 @@ export class EntryNotFoundError extends BoughError {
  */
 export class AmbiguousNameError extends BoughError {
   readonly code = "AMBIGUOUS_NAME";
-  override readonly name = "AmbiguousNameError";
   /** The maximum number of matches that are counted. */
   static readonly COUNTED = 1000;
   /** The maximum number of matches that are named. */
@@ -75,7 +71,6 @@ export class AmbiguousNameError extends BoughError {
  */
 export class LeafMovedError extends BoughError {
   readonly code = "LEAF_MOVED";
-  override readonly name = "LeafMovedError";
   readonly sessionId: SessionId;
   readonly leafName: string;
   readonly expected: EntryId | null;
@@ -97,7 +92,6 @@ export class LeafMovedError extends BoughError {
 /** The session has no leaf with this name. */
 export class LeafNotFoundError extends BoughError {
   readonly code = "LEAF_NOT_FOUND";
-  override readonly name = "LeafNotFoundError";
   readonly sessionId: SessionId;
   readonly leafName: string;
 
@@ -111,7 +105,6 @@ export class LeafNotFoundError extends BoughError {
 /** The leaf `main` was to be deleted. Every session has it. */
 export class MainLeafError extends BoughError {
   readonly code = "MAIN_LEAF";
-  override readonly name = "MainLeafError";
   readonly sessionId: SessionId;
 
   constructor(sessionId: SessionId) {
@@ -123,7 +116,6 @@ export class MainLeafError extends BoughError {
 /** An entry, session field or value does not fit its schema. `path` names the field (`message.content[2].text`). Nothing was written. */
 export class InvalidEntryError extends BoughError {
   readonly code = "INVALID_ENTRY";
-  override readonly name = "InvalidEntryError";
   readonly path: string;
   readonly reason: string;
 
@@ -137,7 +129,6 @@ export class InvalidEntryError extends BoughError {
 /** JSON cannot represent a value (a BigInt, a function, NaN, a cycle, a Map…). `path` names it. Nothing was written. */
 export class UnserializableValueError extends BoughError {
   readonly code = "UNSERIALIZABLE_VALUE";
-  override readonly name = "UnserializableValueError";
   readonly path: string;
   readonly found: string;
 
@@ -153,7 +144,6 @@ export class UnserializableValueError extends BoughError {
 /** The session has an entry with this id and other content, or not below the given parent. Entries never change. Nothing was written. */
 export class EntryConflictError extends BoughError {
   readonly code = "ENTRY_CONFLICT";
-  override readonly name = "EntryConflictError";
   readonly sessionId: SessionId;
   readonly entryId: EntryId;
 
@@ -170,7 +160,6 @@ export class EntryConflictError extends BoughError {
 /** An entry refers to an entry that is not on its path, or not of its session. Nothing was written. */
 export class InvalidReferenceError extends BoughError {
   readonly code = "INVALID_REFERENCE";
-  override readonly name = "InvalidReferenceError";
   readonly field: string;
   readonly entryId: EntryId;
   readonly reason: string;
@@ -186,7 +175,6 @@ export class InvalidReferenceError extends BoughError {
 /** A session value is larger than the limit. Nothing was written. */
 export class ValueTooLargeError extends BoughError {
   readonly code = "VALUE_TOO_LARGE";
-  override readonly name = "ValueTooLargeError";
   readonly key: string;
   readonly bytes: number;
   readonly limitBytes: number;
@@ -204,7 +192,6 @@ export class ValueTooLargeError extends BoughError {
 /** The value of a key is not the one that a conditional write expected: another writer has changed it. Nothing of the batch was written. */
 export class ValueChangedError extends BoughError {
   readonly code = "VALUE_CHANGED";
-  override readonly name = "ValueChangedError";
   readonly sessionId: SessionId;
   readonly key: string;
   /** The present value as JSON, cut to 200 characters; undefined: the key has no value. */
@@ -226,7 +213,6 @@ export class ValueChangedError extends BoughError {
 /** An entry or batch is too large for one row of the store, several hundred megabytes. Nothing was written; the store stays usable. */
 export class TooLargeError extends BoughError {
   readonly code = "TOO_LARGE";
-  override readonly name = "TooLargeError";
   readonly what: string;
   /** The longest JSON text of a row, in UTF-16 code units. */
   readonly limit: number;
@@ -258,7 +244,6 @@ export class InvalidQueryError extends BoughError {
 /** A regular expression of a search query is none of JavaScript. */
 export class InvalidExpressionError extends InvalidQueryError {
   override readonly code = "INVALID_EXPRESSION";
-  override readonly name = "InvalidExpressionError";
   /** Where in the expression, between its slashes, the first character that makes it invalid is; from 1. */
   readonly position: number;
 
@@ -271,7 +256,6 @@ export class InvalidExpressionError extends InvalidQueryError {
 /** A regular expression of a search query takes too long for the texts of the store. Nothing was found. */
 export class SlowExpressionError extends InvalidQueryError {
   override readonly code = "SLOW_EXPRESSION";
-  override readonly name = "SlowExpressionError";
 
   constructor(query: string, limitMs: number) {
     super(query, `the expression takes more than ${Math.round(limitMs)} ms for a few entries; avoid repetitions inside repetitions`);

@@ -3,7 +3,6 @@ import { BoughError } from "./bough-error.js";
 /** There is no file at the path, and the caller did not ask to create one. Nothing was created. */
 export class StoreNotFoundError extends BoughError {
   readonly code = "STORE_NOT_FOUND";
-  override readonly name = "StoreNotFoundError";
   readonly path: string;
 
   constructor(path: string) {
@@ -15,7 +14,6 @@ export class StoreNotFoundError extends BoughError {
 /** The file is not a Bough store: another program's database, or not a database. The file was not changed. */
 export class ForeignFileError extends BoughError {
   readonly code = "FOREIGN_FILE";
-  override readonly name = "ForeignFileError";
   readonly path: string;
   readonly found: string;
 
@@ -29,7 +27,6 @@ export class ForeignFileError extends BoughError {
 /** A newer version of Bough wrote the store. The file was not changed. */
 export class NewerStoreError extends BoughError {
   readonly code = "NEWER_STORE";
-  override readonly name = "NewerStoreError";
   readonly path: string;
   readonly version: number;
   readonly supported: number;
@@ -45,7 +42,6 @@ export class NewerStoreError extends BoughError {
 /** Another process held the write lock for longer than the busy timeout. Nothing was written. */
 export class StoreBusyError extends BoughError {
   readonly code = "STORE_BUSY";
-  override readonly name = "StoreBusyError";
   readonly waitedMs: number;
 
   constructor(waitedMs: number, options?: { cause: unknown }) {
@@ -57,7 +53,6 @@ export class StoreBusyError extends BoughError {
 /** The store was opened for reading only, or its file or folder is not writable. Nothing was written. */
 export class StoreReadOnlyError extends BoughError {
   readonly code = "STORE_READ_ONLY";
-  override readonly name = "StoreReadOnlyError";
   readonly path: string;
 
   constructor(path: string, options?: { readonly cause?: unknown; readonly hint?: string }) {
@@ -72,7 +67,6 @@ export class StoreReadOnlyError extends BoughError {
 /** The disk is full, or the size limit given to `openStore` is reached. Nothing of the operation was written. */
 export class StoreFullError extends BoughError {
   readonly code = "STORE_FULL";
-  override readonly name = "StoreFullError";
   readonly path: string;
 
   constructor(path: string, options?: { cause: unknown }) {
@@ -84,7 +78,6 @@ export class StoreFullError extends BoughError {
 /** SQLite reports that the file is corrupt. Nothing was written. */
 export class StoreDamagedError extends BoughError {
   readonly code = "STORE_DAMAGED";
-  override readonly name = "StoreDamagedError";
   readonly path: string;
 
   constructor(path: string, options?: { cause: unknown }) {
@@ -102,7 +95,6 @@ export class StoreDamagedError extends BoughError {
  */
 export class PayloadDamagedError extends BoughError {
   readonly code = "PAYLOAD_DAMAGED";
-  override readonly name = "PayloadDamagedError";
   readonly path: string;
   readonly sessionId: string | null;
   /** The first and the last entry, by order of arrival (`Entry.seq`). */
@@ -127,7 +119,6 @@ export class PayloadDamagedError extends BoughError {
  */
 export class StoreUnavailableError extends BoughError {
   readonly code = "STORE_UNAVAILABLE";
-  override readonly name = "StoreUnavailableError";
   readonly path: string;
 
   constructor(path: string, reason: string, options?: { cause: unknown }) {
@@ -139,7 +130,6 @@ export class StoreUnavailableError extends BoughError {
 /** The backup to restore has an integrity violation or cannot be read. Nothing was replaced. */
 export class BackupDamagedError extends BoughError {
   readonly code = "BACKUP_DAMAGED";
-  override readonly name = "BackupDamagedError";
   readonly path: string;
   readonly violation: string;
 
@@ -156,7 +146,6 @@ export class BackupDamagedError extends BoughError {
 /** The store to replace is open, in this process or another one. Nothing was replaced. */
 export class StoreInUseError extends BoughError {
   readonly code = "STORE_IN_USE";
-  override readonly name = "StoreInUseError";
   readonly path: string;
 
   constructor(path: string, options?: { cause: unknown }) {
@@ -168,7 +157,6 @@ export class StoreInUseError extends BoughError {
 /** The store is locked, and no key was given. The file was not changed. */
 export class StoreLockedError extends BoughError {
   readonly code = "STORE_LOCKED";
-  override readonly name = "StoreLockedError";
   readonly path: string;
 
   constructor(path: string) {
@@ -180,7 +168,6 @@ export class StoreLockedError extends BoughError {
 /** The key does not fit the locked store. The file was not changed. */
 export class WrongKeyError extends BoughError {
   readonly code = "WRONG_KEY";
-  override readonly name = "WrongKeyError";
   readonly path: string;
 
   constructor(path: string) {
@@ -192,7 +179,6 @@ export class WrongKeyError extends BoughError {
 /** A key was given for a store that is not locked. The file was not changed. */
 export class StoreNotLockedError extends BoughError {
   readonly code = "STORE_NOT_LOCKED";
-  override readonly name = "StoreNotLockedError";
   readonly path: string;
 
   constructor(path: string) {
@@ -206,7 +192,6 @@ export class StoreNotLockedError extends BoughError {
 /** Locked stores need the package better-sqlite3-multiple-ciphers, which is not installed. No file was opened. */
 export class CiphersMissingError extends BoughError {
   readonly code = "CIPHERS_MISSING";
-  override readonly name = "CiphersMissingError";
 
   constructor(nodeVersion: string, options?: { cause: unknown }) {
     const version = Number.parseInt(nodeVersion, 10) < 22 ? "12" : "13";
@@ -220,7 +205,6 @@ export class CiphersMissingError extends BoughError {
 /** The store was closed before this call. Nothing was written. */
 export class StoreClosedError extends BoughError {
   readonly code = "STORE_CLOSED";
-  override readonly name = "StoreClosedError";
   readonly path: string;
 
   constructor(path: string) {
@@ -232,7 +216,6 @@ export class StoreClosedError extends BoughError {
 /** A file exists at the path to write. It was not changed. */
 export class TargetExistsError extends BoughError {
   readonly code = "TARGET_EXISTS";
-  override readonly name = "TargetExistsError";
   readonly path: string;
 
   constructor(path: string) {
@@ -256,7 +239,6 @@ export type DriverName = "better-sqlite3" | "better-sqlite3-multiple-ciphers";
  */
 export class DriverUnusableError extends BoughError {
   readonly code = "DRIVER_UNUSABLE";
-  override readonly name = "DriverUnusableError";
   readonly fault: DriverFault;
   readonly driverVersion: string;
   readonly nodeVersion: string;
