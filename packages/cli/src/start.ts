@@ -1,8 +1,9 @@
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, statSync, writeSync } from "node:fs";
 import module from "node:module";
 import { isAbsolute, join } from "node:path";
 import { holdInput, startsShell } from "./terminal/early-input.js";
 import { shownCommandLine } from "./terminal/process-title.js";
+import { VERSION } from "./version.js";
 
 // The entry of the command. Before any other code is loaded it turns on the compile cache of Node, and keeps what is typed while the
 // shell is loading, and takes passwords out of the list of processes. Compiling that code takes a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
@@ -41,12 +42,22 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-const title = shownCommandLine(process.argv.slice(2));
+/** Prints the version without the code of the commands. Returns false if it cannot be written: they report why. */
+function printVersion(): boolean {
+  try {
+    return writeSync(1, `${VERSION}\n`) > 0;
+  } catch {
+    return false;
+  }
+}
+
+const args = process.argv.slice(2);
+const title = shownCommandLine(args);
 if (title !== undefined) process.title = title;
 
 const { stdin, stdout, env } = process;
 const isDrawable = stdin.isTTY === true && stdout.isTTY === true && env["TERM"] !== "dumb";
-if (isDrawable && startsShell(process.argv.slice(2))) holdInput(stdin, () => process.exit(130));
+if (isDrawable && startsShell(args)) holdInput(stdin, () => process.exit(130));
 
 const { enableCompileCache }: typeof module & CompileCache = module;
 if (typeof enableCompileCache === "function") {
@@ -54,4 +65,5 @@ if (typeof enableCompileCache === "function") {
   if (folder !== undefined) enableCompileCache(folder);
 }
 
-await import("./main.js");
+const asksVersion = args.length === 1 && (args[0] === "--version" || args[0] === "-V");
+if (!asksVersion || !printVersion()) await import("./main.js");
