@@ -3,7 +3,6 @@ import { BoughError } from "@bough/session-core";
 /** The framework that an adapter needs is not installed. `hint` has the command that installs it. */
 export class FrameworkMissingError extends BoughError {
   readonly code = "FRAMEWORK_MISSING";
-  override readonly name = "FrameworkMissingError";
   /** The package that was not found, with the range of versions that fit. */
   readonly framework: string;
 
@@ -16,7 +15,6 @@ export class FrameworkMissingError extends BoughError {
 /** The installed framework has a version that the adapter does not know. */
 export class FrameworkVersionError extends BoughError {
   readonly code = "FRAMEWORK_VERSION";
-  override readonly name = "FrameworkVersionError";
   readonly framework: string;
 
   constructor(framework: string, range: string, missing: string) {

@@ -1,5 +1,5 @@
 import { type FileTools, ServerUnavailableError, ServerUnsuitableError, StoreReadOnlyError } from "@bough/session-core";
-import { checkArgument, oneOf, optional, options as optionsOf, type Rule, ruleOf } from "@bough/session-core/arguments";
+import { checkArgument, oneOf, optional, options as optionsOf, type Rule, type RulesOf, ruleOf } from "@bough/session-core/arguments";
 import type { SessionStorage } from "@bough/session-core/engine";
 import { parseServerUrl, type ServerAddress } from "./address.js";
 import { Attempts, pause } from "./attempts.js";
@@ -214,4 +214,4 @@ const GRANT_OPTIONS = optionsOf({
   role: ruleOf("the name of a role", (value) => typeof value === "string" && value !== "" && !value.includes("\0")),
   schema: optional(SCHEMA_NAME),
   access: optional(oneOf("read", "write")),
-});
+} satisfies RulesOf<GrantOptions>);

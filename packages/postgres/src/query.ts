@@ -1,4 +1,4 @@
-import { type EntrySeq, Queries, type Query, type QueryBuilder } from "@bough/session-core/engine";
+import { type AddedUsage, type EntrySeq, Queries, type Query, type QueryBuilder } from "@bough/session-core/engine";
 import { type Compilable, type Generated, type GeneratedAlways, PostgresAdapter, PostgresQueryCompiler, type RawBuilder } from "kysely";
 
 // One interface for each table of schema.ts, which gives the unit of each column and the meaning of NULL.
@@ -82,18 +82,7 @@ export interface PgTables {
   };
   label: Keyed & { entry_seq: EntrySeq; label: string; created_at_ms: number };
   value: Keyed & { key: string; value_json: string; bytes: number; updated_at_ms: number };
-  usage_total: Keyed & {
-    inherited: boolean;
-    provider: string;
-    model: string;
-    replies: number;
-    input_tokens: number;
-    output_tokens: number;
-    cache_read_tokens: number;
-    cache_write_tokens: number;
-    cost_usd: number;
-    recorded_replies: number;
-  };
+  usage_total: Keyed & AddedUsage & { inherited: boolean };
   word: { tenant: string; word: string };
   entry_token_count: Keyed & { counter: string; entry_seq: EntrySeq; tokens: number };
   source_file: { tenant: string; path_key: string; path: string; stamp: string; format: string | null };

@@ -21,6 +21,7 @@ export {
   options,
   type Rule,
   record,
+  type RulesOf,
   ruleOf,
   SIGNAL,
   TEXT,

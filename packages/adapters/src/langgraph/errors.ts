@@ -3,7 +3,6 @@ import { BoughError } from "@bough/session-core";
 /** A stored checkpoint cannot be read: another serializer or a newer version of this package wrote it. Nothing was changed. */
 export class CheckpointUnreadableError extends BoughError {
   readonly code = "CHECKPOINT_UNREADABLE";
-  override readonly name = "CheckpointUnreadableError";
   readonly threadId: string;
   readonly checkpointId: string;
 

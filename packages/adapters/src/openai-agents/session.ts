@@ -50,7 +50,7 @@ const OPTIONS = rules.options({
   compactor: rules.optional(rules.CALLBACK),
   // The name of the SDK's own sessions. Ignored, it would begin a new session with each run.
   sessionId: rules.ruleOf("given as id", (value) => value === undefined),
-});
+} satisfies rules.RulesOf<BoughSessionOptions & { readonly sessionId: undefined }>);
 
 /** The most attempts of a change, repeated when another process moved the leaf. Of changes at the same time, each round completes one. */
 const MAX_TRIES = 500;

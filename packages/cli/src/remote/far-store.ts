@@ -175,7 +175,6 @@ const OF_SESSION = new Set([
 /** An error of one session in the store on the other machine. */
 class FarSessionError extends BoughError {
   readonly code: string;
-  override readonly name = "FarSessionError";
 
   constructor(code: string, message: string) {
     super(message);

@@ -1,5 +1,16 @@
 import type { Entry, EntryId, Session, SessionId, SessionRecord } from "@bough/session-core";
-import { CALLBACK, checkArgument, FLAG, list, oneOf, optional, record, TEXT, withMethods } from "@bough/session-core/arguments";
+import {
+  CALLBACK,
+  checkArgument,
+  FLAG,
+  list,
+  oneOf,
+  optional,
+  type RulesOf,
+  record,
+  TEXT,
+  withMethods,
+} from "@bough/session-core/arguments";
 import type { MarkdownOptions, Subagent } from "../markdown/markdown-writer.js";
 import type { SecretCount } from "../secrets/secret.js";
 import { SessionMasker } from "../secrets/session-masker.js";
@@ -7,9 +18,13 @@ import type { ToolAgent } from "./common-calls.js";
 
 // The writers of formats are loaded with the first export: they are a quarter of the code, and most processes export nothing.
 const SESSION = withMethods("a session", "record", "walk", "entries");
-const SECRETS = { secrets: optional(oneOf("mask", "keep")), onMasked: optional(CALLBACK) };
+const SECRETS = { secrets: optional(oneOf("mask", "keep")), onMasked: optional(CALLBACK) } satisfies RulesOf<SecretOptions>;
 const BOUGH = record(SECRETS);
-const BRANCH = record({ ...SECRETS, branch: optional(TEXT), continues: optional(record({ sessionId: TEXT, cwd: TEXT })) });
+const BRANCH = record({
+  ...SECRETS,
+  branch: optional(TEXT),
+  continues: optional(record({ sessionId: TEXT, cwd: TEXT })),
+} satisfies RulesOf<BranchExportOptions>);
 const MARKDOWN = record({
   ...SECRETS,
   branch: optional(TEXT),
@@ -21,7 +36,7 @@ const MARKDOWN = record({
   prices: optional(withMethods("a PriceList", "cost", "costOfStep")),
   subagents: optional(list(SESSION, "an array of sessions")),
   includeSubagents: optional(FLAG),
-});
+} satisfies RulesOf<MarkdownExportOptions>);
 
 /** Options of an export for the secrets of the session. */
 export interface SecretOptions {

@@ -10,6 +10,7 @@ import {
   NAME,
   optional,
   options as optionsOf,
+  type RulesOf,
   SIGNAL,
   withMethods,
 } from "@bough/session-core/arguments";
@@ -93,7 +94,7 @@ const OPTIONS = optionsOf({
   environment: optional(ENVIRONMENT),
   signal: optional(SIGNAL),
   onProgress: optional(CALLBACK),
-});
+} satisfies RulesOf<SyncOptions>);
 
 /**
  * Imports the new records in the folders of every agent on this machine. Of a file that did not change since the last sync it reads only

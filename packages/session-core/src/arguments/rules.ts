@@ -42,6 +42,9 @@ export const STORE_KEY: Rule = (given, argument) => {
   return { argument, wanted: "a text that is not empty", given: typeof given === "string" ? "" : typeof given };
 };
 
+/** A rule for every member of `T`, and for nothing else. */
+export type RulesOf<T> = { readonly [K in keyof T]-?: Rule };
+
 /** The argument may be left out. */
 export function optional(rule: Rule): Rule {
   return (value, at) => (value === undefined ? undefined : rule(value, at));

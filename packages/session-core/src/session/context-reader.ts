@@ -1,3 +1,5 @@
+import { nullable, oneOf, optional, type RulesOf, record } from "../arguments/rules.js";
+import { ID } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
 import { MessageList, readSettings } from "../context/message-list.js";
 import { ProjectedEntries } from "../context/projected-entries.js";
@@ -13,6 +15,11 @@ export interface ContextOptions {
   /** `close` (default) adds a result to a tool call without one; `drop` removes the call. */
   readonly danglingCalls?: DanglingCalls | undefined;
 }
+
+export const CONTEXT = record({
+  leafId: optional(nullable(ID)),
+  danglingCalls: optional(oneOf("close", "drop")),
+} satisfies RulesOf<ContextOptions>);
 
 /** The settings in force at an entry. */
 export type ContextSettings = Pick<SessionContext, "model" | "thinkingLevel" | "system">;

@@ -1,7 +1,8 @@
 import { CALLBACK, checkArgument, list, NAME, NUMBER, nullable, OBJECT, optional, TEXT } from "../arguments/rules.js";
-import { COUNTS, ID, LISTING, VALUE_RANGE } from "../arguments/shapes.js";
+import { ID } from "../arguments/shapes.js";
 import { ValueChangedError } from "../errors/session-errors.js";
 import { type EntryId, toEntrySeq } from "../ids/ids.js";
+import { COUNTS, LISTING, VALUE_RANGE } from "../port/options.js";
 import type { EntryListing, Label, OutlineRow, SessionRow, StoredValue, ValueKey, ValueRange } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { Write } from "../port/writes.js";

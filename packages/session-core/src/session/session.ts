@@ -1,5 +1,19 @@
-import { CALLBACK, checkArgument, list, NUMBER, nullable, OBJECT, TEXT, withMethods } from "../arguments/rules.js";
-import { APPEND, CONTEXT, ID, LISTING, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
+import {
+  CALLBACK,
+  checkArgument,
+  list,
+  NUMBER,
+  nullable,
+  OBJECT,
+  oneOf,
+  optional,
+  options as optionsOf,
+  type RulesOf,
+  record,
+  TEXT,
+  withMethods,
+} from "../arguments/rules.js";
+import { ID } from "../arguments/shapes.js";
 import { SerialQueue } from "../async/promises.js";
 import type { SessionContext } from "../context/context.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
@@ -7,6 +21,7 @@ import { isList } from "../entry/json.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { LeafMovedError, SessionNotFoundError } from "../errors/session-errors.js";
 import { type EntryId, newEntryId, type SessionId } from "../ids/ids.js";
+import { LISTING, RANGE, SCAN, SEARCH, WALK, WRITES } from "../port/options.js";
 import type {
   EntryListing,
   LeafMove,
@@ -22,7 +37,7 @@ import type { SearchPage, SearchRequest } from "../port/search.js";
 import type { PathRange, SessionStorage } from "../port/session-storage.js";
 import { type BatchResult, copyPatch, copyWrites, type OnConflict, type Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
-import { type ContextOptions, ContextReader, type ContextSettings } from "./context-reader.js";
+import { CONTEXT, type ContextOptions, ContextReader, type ContextSettings } from "./context-reader.js";
 import { resolveEntry } from "./entry-names.js";
 import { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session-groups.js";
 
@@ -338,6 +353,13 @@ export interface AppendOptions extends WriteOptions {
    */
   readonly parentId?: EntryId | null | undefined;
 }
+
+const WRITE_OPTIONS = {
+  onConflict: optional(oneOf("error", "follow", "branch")),
+  expectedLeafId: optional(nullable(ID)),
+} satisfies RulesOf<WriteOptions>;
+const WRITE = record(WRITE_OPTIONS);
+const APPEND = optionsOf({ ...WRITE_OPTIONS, parentId: optional(nullable(ID)) } satisfies RulesOf<AppendOptions>);
 
 /** An entry that an append wrote. */
 export interface AppendedEntry {

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways, Selectable } from "kysely";
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
+import type { AddedUsage } from "../entry/usage.js";
 import type { CounterSeq, EntrySeq, SessionSeq } from "../ids/ids.js";
 import type { FileOperationKind } from "../tools/file-operations.js";
 
@@ -152,18 +153,9 @@ export interface FileOperationTable {
   nested: 0 | 1;
 }
 
-export interface UsageTotalTable {
+export interface UsageTotalTable extends AddedUsage {
   session_seq: SessionSeq;
   inherited: 0 | 1;
-  provider: string;
-  model: string;
-  replies: number;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  cost_usd: number;
-  recorded_replies: number;
 }
 
 interface TokenCounterTable {

@@ -1,4 +1,14 @@
-import { CALLBACK, checkArgument, FLAG, list, optional, options as optionsOf, SIGNAL, withMethods } from "../arguments/rules.js";
+import {
+  CALLBACK,
+  checkArgument,
+  FLAG,
+  list,
+  optional,
+  options as optionsOf,
+  type RulesOf,
+  SIGNAL,
+  withMethods,
+} from "../arguments/rules.js";
 import { ID } from "../arguments/shapes.js";
 import { BoughError } from "../errors/bough-error.js";
 import {
@@ -74,7 +84,7 @@ const OPTIONS = optionsOf({
   dryRun: optional(FLAG),
   signal: optional(SIGNAL),
   onProgress: optional(CALLBACK),
-});
+} satisfies RulesOf<CopyOptions>);
 
 /** The number of sessions that are copied at once, so that their round trips to a server overlap. */
 const AT_ONCE = 4;

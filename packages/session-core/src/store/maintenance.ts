@@ -1,4 +1,5 @@
 import { setImmediate as pause, setTimeout as rest } from "node:timers/promises";
+import { CALLBACK, oneOf, optional, type RulesOf, record, SIGNAL } from "../arguments/rules.js";
 import { BoughError } from "../errors/bough-error.js";
 import { StoreBusyError } from "../errors/store-errors.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
@@ -228,6 +229,13 @@ export interface PackOptions {
   /** Stops after the current blocks; `pack` throws the reason. What was packed stays packed. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Options of packing a store. */
+export const PACK = record({
+  scope: optional(oneOf("old", "all")),
+  onProgress: optional(CALLBACK),
+  signal: optional(SIGNAL),
+} satisfies RulesOf<PackOptions>);
 
 /** The result of packing a store. Sizes are of the file, in bytes. */
 export interface PackedStore {

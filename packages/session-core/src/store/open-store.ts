@@ -9,6 +9,7 @@ import {
   optional,
   options as optionsOf,
   type Rule,
+  type RulesOf,
   record,
   ruleOf,
   STORE_KEY,
@@ -93,7 +94,7 @@ const OPTIONS = optionsOf(
     key: optional(STORE_KEY),
     onUpgrade: optional(CALLBACK),
     fileTools: optional(FILE_TOOLS),
-  },
+  } satisfies RulesOf<StoreOptions>,
   'an object such as { path: "sessions.db" }',
 );
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL, STORE_KEY } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FILE, optional, type RulesOf, record, SIGNAL, STORE_KEY } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
 import { openStore } from "./open-store.js";
@@ -28,7 +28,13 @@ export interface RestoredStore {
 }
 
 const OPTIONS = record(
-  { backup: FILE, path: FILE, key: optional(STORE_KEY), onProgress: optional(CALLBACK), signal: optional(SIGNAL) },
+  {
+    backup: FILE,
+    path: FILE,
+    key: optional(STORE_KEY),
+    onProgress: optional(CALLBACK),
+    signal: optional(SIGNAL),
+  } satisfies RulesOf<RestoreOptions>,
   'an object such as { backup: "backup.db", path: "sessions.db" }',
 );
 

@@ -1,22 +1,24 @@
-import { AMOUNT, CALLBACK, checkArgument, FILE, FLAG, list, NUMBER, nullable, OBJECT, optional, SIGNAL, TEXT } from "../arguments/rules.js";
 import {
-  CREATE,
-  FILTER,
-  FORK,
-  ID,
-  IMPORT,
-  NEW_SESSION,
-  OPEN,
-  OPEN_OR_CREATE,
-  PACK,
-  PATHS,
-  SEARCH,
-  SESSIONS,
-  SOURCE,
-  TITLE_SOURCE,
-} from "../arguments/shapes.js";
+  AMOUNT,
+  CALLBACK,
+  checkArgument,
+  FILE,
+  FLAG,
+  list,
+  NUMBER,
+  nullable,
+  OBJECT,
+  optional,
+  options as optionsOf,
+  type RulesOf,
+  record,
+  SIGNAL,
+  TEXT,
+} from "../arguments/rules.js";
+import { ID, PATHS } from "../arguments/shapes.js";
 import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
+import { FILTER, IMPORT, NEW_SESSION, SEARCH, SESSIONS, SOURCE, TITLE_SOURCE, WRITES } from "../port/options.js";
 import {
   MAIN_LEAF,
   type NewSession,
@@ -37,7 +39,7 @@ import { rowLimit } from "../rules/values.js";
 import { Session, type SessionHost } from "../session/session.js";
 import { shorten } from "../text/one-line.js";
 import type { StoredFileTouch } from "../tools/file-operations.js";
-import { Maintenance, type PackedStore, type PackOptions, packStore } from "./maintenance.js";
+import { Maintenance, PACK, type PackedStore, type PackOptions, packStore } from "./maintenance.js";
 
 /** The leaf of a handle. */
 export interface OpenSessionOptions {
@@ -66,6 +68,22 @@ export interface ForkOptions extends CreateSessionOptions {
   readonly id?: SessionId | undefined;
   readonly cwd?: string | undefined;
 }
+
+const OPEN = optionsOf({ leaf: optional(TEXT) } satisfies RulesOf<OpenSessionOptions>);
+const CREATE = record({ writes: optional(WRITES) } satisfies RulesOf<CreateSessionOptions>);
+const OPEN_OR_CREATE = optionsOf({ leaf: optional(TEXT), writes: optional(WRITES) } satisfies RulesOf<
+  OpenSessionOptions & CreateSessionOptions
+>);
+const FORK = optionsOf({
+  at: optional(ID),
+  title: optional(nullable(TEXT)),
+  id: optional(ID),
+  cwd: optional(TEXT),
+  tree: optional(FLAG),
+  values: optional(FLAG),
+  metadata: optional(OBJECT),
+  writes: optional(WRITES),
+} satisfies RulesOf<ForkOptions>);
 
 /**
  * Resolves what a person typed to a session; see `Store.resolveSession`. `mask` takes secrets out of the titles in the error.

@@ -4,6 +4,7 @@ import type { EntryId, EntrySeq, SessionId } from "../../ids/ids.js";
 import type { PreparedEntry } from "../../port/entry-facts.js";
 import type { Label, SessionKind } from "../../port/records.js";
 import type { SourceSessionRecord } from "../../port/source.js";
+import type { BatchTarget } from "../batch-writer.js";
 import type { EntryPathState, PathState } from "../derived-columns.js";
 
 /** The session of an import before it, if there was one. */
@@ -33,24 +34,14 @@ export interface ImportedEntry extends ValidatedEntry {
 }
 
 /** The session that an import writes to, as a storage engine reads and changes it inside a transaction. */
-export interface ImportTarget {
-  readonly id: SessionId;
+export interface ImportTarget
+  extends Pick<BatchTarget, "id" | "stateAt" | "isOnPath" | "findEqual" | "findLeaf" | "setLeaf" | "setLabel" | "setValue"> {
   /** The entry with this id, or undefined. */
   find(id: EntryId): EntrySeq | undefined;
   /** The payload of the entry with this id, or undefined. */
   payloadOf(id: EntryId): EntryPayload | undefined;
-  /** The path state at an entry; `EMPTY_PATH` for null. */
-  stateAt(seq: EntrySeq | null): PathState;
-  /** True if `ancestor` is `seq` or above it. */
-  isOnPath(ancestor: EntrySeq, seq: EntrySeq | null): boolean;
   /** True if an entry has no children. */
   isTip(seq: EntrySeq): boolean;
-  /**
-   * Returns the existing entry of this id if its content is equal; with `parent`, if it is also below that entry.
-   *
-   * @throws {EntryConflictError} it differs.
-   */
-  findEqual(entry: ValidatedEntry, parent?: PathState): EntryPathState | undefined;
   /** Writes an entry whose id does not exist yet. @throws {InvalidReferenceError} */
   write(parent: PathState, entry: ImportedEntry): EntryPathState;
   /**
@@ -59,17 +50,11 @@ export interface ImportTarget {
    * @throws {EntryConflictError | InvalidReferenceError}
    */
   writeNew(parent: PathState, entry: ImportedEntry): WrittenEntry;
-  /** The position of a leaf; null: before the first entry; undefined: there is no leaf of this name. */
-  findLeaf(name: string): EntrySeq | null | undefined;
-  setLeaf(name: string, seq: EntrySeq | null): void;
   /** True if a leaf has a move that can be undone or redone. */
   hasLeafMoves(name: string): boolean;
   findLabel(entry: EntrySeq): Omit<Label, "entryId"> | undefined;
-  setLabel(entry: EntrySeq, label: string | null, createdAtMs: number): void;
   /** undefined: there is none. */
   presentValue(key: string): unknown;
-  /** undefined removes the value. */
-  setValue(key: string, value: unknown): void;
   readonly title: GivenTitle;
   /** null removes the title. An automatic title never replaces one that a person gave. */
   rename(title: string | null, source: "user" | "auto"): void;
