@@ -9,11 +9,6 @@ import { type Always, pgQuery, pgRaw } from "./query.js";
 import { saveLeaves } from "./save-changes.js";
 import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
 
-/** Returns the state of a leaf. @throws {SessionNotFoundError | LeafNotFoundError} */
-export async function readLeaf(database: PgDatabase, key: records.SessionKey, name: string): Promise<records.LeafState> {
-  return state.readLeaf(database, key, name);
-}
-
 const stateById = pgQuery<{ session: SessionId; id: EntryId }, state.StateRow>(({ sql, p }) =>
   pgRaw(sql<state.StateRow>`
     SELECT ${state.stateColumns(sql, "entry")} FROM entry WHERE ${ofSession(sql, p, "entry")} AND entry.id = ${p.id}`),

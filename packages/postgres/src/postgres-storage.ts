@@ -23,17 +23,17 @@ import { readContextPath } from "./context.js";
 import { copiesOf } from "./copies.js";
 import type { Database, PgDatabase } from "./database.js";
 import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, shortEntryIds } from "./entries.js";
-import type { PgLeafState } from "./facts.js";
+import { type PgLeafState, readLeaf } from "./facts.js";
 import { forkSession } from "./fork.js";
 import { importSession } from "./import.js";
-import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "./leaves.js";
+import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, redoMove, undoMove } from "./leaves.js";
 import { listInherited } from "./origins.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./outline.js";
 import { findCommonAncestor, readFileOperations, readFileTouches, readPathSeqs, scanPath } from "./paths.js";
 import type { FirstWrites, WriteRules } from "./planned-session.js";
 import { search } from "./search.js";
 import { findSessionsByName, listSessions, shortSessionIds } from "./session-list.js";
-import { archiveSession, createSession, deleteSession, findSession, openSession, renameSession, setMetadata } from "./sessions.js";
+import { archiveSession, createSession, deleteSession, findSessionRecord, openSession, renameSession, setMetadata } from "./sessions.js";
 import {
   listHeldSessions,
   listSessionSources,
@@ -62,7 +62,7 @@ function forwarded(database: PgDatabase) {
     (...args: A): Promise<R> =>
       database.write((transaction) => operation(transaction, ...args));
   return {
-    findSession: on(findSession),
+    findSession: on(findSessionRecord),
     sessionsNamed: on(findSessionsByName),
     shortSessionIds: on(shortSessionIds),
     listSessions: on(listSessions),

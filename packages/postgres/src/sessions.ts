@@ -254,11 +254,6 @@ async function openOrCreate(
   return session;
 }
 
-/** Returns the record of a session, or undefined. */
-export async function findSession(database: PgDatabase, key: records.SessionKey): Promise<records.SessionRecord | undefined> {
-  return findSessionRecord(database, key);
-}
-
 /**
  * Sets the title of a session; null or white space removes it. An automatic title never replaces a title that a person gave. Does not
  * change `active_at_ms`, so lists keep their order.

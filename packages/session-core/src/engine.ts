@@ -150,6 +150,7 @@ export {
   type AddedTotals,
   COMPACTION,
   chooseFirstText,
+  type DerivedColumns,
   type DerivedState,
   derivePathState,
   EDIT,

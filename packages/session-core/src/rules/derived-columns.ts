@@ -219,13 +219,29 @@ function firstMember(object: object): string | undefined {
   return undefined;
 }
 
+/** Columns of an entry, as both engines have them. */
+export interface DerivedColumns extends Readonly<Record<SeqColumn, EntrySeq | null>> {
+  readonly seq: EntrySeq;
+  readonly id: EntryId;
+  readonly kind: number;
+  readonly depth: number;
+  readonly created_at_ms: number;
+  readonly call_id: string | null;
+  readonly payload_bytes: number;
+  readonly preview: string;
+  readonly custom_type: string | null;
+  readonly origin: string | null;
+}
+
+type SeqColumn = "parent_seq" | "compaction_seq" | "target_seq" | "model_seq" | "thinking_seq" | "system_seq";
+
 /** The columns of an entry that follow from its payload and its place in the tree. */
 export function entryColumns(
   facts: EntryFacts,
   { createdAtMs, origin }: Pick<WritableEntry, "createdAtMs" | "origin">,
   { state, targetSeq }: DerivedState,
   parentSeq: EntrySeq | null,
-) {
+): DerivedColumns {
   return {
     seq: state.seq,
     id: state.entryId,
