@@ -3,7 +3,7 @@ import * as shapes from "@bough/session-core/arguments";
 
 // The shapes of arguments of this package's public functions, made of session-core's rules. Settings have a schema of their own.
 
-const { CALLBACK, FLAG, NUMBER, OBJECT, TEXT, AMOUNT, FILE, ANY } = rules;
+const { CALLBACK, FLAG, NUMBER, OBJECT, TEXT, AMOUNT, FILE } = rules;
 const { withMethods, list, nullable, oneOf, optional, record, ruleOf } = rules;
 
 /** A session handle. */
@@ -23,54 +23,7 @@ export const COMPACTOR_HANDLE = withMethods("a compactor", "prepareRequest");
 /** A token counter. */
 export const COUNTER = withMethods("a counter of tokens", "count");
 const SIGNAL = optional(withMethods("an AbortSignal", "addEventListener", "throwIfAborted"));
-const MODEL = optional(nullable(record({ modelId: TEXT, provider: optional(TEXT) })));
 const TOKENS = optional(AMOUNT);
-
-/** Options with only a signal. */
-export const SIGNAL_OPTIONS = record({ signal: SIGNAL });
-const USAGE = record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
-/** `RequestInput`. */
-export const REQUEST_INPUT = record({ systemTokens: TOKENS, toolTokens: TOKENS, lastUsage: optional(USAGE), signal: SIGNAL });
-/** `CompactOptions`. */
-export const COMPACT = record({
-  instructions: optional(TEXT),
-  keepFrom: optional(TEXT),
-  when: optional(oneOf("now", "turn-end")),
-  signal: SIGNAL,
-});
-/** `ModelChange`. The value of its window is validated with the settings. */
-export const MODEL_CHANGE = record({ model: MODEL, contextWindow: NUMBER, toolTokens: TOKENS, signal: SIGNAL });
-/** `NavigateOptions`. */
-export const NAVIGATE = record({
-  summarize: optional(FLAG),
-  instructions: optional(TEXT),
-  replaceInstructions: optional(FLAG),
-  label: optional(TEXT),
-  signal: SIGNAL,
-});
-
-const LIST = list(CALLBACK, "a function, or an array of them");
-const SUMMARIZERS: typeof LIST = (value, at) => (typeof value === "function" ? undefined : LIST(value, at));
-const BY_USE = record({ manual: SUMMARIZERS, automatic: SUMMARIZERS, branch: optional(SUMMARIZERS) });
-const isByUse = (value: unknown) => typeof value === "object" && value !== null && ("manual" in value || "automatic" in value);
-/** `CompactorOptions`. */
-export const COMPACTOR = record(
-  {
-    session: SESSION,
-    summarizer: optional((value, at) => (isByUse(value) ? BY_USE(value, at) : SUMMARIZERS(value, at))),
-    contextWindow: NUMBER,
-    model: MODEL,
-    settings: ANY,
-    hooks: optional(OBJECT),
-    onEvent: optional(CALLBACK),
-    hostState: optional(CALLBACK),
-    recall: optional(FLAG),
-    random: optional(CALLBACK),
-    now: optional(CALLBACK),
-    sleep: optional(CALLBACK),
-  },
-  "an object such as { session, contextWindow: 200_000 }",
-);
 
 /** A directory of checkpoint files. */
 export const FOLDER = FILE;
@@ -132,18 +85,4 @@ export const NATIVE_SUMMARIZER = record({
 export const LANGUAGE_MODEL = ruleOf(
   "a language model of the AI SDK",
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
-);
-
-/** `BlameRequest`. */
-export const BLAME = record(
-  {
-    paths: list(TEXT),
-    text: TEXT,
-    elsewhere: optional(list(TEXT)),
-    renames: optional(list(record({ from: TEXT, untilMs: NUMBER }))),
-    untilMs: optional(NUMBER),
-    home: optional(TEXT),
-    lines: optional(record({ from: NUMBER, to: NUMBER })),
-  },
-  'an object such as { paths: ["/home/me/a.ts"], text: "…" }',
 );

@@ -2,7 +2,6 @@ import type { SessionMasks } from "@bough/formats/secrets";
 import type { EntryId, Session, SessionId, Store } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { isTyped, oneLine, previewOf } from "@bough/session-core/view";
-import { BLAME } from "../arguments/shapes.js";
 import { type FileEvent, FileHistory, type GitRename } from "./file-events.js";
 import { traceLines } from "./trace-lines.js";
 
@@ -23,6 +22,19 @@ export interface BlameRequest {
   /** Only these lines, from 1; default: all. */
   readonly lines?: { readonly from: number; readonly to: number } | undefined;
 }
+
+const BLAME = rules.record(
+  {
+    paths: rules.list(rules.TEXT),
+    text: rules.TEXT,
+    elsewhere: rules.optional(rules.list(rules.TEXT)),
+    renames: rules.optional(rules.list(rules.record({ from: rules.TEXT, untilMs: rules.NUMBER }))),
+    untilMs: rules.optional(rules.NUMBER),
+    home: rules.optional(rules.TEXT),
+    lines: rules.optional(rules.record({ from: rules.NUMBER, to: rules.NUMBER })),
+  } satisfies rules.RulesOf<BlameRequest>,
+  'an object such as { paths: ["/home/me/a.ts"], text: "…" }',
+);
 
 /** An entry whose call wrote lines of the file, or may have. */
 export interface BlamedEntry {

@@ -1,6 +1,5 @@
 import type { EntryId } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { COMPACT, COMPACTOR, MODEL_CHANGE, NAVIGATE, REQUEST_INPUT, SIGNAL_OPTIONS } from "../arguments/shapes.js";
 import { CompactorBusyError, TurnRunningError } from "../errors/compaction-errors.js";
 import { NO_BACK_OFF } from "../fit/back-off.js";
 import { limitsOf, type TokenUse } from "../plan/limits.js";
@@ -10,7 +9,19 @@ import { compactNow, isTurnRunning, runDeferredCompaction, undoCompaction } from
 import { readContextState } from "./context-state.js";
 import { currentOperation, Engine, retryWhileBusy, whenIdle } from "./engine.js";
 import { navigate } from "./navigate.js";
-import type { CompactOptions, CompactorOptions, ModelChange, NavigateOptions, RequestInput } from "./options.js";
+import {
+  COMPACT,
+  COMPACTOR,
+  type CompactOptions,
+  type CompactorOptions,
+  MODEL_CHANGE,
+  type ModelChange,
+  NAVIGATE,
+  type NavigateOptions,
+  REQUEST_INPUT,
+  type RequestInput,
+  SIGNAL_OPTIONS,
+} from "./options.js";
 import { reportOverflow } from "./overflow.js";
 import { keepWithinThreshold, type PreparedRequest, prepareRequest } from "./prepare-request.js";
 import type { CompactionResult, NavigationResult, OverflowResult, UndoResult } from "./results.js";

@@ -1,4 +1,6 @@
 import type { ContextMessage, EntryId, ModelSetting, Session, Usage } from "@bough/session-core";
+import * as rules from "@bough/session-core/arguments";
+import { SESSION } from "../arguments/shapes.js";
 import type { Compactable, Trigger } from "../plan/plan-compaction.js";
 import type { SettingsSource } from "../settings/read-settings.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
@@ -106,6 +108,65 @@ export interface NavigateOptions {
   readonly label?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const SIGNAL = rules.optional(rules.withMethods("an AbortSignal", "addEventListener", "throwIfAborted"));
+const TOKENS = rules.optional(rules.AMOUNT);
+const MODEL = rules.optional(rules.nullable(rules.record({ modelId: rules.TEXT, provider: rules.optional(rules.TEXT) })));
+
+/** Options with only a signal. */
+export const SIGNAL_OPTIONS = rules.record({ signal: SIGNAL });
+const USAGE = rules.record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
+export const REQUEST_INPUT = rules.record({
+  systemTokens: TOKENS,
+  toolTokens: TOKENS,
+  lastUsage: rules.optional(USAGE),
+  tooLarge: rules.optional(rules.oneOf("throw", "return")),
+  cacheIsCold: rules.optional(rules.FLAG),
+  preview: rules.optional(rules.FLAG),
+  signal: SIGNAL,
+} satisfies rules.RulesOf<RequestInput>);
+export const COMPACT = rules.record({
+  instructions: rules.optional(rules.TEXT),
+  keepFrom: rules.optional(rules.TEXT),
+  when: rules.optional(rules.oneOf("now", "turn-end")),
+  signal: SIGNAL,
+} satisfies rules.RulesOf<CompactOptions>);
+/** `ModelChange`. The value of its window is validated with the settings. */
+export const MODEL_CHANGE = rules.record({
+  model: MODEL,
+  contextWindow: rules.NUMBER,
+  toolTokens: TOKENS,
+  signal: SIGNAL,
+} satisfies rules.RulesOf<ModelChange>);
+export const NAVIGATE = rules.record({
+  summarize: rules.optional(rules.FLAG),
+  instructions: rules.optional(rules.TEXT),
+  replaceInstructions: rules.optional(rules.FLAG),
+  label: rules.optional(rules.TEXT),
+  signal: SIGNAL,
+} satisfies rules.RulesOf<NavigateOptions>);
+
+const LIST = rules.list(rules.CALLBACK, "a function, or an array of them");
+const SUMMARIZERS: typeof LIST = (value, at) => (typeof value === "function" ? undefined : LIST(value, at));
+const BY_USE = rules.record({ manual: SUMMARIZERS, automatic: SUMMARIZERS, branch: rules.optional(SUMMARIZERS) });
+const isByUse = (value: unknown) => typeof value === "object" && value !== null && ("manual" in value || "automatic" in value);
+export const COMPACTOR = rules.record(
+  {
+    session: SESSION,
+    summarizer: rules.optional((value, at) => (isByUse(value) ? BY_USE(value, at) : SUMMARIZERS(value, at))),
+    contextWindow: rules.NUMBER,
+    model: MODEL,
+    settings: rules.ANY,
+    hooks: rules.optional(rules.OBJECT),
+    onEvent: rules.optional(rules.CALLBACK),
+    hostState: rules.optional(rules.CALLBACK),
+    recall: rules.optional(rules.FLAG),
+    random: rules.optional(rules.CALLBACK),
+    now: rules.optional(rules.CALLBACK),
+    sleep: rules.optional(rules.CALLBACK),
+  } satisfies rules.RulesOf<CompactorOptions>,
+  "an object such as { session, contextWindow: 200_000 }",
+);
 
 /** The result of a hook: a value or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;

@@ -30,7 +30,7 @@ function members(
 }
 
 const counter = providers.roughCounter;
-const REQUEST = ["systemTokens", "toolTokens", "lastUsage", "signal"];
+const REQUEST = ["systemTokens", "toolTokens", "lastUsage", "tooLarge", "cacheIsCold", "preview", "signal"];
 const CHECKPOINT: compaction.Checkpoint = {
   number: 1,
   sessionId: "s",
