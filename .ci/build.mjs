@@ -28,6 +28,8 @@ async function bundle({ input, outdir, external, alias = {}, plugins = [], toget
     cwd: root,
     platform: "node",
     external,
+    // Groups need it; their modules are none of the entries, so that these export what they did.
+    preserveEntrySignatures: "allow-extension",
     resolve: { alias },
     plugins: [CRYPTO_ON_DEMAND, ...plugins],
     transform: { target: "node20.19" },
@@ -42,7 +44,8 @@ async function bundle({ input, outdir, external, alias = {}, plugins = [], toget
     ...output,
   };
   const groups = groupsOf((await build.generate(format)).output, together);
-  const { output: chunks } = await build.write({ ...format, codeSplitting: { includeDependenciesRecursively: false, groups } });
+  const codeSplitting = groups.length === 0 ? true : { includeDependenciesRecursively: false, groups };
+  const { output: chunks } = await build.write({ ...format, codeSplitting });
   return chunks.flatMap(({ modules = {} }) => Object.keys(modules)).map((file) => relative(root, file));
 }
 
@@ -199,7 +202,7 @@ async function command() {
       together: {
         apart: ["cli/src/start.ts"],
         start: ["cli/src/main.ts"],
-        store: ["commands/sessions.ts", "commands/tree.ts", "store/open-store.ts", "sqlite/sqlite-storage.ts"],
+        store: ["commands/sessions.ts", "commands/tree.ts", "sqlite/sqlite-storage.ts"],
       },
       output: {
         minify: { compress: true, mangle: false, codegen: true },
