@@ -220,9 +220,15 @@ function firstMember(object: object): string | undefined {
 }
 
 /** Columns of an entry, as both engines have them. */
-export interface DerivedColumns extends Readonly<Record<SeqColumn, EntrySeq | null>> {
+export interface DerivedColumns {
   readonly seq: EntrySeq;
   readonly id: EntryId;
+  readonly parent_seq: EntrySeq | null;
+  readonly compaction_seq: EntrySeq | null;
+  readonly target_seq: EntrySeq | null;
+  readonly model_seq: EntrySeq | null;
+  readonly thinking_seq: EntrySeq | null;
+  readonly system_seq: EntrySeq | null;
   readonly kind: number;
   readonly depth: number;
   readonly created_at_ms: number;
@@ -232,8 +238,6 @@ export interface DerivedColumns extends Readonly<Record<SeqColumn, EntrySeq | nu
   readonly custom_type: string | null;
   readonly origin: string | null;
 }
-
-type SeqColumn = "parent_seq" | "compaction_seq" | "target_seq" | "model_seq" | "thinking_seq" | "system_seq";
 
 /** The columns of an entry that follow from its payload and its place in the tree. */
 export function entryColumns(
