@@ -245,10 +245,11 @@ export function searchedSessions(request: SearchRequest, tenant: string): RawBui
 }
 
 /** The format of an import is `bough` for a session that was made here. */
-function sessionConditions({ cwd, agents }: SearchRequest): readonly RawBuilder<boolean>[] {
+function sessionConditions({ cwd, agents, sessionIds }: SearchRequest): readonly RawBuilder<boolean>[] {
   const conditions: RawBuilder<boolean>[] = [];
   if (cwd !== undefined) conditions.push(startsAndIs(sql`session.cwd`, cwd));
   if (agents !== undefined) conditions.push(sql`coalesce(session.source_format, 'bough') = ANY (${agents}::text[])`);
+  if (sessionIds !== undefined) conditions.push(sql`session.session_id = ANY (${sessionIds}::text[])`);
   return conditions;
 }
 

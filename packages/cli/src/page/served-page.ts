@@ -10,6 +10,7 @@ import { factsHtml } from "./facts.js";
 import { type ForkItem, forkHtml } from "./fork.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import type { LearningMasks } from "./learning-masks.js";
+import type { BranchState } from "./sent.js";
 import type { Block, ServedSession } from "./served-session.js";
 import { ServedTree } from "./served-tree.js";
 import { articleHtml, Headings } from "./step.js";
@@ -20,24 +21,6 @@ const FIRST_BLOCKS = 10;
 
 /** Chunks of the tree that the document has from the start. */
 const FIRST_CHUNKS = 2;
-
-/** What the script of a page knows of a branch: where it ends, and its blocks. */
-export interface BranchState {
-  readonly version: string;
-  /** The last entry of the branch; null: the session is empty. */
-  readonly tip: EntryId | null;
-  /** True if it is the branch of the leaf, and the leaf its end. */
-  readonly isLive: boolean;
-  /** True while a program writes a reply that the store does not have yet. */
-  readonly isHeld: boolean;
-  /** Row numbers of the branch, as first and last one of each run. */
-  readonly rows: readonly (readonly [first: number, last: number])[];
-  /** By block: its number of entries, and a number that changes when its articles do. */
-  readonly blocks: readonly (readonly [entries: number, version: number])[];
-  /** The number of entries of the session. */
-  readonly total: number;
-  readonly title: string;
-}
 
 /** The parts of a page that a server shows, and where its pages stand. */
 export interface ServedPageOptions extends StepOptions {

@@ -24,7 +24,7 @@ export interface RecallSearchOptions extends RecallOptions {
   /** Only entries with these orders of arrival; default: all of the session or store. */
   readonly seqs?: readonly number[] | undefined;
   /** Further conditions, as of `Store.search`. `types` may name summaries. */
-  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs" | "agents"> | undefined;
+  readonly filter?: Pick<SearchRequest, "types" | "cwd" | "sinceMs" | "untilMs" | "agents" | "sessionIds"> | undefined;
   /** Returns a note on a hit for its first line, such as the summary that covers it; null: none. */
   readonly placeOf?: ((entryId: string) => string | null) | undefined;
   /** A text that says how to get further hits. Default: by the same call with the input `next`. */

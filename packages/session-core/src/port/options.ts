@@ -36,6 +36,7 @@ const FINITE = ruleOf("a number that is not NaN", (value) => typeof value === "n
 export const SEARCH: Rule = record({
   query: TEXT,
   sessionId: optional(TEXT),
+  sessionIds: optional(list(TEXT, "an array of ids")),
   roles: optional(list(TEXT, "an array of roles")),
   types: optional(list(TEXT, "an array of types")),
   places: optional(list(oneOf("prose", "code", "tool"), "an array of places")),

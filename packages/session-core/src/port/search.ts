@@ -44,6 +44,8 @@ export interface SearchRequest {
   readonly path?: string | undefined;
   /** Only sessions of this working directory. */
   readonly cwd?: string | undefined;
+  /** Only these sessions, such as those that a host has chosen by their records. Unlike `sessionId`, an entry that several of them have is one hit. */
+  readonly sessionIds?: readonly SessionId[] | undefined;
   /** Only these entries, by their order of arrival (`seq`). */
   readonly seqs?: readonly number[] | undefined;
   /** Also what a user kept out of the conversation (`excludeFromContext`). Default false: such entries are left out and not counted. */

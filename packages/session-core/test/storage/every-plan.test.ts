@@ -91,6 +91,7 @@ const BUILT: readonly (readonly [what: string, call: (store: Store, session: Ses
   ["a question", (store) => store.search({ query: "which u1 is not indexed?", relax: true })],
   ["a question in a session, by file", (_, session) => session.search({ query: "which u1 is not indexed?", relax: true, path: "a.ts" })],
   ["a search of an agent's sessions", (store) => store.search({ query: "u1", agents: ["pi"] })],
+  ["a search of chosen sessions", (store) => store.search({ query: "u1", sessionIds: ["a", "b"] })],
   ["a search in a directory, by file", (store) => store.search({ query: "u1", cwd: "/a", path: "a.ts" })],
 ];
 

@@ -43,6 +43,7 @@ const QUERIES: readonly SearchRequest[] = [
   { query: "alpha", agents: ["bough"] },
   { query: "alpha", agents: ["pi"] },
   { query: "alpha", cwd: "/home/ada" },
+  { query: "alpha", sessionIds: [] },
   { query: "alpha", cwd: "/\0" },
   { query: "alpha", sinceMs: 1_700_000_010_000 },
   { query: "alpha", untilMs: 1_700_000_010_000, includePrivate: true },

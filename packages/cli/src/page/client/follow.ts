@@ -1,6 +1,7 @@
+import type { BranchState } from "../sent.js";
 import { element, keep, make, readKept, stepOf } from "./dom.js";
 import type { SessionServer } from "./server.js";
-import { type BranchState, lengthOf, type Windows } from "./windows.js";
+import { lengthOf, type Windows } from "./windows.js";
 
 /** A reader this near to the end sees what arrives. */
 const NEAR_END = 160;

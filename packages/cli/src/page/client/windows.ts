@@ -1,18 +1,7 @@
+import type { BranchState, EntryPlace } from "../sent.js";
 import type { Book } from "./book.js";
 import { stepOf } from "./dom.js";
 import type { SessionServer } from "./server.js";
-
-/** A branch as the server describes it (page/served-page.ts). */
-export interface BranchState {
-  readonly version: string;
-  readonly tip: string | null;
-  readonly isLive: boolean;
-  readonly isHeld: boolean;
-  readonly rows: readonly (readonly [first: number, last: number])[];
-  readonly blocks: readonly (readonly [entries: number, version: number])[];
-  readonly total: number;
-  readonly title: string;
-}
 
 /** A block of the branch: a box with its articles, or an empty one of about their height. */
 interface Block {
@@ -85,7 +74,7 @@ export class Windows implements Book {
   async open(id: string): Promise<HTMLElement | undefined> {
     const known = this.#articleOf(id);
     if (known !== undefined) return known;
-    const found = await this.#server.json<{ row: number; state: BranchState } | null>("where", { e: id });
+    const found = await this.#server.json<EntryPlace | null>("where", { e: id });
     if (found === null) return undefined;
     if (!this.isShown(found.row)) this.apply(found.state);
     const place = this.#position(found.row);

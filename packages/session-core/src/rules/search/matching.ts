@@ -9,8 +9,8 @@ export interface Matching {
 
 /** The terms of a request; none if it has only other conditions. @throws {InvalidQueryError} */
 export function parseRequest(request: SearchRequest): readonly SearchTerm[] {
-  const { query, sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents } = request;
-  const conditions = [sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents];
+  const { query, sessionId, sessionIds, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents } = request;
+  const conditions = [sessionId, sessionIds, roles, types, path, cwd, seqs, sinceMs, untilMs, places, tool, agents];
   const hasConditions = conditions.some((one) => one !== undefined);
   return query.trim() === "" && hasConditions ? [] : parseQuery(query);
 }

@@ -36,10 +36,11 @@ export function sessionConditions(request: SearchRequest, time: RawBuilder<unkno
 }
 
 /** Returns the conditions by which sessions are searched, of all. */
-function placeConditions({ cwd, agents }: SearchRequest): readonly RawBuilder<boolean>[] {
+function placeConditions({ cwd, agents, sessionIds }: SearchRequest): readonly RawBuilder<boolean>[] {
   const conditions: RawBuilder<boolean>[] = [];
   if (cwd !== undefined) conditions.push(sql`session.cwd = ${cwd}`);
   if (agents !== undefined) conditions.push(isMadeBy(agents));
+  if (sessionIds !== undefined) conditions.push(sql`session.id IN (SELECT value FROM json_each(${JSON.stringify(sessionIds)}))`);
   return conditions;
 }
 

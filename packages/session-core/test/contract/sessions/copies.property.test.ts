@@ -253,6 +253,9 @@ test("a search in a directory or of an agent finds the copy that is there, once"
   expect(await found({ cwd: "/b" })).toEqual(["copy"]);
   expect(await found({ cwd: "/a" })).toEqual(["original"]);
   expect(await found({ cwd: "/c" })).toEqual([]);
+  expect(await found({ sessionIds: ["second", "copy", "none"] })).toEqual(["copy"]);
+  expect(await found({ sessionIds: ["original", "second"] })).toEqual(["original"]);
+  expect(await found({ sessionIds: [] })).toEqual([]);
   await store.forkSession("original", { cwd: "/c" });
   expect(await found({ agents: ["bough"] })).toHaveLength(1);
 });
