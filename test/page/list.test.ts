@@ -17,7 +17,8 @@ beforeAll(async () => {
       ["other", "/home/ada/site", "Something else"],
     ] as const) {
       const session = await store.createSession({ id, cwd, title: `About ${id}` });
-      await session.append([userMessage(text), assistantMessage("Done.")]);
+      const settings = id === "other" ? [{ type: "model_change", provider: "sea", modelId: "zebra-1" } as const] : [];
+      await session.append([...settings, userMessage(text), assistantMessage("Done.")]);
     }
     const old = await store.createSession({ id: "old", cwd: "/home/ada/parser", title: "About old", createdAtMs: Date.UTC(2020, 1, 1) });
     await old.append({ ...userMessage("An old zebrafish"), createdAtMs: Date.UTC(2020, 1, 1) });
@@ -68,6 +69,39 @@ describe("the list of sessions", () => {
     expect(await page.inputValue('select[name="since"]')).toBe("1y");
   });
 
+  test("takes filters in the query, alone and with words", async () => {
+    const page = await open();
+    await page.fill("#words", "dir:site");
+    await page.locator("#said", { hasText: "2 sessions" }).waitFor();
+    expect(new Set(await titles(page))).toEqual(new Set(["About site", "About other"]));
+    await page.fill("#words", "dir:SITE zebrafish");
+    await page.locator("#said", { hasText: "1 session, 1 match" }).waitFor();
+    await page.fill("#words", "until:1y");
+    await page.locator("#said", { hasText: /^1 session$/ }).waitFor();
+    expect(await titles(page)).toEqual(["About old"]);
+    await page.fill("#words", "model:zebra-1");
+    await page.locator("#sessions .title", { hasText: "About other" }).waitFor();
+    expect(await titles(page)).toEqual(["About other"]);
+    await page.fill("#words", "since:whenever");
+    await page.locator("#said", { hasText: "since:whenever is not a time" }).waitFor();
+  });
+
+  test("has forks below their originals, and groups by directory or day", async () => {
+    await home.withStore(async (store) => {
+      await store.forkSession("parser", { id: "fork", title: "A fork of the parser" });
+    });
+    const page = await open();
+    const fork = page.locator('[data-session="fork"]');
+    expect(await fork.getAttribute("class")).toBe("fork1");
+    expect(await page.locator('[data-session="parser"] + [data-session="fork"]').count()).toBe(1);
+    await page.selectOption('select[name="group"]', "directory");
+    await page.locator("#sessions h2", { hasText: "/home/ada/site" }).waitFor();
+    expect(await page.locator("#sessions h2").allTextContents()).toEqual(["/home/ada/parser", "/home/ada/site"]);
+    await page.selectOption('select[name="group"]', "day");
+    await page.locator("#sessions h2", { hasText: "2020-02-01" }).waitFor();
+    await home.withStore((store) => store.deleteSession("fork"));
+  });
+
   test("says of a query that cannot be searched why", async () => {
     const page = await open();
     await page.fill("#words", "/(/");
@@ -77,7 +111,7 @@ describe("the list of sessions", () => {
   test("shows what arrives by itself, and marks what was not read until it is", async () => {
     const page = await open();
     await page.getByRole("link", { name: "About other" }).click();
-    await holds(page, `localStorage.getItem("bough-seen:other") === "2"`);
+    await holds(page, `localStorage.getItem("bough-seen:other") === "3"`);
     await page.getByRole("link", { name: "Sessions" }).click();
     const item = page.locator('[data-session="other"]');
     await item.waitFor();
@@ -92,7 +126,7 @@ describe("the list of sessions", () => {
     });
     await page.locator('[data-session="fresh"] .unread', { hasText: "new" }).waitFor();
     await item.locator(".title").click();
-    await holds(page, `localStorage.getItem("bough-seen:other") === "4"`);
+    await holds(page, `localStorage.getItem("bough-seen:other") === "5"`);
     await page.goBack();
     await item.locator(".unread").waitFor({ state: "detached" });
   });

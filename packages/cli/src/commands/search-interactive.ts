@@ -2,6 +2,7 @@ import type { SearchRequest } from "@bough/session-core";
 import { loadConfig } from "../config/config-file.js";
 import { CommandError } from "../errors.js";
 import { type FinderEnd, type FinderStart, finderScreen } from "../finder/finder.js";
+import type { NavigatorOpening } from "../navigator/navigator.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { runScreen } from "../tui/run-screen.js";
@@ -27,11 +28,15 @@ export async function searchInteractively(
     for (let start: FinderStart = { query, keys: keys?.finder }; ; ) {
       const { result, model }: FinderEnd = await runScreen(terminal, finderScreen(world, start, { mouse }));
       if (result.kind === "closed") return;
-      const { entryId } = result;
-      const opening = entryId === null ? {} : { entryId, query: result.query };
-      const end = await navigateUntilDone(io, terminal, store, result.sessionId, opening);
+      const end = await navigateUntilDone(io, terminal, store, result.sessionId, openingAt(result));
       if (end.result.kind === "moved") return printEnd(out, store, end);
       start = { resumed: model };
     }
   });
+}
+
+/** Where the tree opens: at the hit, with the words of the query; these may be filters alone. */
+function openingAt({ entryId, query }: Extract<FinderEnd["result"], { kind: "open" }>): NavigatorOpening {
+  if (entryId === null) return {};
+  return query === "" ? { entryId } : { entryId, query };
 }

@@ -6,8 +6,11 @@ import { UsageError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { dateTime, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
+import { searchConditions } from "../session/chosen-sessions.js";
 import { resolveSession, sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
+import { readPrices } from "../session/prices.js";
+import { bothOf, parseTypedQuery } from "../session/typed-filters.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -39,12 +42,16 @@ interface SearchOptions extends CommonOptions {
 /** `bough search`: prints entries and titles that contain all of the query, or most of its words, best match first. */
 export const runSearch: Command<SearchOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
-  const request = buildRequest(io, args.join(" "), options);
+  const asked = buildRequest(io, args.join(" "), options);
   if (options.interactive === true || (args.length === 0 && isBare(options) && io.terminal !== undefined))
-    return (await import("./search-interactive.js")).searchInteractively(invocation, request, describeConditions(options));
+    return (await import("./search-interactive.js")).searchInteractively(invocation, asked, describeConditions(options));
   await withStore(io, options.store, "read", async (store, { name }) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await resolveSession(store, io, out, options.session)).id;
+    const nowMs = io.now();
+    const typed = parseTypedQuery(asked.query, { nowMs, home: io.home });
+    const conditions = await searchConditions({ store, prices: () => readPrices(io) }, typed);
+    const request = { ...asked, ...bothOf(asked, conditions), query: typed.words };
     const usesRecall = options.passages === true || options.summaries === true || options.around !== undefined;
     if (usesRecall) return searchByRecall(out, store, { ...request, sessionId }, options);
     const page = await readPages(store, { ...request, sessionId }, options.all === true);
@@ -57,15 +64,14 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
 /** Prints hits as a model gets them: the lines where the words stand close together, with their numbers. */
 async function searchByRecall(out: Printer, store: Store, request: SearchRequest, options: SearchOptions): Promise<void> {
   const { recallSearch } = await import("@bough/compaction");
-  const { query, sessionId, path, types, cwd, sinceMs, untilMs, includePrivate, places, agents } = request;
-  const { tool, around = 0, summaries = false, role } = options;
+  const { query, sessionId, sessionIds, path, types, cwd, sinceMs, untilMs, includePrivate, places, agents, tool, roles } = request;
+  const { around = 0, summaries = false } = options;
   const target = sessionId === undefined ? store : await store.openSession(sessionId);
   const limit = Math.min(options.all === true ? MOST_PASSAGES : options.limit, MOST_PASSAGES);
-  const roles = checkChoices("--role", role, MESSAGE_ROLES)?.slice();
-  const filter = { types, cwd, sinceMs, untilMs, agents };
+  const filter = { types, cwd, sinceMs, untilMs, agents, sessionIds };
   const answer = await recallSearch(
     target,
-    { query, path, tool, around, summaries, limit, roles, in: places?.slice() },
+    { query, path, tool, around, summaries, limit, roles: roles?.slice(), in: places?.slice() },
     { filter, includePrivate, maxChars: PRINTED_CHARS, howToContinue: `--limit prints up to ${MOST_PASSAGES}` },
   );
   await printAnswer(out, answer, options.json === true);

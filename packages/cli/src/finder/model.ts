@@ -1,6 +1,7 @@
 import type { EntryId, EntryType, MessageRole, SearchHit, SearchMatch, SessionId } from "@bough/session-core";
 import type { MarkedPlace } from "../preview/marks.js";
 import type { GoesTo, Pane } from "../preview/pane.js";
+import { parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Line } from "../terminal/line.js";
 import type { Field } from "../tui/field.js";
@@ -60,6 +61,7 @@ export interface FinderModel {
   readonly size: Size;
   readonly glyphs: Glyphs;
   readonly keys: KeyTable<FinderAction>;
+  /** The start of relative times in filters of the query. */
   readonly nowMs: number;
   readonly field: Field;
   /** The conditions of the command line, as it names them: `--agent claude`; empty: none. */
@@ -117,6 +119,12 @@ export type FinderEvent =
 
 /** The next model, and the effects to perform. */
 export type FinderStep = Step<FinderModel, FinderEffect>;
+
+/** The query of the field: its words, and the filters that were typed. */
+export function queryOf({ field, nowMs }: Pick<FinderModel, "field" | "nowMs">): TypedQuery {
+  // A space at the end says that the last word is complete.
+  return parseTypedQuery(field.text.trimStart(), { nowMs, home: "" });
+}
 
 /** The areas of the screen between its first two lines and its last one. */
 interface FinderPanes {

@@ -2,8 +2,10 @@ import { BoughError, type SearchHit, type SearchRequest, type SessionId, type St
 import type { PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
+import { searchConditions } from "../session/chosen-sessions.js";
 import { sessionTitle } from "../session/names.js";
 import { readPrices } from "../session/prices.js";
+import { bothOf, parseTypedQuery } from "../session/typed-filters.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
@@ -58,14 +60,17 @@ export class FinderPerformer {
   }
 
   async #search({ query, queryId, role, sessionId }: EffectOf<"search">, dispatch: Dispatch, isWanted: () => boolean): Promise<void> {
-    const words = unfinishedQuery(query);
     const { store, conditions, io } = this.#world;
+    const typed = parseTypedQuery(query, { nowMs: io.now(), home: io.home });
+    const words = unfinishedQuery(typed.words);
     const hits: SearchHit[] = [];
     try {
+      const prices = () => (this.#prices ??= readPrices(io));
+      const asked = [conditions, ROLE_CONDITIONS[role], await searchConditions({ store, prices }, typed)].reduce((a, b) => bothOf(a, b));
       for (let cursor: string | undefined; isWanted(); ) {
         const page = await store.search({
           ...conditions,
-          ...ROLE_CONDITIONS[role],
+          ...asked,
           ...(sessionId === null ? {} : { sessionId }),
           query: words,
           relax: true,

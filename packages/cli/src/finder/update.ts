@@ -5,7 +5,16 @@ import { actionOf, helpLines } from "../tui/key-table.js";
 import { type ListShape, pageFrom, scrollText, stepFrom, topOf, turnWheel, WHEEL_ROWS } from "../tui/list.js";
 import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
-import { type FinderEvent, type FinderModel, type FinderRow, type FinderStep, type Found, panesOf, ROLE_FILTERS } from "./model.js";
+import {
+  type FinderEvent,
+  type FinderModel,
+  type FinderRow,
+  type FinderStep,
+  type Found,
+  panesOf,
+  queryOf,
+  ROLE_FILTERS,
+} from "./model.js";
 
 /** The finder after an event. */
 export function update(model: FinderModel, event: TerminalEvent | FinderEvent): FinderStep {
@@ -61,9 +70,9 @@ function updateHelp(model: FinderModel, top: number, event: TerminalEvent): Find
 /** Runs the query of the field with the filters. The hits so far stay until the new ones arrive; without a query there are none. */
 export function startQuery(model: FinderModel): FinderStep {
   const queryId = model.queryId + 1;
-  // A space at the end says that the last word is complete.
   const query = model.field.text.trimStart();
-  if (query === "")
+  const { words, filters } = queryOf(model);
+  if (words.trim() === "" && filters.length === 0)
     return showSelection({ ...model, queryId, isSearching: false, found: null, problem: null, rows: [], selected: -1, top: 0 });
   const sessionId = model.within?.id ?? null;
   return {
@@ -191,7 +200,7 @@ const open: Act = (model) => {
   const hit = selectedHit(model);
   if (hit === undefined) return withoutEffects(model);
   const { sessionId, entryId } = hit;
-  return withoutEffects({ ...model, result: { kind: "open", sessionId, entryId, query: model.field.text.trim() } });
+  return withoutEffects({ ...model, result: { kind: "open", sessionId, entryId, query: queryOf(model).words.trim() } });
 };
 
 const ACTIONS: Readonly<Record<FinderAction, Act>> = {

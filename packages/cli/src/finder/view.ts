@@ -6,13 +6,14 @@ import { wrapLine } from "../format/wrap.js";
 import { markLine } from "../preview/marks.js";
 import { paneLines, placeCount } from "../preview/pane.js";
 import { snippetFromMatch } from "../preview/snippet.js";
+import { TYPED_FILTER_LINE } from "../session/typed-filter-names.js";
 import { describeMatched } from "../session/typed-search.js";
 import { fitLine, fitMiddle, type Line, lineWidth, type Style, styled } from "../terminal/line.js";
 import { visibleField } from "../tui/field.js";
 import { helpLines, keyName } from "../tui/key-table.js";
 import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
-import { type FinderModel, type FinderRow, panesOf } from "./model.js";
+import { type FinderModel, type FinderRow, panesOf, queryOf } from "./model.js";
 
 const FIELD_SIGN = "/ ";
 
@@ -47,7 +48,7 @@ function headLine(model: FinderModel): Line {
       styled("heading", "Search"),
       ` ${glyphs.dot} `,
       styled("bold", within?.title ?? "all sessions"),
-      styled("label", conditions === "" ? "" : ` ${conditions}`),
+      styled("label", [conditions, ...queryOf(model).filters].map((one) => (one === "" ? "" : ` ${one}`)).join("")),
     ],
     room,
     glyphs.ellipsis,
@@ -99,12 +100,15 @@ function listLines(model: FinderModel, { columns, rows }: Size): readonly FrameL
   });
 }
 
-function emptyText({ field, isSearching, problem, within, glyphs, conditions, role, keys }: FinderModel): readonly string[] {
+function emptyText(model: FinderModel): readonly string[] {
+  const { isSearching, problem, within, glyphs, conditions, role, keys } = model;
+  const { words, filters } = queryOf(model);
   if (problem !== null) return [problem];
-  if (field.text.trim() === "") {
+  if (words.trim() === "" && filters.length === 0) {
     return [
       "Type words. All of them must occur in an entry; the last one may be unfinished.",
       '"several words" finds a phrase, /pattern/ a regular expression.',
+      `Filters narrow it, as in agent:pi since:2w: ${TYPED_FILTER_LINE}`,
     ];
   }
   if (isSearching) return [`searching${glyphs.ellipsis}`];
@@ -112,8 +116,9 @@ function emptyText({ field, isSearching, problem, within, glyphs, conditions, ro
   const key = keys.find(({ action }) => action === "role")?.keys[0];
   const ofRole =
     role === "all" ? "" : ` Only ${ROLE_WORDS[role]} are searched${key === undefined ? "" : ` (${keyName(key, glyphs.isAscii)})`}.`;
-  const among = conditions === "" ? "" : ` Searched with ${conditions}.`;
-  return [`No entry ${where} has these words.${ofRole}${among}`];
+  const given = [conditions, ...filters].filter((one) => one !== "").join(" ");
+  const among = given === "" ? "" : ` Searched with ${given}.`;
+  return [`No entry ${where} ${words.trim() === "" ? "is found" : "has these words"}.${ofRole}${among}`];
 }
 
 const ROLE_WORDS = {

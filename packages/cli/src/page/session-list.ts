@@ -1,11 +1,15 @@
+import { homedir } from "node:os";
 import { SessionMasker, SessionMasks } from "@bough/formats/secrets";
 import { BoughError, type SearchHit, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
 import { describeCopies } from "@bough/session-core/engine";
 import { costText, count, counted, PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { age, dateTime, parseTime } from "../format/time.js";
+import { type SessionsWorld, searchConditions, withTotals } from "../session/chosen-sessions.js";
 import { agentOf, sessionTitle } from "../session/names.js";
+import { sortSessions, toListedSession } from "../session/session-rows.js";
 import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
+import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchConditions, type TypedQuery } from "../session/typed-filters.js";
 import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
 import { bareDocument } from "./document.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
@@ -44,6 +48,7 @@ interface Conditions {
   readonly agent: string;
   readonly directory: string;
   readonly since: string;
+  readonly group: string;
   readonly all: boolean;
 }
 
@@ -51,7 +56,18 @@ interface Conditions {
 interface Listed {
   readonly record: SessionRecord;
   readonly hits: readonly SearchHit[];
+  /** 0: its original is not in the list above it. */
+  readonly forkDepth: number;
 }
+
+/** Deeper forks are not indented further. */
+const DEEPEST_FORK = 3;
+
+const GROUPS = [
+  ["", "Forks below originals"],
+  ["directory", "By directory"],
+  ["day", "By day"],
+] as const;
 
 /** The list of sessions as a page: those that the form of its address chooses, the most recently active first, or the best hits first. */
 export async function* sessionListPage(
@@ -65,19 +81,20 @@ export async function* sessionListPage(
     agent: value("agent"),
     directory: value("directory"),
     since: value("since"),
+    group: value("group"),
     all: query.has("all"),
   };
   const records = await readAll(store);
   const list = new ListWriter(store, options, await options.held.read());
   const found = await list.choose(records, conditions);
   const shown = conditions.all ? found.sessions : found.sessions.slice(0, FIRST_SESSIONS);
-  const items = await list.items(shown, conditions.words);
+  const sessions = await list.write(shown, conditions);
   const said = `${counted(found.sessions.length, "session")}${found.note}`;
   const more =
     shown.length === found.sessions.length
       ? NOTHING
       : html`<p><a id="all" href="${allLink(conditions)}">Show all ${count(found.sessions.length)}</a></p>`;
-  const content = html`<h1>Sessions</h1>${formHtml(records, conditions)}<p id="said" role="status">${said}</p><ul class="sessions" id="sessions">${joinHtml(items)}</ul>${more}`;
+  const content = html`<h1>Sessions</h1>${formHtml(records, conditions)}<p id="said" role="status">${said}</p>${sessions}${more}`;
   yield bareDocument("Sessions", content, "list").text;
 }
 
@@ -89,6 +106,15 @@ async function readAll(store: Store): Promise<readonly SessionRecord[]> {
     if (page.next === null) return records;
     cursor = page.next;
   }
+}
+
+/** The conditions that the form chose beside the query. */
+function formConditions({ agent, directory, since }: Conditions, nowMs: number): SearchConditions {
+  return {
+    ...(agent === "" ? {} : { agents: [agent] }),
+    ...(directory === "" ? {} : { cwd: directory }),
+    ...(since === "" ? {} : { sinceMs: parseTime(since, nowMs) }),
+  };
 }
 
 class ListWriter {
@@ -108,62 +134,87 @@ class ListWriter {
     records: readonly SessionRecord[],
     conditions: Conditions,
   ): Promise<{ readonly sessions: readonly Listed[]; readonly note: string }> {
-    const { words, agent, directory, since } = conditions;
-    const sinceMs = since === "" ? undefined : parseTime(since, this.#options.now());
-    if (words.trim() !== "") return this.#search(records, conditions, sinceMs);
-    const chosen = records.filter(
-      (record) =>
-        (agent === "" || agentOf(record) === agent) &&
-        (directory === "" || record.cwd === directory) &&
-        (sinceMs === undefined || record.activeAtMs >= sinceMs),
-    );
-    return { sessions: chosen.map((record) => ({ record, hits: [] })), note: "" };
-  }
-
-  /** The search of `bough search`: its hits by session, in the order of the best of each. */
-  async #search(records: readonly SessionRecord[], { words, agent, directory }: Conditions, sinceMs: number | undefined) {
-    const known = new Map(records.map((record) => [record.id, record]));
-    const found = new Map<SessionId, SearchHit[]>();
+    const { now } = this.#options;
+    const typed = parseTypedQuery(conditions.words, { nowMs: now(), home: homedir() });
+    const chosen = { ...typed, search: bothOf(typed.search, formConditions(conditions, now())) };
     try {
-      const page = await this.#store.search({
-        query: unfinishedQuery(words),
-        relax: true,
-        includePrivate: this.#options.private === true,
-        limit: MAX_HITS,
-        ...(agent === "" ? {} : { agents: [agent] }),
-        ...(directory === "" ? {} : { cwd: directory }),
-        ...(sinceMs === undefined ? {} : { sinceMs }),
-      });
-      for (const hit of page.hits) {
-        const hits = found.get(hit.sessionId);
-        if (hits === undefined) found.set(hit.sessionId, [hit]);
-        else hits.push(hit);
-      }
-      const sessions: Listed[] = [];
-      for (const [id, hits] of found) {
-        // A subagent is found and not listed; another process may have deleted a session since.
-        const record = known.get(id) ?? (await this.#store.findSession(id));
-        if (record !== undefined) sessions.push({ record, hits });
-      }
-      return { sessions, note: `, ${counted(page.total, "match", "matches")}${describeMatched(page.matched)}` };
+      if (asksForEntries(chosen)) return await this.#search(records, chosen);
+      if (chosen.problem !== undefined) throw chosen.problem;
+      const meeting = records.filter((record) => meetsRecord(record, chosen));
+      const sessions = await withTotals(this.#world, meeting, chosen.sessions);
+      return { sessions: inOrder(sessions, conditions.group === "" ? "threads" : "newest"), note: "" };
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;
       return { sessions: [], note: `. ${errorLine(error)}` };
     }
   }
 
-  async items(listed: readonly Listed[], words: string): Promise<readonly Html[]> {
+  /** The search of `bough search`: its hits by session, in the order of the best of each. */
+  async #search(records: readonly SessionRecord[], typed: TypedQuery) {
+    const known = new Map(records.map((record) => [record.id, record]));
+    const found = new Map<SessionId, SearchHit[]>();
+    const page = await this.#store.search({
+      ...(await searchConditions(this.#world, typed)),
+      query: unfinishedQuery(typed.words),
+      relax: true,
+      includePrivate: this.#options.private === true,
+      limit: MAX_HITS,
+    });
+    for (const hit of page.hits) {
+      const hits = found.get(hit.sessionId);
+      if (hits === undefined) found.set(hit.sessionId, [hit]);
+      else hits.push(hit);
+    }
+    const sessions: Listed[] = [];
+    for (const [id, hits] of found) {
+      // A subagent is found and not listed; another process may have deleted a session since.
+      const record = known.get(id) ?? (await this.#store.findSession(id));
+      if (record !== undefined) sessions.push({ record, hits, forkDepth: 0 });
+    }
+    return { sessions, note: `, ${counted(page.total, "match", "matches")}${describeMatched(page.matched)}` };
+  }
+
+  get #world(): SessionsWorld {
+    return { store: this.#store, prices: async () => this.#options.prices ?? new PriceList() };
+  }
+
+  /** The list, or a list for each directory or day in the order of their first sessions. */
+  async write(listed: readonly Listed[], { words, group }: Conditions): Promise<Html> {
+    if (group !== "directory" && group !== "day")
+      return html`<ul class="sessions" id="sessions">${joinHtml(await this.#items(listed, words))}</ul>`;
+    const groups = new Map<string, Listed[]>();
+    for (const one of listed) {
+      const name = group === "day" ? dateTime(one.record.activeAtMs).slice(0, 10) : (one.record.cwd ?? "Without a directory");
+      groups.set(name, [...(groups.get(name) ?? []), one]);
+    }
+    const sections: Html[] = [];
+    for (const [name, found] of groups) {
+      const members =
+        group === "day" || words !== ""
+          ? found
+          : inOrder(
+              found.map(({ record }) => record),
+              "threads",
+            );
+      const [first] = members;
+      const title = first === undefined ? name : await this.#mask(name, first.record);
+      sections.push(html`<section><h2>${title}</h2><ul class="sessions">${joinHtml(await this.#items(members, words))}</ul></section>`);
+    }
+    return html`<div id="sessions">${joinHtml(sections)}</div>`;
+  }
+
+  async #items(listed: readonly Listed[], words: string): Promise<readonly Html[]> {
     const totals = await this.#store.totalsOf(listed.map(({ record }) => record.id));
     const prices = this.#options.prices ?? new PriceList();
     const items: Html[] = [];
-    for (const { record, hits } of listed) {
-      const cost = prices.total(totals.get(record.id)?.usage ?? []);
-      items.push(await this.#item(record, cost === null ? "" : costText(cost), hits, words));
+    for (const one of listed) {
+      const cost = prices.total(totals.get(one.record.id)?.usage ?? []);
+      items.push(await this.#item(one, cost === null ? "" : costText(cost), words));
     }
     return items;
   }
 
-  async #item(record: SessionRecord, cost: string, hits: readonly SearchHit[], words: string): Promise<Html> {
+  async #item({ record, hits, forkDepth }: Listed, cost: string, words: string): Promise<Html> {
     const { root, now } = this.#options;
     const href = `${root}${encodeURIComponent(record.id)}`;
     const facts = [
@@ -187,7 +238,8 @@ class ListWriter {
         : NOTHING;
     const found = texts.length === 0 ? NOTHING : html`<ol class="hits">${joinHtml(texts)}${more}</ol>`;
     const title = await this.#mask(sessionTitle(record), record);
-    return html`<li data-session="${record.id}" data-entries="${record.entryCount}" data-active="${record.activeAtMs}"><a class="title" href="${href}">${title}</a><span class="facts">${when} · ${await this.#mask(facts.join(" · "), record)}</span>${found}</li>\n`;
+    const indented = forkDepth === 0 ? NOTHING : html` class="fork${Math.min(forkDepth, DEEPEST_FORK)}"`;
+    return html`<li${indented} data-session="${record.id}" data-entries="${record.entryCount}" data-active="${record.activeAtMs}"><a class="title" href="${href}">${title}</a><span class="facts">${when} · ${await this.#mask(facts.join(" · "), record)}</span>${found}</li>\n`;
   }
 
   async #hitHtml(hit: SearchHit, record: SessionRecord, href: string): Promise<Html> {
@@ -205,6 +257,12 @@ class ListWriter {
   }
 }
 
+/** Sessions without hits, forks below their originals or the newest first. */
+function inOrder(records: readonly SessionRecord[], order: "threads" | "newest"): readonly Listed[] {
+  const rows = sortSessions(records.map(toListedSession), order);
+  return rows.map(({ session: { record }, depth }) => ({ record, hits: [], forkDepth: depth }));
+}
+
 function markedHtml(text: string, matches: readonly (readonly [number, number])[]): Html {
   const pieces: Html[] = [];
   let done = 0;
@@ -215,10 +273,10 @@ function markedHtml(text: string, matches: readonly (readonly [number, number])[
   return joinHtml([...pieces, html`${text.slice(done)}`]);
 }
 
-function formHtml(records: readonly SessionRecord[], { words, agent, directory, since }: Conditions): Html {
+function formHtml(records: readonly SessionRecord[], { words, agent, directory, since, group }: Conditions): Html {
   const agents = [...new Set(records.map(agentOf))].sort();
   const directories = [...new Set(records.flatMap(({ cwd }) => cwd ?? []))].sort();
-  return html`<form id="filter" role="search"><input type="search" name="q" id="words" value="${words}" aria-label="Search all sessions" placeholder="Search all sessions ( / )" autocomplete="off" spellcheck="false">${selectHtml("agent", "Agent", withAny("All agents", agents), agent)}${selectHtml("directory", "Directory", withAny("All directories", directories), directory)}${selectHtml("since", "Time", TIMES, since)}<button id="go">Search</button></form>`;
+  return html`<form id="filter" role="search"><input type="search" name="q" id="words" value="${words}" aria-label="Search all sessions" placeholder="Search all sessions ( / )" autocomplete="off" spellcheck="false">${selectHtml("agent", "Agent", withAny("All agents", agents), agent)}${selectHtml("directory", "Directory", withAny("All directories", directories), directory)}${selectHtml("since", "Time", TIMES, since)}${selectHtml("group", "Order", GROUPS, group)}<button id="go">Search</button></form>`;
 }
 
 function withAny(any: string, values: readonly string[]): readonly (readonly [value: string, name: string])[] {
@@ -232,6 +290,6 @@ function selectHtml(name: string, label: string, choices: readonly (readonly [va
   return html`<select name="${name}" aria-label="${label}">${joinHtml(options)}</select>`;
 }
 
-function allLink({ words, agent, directory, since }: Conditions): string {
-  return `?${new URLSearchParams({ q: words, agent, directory, since, all: "1" })}`;
+function allLink({ words, agent, directory, since, group }: Conditions): string {
+  return `?${new URLSearchParams({ q: words, agent, directory, since, group, all: "1" })}`;
 }

@@ -1,10 +1,11 @@
 import type { EntryId, SessionId, SessionRecord } from "@bough/session-core";
+import type { ListedSession, SessionRow, Sort, TextHit } from "../session/session-rows.js";
+import { parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
 import type { Size, Step } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import type { ListedSession, SessionRow, Sort, TextHit } from "./session-rows.js";
 
 /** The result that closes the picker. */
 export type PickerResult =
@@ -42,6 +43,8 @@ interface Search {
   readonly reason: string;
   /** True if the index has more hits than were read. */
   readonly more: boolean;
+  /** The sessions of the filters by model and cost; null: not known yet, or there is no such filter. */
+  readonly chosen: ReadonlySet<SessionId> | null;
 }
 
 /** One message of the preview. */
@@ -153,7 +156,13 @@ export type PickerEvent =
   | { readonly kind: "listFailed"; readonly scope: Scope; readonly round: number; readonly reason: string }
   | { readonly kind: "models"; readonly models: ReadonlyMap<SessionId, string | null> }
   | { readonly kind: "preview"; readonly number: number; readonly messages: readonly PreviewMessage[] }
-  | { readonly kind: "hits"; readonly number: number; readonly hits: ReadonlyMap<SessionId, TextHit>; readonly more: boolean }
+  | {
+      readonly kind: "hits";
+      readonly number: number;
+      readonly hits: ReadonlyMap<SessionId, TextHit>;
+      readonly more: boolean;
+      readonly chosen: Search["chosen"];
+    }
   | { readonly kind: "searchFailed"; readonly number: number; readonly isInvalid: boolean; readonly reason: string }
   | { readonly kind: "found"; readonly id: SessionId }
   | { readonly kind: "missing"; readonly id: SessionId }
@@ -168,6 +177,11 @@ export type PickerStep = Step<PickerModel, PickerEffect>;
 /** The selected row; undefined if the list is empty. */
 export function selectedRow(model: PickerModel): SessionRow | undefined {
   return model.rows[model.selected];
+}
+
+/** The query of the search field: its words, and the filters that were typed. */
+export function queryOf({ search, nowMs, settings }: Pick<PickerModel, "search" | "nowMs" | "settings">): TypedQuery {
+  return parseTypedQuery(search.field.text.trimStart(), { nowMs, home: settings.home ?? "" });
 }
 
 /** True if the search field has a query. */

@@ -11,20 +11,24 @@ import {
   textOf,
 } from "@bough/session-core";
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
+import { searchConditions } from "../session/chosen-sessions.js";
 import { listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
+import { readPrices } from "../session/prices.js";
+import { groupHitsBySession } from "../session/session-rows.js";
 import { HeldReplies, watchStore } from "../session/store-watcher.js";
-import { NewestOnly } from "../session/typed-search.js";
+import { asksForEntries, parseTypedQuery } from "../session/typed-filters.js";
+import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
+import type { Io } from "../terminal/io.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
-import { groupHitsBySession } from "./session-rows.js";
 
 /** The objects that effects operate on. */
 interface PickerWorld {
   readonly store: Store;
   /** The current directory or its repository. */
   readonly place: Place;
-  readonly now: () => number;
+  readonly io: Pick<Io, "env" | "home" | "now">;
 }
 
 /** The same, with what is being written. */
@@ -61,7 +65,7 @@ export class PickerPerformer {
   #endWatch: () => void = () => undefined;
 
   constructor(world: PickerWorld) {
-    this.#world = { ...world, held: new HeldReplies(world.store, world.now) };
+    this.#world = { ...world, held: new HeldReplies(world.store, world.io.now) };
   }
 
   perform(effect: PickerEffect, { dispatch }: ScreenHost<PickerEvent>): void {
@@ -156,7 +160,7 @@ async function readSessions(
       const page = await world.store.listSessions({ ...filter, archived: "all", limit: SESSIONS_PER_PAGE, cursor });
       if (!isNewest()) return;
       const isLast = page.next === null && at === filters.length - 1;
-      dispatch({ kind: "sessions", scope, round, records: page.items, held, isLast, nowMs: world.now() });
+      dispatch({ kind: "sessions", scope, round, records: page.items, held, isLast, nowMs: world.io.now() });
       if (page.next === null) break;
       cursor = page.next;
       // Let keys be handled between two pages.
@@ -211,17 +215,23 @@ async function searchTexts(
   dispatch: PickerDispatch,
   isNewest: () => boolean,
 ): Promise<void> {
+  const { store, io } = world;
+  const typed = parseTypedQuery(effect.query, { nowMs: io.now(), home: io.home });
+  const conditions = await searchConditions({ store, prices: () => readPrices(io) }, typed);
+  const chosen = conditions.sessionIds === undefined ? null : new Set(conditions.sessionIds);
   const hits: SearchHit[] = [];
   let more = false;
+  if (!asksForEntries(typed)) return dispatch({ kind: "hits", number: effect.number, hits: new Map(), more, chosen });
   // Hits of a repository are those of the listed sessions.
   for (const { cwd } of filtersOf(world, effect.scope)) {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_HIT_PAGES; page += 1) {
       // Without titles: matchSessions finds those without the index.
-      const found = await world.store.search({
-        query: effect.query,
+      const found = await store.search({
+        ...conditions,
+        query: unfinishedQuery(typed.words),
         cwd,
-        types: ENTRY_TYPES,
+        types: conditions.types ?? ENTRY_TYPES,
         includePrivate: true,
         limit: HITS_PER_PAGE,
         cursor,
@@ -234,7 +244,7 @@ async function searchTexts(
       await pause();
     }
   }
-  dispatch({ kind: "hits", number: effect.number, hits: groupHitsBySession(hits), more });
+  dispatch({ kind: "hits", number: effect.number, hits: groupHitsBySession(hits), more, chosen });
 }
 
 async function readChange(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {

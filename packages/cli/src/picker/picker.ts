@@ -38,7 +38,7 @@ export interface PickerOptions {
 export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerEvent, PickerResult> {
   const { store, io } = options;
   const place = findPlace(io);
-  const performer = new PickerPerformer({ store, place, now: io.now });
+  const performer = new PickerPerformer({ store, place, io });
   return {
     kind: "full",
     hasMouse: options.mouse !== false,
@@ -83,7 +83,7 @@ function initialModel(settings: PickerSettings, size: Size, nowMs: number): Pick
     sortedRows: [],
     rows: [],
     nameMatchCount: 0,
-    search: { field: newField(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
+    search: { field: newField(), number: 0, hits: new Map(), state: "idle", reason: "", more: false, chosen: null },
     selected: 0,
     isChosen: false,
     top: 0,

@@ -67,7 +67,8 @@ export function promptCursor(model: PickerModel): { readonly row: number; readon
 /** The numbers of matches, or why messages were not searched. */
 function searchStateText(model: PickerModel): readonly (string | Span)[] {
   const { search, rows, nameMatchCount, settings } = model;
-  if (!isSearching(model)) return [styled("dim", 'words, "phrases", prefix*; matches in titles come before matches in messages')];
+  if (!isSearching(model))
+    return [styled("dim", 'words, "phrases", prefix*; matches in titles come before matches in messages; agent:pi dir:api since:2w')];
   const names = `${count(nameMatchCount)} by name`;
   const texts = count(rows.length - nameMatchCount);
   switch (search.state) {

@@ -1,9 +1,18 @@
 import type { SessionId, SessionRecord } from "@bough/session-core";
-import { unfinishedQuery } from "../session/typed-search.js";
+import { type ListedSession, matchSessions, sortSessions, toListedSession } from "../session/session-rows.js";
+import { asksForEntries, meetsRecord } from "../session/typed-filters.js";
 import type { Field } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
-import { isSearching, type PickerEvent, type PickerModel, type PickerStep, type Scope, type SessionList, selectedRow } from "./model.js";
-import { type ListedSession, matchSessions, sortSessions, toListedSession } from "./session-rows.js";
+import {
+  isSearching,
+  type PickerEvent,
+  type PickerModel,
+  type PickerStep,
+  queryOf,
+  type Scope,
+  type SessionList,
+  selectedRow,
+} from "./model.js";
 
 /** A list before its first read. */
 export const UNREAD_LIST: SessionList = { sessions: [], incoming: [], round: 0, state: "unread" };
@@ -100,8 +109,14 @@ export function refreshPool(model: PickerModel): PickerModel {
 /** Recomputes the rows from pool and search. Keeps the selected session selected, or selects the nearest row. */
 export function refreshRows(model: PickerModel): PickerModel {
   if (!isSearching(model)) return restoreSelection(model, { ...model, rows: model.sortedRows, nameMatchCount: 0 });
-  const { field, hits } = model.search;
-  return restoreSelection(model, { ...model, ...matchSessions(model.pool, field.text, hits) });
+  const query = queryOf(model);
+  const { hits, chosen } = model.search;
+  const needsTotals = query.sessions.model !== undefined || query.sessions.costUsd !== undefined;
+  const pool = model.pool.filter(({ record }) => meetsRecord(record, query) && (!needsTotals || chosen?.has(record.id) === true));
+  // Filters that a session's record answers leave the list as it is sorted.
+  if (!asksForEntries(query))
+    return restoreSelection(model, { ...model, rows: sortSessions(pool, model.sort), nameMatchCount: pool.length });
+  return restoreSelection(model, { ...model, ...matchSessions(pool, query.words, hits) });
 }
 
 function restoreSelection(before: PickerModel, model: PickerModel): PickerModel {
@@ -131,11 +146,12 @@ export function startSearch(model: PickerModel, field: Field): PickerStep {
       state: query === "" ? "idle" : "running",
       reason: "",
       more: false,
+      chosen: isNarrower ? search.chosen : null,
     },
   });
   if (query === "") return withoutEffects(next);
   return {
     model: next,
-    effects: [{ kind: "search", query: unfinishedQuery(field.text.trimStart()), scope, number, delayMs: SEARCH_DELAY_MS }],
+    effects: [{ kind: "search", query: field.text.trimStart(), scope, number, delayMs: SEARCH_DELAY_MS }],
   };
 }

@@ -1,4 +1,5 @@
 import { sessionTitle } from "../session/names.js";
+import { SORTS } from "../session/session-rows.js";
 import { editField, newField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { pageFrom, scrollText, stepFrom } from "../tui/list.js";
@@ -8,7 +9,6 @@ import { helpLines, helpRows, listOf } from "./layout.js";
 import { isSearching, type PickerMode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
 import { quoteTitle } from "./prompt.js";
 import { refreshPool, showScope, startSearch } from "./session-lists.js";
-import { SORTS } from "./session-rows.js";
 
 /** Handles an action in the list. */
 export function updateByAction(model: PickerModel, action: PickerAction): PickerStep {

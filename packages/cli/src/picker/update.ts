@@ -12,6 +12,7 @@ import {
   type PickerModel,
   type PickerResult,
   type PickerStep,
+  queryOf,
   selectedRow,
 } from "./model.js";
 import { firstKeyName, quoteTitle } from "./prompt.js";
@@ -149,11 +150,12 @@ function reduceEvent(model: PickerModel, event: Exclude<PickerEvent, { kind: "mi
 }
 
 /** Opens a session; one that was found by its text only is opened at the best hit. */
-function openResult({ rows, search, nameMatchCount }: PickerModel, id: SessionId): PickerResult {
+function openResult(model: PickerModel, id: SessionId): PickerResult {
+  const { rows, search, nameMatchCount } = model;
   const at = rows.findIndex(({ session }) => session.record.id === id);
   const entryId = at < nameMatchCount ? undefined : search.hits.get(id)?.hit.entryId;
-  const query = search.field.text.trim();
-  return entryId === undefined || entryId === null
+  const query = queryOf(model).words.trim();
+  return entryId === undefined || entryId === null || query === ""
     ? { kind: "open", sessionId: id }
     : { kind: "open", sessionId: id, hit: { entryId, query } };
 }
@@ -161,7 +163,8 @@ function openResult({ rows, search, nameMatchCount }: PickerModel, id: SessionId
 function applySearchResult(model: PickerModel, event: Extract<PickerEvent, { kind: "hits" | "searchFailed" }>): PickerModel {
   const { search } = model;
   if (event.number !== search.number) return model;
-  if (event.kind === "hits") return refreshRows({ ...model, search: { ...search, hits: event.hits, more: event.more, state: "done" } });
+  if (event.kind === "hits")
+    return refreshRows({ ...model, search: { ...search, hits: event.hits, more: event.more, chosen: event.chosen, state: "done" } });
   return refreshRows({
     ...model,
     search: { ...search, hits: new Map(), state: event.isInvalid ? "invalid" : "failed", reason: event.reason },

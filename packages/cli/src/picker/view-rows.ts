@@ -3,6 +3,7 @@ import { bytes, count } from "@bough/session-core/view";
 import { pathEnd, shortDirectory } from "../format/path.js";
 import { age } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
+import type { SessionRow, TextHit } from "../session/session-rows.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
@@ -10,7 +11,6 @@ import { visibleItems } from "../tui/list.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
 import { COLUMN_GAP, type ColumnName, chooseColumns, type Layout, listOf, MARKER_COLUMNS, type PickerColumn, rowHeight } from "./layout.js";
 import { isSearching, type PickerModel } from "./model.js";
-import type { SessionRow, TextHit } from "./session-rows.js";
 
 /** The line of column headings. */
 export function headingLine(model: PickerModel, layout: Layout): Line {

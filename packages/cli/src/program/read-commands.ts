@@ -1,6 +1,7 @@
 import { Argument, Option } from "commander";
 import { MCP_CLIENTS } from "../mcp/clients.js";
 import { HOOK_AGENTS } from "../memory/hook-agents.js";
+import { TYPED_FILTER_LINE } from "../session/typed-filter-names.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
@@ -333,6 +334,7 @@ function defineSearch(registry: CommandRegistry): void {
         "as in JavaScript. If no entry has all of it: the same words, most of them, one spelling mistake, some; the output says which. " +
         "Without words, but with another condition: the newest first. prose is what people and models wrote, without fenced code; code: " +
         "fenced code, commands, what calls write and files that they read; tool: calls and their results. " +
+        `Filters may stand in the query, as in "agent:pi since:2w theme": ${TYPED_FILTER_LINE}. ` +
         "Commands that were kept out of the conversation are found only with --private, because agents run this command too. " +
         "With -i, and on a terminal without arguments, a screen finds entries while you type, and opens the tree at a hit. " +
         "--passages, --around and --summaries print what the recall tools of a model print, at most 50 hits.",
@@ -340,6 +342,7 @@ function defineSearch(registry: CommandRegistry): void {
         ["bough search lexer tabs", "both words in one entry"],
         ["bough search -i lexer", "finds while you type; Enter opens the tree at the hit"],
         ["bough search '\"out of memory\"'", "a phrase"],
+        ["bough search 'lexer model:opus dir:parser since:2w'", "filters in the query"],
         ["bough search '/parse\\w+\\(/' --in code", "a regular expression, in code only"],
         ["bough search C++ --agent claude", "as it is typed, in sessions of Claude Code"],
         ["bough search parser --role user --since 2w", "messages of the user of the last two weeks"],

@@ -112,6 +112,26 @@ describe("the finder", () => {
     expect(driven.text.replace(/\s+/g, " ")).toContain("No entry of any session has these words. Searched with --agent claude --since 2w.");
   });
 
+  it("takes filters in the query, shows them, and finds with them alone", async () => {
+    const { driven } = await finder({ query: "watcher role:assistant dir:UI" }, SIZES[2]);
+    await driven.until(isDone);
+    expect(driven.model.found?.hits.map(({ entryId }) => entryId).sort()).toEqual(["t4"]);
+    expect(driven.text.split("\n")[0]).toContain("all sessions role:assistant dir:UI");
+    for (const _ of "watcher role:assistant dir:UI") driven.press("backspace");
+    driven.type("since:5h role:user");
+    await driven.until((model) => isDone(model) && model.found?.total === 2);
+    expect(driven.model.found?.hits.map(({ entryId }) => entryId)).toEqual(["l1", "b1"]);
+  });
+
+  it("says of a filter without a valid value why nothing is searched, and keeps the hits", async () => {
+    const { driven } = await finder({ query: "watcher" });
+    await driven.until(isDone);
+    const { rows } = driven.model;
+    driven.type(" since:mon");
+    await driven.until(({ problem }) => problem?.includes("since:mon is not a time") === true);
+    expect(driven.model.rows).toEqual(rows);
+  });
+
   it("says that the hits of other roles are left out", async () => {
     const { driven } = await finder({ query: "bundler" });
     await driven.until(isDone);

@@ -94,7 +94,7 @@ describe("The search field", () => {
     three().press("/").type("le");
     const searches = picker.wanted().filter((effect) => effect.kind === "search");
     expect(searches).toEqual([
-      { kind: "search", query: "l*", scope: "here", number: 1, delayMs: 120 },
+      { kind: "search", query: "l", scope: "here", number: 1, delayMs: 120 },
       { kind: "search", query: "le", scope: "here", number: 2, delayMs: 120 },
     ]);
     const hit = {
@@ -112,9 +112,9 @@ describe("The search field", () => {
       score: null,
     } as const;
     const hits = new Map([["id-Printer", { hit, count: 2 }]]);
-    picker.event({ kind: "hits", number: 1, hits, more: false });
+    picker.event({ kind: "hits", number: 1, hits, more: false, chosen: null });
     expect(picker.titles).toEqual(["Lexer"]);
-    picker.event({ kind: "hits", number: 2, hits, more: false });
+    picker.event({ kind: "hits", number: 2, hits, more: false, chosen: null });
     expect(picker.titles).toEqual(["Lexer", "Printer"]);
     expect(picker.text).toContain("1 by name, 1 by text");
     expect(picker.text).toContain("2 hits  let it");
@@ -125,6 +125,29 @@ describe("The search field", () => {
     picker.event({ kind: "searchFailed", number: picker.model.search.number, isInvalid: true, reason: "it has no letter or digit" });
     expect(picker.titles).toEqual(["-- notes"]);
     expect(picker.text).toContain("messages were not searched: it has no letter or digit");
+  });
+
+  it("narrows the list by typed filters, in the order of the list, and names by both", () => {
+    const of = (title: string, format: string, cwd: string) => ({
+      ...record(title, 1),
+      cwd,
+      source: { format, originalId: null, parentFile: null, leafId: null, metadata: {} },
+    });
+    picker.listed(of("Lexer", "claude", `${HERE}/api`), of("Lexer tests", "pi", HERE), of("Printer", "pi", `${HERE}/api`));
+    picker.press("/").type("agent:pi");
+    expect(new Set(picker.titles)).toEqual(new Set(["Lexer tests", "Printer"]));
+    picker.type(" dir:API");
+    expect(picker.titles).toEqual(["Printer"]);
+    picker.press(..."dir:API".split("").map(() => "backspace")).type("lex");
+    expect(picker.titles).toEqual(["Lexer tests"]);
+  });
+
+  it("shows the sessions of a model when the store has said which", () => {
+    three().press("/").type("model:opus");
+    expect(picker.titles).toEqual([]);
+    const chosen = new Set(["id-Printer"]);
+    picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map(), more: false, chosen });
+    expect(picker.titles).toEqual(["Printer"]);
   });
 
   it("receives text that is pasted into the list", () => {

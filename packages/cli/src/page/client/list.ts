@@ -12,7 +12,7 @@ keep(FIRST_VISIT, String(since));
 
 /** Marks the sessions that have entries that were not seen. */
 function markUnread(): void {
-  for (const item of document.querySelectorAll<HTMLElement>("#sessions > li")) {
+  for (const item of document.querySelectorAll<HTMLElement>("#sessions li[data-session]")) {
     const { session = "", entries = "0", active = "0" } = item.dataset;
     const seen = readKept(`bough-seen:${session}`);
     const unread = seen === null ? (Number(active) > since ? Number(entries) : 0) : Math.max(0, Number(entries) - Number(seen));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchSessions, type SessionRow, sortSessions, toListedSession } from "../../src/picker/session-rows.js";
+import { matchSessions, type SessionRow, sortSessions, toListedSession } from "../../src/session/session-rows.js";
 import { unfinishedQuery } from "../../src/session/typed-search.js";
-import { record } from "./driven.js";
+import { record } from "../picker/driven.js";
 
 const shown = (rows: readonly SessionRow[]) =>
   rows.map(

@@ -1,5 +1,5 @@
 import type { SearchHit, SessionId, SessionRecord } from "@bough/session-core";
-import { sessionTitle } from "../session/names.js";
+import { sessionTitle } from "./names.js";
 
 /** A session of the list with its normalized search texts, computed once because each key searches all of them. */
 export interface ListedSession {
