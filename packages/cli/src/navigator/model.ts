@@ -116,6 +116,8 @@ export interface Search {
   readonly showsAncestors: boolean;
   /** The reason why the query is invalid; null: it is valid. */
   readonly problem: string | null;
+  /** The folds before the first hits arrived, which come back when the search ends; null: there are no hits yet. */
+  readonly foldsBefore: Folds | null;
 }
 
 /** The query of a result, and how its hits match it: the arguments of `createQueryFinder`. */

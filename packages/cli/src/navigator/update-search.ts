@@ -1,5 +1,6 @@
 import type { EntryId } from "@bough/session-core";
 import { goToPlace, placeCount, withLines } from "../preview/pane.js";
+import { Folds } from "../tree/folds.js";
 import type { Direction } from "../tree/row-order.js";
 import { editField, newField } from "../tui/field.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
@@ -19,6 +20,7 @@ const NEW_SEARCH: Search = {
   words: null,
   showsAncestors: false,
   problem: null,
+  foldsBefore: null,
 };
 
 /** The search that a navigator is opened with. Its query runs once the tree is read. */
@@ -42,7 +44,7 @@ export function openSearch(model: NavigatorModel): NavigatorStep {
 
 /** Removes the search; the selected entry stays selected, and is unfolded. */
 export function endSearch(model: NavigatorModel): NavigatorStep {
-  return refreshLayoutAt({ ...model, search: null, notice: null }, model.selected);
+  return refreshLayoutAt({ ...withFoldsBefore(model), search: null, notice: null }, model.selected);
 }
 
 /** The navigator after a key or paste in the search field; undefined: the event is for the list. */
@@ -65,7 +67,10 @@ function startQuery(before: NavigatorModel, query: string, search: Search): Navi
   const queryId = before.lastQueryId + 1;
   const model = { ...before, lastQueryId: queryId };
   // The hits so far stay until the new ones arrive. An empty query has no hits.
-  if (query === "") return refreshLayout({ ...model, search: { ...search, queryId, hits: null, words: null, total: 0, problem: null } });
+  if (query === "") {
+    const empty = { ...search, queryId, hits: null, words: null, total: 0, problem: null, foldsBefore: null };
+    return refreshLayout({ ...withFoldsBefore(model), search: empty });
+  }
   return { model: { ...model, search: { ...search, queryId, problem: null } }, effects: [{ kind: "search", query, queryId }] };
 }
 
@@ -87,10 +92,18 @@ export function addHits(model: NavigatorModel, event: Extract<NavigatorEvent, { 
   // The pages of one query have the same words: the same object, so that the preview is not requested again.
   const words = event.isMore ? (search.words ?? event.words) : event.words;
   const total = Math.max(event.total, hits.length);
-  const next = { ...model, opensAt: null, search: { ...search, hits, total, snippets, words, problem: null } };
+  // No fold hides a hit. Those that the user made before come back when the search ends.
+  const foldsBefore = search.hits === null ? model.folds : search.foldsBefore;
+  const folds = search.hits === null ? Folds.none : model.folds;
+  const next = { ...model, folds, opensAt: null, search: { ...search, hits, total, snippets, words, problem: null, foldsBefore } };
   if (opensAt >= 0) return refreshLayoutAt(next, opensAt);
   if (event.isMore || hits.length === 0 || hits.includes(model.selected)) return refreshLayout(next);
   return refreshLayoutAt(next, nearestTo(hits, model.selected));
+}
+
+/** The navigator with the folds that it had before the search. */
+function withFoldsBefore(model: NavigatorModel): NavigatorModel {
+  return { ...model, folds: model.search?.foldsBefore ?? model.folds };
 }
 
 /** Labels are not in the search index, so they are searched here. */

@@ -29,6 +29,18 @@ describe("The search", () => {
     expect(asked().press("up").at).toBe("right");
   });
 
+  it("shows hits inside folds, with their ancestors too, and folds again when it ends", () => {
+    const folded = navigator().press("g", "space");
+    expect(folded.text).toContain("(+6)");
+    folded.press("/").type("le").hits("left", "right").press("enter");
+    expect(folded.text).not.toContain("(+");
+    folded.press("a");
+    for (const id of ["ask", "left", "right"]) expect(folded.text).toContain(id);
+    expect(folded.text).not.toContain("(+");
+    folded.press("g", "escape");
+    expect(folded.text).toContain("(+6)");
+  });
+
   it("makes letters keys of the list again after Enter, keeps the hits, and ends with Esc", () => {
     const found = asked().type("a").hits("ask", "left").press("enter");
     expect(found.model.search?.isTyping).toBe(false);
