@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { findChromium } from "../../.ci/browser.mjs";
 import { median } from "./measure.mjs";
+import { Tabs } from "./tabs.mjs";
 
 export const title = "page";
 
@@ -92,17 +93,31 @@ async function exported({ report, stores, rounds }, browser, size) {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`bough export ended with ${status}: ${stderr}`);
-  const times = [];
+  const bare = `${stores.path("bare")}.html`;
+  writeFileSync(bare, barePage(readFileSync(file, "utf8")));
+  const tabs = await Tabs.of(browser);
+  const [times, bareTimes] = [[], []];
   for (let round = 0; round < rounds(5); round += 1) {
-    const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 800 } });
-    const page = await context.newPage();
-    await page.goto(pathToFileURL(file).href, { waitUntil: "load" });
-    await page.locator("html.script").waitFor();
-    times.push(await page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"));
-    await context.close();
+    times.push(await tabs.timesOf(pathToFileURL(file).href));
+    bareTimes.push(await tabs.timesOf(pathToFileURL(bare).href));
   }
   rmSync(file);
-  report.absolute("exported page, whole page ready", size, median(times), FILE_OPENS, { note: "scripts have run" });
+  rmSync(bare);
+  const [ready, bareReady] = [times, bareTimes].map((all) => median(all.map(({ load }) => load)));
+  const [paint, barePaint] = [times, bareTimes].map((all) => median(all.map((one) => one.paint)));
+  const note = "scripts have run; baseline: its text as paragraphs";
+  report.absolute("exported page, whole page ready", size, ready, FILE_OPENS, { baseline: bareReady, note });
+  report.absolute("exported page, first paint", size, paint, FIRST_PAINT, { baseline: barePaint });
+}
+
+/** The text of a page as paragraphs of a document without style and scripts, which browsers skip as well while they are not on screen. */
+function barePage(page) {
+  const body = page.slice(page.indexOf("<body"), page.lastIndexOf("</footer>"));
+  const paragraphs = body
+    .replace(/<[^>]+>/g, "")
+    .split(/\n{2,}/)
+    .map((text) => `<p>${text}\n`);
+  return `<!doctype html><meta charset="utf-8"><title>Bare</title><style>p { content-visibility: auto; contain-intrinsic-size: auto 5rem; }</style>${paragraphs.join("")}`;
 }
 
 /** The processes of tabs, on Linux. */

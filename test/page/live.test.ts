@@ -221,6 +221,23 @@ describe("moving and choosing", () => {
     await article(page, "A zebrafish on another branch").waitFor();
   });
 
+  test("the search narrows the tree to what it found, until it ends", async () => {
+    const page = await open();
+    await page.fill("#words", "prompt");
+    const found = page.getByRole("tree", { name: "Entries with the words" });
+    await found.waitFor();
+    expect(await found.getByRole("treeitem").allTextContents()).toEqual(["Prompt one", "Prompt two"]);
+    expect(await page.getByRole("treeitem", { name: "Reply one" }).isVisible()).toBe(false);
+    await page.locator("#conversation").focus();
+    await page.keyboard.press("t");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.locator("article:focus", { hasText: "Prompt two" }).waitFor();
+    await page.fill("#words", "");
+    await page.getByRole("treeitem", { name: "Reply one" }).waitFor();
+    expect(await found.count()).toBe(0);
+  });
+
   test("the menu of an entry copies its link and the commands that go on from it", async () => {
     const { address } = await view(home);
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, permissions: ["clipboard-read", "clipboard-write"] });

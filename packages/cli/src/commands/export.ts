@@ -65,8 +65,9 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
       options.assets === undefined
         ? undefined
         : new AssetFolder(resolve(io.cwd, options.assets), documentFolder(io, options), options.dryRun === true);
-    const markdown = options.format === "markdown" ? await markdownParts(store, session, options, assets) : {};
-    const plain = await exportPieces(out, session, options, (counts) => masked.push(...counts), markdown, await readPrices(io));
+    const subagents = isForPeople(options) ? await openSubagents(store, session) : [];
+    const parts = { subagents, ...markdownParts(options, assets) };
+    const plain = await exportPieces(out, session, options, (counts) => masked.push(...counts), parts, await readPrices(io));
     const pieces = lock === undefined ? plain : lock(plain);
     if (options.output === undefined || options.output === "-") await printPieces(io, out, pieces, options.format);
     else {
@@ -104,8 +105,7 @@ function checkOptions(options: ExportOptions): void {
     throw new UsageError(`--from and --to need --format markdown; ${format} exports the whole branch.`);
   if (format !== "markdown" && format !== "html" && (toolOutput ?? thinking) !== undefined)
     throw new UsageError(`--tool-output and --thinking need --format markdown or html; ${format} exports everything.`);
-  if (format !== "markdown" && (options.assets ?? options.subagents) !== undefined)
-    throw new UsageError(`--assets and --subagents need --format markdown.`);
+  checkDocumentOptions(options);
   const ofPages = (["private", "password"] as const).find((name) => options[name] === true);
   if (format !== "html" && ofPages !== undefined) throw new UsageError(`--${ofPages} needs --html FILE.`);
   if (format === "bough" && branch !== undefined)
@@ -117,19 +117,29 @@ function checkOptions(options: ExportOptions): void {
     throw new UsageError("--dry-run needs --output FILE or --html FILE; without a file nothing is written.");
 }
 
-type MarkdownParts = Pick<MarkdownExportOptions, "asset" | "subagents" | "includeSubagents">;
+/** True for the formats that are read by people; the others are read by programs, and contain one session. */
+function isForPeople({ format }: ExportOptions): boolean {
+  return format === "markdown" || format === "html";
+}
 
-/** The sessions of the subagents, each named below its call, and the folder for images. */
-async function markdownParts(
-  store: Store,
-  session: Session,
-  options: ExportOptions,
-  assets: AssetFolder | undefined,
-): Promise<MarkdownParts> {
+async function openSubagents(store: Store, session: Session): Promise<readonly Session[]> {
   const subagents: Session[] = [];
   for (const { id } of await listSubagents(store, session.id)) subagents.push(await store.openSession(id));
+  return subagents;
+}
+
+function checkDocumentOptions(options: ExportOptions): void {
+  if (options.format !== "markdown" && options.assets !== undefined) throw new UsageError("--assets needs --format markdown.");
+  if (!isForPeople(options) && options.subagents !== undefined)
+    throw new UsageError("--subagents and --no-subagents need --format markdown or html.");
+}
+
+type DocumentParts = Pick<MarkdownExportOptions, "asset" | "includeSubagents"> & { readonly subagents: readonly Session[] };
+
+/** The folder for images of Markdown, and whether the subagents are in the document or only named. */
+function markdownParts(options: ExportOptions, assets: AssetFolder | undefined): Omit<DocumentParts, "subagents"> {
   const asset = assets && ((image: MarkdownImage) => assets.add(image));
-  return { subagents, includeSubagents: options.subagents === true, ...(asset === undefined ? {} : { asset }) };
+  return { includeSubagents: options.subagents === true, ...(asset === undefined ? {} : { asset }) };
 }
 
 /** The folder from which the addresses in a document start. */
@@ -144,7 +154,7 @@ async function exportPieces(
   session: Session,
   options: ExportOptions,
   onMasked: OnMasked,
-  markdown: MarkdownParts,
+  parts: DocumentParts,
   prices: PriceList,
 ): Promise<AsyncIterable<string>> {
   const entry = async (name: string | undefined) => (name === undefined ? undefined : resolveEntry(session, out, name));
@@ -161,19 +171,22 @@ async function exportPieces(
       return exportCodex(session, { branch, secrets, onMasked });
     case "opencode":
       return exportOpencode(session, { branch, secrets, onMasked });
-    case "html":
+    case "html": {
+      const subagents = options.subagents === false ? [] : parts.subagents;
       return sessionPage(session, {
-        ...(await pageMasks(session, options.withSecrets === true, onMasked)),
+        ...(await pageMasks(session, options.withSecrets === true, onMasked, subagents)),
+        subagents,
         private: options.private === true,
         ...(branch === undefined ? {} : { leafId: branch, branchOnly: true }),
         ...(options.toolOutput === undefined ? {} : { toolOutput: options.toolOutput }),
         thinking: options.thinking === true,
         prices,
       });
+    }
     case "markdown": {
       const [from, to] = [await entry(options.from), await entry(options.to)];
       const { toolOutput, thinking } = options;
-      return exportMarkdown(session, { ...markdown, branch, from, to, toolOutput, thinking, prices, secrets, onMasked });
+      return exportMarkdown(session, { ...parts, branch, from, to, toolOutput, thinking, prices, secrets, onMasked });
     }
   }
 }

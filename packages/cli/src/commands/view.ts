@@ -35,7 +35,7 @@ export const runView: Command<ViewOptions> = async ({ io, out, args, options }) 
     });
     const answer = (request: PageRequest) => served.answer(request);
     const server = await PageServer.start({ port: options.port, name, idleMs: options.idle * 60_000, answer });
-    served.start();
+    await served.start(new URL(server.address).pathname);
     const { signal, end } = io.cancelOnInterrupt();
     signal.addEventListener("abort", () => server.close());
     if (signal.aborted) server.close();

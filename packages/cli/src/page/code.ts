@@ -1,5 +1,5 @@
 import { computeHunks } from "../preview/diff.js";
-import { type Html, html, joinHtml } from "./html.js";
+import { type Html, html, joinHtml, NOTHING } from "./html.js";
 
 /** More lines are folded. */
 const MAX_OPEN_LINES = 60;
@@ -15,7 +15,8 @@ export function codeBlock(text: string, language: string): Html {
 
 /** A text as a program printed it, folded if it is long. */
 export function outputBlock(text: string, language = ""): Html {
-  return html`<pre class="output"><code${languageOf(language)}>${text}</code></pre>`;
+  const attribute = languageOf(language);
+  return attribute === NOTHING ? html`<pre class="output">${text}</pre>` : html`<pre class="output"><code${attribute}>${text}</code></pre>`;
 }
 
 function foldedIfLong(shown: Html, text: string, most: number): Html {
@@ -31,7 +32,7 @@ export function countLines(text: string): number {
 }
 
 function languageOf(language: string): Html {
-  return /^[\w+#.-]{1,30}$/.test(language) ? html` data-language="${language.toLowerCase()}"` : html``;
+  return /^[\w+#.-]{1,30}$/.test(language) ? html` data-language="${language.toLowerCase()}"` : NOTHING;
 }
 
 /** A change as HTML, and how many lines it adds and removes. */

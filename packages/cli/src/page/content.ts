@@ -60,6 +60,11 @@ export class Omissions {
     if (times > 0) this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + times);
   }
 
+  /** Adds what another part of the page leaves out. */
+  add(other: Omissions): void {
+    for (const [kind, times] of other.#counts) this.count(kind, times);
+  }
+
   /** Counts what is not shown of a step. */
   countIn({ kind, parts, isHidden }: EntryView, { thinking, toolOutput }: ShownParts): void {
     if (isHidden) this.count("hidden");

@@ -5,15 +5,17 @@ import type { PageOptions } from "./page.js";
 
 /**
  * Options of a page that mask the secrets of its session (unless `withSecrets`), and say how many of which kind. `onMasked` is
- * called with them when all entries are written.
+ * called with them when all entries are written. A secret of one session is masked in all of them: that of the page and its `subagents`.
  */
 export async function pageMasks(
   session: Session,
   withSecrets: boolean,
   onMasked: (counts: readonly SecretCount[]) => void = () => undefined,
+  subagents: readonly Session[] = [],
 ): Promise<Pick<PageOptions, "mask" | "maskLine" | "maskEntry" | "closing">> {
   if (withSecrets) return { closing: () => ["Secrets are not masked."] };
   const masker = await learnSecrets(session);
+  for (const subagent of subagents) for await (const entry of subagent.entries()) masker.learn(entry);
   return {
     mask: (text) => masker.maskValue(text),
     maskLine: (text) => masker.maskLine(text),

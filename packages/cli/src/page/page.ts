@@ -6,9 +6,10 @@ import { type BranchLine, BranchShape, parentsOf, type Segment } from "./branche
 import { documentEnd, documentStart } from "./document.js";
 import { factsHtml } from "./facts.js";
 import { type ForkItem, forkHtml } from "./fork.js";
-import { type Html, html, joinHtml } from "./html.js";
-import { articleHtml, Headings } from "./step.js";
+import { type Html, html, joinHtml, NOTHING, withReferences } from "./html.js";
+import { articleHtml, Headings, type StepHtml } from "./step.js";
 import { type StepOptions, StepWriter } from "./step-writer.js";
+import { PageSubagents } from "./subagents.js";
 import { type TreeRow, treeHtml, treeRow } from "./tree-nav.js";
 
 /** Options of `sessionPage`. */
@@ -17,6 +18,8 @@ export interface PageOptions extends StepOptions {
   readonly leafId?: EntryId | null;
   /** Only that path; the other branches are not in the page. */
   readonly branchOnly?: boolean;
+  /** The sessions of the subagents that the page contains, also those of subagents. Default: none. */
+  readonly subagents?: readonly Session[];
   /** The last lines, such as what was masked. Called when all entries are written. */
   readonly closing?: () => readonly string[];
 }
@@ -51,6 +54,7 @@ class PageWriter {
   readonly #stepOf: Int32Array;
   readonly #treeRows = new Map<Segment, TreeRow[]>();
   readonly #headings = new Headings();
+  readonly #subagents: PageSubagents;
   /** Entries of the line without an article of their own: links to them lead to the next one. */
   #unshown: EntryId[] = [];
   /** Number of articles in the current chunk. */
@@ -63,11 +67,13 @@ class PageWriter {
     rows: readonly OutlineRow[],
     leaf: OutlineRow | null,
     labels: ReadonlyMap<EntryId, string>,
+    subagents: PageSubagents,
   ) {
     this.#session = session;
     this.#options = options;
     this.#record = record;
     this.#rows = rows;
+    this.#subagents = subagents;
     this.#leaf = leaf;
     this.#steps = new StepWriter(record, labels, options);
     this.#shape = new BranchShape(parentsOf(rows), leaf === null ? NONE : rows.indexOf(leaf));
@@ -80,7 +86,8 @@ class PageWriter {
     const leafId = options.leafId === undefined ? await session.refresh() : options.leafId;
     const [record, labels, rows] = await Promise.all([session.record(), session.labels.list(), readRows(session, leafId, options)]);
     const leaf = rows.find(({ id }) => id === leafId) ?? null;
-    return new PageWriter(session, options, record, rows, leaf, new Map(labels.map(({ entryId, label }) => [entryId, label])));
+    const subagents = await PageSubagents.of(options.subagents ?? [], options);
+    return new PageWriter(session, options, record, rows, leaf, new Map(labels.map(({ entryId, label }) => [entryId, label])), subagents);
   }
 
   async *write(): AsyncGenerator<string, void, void> {
@@ -95,14 +102,22 @@ class PageWriter {
     yield documentStart(this.#steps.maskLine(this.#title()), facts).text;
     yield '<div id="path"><div class="chunk">\n';
     for (const [at, line] of lines.entries()) {
-      if (at === 1) yield '</div></div></main><template id="elsewhere">';
+      if (at === 1) yield `${await this.#pathEnd()}<template id="elsewhere">`;
       yield* this.#line(line);
     }
-    yield lines.length > 1 ? "</template>" : "</div></div></main>";
+    yield lines.length > 1 ? "</template>" : await this.#pathEnd();
     yield '<nav id="tree" aria-label="Tree of the session" tabindex="-1">';
-    for (const piece of treeHtml(lines, this.#treeRows)) yield piece.text;
+    for (const piece of treeHtml(lines, this.#treeRows)) yield withReferences(piece.text);
+    for (const writer of this.#subagents.writers) this.#steps.include(writer);
     yield html`</nav><footer id="closing">${this.#closing()}</footer>`.text;
     yield documentEnd(this.#steps.languages).text;
+  }
+
+  /** The end of the conversation. A page of one branch has only the subagents that this branch started. */
+  async #pathEnd(): Promise<string> {
+    const isKnown = (id: EntryId) => this.#rowOfId.has(id);
+    const unplaced = this.#options.branchOnly === true ? NOTHING : await this.#subagents.withoutPlace(this.#session.id, isKnown);
+    return html`</div></div>${unplaced}</main>`.text;
   }
 
   #title(): string {
@@ -121,7 +136,7 @@ class PageWriter {
       const rows: TreeRow[] = [];
       this.#treeRows.set(segment, rows);
       for await (const step of groupSteps(this.#entries(segment))) yield* this.#step(step, rows);
-      if (segment.branches.length > 0) yield (await this.#fork(segment)).text;
+      if (segment.branches.length > 0) yield withReferences((await this.#fork(segment)).text);
     }
   }
 
@@ -137,10 +152,11 @@ class PageWriter {
     }
   }
 
-  *#step(step: Step, rows: TreeRow[]): Generator<string> {
+  async *#step(step: Step, rows: TreeRow[]): AsyncGenerator<string, void, void> {
     const [id = ""] = step.entryIds;
     const at = this.#rowOfId.get(id) ?? -1;
-    const written = this.#steps.write(step);
+    const started = await this.#subagents.startedBy(this.#session.id, step.entryIds);
+    const written = withMore(this.#steps.write(step), started);
     if (written === undefined) {
       this.#unshown.push(...step.entryIds);
       return;
@@ -157,7 +173,7 @@ class PageWriter {
     // Browsers skip what is not on screen chunk by chunk.
     if (this.#chunk === CHUNK) yield '</div><div class="chunk">';
     this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
-    yield articleHtml(written, place, this.#headings.next(written)).text;
+    yield withReferences(articleHtml(written, place, this.#headings.next(written)).text);
     const isLeaf = step.entryIds.some((one) => one === this.#leafAt);
     if (written.kind !== "setting")
       rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#record.cwd));
@@ -183,6 +199,11 @@ class PageWriter {
     const label = start === undefined ? undefined : this.#steps.labelOf({ entryIds: [start.id] });
     return { label, entries: (end?.depth ?? 0) - (start?.depth ?? 0) + 1, activeAtMs: end?.createdAtMs ?? Number.NaN };
   }
+}
+
+/** A step with more at its end. */
+function withMore(written: StepHtml | undefined, more: Html): StepHtml | undefined {
+  return written === undefined || more === NOTHING ? written : { ...written, body: html`${written.body}${more}` };
 }
 
 /** The entry at which the tree draws the leaf. */

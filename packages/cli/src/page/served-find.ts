@@ -1,9 +1,12 @@
-import { BoughError, type EntryId, type SearchHit } from "@bough/session-core";
+import { BoughError, type SearchHit } from "@bough/session-core";
 import { ENTRY_TYPES } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
+import { parseTypedQuery } from "../session/typed-filters.js";
 import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
 import { NONE } from "../tree/tree-index.js";
+import type { FoundEntry, FoundInSession } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
+import { rowKind, withoutMarks } from "./tree-nav.js";
 
 /** Hits that are sent; the others are counted. */
 const MAX_HITS = 2000;
@@ -11,32 +14,23 @@ const PAGE = 500;
 /** Hits with their text, the best ones. */
 const MAX_SNIPPETS = 50;
 
-/** A hit of the search in a session. */
-interface FoundEntry {
-  readonly id: EntryId;
-  readonly row: number;
-  /** The text around the first match; "" beyond the first 50 hits. */
-  readonly snippet: string;
-  readonly matches: readonly (readonly [start: number, end: number])[];
-}
-
-/** The hits, the best first. */
-interface FoundInSession {
-  readonly hits: readonly FoundEntry[];
-  readonly total: number;
-  /** How the hits differ from the query; or why it cannot be searched. */
-  readonly note: string;
-}
-
 /** Searches all branches of a session as the command does while somebody types. */
 export async function findInSession(
   served: ServedSession,
   typed: string,
-  options: { readonly maskLine: (text: string) => string; readonly private?: boolean },
+  options: { readonly maskLine: (text: string) => string; readonly private?: boolean; readonly now: () => number },
 ): Promise<FoundInSession> {
-  const request = { query: unfinishedQuery(typed), relax: true, types: ENTRY_TYPES, includePrivate: options.private === true };
+  const { words, search, problem } = parseTypedQuery(typed, { nowMs: options.now(), home: "" });
+  const request = {
+    ...search,
+    types: search.types ?? ENTRY_TYPES,
+    query: unfinishedQuery(words),
+    relax: true,
+    includePrivate: options.private === true,
+  };
   const hits: FoundEntry[] = [];
   try {
+    if (problem !== undefined) throw problem;
     for (let cursor: string | undefined; ; ) {
       const isFirst = hits.length === 0;
       const page = await served.session.search({ ...request, limit: isFirst ? MAX_SNIPPETS : PAGE, snippets: isFirst, cursor });
@@ -59,5 +53,6 @@ function foundEntry(
   const row = entryId === null ? NONE : served.index.indexOf(entryId);
   if (entryId === null || row === NONE) return [];
   const masked = maskLine(snippet);
-  return [{ id: entryId, row, snippet: masked, matches: masked === snippet ? matches : [] }];
+  const text = withoutMarks(maskLine(served.index.row(row).preview));
+  return [{ id: entryId, row, text, kind: rowKind(served.index.row(row)), snippet: masked, matches: masked === snippet ? matches : [] }];
 }

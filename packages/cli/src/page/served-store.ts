@@ -4,6 +4,7 @@ import { HeldReplies, watchStore } from "../session/store-watcher.js";
 import { NONE } from "../tree/tree-index.js";
 import { comparePage } from "./compare-page.js";
 import { LearningMasks } from "./learning-masks.js";
+import type { BranchState, EntryPlace, FoundInSession, TreeState } from "./sent.js";
 import { findInSession } from "./served-find.js";
 import { ServedPage } from "./served-page.js";
 import { ServedSession } from "./served-session.js";
@@ -47,10 +48,15 @@ export class ServedStore {
     this.#held = new HeldReplies(store, options.now);
   }
 
-  /** Watches the store, until `end`. */
-  start(): void {
+  /** Watches the store, until `end`. Of a single session the outline is read at once, while the browser starts. `root`: that of the requests. */
+  async start(root: string): Promise<void> {
     this.#endWatch = watchStore(this.#store, async () => this.#wake());
     this.#held.start(() => this.#wake());
+    const { only } = this.#options;
+    if (only === undefined) return;
+    const { served } = await this.#open(await only.record(), root);
+    // A failure is reported by the request that needs the outline.
+    served.update().catch(() => undefined);
   }
 
   end(): void {
@@ -108,25 +114,27 @@ export class ServedStore {
   async #part({ served, page }: Opened, part: string, query: URLSearchParams): Promise<Answer> {
     const row = (name: string) => this.#rowOf(served, query.get(name));
     const figure = (name: string) => Number(query.get(name) ?? 0);
-    const json = (value: unknown): Answer => ({ kind: "json", value });
+    const json = <Sent>(value: Sent): Answer => ({ kind: "json", value });
     switch (part) {
       case "state":
-        return json(page.state(served.continuationOf(row("tip"), figure("rows"))));
+        return json<BranchState>(page.state(served.continuationOf(row("tip"), figure("rows"))));
       case "where":
-        return json(row("e") === NONE ? null : { row: row("e"), state: page.state(served.endOf(row("e"))) });
+        return json<EntryPlace | null>(row("e") === NONE ? null : { row: row("e"), state: page.state(served.endOf(row("e"))) });
       case "prompt":
         return json(served.promptFrom(served.pathTo(row("tip")), figure("row"), figure("by") < 0 ? -1 : 1) ?? null);
       case "block":
         return { kind: "page", pieces: page.block(row("tip"), { from: figure("from"), to: figure("to") }) };
       case "tree":
-        return json({
+        return json<TreeState>({
           roots: page.tree.roots,
           lines: Object.fromEntries([...page.tree.roots, ...query.getAll("line")].map((line) => [line, page.tree.chunks(line) ?? []])),
         });
       case "rows":
         return { kind: "page", pieces: page.rows(query.get("line") ?? "", figure("chunk")) };
       case "find":
-        return json(await findInSession(served, query.get("q") ?? "", { maskLine: (text) => page.maskLine(text), ...this.#options }));
+        return json<FoundInSession>(
+          await findInSession(served, query.get("q") ?? "", { maskLine: (text) => page.maskLine(text), ...this.#options }),
+        );
       case "compare":
         return { kind: "page", pieces: comparePage(served, page, row("a"), row("b")) };
       default:

@@ -1,10 +1,11 @@
-import { isOnlyCalls, isTyped } from "@bough/session-core/view";
+import { isOnlyCalls } from "@bough/session-core/view";
 import { filterBit } from "../tree/filter.js";
 import { NONE } from "../tree/tree-index.js";
 import type { BranchLine, BranchShape, Segment } from "./branches.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import type { ChunkState } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
-import { mergeCalls, ROWS_OF_CHUNK, type RowPlace, rowHtml, type TreeRow, withoutMarks } from "./tree-nav.js";
+import { mergeCalls, ROWS_OF_CHUNK, type RowPlace, rowHtml, rowKind, type TreeRow, withoutMarks } from "./tree-nav.js";
 
 /** A row of a line, and the branch that it opens. */
 interface Item {
@@ -12,9 +13,6 @@ interface Item {
   readonly place: RowPlace;
   readonly opens: string | undefined;
 }
-
-/** A chunk as the page knows it: its number of rows, a number that changes with them, and the step of its first row. */
-export type ChunkState = readonly [rows: number, version: number, first: number];
 
 /**
  * The tree of a served session, in chunks of 100 rows: each line of it, from where it leaves another one to its end, is a list, and its
@@ -136,7 +134,7 @@ export class ServedTree {
         const calls = index.callsOf(at);
         const isCalls = calls.length > 0 && isOnlyCalls(index.row(at));
         return {
-          ...{ step: at, id, kind: kindOf(this.#served, at), text: preview, label: labels.get(id), isLeaf: at === drawnLeaf },
+          ...{ step: at, id, kind: rowKind(index.row(at)), text: preview, label: labels.get(id), isLeaf: at === drawnLeaf },
           ...(isCalls ? { calls } : {}),
         };
       }),
@@ -153,15 +151,6 @@ function keyOf(line: BranchLine): string {
 function branchesAt({ segments }: BranchLine, at: number): number {
   const branches = segments[at]?.branches.length ?? 0;
   return branches === 0 ? 0 : branches + (at < segments.length - 1 ? 1 : 0);
-}
-
-/** The class of a row, as that of its article. */
-function kindOf({ index }: ServedSession, at: number): string {
-  const row = index.row(at);
-  if (isTyped(row)) return "user";
-  if (row.type === "compaction" || row.type === "branch_summary") return "summary";
-  if (row.role === "assistant" || row.role === "system") return row.role;
-  return row.role === "bashExecution" ? "command" : "custom";
 }
 
 function versionOf(items: readonly Item[], revision: number): number {

@@ -46,6 +46,12 @@ export class StepWriter {
     return this.#cost;
   }
 
+  /** Takes over what another writer of the page has written: the languages, and what was left out. */
+  include({ languages, omitted }: Pick<StepWriter, "languages" | "omitted">): void {
+    for (const language of languages) this.languages.add(language);
+    this.omitted.add(omitted);
+  }
+
   /** True for an entry that the page must not show. Counts it. */
   leavesOut(entry: Entry): boolean {
     const isLeftOut = isPrivate(entry) && this.#options.private !== true;

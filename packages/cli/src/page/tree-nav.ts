@@ -1,4 +1,5 @@
-import { counted, previewOf, type Step } from "@bough/session-core/view";
+import type { OutlineRow } from "@bough/session-core";
+import { counted, isTyped, previewOf, type Step } from "@bough/session-core/view";
 import type { BranchLine, Segment } from "./branches.js";
 import { entryLink } from "./content.js";
 import { type Html, html, NOTHING } from "./html.js";
@@ -27,6 +28,14 @@ export function treeRow(step: Step, place: Omit<TreeRow, "text" | "calls">, dire
     text: withoutMarks(previewOf({ type: "message", message }, directory)),
     ...(isCalls && calls.length > 0 ? { calls } : {}),
   };
+}
+
+/** The class of the row of an entry, as that of its article. */
+export function rowKind(row: OutlineRow): string {
+  if (isTyped(row)) return "user";
+  if (row.type === "compaction" || row.type === "branch_summary") return "summary";
+  if (row.role === "assistant" || row.role === "system") return row.role;
+  return row.role === "bashExecution" ? "command" : "custom";
 }
 
 /** A row without the marks of Markdown for headings, bold text and code: these are not rendered there. */

@@ -71,6 +71,7 @@ export class App {
     if (this.#words instanceof HTMLInputElement && this.#words.value !== words) this.#words.value = words;
     await this.#finder.find(words);
     this.#found.textContent = this.#finder.describe();
+    this.#tree.narrow(this.#finder.found);
     this.drawSoon();
   }
 

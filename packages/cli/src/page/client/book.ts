@@ -20,11 +20,20 @@ export interface Finder {
   /** The words to mark. */
   readonly terms: readonly string[];
   readonly current: Match | undefined;
+  /** The entries with a match, in the order in which `move` goes through them; none: there is no query, or nothing was found. */
+  readonly found: readonly FoundRow[];
   find(words: string): Promise<void>;
   /** Moves to the next or previous match, and returns it. `from`: the step at which the first search starts. */
   move(by: 1 | -1, from: number | undefined): Match | undefined;
   /** Describes the matches in one line for the user. */
   describe(): string;
+}
+
+/** An entry that was found. `row`: what its row of the tree shows; undefined: the document has that row. */
+export interface FoundRow {
+  readonly step: number;
+  readonly id: string;
+  readonly row: { readonly text: string; readonly kind: string } | undefined;
 }
 
 /** A match: the entry, and the place in the text of its body; undefined: the first place of the words there. */

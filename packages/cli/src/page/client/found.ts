@@ -1,19 +1,8 @@
-import type { Book, Finder, Match } from "./book.js";
+import type { FoundInSession } from "../sent.js";
+import type { Book, Finder, FoundRow, Match } from "./book.js";
 import { make } from "./dom.js";
 import type { SessionServer } from "./server.js";
 import { parseTerms } from "./terms.js";
-
-/** The hits as the server sends them (page/served-find.ts). */
-interface FoundInSession {
-  readonly hits: readonly {
-    readonly id: string;
-    readonly row: number;
-    readonly snippet: string;
-    readonly matches: readonly (readonly [start: number, end: number])[];
-  }[];
-  readonly total: number;
-  readonly note: string;
-}
 
 const NOTHING: FoundInSession = { hits: [], total: 0, note: "" };
 
@@ -47,6 +36,10 @@ export class ServedFinder implements Finder {
   get current(): Match | undefined {
     const hit = this.#order[this.#at];
     return hit && { step: hit.row, id: hit.id, place: undefined };
+  }
+
+  get found(): readonly FoundRow[] {
+    return this.#order.map(({ id, row, text, kind }) => ({ step: row, id, row: { text, kind } }));
   }
 
   async find(words: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Finder, Match } from "./book.js";
+import type { Finder, FoundRow, Match } from "./book.js";
 import type { Conversation } from "./conversation.js";
 import { idOf } from "./dom.js";
 import { findTerms, foldText, parseTerms } from "./terms.js";
@@ -24,6 +24,11 @@ export class Search implements Finder {
 
   get current(): Match | undefined {
     return this.#matches[this.#at];
+  }
+
+  get found(): readonly FoundRow[] {
+    const ids = new Map(this.#matches.map(({ step, id }) => [step, id]));
+    return [...ids].map(([step, id]) => ({ step, id, row: undefined }));
   }
 
   /** Finds the entries with all words: those of the shown branch first, in their order, then those of the others. */

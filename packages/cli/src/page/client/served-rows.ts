@@ -1,12 +1,7 @@
+import type { TreeState } from "../sent.js";
 import type { Book } from "./book.js";
 import type { SessionServer } from "./server.js";
 import { type RowSource, setExpanded } from "./tree.js";
-
-/** The chunks of lines as the server describes them (page/served-tree.ts). */
-interface TreeState {
-  readonly roots: readonly string[];
-  readonly lines: Readonly<Record<string, readonly (readonly [rows: number, version: number, first: number])[]>>;
-}
 
 /** Height of a row, in pixels; about the style's. */
 const ROW_HEIGHT = 25;
@@ -55,7 +50,9 @@ export class ServedRows implements RowSource {
   /** Reads again which chunks there are, and those that changed. */
   async update(): Promise<void> {
     // A folded branch that grew is sent with the chunk of its first row.
-    const chunks = [...this.#root.querySelectorAll<HTMLElement>(".rows[data-line]")].filter((chunk) => chunk.closest("[hidden]") === null);
+    const chunks = [...this.#root.querySelectorAll<HTMLElement>(".rows[data-line]")].filter(
+      (chunk) => chunk.closest('[role="group"][hidden]') === null,
+    );
     const lines = new Set(chunks.map(({ dataset }) => dataset["line"] ?? ""));
     const state = await this.#server.json<TreeState>(
       "tree",

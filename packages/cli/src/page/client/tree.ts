@@ -1,4 +1,5 @@
-import type { Book } from "./book.js";
+import type { Book, FoundRow } from "./book.js";
+import { element, make } from "./dom.js";
 
 /** Finds the rows of a tree. */
 export interface RowSource {
@@ -17,6 +18,8 @@ export class Tree {
   /** The row that the Tab key leads to. */
   #current: HTMLElement | undefined;
   #reading: HTMLElement | undefined;
+  /** The rows of what was found, instead of the tree. */
+  #found: HTMLElement | undefined;
   #wanted = -1;
 
   constructor(root: HTMLElement, book: Book, source: RowSource) {
@@ -34,10 +37,41 @@ export class Tree {
     return [...this.#root.querySelectorAll<HTMLElement>('[role="treeitem"]')];
   }
 
+  /** Shows only the rows of found entries, in their order; none: the whole tree. */
+  narrow(found: readonly FoundRow[]): void {
+    const { activeElement } = document;
+    const hadFocus = this.#found?.contains(activeElement) === true;
+    this.#found?.remove();
+    this.#found = undefined;
+    const whole = element("rows");
+    whole.hidden = found.length > 0;
+    if (found.length > 0) {
+      this.#found = make("div");
+      this.#found.role = "tree";
+      this.#found.ariaLabel = "Entries with the words";
+      this.#found.append(...this.#rowsOf(found));
+      whole.after(this.#found);
+    }
+    this.markShown();
+    if (this.#selected?.isConnected === false && this.#wanted >= 0) void this.select(this.#wanted);
+    if (hadFocus) this.focus();
+  }
+
+  #rowsOf(found: readonly FoundRow[]): readonly HTMLElement[] {
+    const rows = new Map<string, HTMLElement>();
+    for (const { step, id, row } of found.slice(0, MOST_FOUND)) {
+      const known = row === undefined ? this.#source.known(step) : undefined;
+      const key = known?.dataset["step"] ?? id;
+      if (!rows.has(key)) rows.set(key, known === undefined ? newRow(step, id, row) : copyOf(known));
+    }
+    return [...rows.values()];
+  }
+
   /** Selects the row of a step and makes it visible. */
   async select(step: number): Promise<void> {
     this.#wanted = step;
-    const row = await this.#source.find(step);
+    const found = await this.#source.find(step);
+    const row = (found && this.#foundRow(step, found)) ?? found;
     // Another row may have been wanted meanwhile.
     if (row === undefined || this.#wanted !== step) return;
     this.#selected?.removeAttribute("aria-selected");
@@ -46,6 +80,11 @@ export class Tree {
     this.#reveal(row);
     this.#makeCurrent(row);
     this.#scrollTo(row);
+  }
+
+  #foundRow(step: number, row: HTMLElement): HTMLElement | undefined {
+    const of = (wanted: string) => this.#found?.querySelector<HTMLElement>(`[data-step="${wanted}"]`) ?? undefined;
+    return of(String(step)) ?? of(row.dataset["step"] ?? "");
   }
 
   /** Marks the row of the step that is read. */
@@ -67,7 +106,7 @@ export class Tree {
   }
 
   focus(): void {
-    const row = isHidden(this.#current) ? this.#rows[0] : this.#current;
+    const row = isHidden(this.#current) ? this.#rows.find((one) => !isHidden(one)) : this.#current;
     row?.focus();
   }
 
@@ -91,7 +130,7 @@ export class Tree {
       case "ArrowUp":
         return this.#focusRow(this.#visible(row, -1));
       case "Home":
-        return this.#focusRow(this.#rows[0]);
+        return this.#focusRow(this.#rows.find((one) => !isHidden(one)));
       case "End":
         return this.#focusRow(this.#rows.findLast((one) => !isHidden(one)));
       case "ArrowRight":
@@ -135,6 +174,31 @@ export class Tree {
   #reveal(row: HTMLElement): void {
     for (let head = headOf(row); head !== undefined; head = headOf(head)) setExpanded(head, true);
   }
+}
+
+/** Rows of found entries that are shown. */
+const MOST_FOUND = 500;
+
+/** The row of a found entry, without its branches. */
+function copyOf(row: HTMLElement): HTMLElement {
+  const copy = document.importNode(row, true);
+  copy.className = copy.className.replace(/ (?:in\d|head|reading)\b/g, "");
+  copy.removeAttribute("aria-expanded");
+  copy.removeAttribute("aria-selected");
+  copy.ariaLevel = "1";
+  copy.tabIndex = -1;
+  return copy;
+}
+
+function newRow(step: number, id: string, row: FoundRow["row"]): HTMLElement {
+  const made = make("a", "", `row ${row?.kind ?? ""}`);
+  made.role = "treeitem";
+  made.href = `#e=${encodeURIComponent(id)}`;
+  made.dataset["step"] = String(step);
+  made.ariaLevel = "1";
+  made.tabIndex = -1;
+  made.append(make("span", row?.text ?? "", "said"));
+  return made;
 }
 
 function isHidden(row: HTMLElement | undefined): boolean {
