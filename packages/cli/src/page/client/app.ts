@@ -170,6 +170,7 @@ export class App {
       // A browser would empty the field.
       event.preventDefault();
       this.#words.blur();
+      this.#tree.narrow([]);
     });
     element("next").addEventListener("click", () => void this.#moveMatch(1));
     element("previous").addEventListener("click", () => void this.#moveMatch(-1));
@@ -192,7 +193,7 @@ export class App {
       { name: "To the tree", keys: ["t"], run: () => this.#focusTree() },
       ...this.#kinds.choices.map(([value, name]) => ({ name: `Show: ${name}`, keys: [], run: () => this.#kinds.show(value) })),
       { name: "Light, dark, as the system", keys: ["m"], run: () => this.#theme() },
-      { name: "Leave the search or the tree", keys: ["Escape"], run: () => this.#setTree(false) },
+      { name: "Leave the search or the tree", keys: ["Escape"], run: () => this.#leave() },
     ];
   }
 
@@ -240,6 +241,12 @@ export class App {
   #openMenu(): void {
     const article = this.#focused ?? this.#topArticle;
     if (article !== undefined) this.#menu.open(article);
+  }
+
+  /** The whole tree comes back; the marks stay. */
+  #leave(): void {
+    this.#tree.narrow([]);
+    this.#setTree(false);
   }
 
   #focusTree(): void {
