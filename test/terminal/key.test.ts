@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { openStore, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import type { TerminalProgram } from "./terminal-program.js";
@@ -63,6 +64,16 @@ describe("the key of a locked store is asked for on the terminal", () => {
     expect(await ended(interrupted)).toMatch(/ended with 130/);
     interrupted.type("# seen again");
     expect(await interrupted.until(/seen again/)).not.toContain("half a k");
+  });
+
+  test("of a backup that is restored", async () => {
+    const here = home();
+    await withSession(here, KEY);
+    renameSync(here.store, join(here.folder, "backup.db"));
+    const terminal = await here.terminal("restore backup.db --yes", { columns: 200 });
+    await answer(terminal, /^Key of \S+backup\.db:$/m, KEY);
+    expect(await ended(terminal)).toMatch(/replaced: .*1 session with 1 entry.*ended with 0/s);
+    await expect(openStore({ path: here.store })).rejects.toMatchObject({ code: "STORE_LOCKED" });
   });
 
   test("by the command that prints it, if it wants to ask", async () => {

@@ -7,6 +7,7 @@ import {
   type PackedStore,
   restoreStore,
   StoreDamagedError,
+  StoreLockedError,
   StoreNotFoundError,
   type Violation,
 } from "@bough/session-core";
@@ -15,7 +16,7 @@ import { CancelledError, CommandError, NoStoreError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { keyOfStore } from "../session/store-key.js";
+import { keyOfStore, openWithAskedKey } from "../session/store-key.js";
 import { fileAt, locateStore } from "../session/store-location.js";
 import { requireNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
@@ -130,8 +131,8 @@ interface RestoreCommandOptions extends CommonOptions {
 export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args: [file], options }) => {
   const backup = resolve(io.cwd, requireArgument(file));
   const path = await requireFile(io, options, ({ server }) => `pg_restore --clean --if-exists --dbname=${server} ${quotePath(backup)}`);
-  const key = await keyOfStore(io, fileAt(path));
-  const change = `${path} by ${backup}, ${await describeBackup(backup, key)}`;
+  const { key, content } = await readBackup(io, backup, await keyOfStore(io, fileAt(path)));
+  const change = `${path} by ${backup}, ${content}`;
   if (options.dryRun === true) return out.line(`would replace ${change}`);
   if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
   const progress = await startProgress(io, out, "restoring");
@@ -151,15 +152,25 @@ export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args
   }
 };
 
-async function describeBackup(backup: string, key: string | undefined): Promise<string> {
+/** What is in a backup, and its key; asks for the key of a locked one if none was given. */
+async function readBackup(io: Io, backup: string, given: string | undefined): Promise<{ key: string | undefined; content: string }> {
   try {
-    const store = await openStore({ path: backup, key, mode: "read-only" });
-    const { sessions, entries } = await store.statistics().finally(() => store.close());
-    return `${counted(sessions, "session", "sessions")} with ${counted(entries, "entry", "entries")}`;
+    return { key: given, content: await describeBackup(backup, given) };
   } catch (error) {
     if (error instanceof StoreNotFoundError)
       throw new NoStoreError(`There is no backup at ${backup}: the file is missing or empty. Check the path.`, { cause: error });
     if (error instanceof StoreDamagedError) throw new BackupDamagedError(backup, "SQLite cannot read it", { cause: error });
-    throw error;
+    const typed =
+      error instanceof StoreLockedError
+        ? await openWithAskedKey(io, fileAt(backup), async (key) => ({ key, content: await describeBackup(backup, key) }))
+        : undefined;
+    if (typed === undefined) throw error;
+    return typed;
   }
+}
+
+async function describeBackup(backup: string, key: string | undefined): Promise<string> {
+  const store = await openStore({ path: backup, key, mode: "read-only" });
+  const { sessions, entries } = await store.statistics().finally(() => store.close());
+  return `${counted(sessions, "session", "sessions")} with ${counted(entries, "entry", "entries")}`;
 }
