@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PICKER_KEYS } from "../../src/picker/keys.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { rebindKeys } from "../../src/tui/key-table.js";
-import { type Driven, memoryStore, pickerOn, record } from "./driven.js";
+import { type Driven, HERE, memoryStore, pickerOn, record } from "./driven.js";
 
 const SIZE = { columns: 80, rows: 24 };
 
@@ -131,7 +131,7 @@ describe("The search field", () => {
     const of = (title: string, format: string, cwd: string) => ({
       ...record(title, 1),
       cwd,
-      source: { format, originalId: null, parentFile: null, leafId: null, metadata: {} },
+      source: { format, path: "/sessions/1.jsonl", id: "1" },
     });
     picker.listed(of("Lexer", "claude", `${HERE}/api`), of("Lexer tests", "pi", HERE), of("Printer", "pi", `${HERE}/api`));
     picker.press("/").type("agent:pi");
@@ -302,7 +302,7 @@ describe("An empty list", () => {
 
   it("distinguishes no match from no sessions", () => {
     three().press("/").type("zzz");
-    picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map(), more: false });
+    picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map(), more: false, chosen: null });
     expect(picker.text).toContain("None of the 3 sessions in this directory matches.");
   });
 
@@ -341,7 +341,7 @@ describe("Results", () => {
       score: null,
     };
     const hits = new Map([["id-Parser", { hit, count: 2 }]]);
-    picker.event({ kind: "hits", number: picker.model.search.number, hits, more: false }).press("enter");
+    picker.event({ kind: "hits", number: picker.model.search.number, hits, more: false, chosen: null }).press("enter");
     const opened = picker.event({ kind: "found", id: "id-Parser" }).model.result;
     expect(opened).toEqual({ kind: "open", sessionId: "id-Parser", hit: { entryId: "e7", query: "zebra" } });
   });

@@ -56,7 +56,13 @@ describe("The screen", () => {
       copies: [],
       score: null,
     } as const;
-    picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map([[hit.sessionId, { hit, count: 1 }]]), more: false });
+    picker.event({
+      kind: "hits",
+      number: picker.model.search.number,
+      hits: new Map([[hit.sessionId, { hit, count: 1 }]]),
+      more: false,
+      chosen: null,
+    });
     expect(`\n${picker.text}\n`).toMatchSnapshot("search");
   });
 
