@@ -73,6 +73,27 @@ const COSTS = [
     /^(children|siblings|tip|branch points|latest|50 entries|20 |leaves|statistics of|an entry by|file operations|page of)/,
     "Checking the arguments, a promise, and an object for each row.",
   ],
+  [
+    /^search for a question/,
+    "One query of the index for the words in all their forms; the rest is ranking 600 entries by the message, its neighbours and its session. On the machine of this run SQLite alone takes 1.4 to 2 times what it took on the one before.",
+  ],
+  [
+    /^bough hook/,
+    "Node and loading the code are most of it: `bough sessions` takes as long on the same machine, where `node -e 0` takes 130 ms.",
+  ],
+  [
+    /^the first sync/,
+    "Each file is a session with a transaction of its own, which waits for the disk, and a reading of its folder, its first lines and its checksum.",
+  ],
+  [/^threshold check/, "The text of a session that was never counted goes through the tokenizer once; the counts are kept with its entries."],
+  [
+    /^exported page/,
+    "A file of 13 MB with 90,000 elements: the browser decodes and parses it before the scripts run, which takes a second by itself.",
+  ],
+  [
+    /^bough (version|sessions)|^import @bough/,
+    "Node reads and compiles the code of the command; on the machine of this run `node -e 0` takes 130 ms, three times what the limits were set for.",
+  ],
   [/^search/, "The index answers in a millisecond; the rest is reading the texts of the hits for their snippets."],
 ];
 

@@ -31,14 +31,15 @@ describe("The search", () => {
 
   it("shows hits inside folds, with their ancestors too, and folds again when it ends", () => {
     const folded = navigator().press("g", "space");
-    expect(folded.text).toContain("(+6)");
+    expect(folded.text).toContain("(+5)");
     folded.press("/").type("le").hits("left", "right").press("enter");
     expect(folded.text).not.toContain("(+");
     folded.press("a");
-    for (const id of ["ask", "left", "right"]) expect(folded.text).toContain(id);
+    expect(folded.text).toContain("/4 of 7 entries");
+    for (const id of ["ask", "asst", "left"]) expect(folded.text).toContain(id);
     expect(folded.text).not.toContain("(+");
     folded.press("g", "escape");
-    expect(folded.text).toContain("(+6)");
+    expect(folded.text).toContain("(+5)");
   });
 
   it("makes letters keys of the list again after Enter, keeps the hits, and ends with Esc", () => {
