@@ -85,7 +85,10 @@ const COSTS = [
     /^the first sync/,
     "Each file is a session with a transaction of its own, which waits for the disk, and a reading of its folder, its first lines and its checksum.",
   ],
-  [/^threshold check/, "The text of a session that was never counted goes through the tokenizer once; the counts are kept with its entries."],
+  [
+    /^threshold check/,
+    "The text of a session that was never counted goes through the tokenizer once; the counts are kept with its entries.",
+  ],
   [
     /^exported page/,
     "A file of 13 MB with 90,000 elements: the browser decodes and parses it before the scripts run, which takes a second by itself.",

@@ -91,7 +91,10 @@ export function groupByThemselves<K>(
 }
 
 /** Takes the first entries of groups, at most `most`; of a group the newest. */
-export function takeFirst<E extends Pick<AskedEntry, "session" | "seq" | "createdAtMs">>(groups: readonly (readonly E[])[], most: number): readonly E[] {
+export function takeFirst<E extends Pick<AskedEntry, "session" | "seq" | "createdAtMs">>(
+  groups: readonly (readonly E[])[],
+  most: number,
+): readonly E[] {
   const taken: E[] = [];
   for (const group of groups) {
     if (taken.length >= most) break;

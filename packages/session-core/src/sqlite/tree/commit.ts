@@ -1,14 +1,14 @@
 import type { ValidatedEntry } from "../../entry/validate.js";
 import { SessionNotFoundError } from "../../errors/session-errors.js";
 import type { EntryId, EntrySeq, SessionId, SessionSeq } from "../../ids/ids.js";
-import { type LeafState, MAIN_LEAF, type NewSession, type OpenedSession, type SessionKey, type SessionRow } from "../../port/records.js";
+import { MAIN_LEAF, type NewSession, type OpenedSession, type SessionRow } from "../../port/records.js";
 import type { Batch, BatchResult, Write } from "../../port/writes.js";
 import { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite } from "../../rules/batch-writer.js";
 import type { EntryPathState, PathState } from "../../rules/derived-columns.js";
 import type { FileTools } from "../../tools/known-tools.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
-import { findSessionRow, insertNewSession, requireSessionSeq, resolveSession } from "../sessions/session-rows.js";
+import { findSessionRow, insertNewSession, requireSessionSeq } from "../sessions/session-rows.js";
 import { deleteValues, requireValue, setValue } from "../sessions/values.js";
 import { setLabel } from "./annotations.js";
 import { requireEntrySeq } from "./entry-rows.js";
