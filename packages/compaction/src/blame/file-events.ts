@@ -164,7 +164,7 @@ export class FileHistory {
     const resolve = (path: string): string | undefined => resolvePath(path, folder, this.#home);
     if (shell !== undefined && paths.includes(resolve(shell.path) ?? "")) return { change: shell.change, script: null, resolve };
     if (!namesPath(script, name, paths, cwd, this.#home)) return undefined;
-    if (removesPath(script, paths, cwd, this.#home)) return { change: { kind: "delete" }, script: null, resolve };
+    if (removesPath(script, name, paths, cwd, this.#home)) return { change: { kind: "delete" }, script: null, resolve };
     return { change: { kind: "unknown", why: "runs a command that names it", written: [] }, script, resolve };
   }
 }
@@ -235,10 +235,30 @@ function namesPath(script: string, name: string, paths: readonly string[], cwd: 
   return words.some((word) => meansPath(word, script, paths, cwd, home));
 }
 
-/** True if a command removes one of the paths by its name. */
-function removesPath(script: string, paths: readonly string[], cwd: string | null, home: string): boolean {
-  const removed = script.split(/&&|\|\||[;|\n]/).flatMap((part) => /^\s*(?:git\s+)?rm\s+(.+)$/.exec(part)?.[1]?.split(/\s+/) ?? []);
-  return removed.some((word) => meansPath(word.replace(/^(["'])(.*)\1$/, "$2"), script, paths, cwd, home));
+/** Commands that may bring a removed file back. */
+const RESTORES = /\bgit\s+(?:checkout|restore|reset|revert|stash|switch|pull|merge|rebase)\b/;
+
+/**
+ * True if the script certainly removes one of the paths: by its name in the folder in which the command runs, and no later command names it
+ * or may bring it back.
+ */
+function removesPath(script: string, name: string, paths: readonly string[], cwd: string | null, home: string): boolean {
+  // The lines of a heredoc are text of another file.
+  if (script.includes("<<")) return false;
+  let folder = cwd;
+  let isRemoved = false;
+  for (const part of script.split(/&&|\|\||[;|\n]/)) {
+    const entered = /^\s*cd\s+(\S+)\s*$/.exec(part)?.[1];
+    if (entered !== undefined) folder = resolvePath(withoutQuotes(entered), folder, home) ?? null;
+    const removed = /^\s*(?:git\s+)?rm\s+(?!.*--cached)(.+)$/.exec(part)?.[1]?.split(/\s+/) ?? [];
+    if (removed.some((word) => paths.includes(resolvePath(withoutQuotes(word), folder, home) ?? ""))) isRemoved = true;
+    else if (isRemoved && (part.includes(name) || RESTORES.test(part))) return false;
+  }
+  return isRemoved;
+}
+
+function withoutQuotes(word: string): string {
+  return word.replace(/^(["'])(.*)\1$/, "$2");
 }
 
 function meansPath(word: string, script: string, paths: readonly string[], cwd: string | null, home: string): boolean {

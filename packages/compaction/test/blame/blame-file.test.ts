@@ -304,6 +304,18 @@ describe("what is gone has no author", () => {
     }
   });
 
+  test.each([
+    ["removed a file of this name elsewhere", "cd dist && rm -f src/a.ts"],
+    ["took it out of the index of git", "git rm --cached src/a.ts"],
+    ["brought it back", "rm src/a.ts; git checkout -- ."],
+    ["wrote a script that removes it", "cat > clean.sh <<'END'\nrm src/a.ts\nEND"],
+  ])("a file keeps its author after a command that %s", async (_what, command) => {
+    const session = await inProject();
+    const first = await run(session, "write", { path: "src/a.ts", content: FIRST });
+    await run(session, "bash", { command });
+    for (const line of await blame(FIRST)) expect(line).toMatch(new RegExp(`^(written|perhaps) ${first}$`));
+  });
+
   test("a line that a call removed, and that a person typed again", async () => {
     const session = await inProject();
     const write = await run(session, "write", { path: "src/a.ts", content: FIRST });
