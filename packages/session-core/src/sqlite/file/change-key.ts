@@ -32,23 +32,25 @@ export interface KeyChange {
 export function changeKey(path: string, change: KeyChange): number {
   const file = StoreFile.find(path, change.key);
   if (file === undefined) throw new StoreNotFoundError(path);
+  const progress = { isReplaced: false };
   try {
     requireStore(path, identifyFile(path, file, SUPPORTED_VERSION));
     if (change.key !== undefined && file.lock === undefined) throw new StoreNotLockedError(path);
     if (file.isShared) throw new StoreInUseError(path);
     rejectNewer(path, openerOf(file.lock));
     // A link to the store keeps leading to it.
-    return replaceFile(realpathSync(path), file, change.newKey);
+    return replaceFile(realpathSync(path), file, change.newKey, progress);
   } catch (error) {
     // Another process has changed the key, or restored a backup, since the file was found.
-    if (file.isReplaced && !(error instanceof StoreInUseError)) throw new StoreInUseError(path, { cause: error });
+    if (file.isReplaced && !progress.isReplaced && !(error instanceof StoreInUseError)) throw new StoreInUseError(path, { cause: error });
     throw toStoreError(error, path, 0);
   } finally {
     file.release();
   }
 }
 
-function replaceFile(path: string, file: StoreFile, newKey: string | undefined): number {
+/** `progress`: set once the new file is in place; what fails after that is no fault of another process. */
+function replaceFile(path: string, file: StoreFile, newKey: string | undefined, progress: { isReplaced: boolean }): number {
   const database = openExclusively(path, file.lock);
   let old: number | undefined;
   try {
@@ -63,6 +65,7 @@ function replaceFile(path: string, file: StoreFile, newKey: string | undefined):
     fsyncFile(whole);
     old = openSync(path, "r+");
     renameSync(whole, path);
+    progress.isReplaced = true;
     fsyncFolder(dirname(path));
     const otherNames = fstatSync(old).nlink;
     // What was locked and is not any more was readable with its key only.
