@@ -228,6 +228,8 @@ export class Replay {
 
   /** Makes the list of messages the given one. `records`: the messages of the list; empty if all are known. */
   *#relist(listed: readonly MessageFacts[], records: readonly JsonObject[], line: number): Generator<SourceRecord, void, void> {
+    // Known messages may have another id in the list, and the log can go on with it.
+    for (const { id } of listed) this.#ids.push(id);
     const snapshot = records.findIndex((record, at) => this.#isNewSummary(record, listed[at], records[at + 1]));
     const change = compareLists(this.#places.all, listed, snapshot, isAcknowledgement(records[snapshot + 1]));
     if (change.kind === "compact") yield* this.#compact(change, records, listed, line);

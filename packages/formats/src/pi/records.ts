@@ -1,5 +1,5 @@
 import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
-import type { ReadingPosition, SourceEntry, SourceRecord } from "@bough/session-core/engine";
+import { ReadFromStartError, type ReadingPosition, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, numberAt, objectAt, parseTime, quoted, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { type JsonLine, readJsonLines } from "../source/json-lines.js";
@@ -71,7 +71,11 @@ class RecordReader {
   readonly #file: PiFile;
   readonly #sessionId: SessionId;
 
-  /** `state`: that of an earlier reading. */
+  /**
+   * `state`: that of an earlier reading.
+   *
+   * @throws {ReadFromStartError} the state does not say whether a system message was read.
+   */
   constructor(file: PiFile, sessionId: SessionId, state: JsonObject = {}) {
     this.#file = file;
     this.#sessionId = sessionId;
@@ -85,6 +89,8 @@ class RecordReader {
     this.#title = state.title === null ? null : stringAt(state, "title");
     this.#isChain = state.isChain === true;
     this.#hasMessage = this.#leafId !== null && state.hasMessage !== false;
+    // An earlier version did not note it.
+    if (this.#leafId !== null && this.#hasMessage && state.hasPrompt === undefined) throw new ReadFromStartError();
     this.#hasPrompt = state.hasPrompt === true;
   }
 
@@ -112,9 +118,9 @@ class RecordReader {
       lastId,
       lastMs: this.#lastMs,
       title: this.#title,
+      hasPrompt: this.#hasPrompt,
       ...(this.#isChain ? { isChain: true } : {}),
       ...(this.#leafId !== null && !this.#hasMessage ? { hasMessage: false } : {}),
-      ...(this.#hasPrompt ? { hasPrompt: true } : {}),
     };
   }
 

@@ -104,10 +104,14 @@ export function* readLines(path: string, { mostLineBytes = MOST_LINE_BYTES, from
   }
 }
 
+/** The bytes that are read at once of what was appended while the file is read. */
+const GROWN_BYTES = 64 * 1024;
+
 function* readChunks(file: SourceFileReader, offset: number): Generator<Buffer, void, void> {
   for (let position = offset; ; ) {
     // Of a small file no more is allocated than it has: most session files are small, and the collection of garbage took a quarter of a sync.
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(file.bytes - position, 0) + 1));
+    const rest = file.bytes - position;
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, rest < 0 ? GROWN_BYTES : rest + 1));
     const length = file.read(chunk, position);
     position += length;
     if (length > 0) yield chunk.subarray(0, length);

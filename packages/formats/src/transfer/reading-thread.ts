@@ -258,6 +258,8 @@ export class ReadingThread {
   /** @throws {ReadingThreadEndedError} the thread ended: its events are not delivered while this one is blocked. */
   #take(): RecordBatch {
     for (;;) {
+      // Once its `exit` is delivered, the thread looks like one that runs.
+      if (this.#isFailed) throw new ReadingThreadEndedError("it ended");
       const isRunning = this.#isRunning();
       const posted = Atomics.load(this.#counters, BATCHES_POSTED);
       const received: { readonly message: RecordBatch } | undefined = receiveMessageOnPort(this.#batches);

@@ -1,4 +1,5 @@
 import { openStore } from "@bough/session-core";
+import { ReadFromStartError, type SourceRecord } from "@bough/session-core/engine";
 import { describe, expect, test } from "vitest";
 import { exportPi, importPath } from "../../src/index.js";
 import { at, entriesOf, fileOf, HEADER, recordsOf, sessionIn, user } from "./pi-files.js";
@@ -67,5 +68,40 @@ describe("the system prompt of pi", () => {
       const written = lines.find(({ id }) => id === record["id"]);
       expect(written).toMatchObject({ type: "message", parentId: record["parentId"], message: record["message"] });
     }
+  });
+});
+
+describe("a store of the reader before", () => {
+  /** The payload of a system message as it was stored: the message of the file. */
+  const asBefore = (record: SourceRecord, lines: readonly Record<string, unknown>[]): SourceRecord => {
+    const message = record.kind === "entry" ? lines.find(({ id }) => id === record.id)?.["message"] : undefined;
+    const isPrompt = typeof message === "object" && message !== null && "role" in message && message.role === "system";
+    return record.kind === "entry" && isPrompt ? { ...record, payload: { type: "message", message }, payloadJson: undefined } : record;
+  };
+
+  test("keeps its entries when the file is imported again", async () => {
+    const path = fileOf([HEADER, ...RECORDS]);
+    const source = sessionIn(path);
+    const store = await openStore({ path: ":memory:" });
+    const before = {
+      ...source,
+      *records() {
+        for (const record of source.records()) yield asBefore(record, RECORDS);
+      },
+    };
+    await store.importSession(before, { format: "pi", path });
+    const { sessions } = await importPath(store, path);
+    expect(sessions).toMatchObject([{ sessionId: source.header.sessionId, problems: [] }]);
+    expect((await store.listSessions()).items).toMatchObject([{ id: source.header.sessionId, entryCount: RECORDS.length }]);
+    await store.close();
+  });
+
+  test("reads a file from its start whose state says nothing of a system message", () => {
+    const session = sessionIn(fileOf([HEADER, ...RECORDS.slice(0, 2)]));
+    for (const _record of session.records());
+    const position = session.position?.();
+    const { hasPrompt: _known, ...state } = { ...position?.state } as Record<string, unknown>;
+    const grown = sessionIn(fileOf([HEADER, ...RECORDS]));
+    expect(() => [...grown.records(position && { ...position, state })]).toThrow(ReadFromStartError);
   });
 });

@@ -57,15 +57,24 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
 
 /**
  * True if two payloads of one record have the same meaning: an earlier version of the reader may have stored the record without its
- * usage, with another list of the entries that a compaction keeps, or with other members of the agent beside it. The stored entry is
- * not changed.
+ * usage, with another list of the entries that a compaction keeps, with other members of the agent beside it, or a system message
+ * without the text of its sections. The stored entry is not changed.
  */
 export function saysTheSame(before: EntryPayload, after: EntryPayload): boolean {
+  if (before.type === "message" && before.message.role === "system") return isSamePrompt(before.message, after);
   if (before.type === "message" && after.type === "message") {
     const [one, other] = [usageOf(before.message), usageOf(after.message)];
     return (isEmptyUsage(one) || isEmptyUsage(other)) && isDeepStrictEqual(withoutUsage(before.message), withoutUsage(after.message));
   }
   return before.type === "compaction" && after.type === "compaction" && before.summary === after.summary;
+}
+
+/** True if an earlier version of a reader stored the message, or the change of it that `after` describes, as it is in the file. */
+function isSamePrompt(before: object, after: EntryPayload): boolean {
+  if (after.type === "custom") return isDeepStrictEqual(before, after.data);
+  if (after.type === "custom_message") return isDeepStrictEqual(before, after.details);
+  if (after.type !== "message" || after.message.role !== "system" || !isObject(after.message.sections)) return false;
+  return isDeepStrictEqual(before, { ...after.message, content: "content" in before ? before.content : undefined });
 }
 
 function withoutUsage(message: object): object {
