@@ -72,6 +72,16 @@ export class ServedPage {
     return this.#tree;
   }
 
+  /** Searches the session for secrets, as far as that is done before something is shown. Every other part needs it before. */
+  async learn({ payloadBytes }: SessionRecord): Promise<void> {
+    await this.#masks?.learn(payloadBytes);
+  }
+
+  /** Searches what `learn` left of a long session, in the background. */
+  learnLater(): void {
+    this.#masks?.learnLater();
+  }
+
   /**
    * The page in pieces. Its head is sent before the outline of a long session is read. `at`: the first entry that the document has, for a
    * browser without scripts; undefined: the first one.
@@ -79,7 +89,7 @@ export class ServedPage {
   async *write(record: SessionRecord, at: EntryId | undefined): AsyncGenerator<string, void, void> {
     const { session } = this.#served;
     const { root, hasList, store, prices = new PriceList() } = this.#options;
-    await this.#learn(record);
+    await this.learn(record);
     const facts = await factsHtml(session, record, {
       leafId: session.leafId,
       entries: record.entryCount,
@@ -112,7 +122,7 @@ export class ServedPage {
       .text;
     yield html`<footer id="closing">${this.#closing(blocks.length <= FIRST_BLOCKS ? writer : undefined)}</footer>`.text;
     yield documentEnd("all").text;
-    this.#masks?.learnLater();
+    this.learnLater();
   }
 
   /** The state of the branch that ends at a row. */
@@ -133,7 +143,6 @@ export class ServedPage {
 
   /** The articles of positions of the path that ends at a row, in a document of their own. */
   async *block(end: number, block: Block): AsyncGenerator<string, void, void> {
-    await this.#learn(this.#served.record);
     const path = this.#served.pathTo(end);
     yield '<!doctype html><title>Entries</title><div class="chunk">';
     // The positions are those of a request, which may ask for any.
@@ -144,22 +153,16 @@ export class ServedPage {
 
   /** The rows of a chunk of the tree, in a document of their own. */
   async *rows(line: string, chunk: number): AsyncGenerator<string, void, void> {
-    await this.#learn(this.#served.record);
     yield `<!doctype html><title>Rows</title><div class="rows">${this.#tree.chunk(line, chunk).text}</div>`;
   }
 
   /** The articles of rows of one branch. */
   async *entries(rows: readonly number[]): AsyncGenerator<string, void, void> {
-    await this.#learn(this.#served.record);
     yield* this.#run(this.#writer(), new Headings(), rows);
   }
 
   #writer(): StepWriter {
     return new StepWriter(this.#served.record, this.#served.labels, this.#options);
-  }
-
-  async #learn({ payloadBytes }: SessionRecord): Promise<void> {
-    await this.#masks?.learn(payloadBytes);
   }
 
   async *#block(writer: StepWriter, path: Int32Array, { from, to }: Block): AsyncGenerator<string, void, void> {

@@ -80,6 +80,9 @@ export class ServedStore {
     if (part === "events") return { kind: "events", follow: (send, signal) => this.#follow(opened, send, signal) };
     // A server that was started again, or a session that was forgotten: the page goes on with what it asks for.
     if (opened.served.index.size === 0) await opened.served.update();
+    // No page was written of a session that was forgotten: the parts themselves see to its secrets.
+    await opened.page.learn(record);
+    opened.page.learnLater();
     return this.#part(opened, part, query);
   }
 

@@ -1,0 +1,52 @@
+import { openStore, type Store, userMessage } from "@bough/session-core";
+import { expect, onTestFinished, test } from "vitest";
+import { ServedStore } from "../../src/page/served-store.js";
+import type { Answer } from "../../src/page/server.js";
+import { world } from "../world.js";
+
+/** Long enough to be known wherever it stands, and no rule knows its form. */
+const SECRET = "q7ZpW4vKx2LmN8sRt5Yb";
+
+async function newStore(): Promise<Store> {
+  const store = await openStore({ path: world().store, durability: "normal" });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A server of all sessions of a store, as it is after a start: it has opened none. */
+function serve(store: Store): ServedStore {
+  return new ServedStore(store, { only: undefined, withSecrets: false, store: undefined, now: () => Date.now() });
+}
+
+async function ask(served: ServedStore, path: readonly string[], query: Record<string, string> = {}): Promise<string> {
+  return textOf(await served.answer({ path, query: new URLSearchParams(query), root: "/r/" } as Parameters<ServedStore["answer"]>[0]));
+}
+
+async function textOf(answer: Answer): Promise<string> {
+  if (answer?.kind === "json") return JSON.stringify(answer.value);
+  let text = "";
+  if (answer?.kind === "page") for await (const piece of answer.pieces) text += piece;
+  return text;
+}
+
+test("each part of a session that was forgotten is masked where only another entry says what is secret", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "secret", title: `Log in with ${SECRET}` });
+  const a = await session.append(userMessage(`Log in with ${SECRET}`));
+  await session.append(userMessage(`{"password": "${SECRET}"}`));
+  await session.moveLeaf(a.id);
+  const b = await session.append(userMessage(`A zebrafish, and ${SECRET}`));
+  const parts: readonly (readonly [part: string, query: Record<string, string>])[] = [
+    ["find", { q: "zebrafish" }],
+    ["state", { tip: b.id, rows: "3" }],
+    ["where", { e: b.id }],
+    ["block", { tip: b.id, from: "0", to: "2" }],
+    ["rows", { line: "0", chunk: "0" }],
+    ["compare", { a: a.id, b: b.id }],
+  ];
+  for (const [part, query] of parts) {
+    const text = await ask(serve(store), ["secret", part], query);
+    expect(text, part).toContain("[password 1]");
+    expect(text, part).not.toContain(SECRET);
+  }
+});
