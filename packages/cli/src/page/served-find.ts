@@ -1,7 +1,9 @@
-import { BoughError, type SearchHit } from "@bough/session-core";
-import { ENTRY_TYPES } from "@bough/session-core/view";
+import { homedir } from "node:os";
+import { BoughError, type SearchHit, type Store } from "@bough/session-core";
+import { ENTRY_TYPES, PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
-import { parseTypedQuery } from "../session/typed-filters.js";
+import { withTotals } from "../session/chosen-sessions.js";
+import { asksForEntries, meetsRecord, parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
 import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
 import { NONE } from "../tree/tree-index.js";
 import type { FoundEntry, FoundInSession } from "./sent.js";
@@ -14,13 +16,17 @@ const PAGE = 500;
 /** Hits with their text, the best ones. */
 const MAX_SNIPPETS = 50;
 
-/** Searches all branches of a session as the command does while somebody types. */
-export async function findInSession(
-  served: ServedSession,
-  typed: string,
-  options: { readonly maskLine: (text: string) => string; readonly private?: boolean; readonly now: () => number },
-): Promise<FoundInSession> {
-  const { words, search, problem } = parseTypedQuery(typed, { nowMs: options.now(), home: "" });
+interface FindOptions {
+  readonly maskLine: (text: string) => string;
+  readonly private?: boolean;
+  readonly prices?: PriceList;
+  readonly now: () => number;
+}
+
+/** Searches all branches of a session as the command does while somebody types. Filters of sessions are judged against this one. */
+export async function findInSession(store: Store, served: ServedSession, typed: string, options: FindOptions): Promise<FoundInSession> {
+  const query = parseTypedQuery(typed, { nowMs: options.now(), home: homedir() });
+  const { words, search, problem } = query;
   const request = {
     ...search,
     types: search.types ?? ENTRY_TYPES,
@@ -31,6 +37,8 @@ export async function findInSession(
   const hits: FoundEntry[] = [];
   try {
     if (problem !== undefined) throw problem;
+    if (!choosesEntries(query)) return { hits: [], total: 0, note: "Type words, or a filter of entries such as role:user" };
+    if (!(await isChosen(store, served, query, options))) return { hits: [], total: 0, note: "The filters leave this session out" };
     for (let cursor: string | undefined; ; ) {
       const isFirst = hits.length === 0;
       const page = await served.session.search({ ...request, limit: isFirst ? MAX_SNIPPETS : PAGE, snippets: isFirst, cursor });
@@ -42,6 +50,17 @@ export async function findInSession(
     if (!(error instanceof BoughError)) throw error;
     return { hits: [], total: 0, note: errorLine(error) };
   }
+}
+
+/** Without words and such a filter every entry would be found. */
+function choosesEntries(query: TypedQuery): boolean {
+  return asksForEntries(query) || query.search.sinceMs !== undefined || query.search.untilMs !== undefined;
+}
+
+/** True if the session meets the filters of sessions: by directory, model and cost. */
+async function isChosen(store: Store, { record }: ServedSession, { sessions }: TypedQuery, { prices }: FindOptions): Promise<boolean> {
+  if (!meetsRecord(record, { search: {}, sessions })) return false;
+  return (await withTotals({ store, prices: async () => prices ?? new PriceList() }, [record], sessions)).length > 0;
 }
 
 /** None: the hit is a title, or an entry that arrived since. */

@@ -136,7 +136,7 @@ export class ServedStore {
         return { kind: "page", pieces: page.rows(query.get("line") ?? "", figure("chunk")) };
       case "find":
         return json<FoundInSession>(
-          await findInSession(served, query.get("q") ?? "", { maskLine: (text) => page.maskLine(text), ...this.#options }),
+          await findInSession(this.#store, served, query.get("q") ?? "", { ...this.#options, maskLine: (text) => page.maskLine(text) }),
         );
       case "compare":
         return { kind: "page", pieces: comparePage(served, page, row("a"), row("b")) };

@@ -1,4 +1,4 @@
-import { openStore, type Store, userMessage } from "@bough/session-core";
+import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
 import { expect, onTestFinished, test } from "vitest";
 import { ServedStore } from "../../src/page/served-store.js";
 import type { Answer } from "../../src/page/server.js";
@@ -49,4 +49,17 @@ test("each part of a session that was forgotten is masked where only another ent
     expect(text, part).toContain("[password 1]");
     expect(text, part).not.toContain(SECRET);
   }
+});
+
+test("a search needs words or a filter of entries, and judges filters of sessions against the session", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "parser", cwd: "/home/ada/parser" });
+  await session.append([userMessage("Mend the zebrafish"), assistantMessage("The zebrafish is mended.")]);
+  const served = serve(store);
+  const total = async (q: string) => (JSON.parse(await ask(served, ["parser", "find"], { q })) as { total: number }).total;
+  for (const q of ["role:", "agent:", "dir:parser"]) expect(await total(q), q).toBe(0);
+  expect(await total("role:user")).toBe(1);
+  expect(await total("since:1d")).toBe(2);
+  expect(await total("zebrafish dir:parser")).toBe(2);
+  for (const q of ["zebrafish dir:site", "zebrafish model:gpt", "zebrafish cost:>1"]) expect(await total(q), q).toBe(0);
 });
