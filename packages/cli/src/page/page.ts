@@ -156,7 +156,8 @@ class PageWriter {
     const [id = ""] = step.entryIds;
     const at = this.#rowOfId.get(id) ?? -1;
     const started = await this.#subagents.startedBy(this.#session.id, step.entryIds);
-    const written = withMore(this.#steps.write(step), started);
+    const own = this.#steps.write(step);
+    const written = withMore(own, started);
     if (written === undefined) {
       this.#unshown.push(...step.entryIds);
       return;
@@ -175,7 +176,7 @@ class PageWriter {
     this.#chunk = this.#chunk === CHUNK ? 1 : this.#chunk + 1;
     yield withReferences(articleHtml(written, place, this.#headings.next(written)).text);
     const isLeaf = step.entryIds.some((one) => one === this.#leafAt);
-    if (written.kind !== "setting")
+    if (own !== undefined && written.kind !== "setting")
       rows.push(treeRow(step, { step: at, id, kind: written.kind, label: place.label, isLeaf }, this.#record.cwd));
   }
 
@@ -201,9 +202,10 @@ class PageWriter {
   }
 }
 
-/** A step with more at its end. */
+/** A step with more at its end; one that has nothing to read itself is that alone. */
 function withMore(written: StepHtml | undefined, more: Html): StepHtml | undefined {
-  return written === undefined || more === NOTHING ? written : { ...written, body: html`${written.body}${more}` };
+  if (more === NOTHING) return written;
+  return written === undefined ? { kind: "assistant", heading: "", body: more } : { ...written, body: html`${written.body}${more}` };
 }
 
 /** The entry at which the tree draws the leaf. */

@@ -1,5 +1,6 @@
 import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
 import { expect, onTestFinished, test } from "vitest";
+import { sessionPage } from "../../src/page/page.js";
 import { ServedStore } from "../../src/page/served-store.js";
 import type { Answer } from "../../src/page/server.js";
 import { world } from "../world.js";
@@ -62,4 +63,17 @@ test("a search needs words or a filter of entries, and judges filters of session
   expect(await total("since:1d")).toBe(2);
   expect(await total("zebrafish dir:parser")).toBe(2);
   for (const q of ["zebrafish dir:site", "zebrafish model:gpt", "zebrafish cost:>1"]) expect(await total(q), q).toBe(0);
+});
+
+test("an exported page has the subagents of an entry that has nothing to read", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "main" });
+  await session.append(userMessage("Send one"));
+  const { id } = await session.append({ type: "custom", customType: "mark", data: 1 });
+  const parent = { sessionId: "main", entryId: id, toolCallId: null };
+  const subagent = await store.createSession({ id: "red", kind: "subagent", parent });
+  await subagent.append(userMessage("Look at the anglerfish"));
+  let text = "";
+  for await (const piece of sessionPage(session, { subagents: [subagent] })) text += piece;
+  expect(text).toContain("Look at the anglerfish");
 });
