@@ -1,11 +1,11 @@
-import { BoughError, type SearchHit, type SearchRequest, type SessionId, type Store } from "@bough/session-core";
+import { BoughError, InvalidQueryError, type SearchHit, type SearchRequest, type SessionId, type Store } from "@bough/session-core";
 import type { PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
 import { searchConditions } from "../session/chosen-sessions.js";
 import { sessionTitle } from "../session/names.js";
 import { readPrices } from "../session/prices.js";
-import { bothOf, parseTypedQuery } from "../session/typed-filters.js";
+import { bothOf, conflictOf, parseTypedQuery } from "../session/typed-filters.js";
 import { NewestOnly, unfinishedQuery } from "../session/typed-search.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
@@ -65,6 +65,8 @@ export class FinderPerformer {
     const words = unfinishedQuery(typed.words);
     const hits: SearchHit[] = [];
     try {
+      const conflict = conflictOf(conditions, typed.search);
+      if (conflict !== undefined) throw new InvalidQueryError(query, conflict);
       const prices = () => (this.#prices ??= readPrices(io));
       const asked = [conditions, ROLE_CONDITIONS[role], await searchConditions({ store, prices }, typed)].reduce((a, b) => bothOf(a, b));
       for (let cursor: string | undefined; isWanted(); ) {

@@ -335,6 +335,7 @@ function defineSearch(registry: CommandRegistry): void {
         "Without words, but with another condition: the newest first. prose is what people and models wrote, without fenced code; code: " +
         "fenced code, commands, what calls write and files that they read; tool: calls and their results. " +
         `Filters may stand in the query, as in "agent:pi since:2w theme": ${TYPED_FILTER_LINE}. ` +
+        'Quotation marks make text of such a word: "type:module". ' +
         "Commands that were kept out of the conversation are found only with --private, because agents run this command too. " +
         "With -i, and on a terminal without arguments, a screen finds entries while you type, and opens the tree at a hit. " +
         "--passages, --around and --summaries print what the recall tools of a model print, at most 50 hits.",

@@ -1,5 +1,7 @@
-import type { SessionId, SessionRecord, SessionTotals, Store } from "@bough/session-core";
+import { AGENT_FILTERS } from "@bough/formats/agents";
+import { InvalidQueryError, type SessionId, type SessionRecord, type SessionTotals, type Store } from "@bough/session-core";
 import type { PriceList } from "@bough/session-core/view";
+import { agentOf } from "./names.js";
 import { usdOf } from "./prices.js";
 import { bothOf, meetsRecord, type SearchConditions, type SessionConditions, type TypedQuery } from "./typed-filters.js";
 
@@ -11,17 +13,33 @@ export interface SessionsWorld {
 
 /**
  * The conditions of a typed query for a search: filters by directory, model and cost become the sessions that meet them. Cost: with one of
- * these a list of all sessions, about 10 ms for 1,000, and for model and cost their totals; else nothing.
+ * these, or an agent outside the list of those that Bough reads, a list of all sessions, about 10 ms for 1,000, and for model and cost their
+ * totals; else nothing.
  *
- * @throws {InvalidQueryError} a filter has no valid value.
+ * @throws {InvalidQueryError} a filter has no valid value, or no session is of an agent that it names.
  */
 export async function searchConditions(world: SessionsWorld, query: TypedQuery): Promise<SearchConditions> {
   if (query.problem !== undefined) throw query.problem;
+  await checkAgents(world.store, query);
   const { directory, model, costUsd } = query.sessions;
   if (directory === undefined && model === undefined && costUsd === undefined) return query.search;
   const records = await listAll(world.store, { search: {}, sessions: query.sessions });
   const chosen = await withTotals(world, records, query.sessions);
   return bothOf(query.search, { sessionIds: chosen.map(({ id }) => id) });
+}
+
+/** An agent that Bough does not read by itself has to be that of a session in the store. */
+async function checkAgents(store: Store, { search: { agents = [] }, filters }: TypedQuery): Promise<void> {
+  const others = agents.filter((agent) => !AGENT_FILTERS.includes(agent));
+  if (others.length === 0) return;
+  const known = new Set([...AGENT_FILTERS, ...(await listAll(store, { search: {}, sessions: {} })).map(agentOf)]);
+  const unknown = others.find((agent) => !known.has(agent));
+  if (unknown === undefined) return;
+  const typed = filters.join(" ");
+  throw new InvalidQueryError(
+    typed,
+    `the agent ${unknown} is unknown: choose from ${[...known].join(", ")}; in quotation marks it is text`,
+  );
 }
 
 /** The records, all archived ones and those of subagents too, that meet conditions on records. */

@@ -45,6 +45,8 @@ export interface TypedQuery {
 export interface FilterWorld {
   readonly nowMs: number;
   readonly home: string;
+  /** True for the text of a command, which nobody is typing any more: a name without a value at its end is text, too. */
+  readonly isComplete?: boolean;
 }
 
 interface Parsed {
@@ -54,16 +56,38 @@ interface Parsed {
 
 type ParseValue = (value: string, world: FilterWorld) => Parsed | string;
 
+/** The items of a value, separated by commas. */
+function itemsOf(value: string): readonly string[] {
+  return value.split(",").filter((item) => item !== "");
+}
+
+/** The choice with this name, or those that begin with it. */
+function choicesFor<Name extends string>(choices: readonly Name[], typed: string): readonly Name[] {
+  const name = typed.toLowerCase();
+  const exact = choices.filter((choice) => choice.toLowerCase() === name);
+  return exact.length > 0 ? exact : choices.filter((choice) => choice.toLowerCase().startsWith(name));
+}
+
 /** Parses a value that is one or more of a list, separated by commas; of each its beginning is enough. */
 function listed<Name extends string>(choices: readonly Name[], toSearch: (chosen: readonly Name[]) => SearchConditions): ParseValue {
   return (value) => {
-    const names = value.toLowerCase().split(",");
-    const chosen = names.flatMap((name) => {
-      const exact = choices.filter((choice) => choice.toLowerCase() === name);
-      return exact.length > 0 ? exact : choices.filter((choice) => choice.toLowerCase().startsWith(name));
-    });
-    return chosen.length === 0 ? `is unknown: choose from ${choices.join(", ")}` : { search: toSearch(chosen) };
+    const items = itemsOf(value);
+    const unknown = items.find((item) => choicesFor(choices, item).length === 0);
+    if (items.length > 0 && unknown === undefined) return { search: toSearch(items.flatMap((item) => choicesFor(choices, item))) };
+    const found = unknown === undefined || unknown === value ? "is unknown" : `has ${unknown}, which is unknown`;
+    return `${found}: choose from ${choices.join(", ")}`;
   };
+}
+
+/** An agent that is none of the list may be that of a reader outside this repository: only a store knows (`searchConditions`). */
+function agent(value: string): Parsed | string {
+  const items = itemsOf(value);
+  if (items.length === 0) return `is unknown: choose from ${AGENT_FILTERS.join(", ")}`;
+  const chosen = items.flatMap((item) => {
+    const known = choicesFor(AGENT_FILTERS, item);
+    return known.length === 0 ? [item] : known;
+  });
+  return { search: { agents: chosen } };
 }
 
 function time(name: "sinceMs" | "untilMs"): ParseValue {
@@ -87,7 +111,7 @@ function cost(value: string): Parsed | string {
 
 /** The filters by their names. */
 const FILTERS: Readonly<Record<(typeof TYPED_FILTERS)[number] | "directory", ParseValue>> = {
-  agent: listed(AGENT_FILTERS, (agents) => ({ agents })),
+  agent,
   role: listed(MESSAGE_ROLES, (roles) => ({ roles })),
   type: listed(ENTRY_TYPES, (types) => ({ types })),
   in: listed(SEARCH_PLACES, (places) => ({ places })),
@@ -105,43 +129,89 @@ function isFilter(name: string): name is keyof typeof FILTERS {
   return Object.hasOwn(FILTERS, name);
 }
 
+/** The filters that have one value in a query, under the name of the condition. */
+const SINGLE: Readonly<Partial<Record<keyof typeof FILTERS, string>>> = {
+  dir: "directory",
+  directory: "directory",
+  model: "model",
+  tool: "tool",
+  path: "path",
+};
+
 /** An expression, which may have blanks; or a run of characters in which quotation marks keep blanks. */
 const PIECE = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/i?(?=\s|$)|(?:[^\s"]|"[^"]*"?)+/g;
 
+/** The name and the value of a filter; undefined: the piece is text. */
+function filterIn(piece: string, isBeingTyped: boolean): { readonly name: keyof typeof FILTERS; readonly value: string } | undefined {
+  const [, name = "", quoted = ""] = /^([a-z]+):(.*)$/s.exec(piece) ?? [];
+  const value = quoted.replaceAll('"', "");
+  return isFilter(name) && (value !== "" || isBeingTyped) ? { name, value } : undefined;
+}
+
+/** Keeps the filters that have one value, and returns the one before that a filter cannot hold with. */
+class SingleFilters {
+  readonly #known = new Map<string, { readonly piece: string; readonly value: string }>();
+
+  add(name: keyof typeof FILTERS, piece: string, value: string): string | undefined {
+    const single = SINGLE[name];
+    if (single === undefined) return undefined;
+    const before = this.#known.get(single);
+    this.#known.set(single, { piece, value });
+    return before === undefined || before.value === value ? undefined : before.piece;
+  }
+}
+
 /**
  * Takes the filters out of a query. `name:value` is one if the name is that of a filter; blanks in a value stand in quotation marks. In
- * quotation marks as a whole (`"type:module"`) it is text. A filter without a value, as it is while somebody types, asks for nothing.
+ * quotation marks as a whole (`"type:module"`) it is text. A name without a value is text, too, except at the end of a text that somebody
+ * is typing: there it asks for nothing.
  */
 export function parseTypedQuery(typed: string, world: FilterWorld): TypedQuery {
   const filters: string[] = [];
   let search: SearchConditions = {};
   let sessions: SessionConditions = {};
+  const singles = new SingleFilters();
   let problem: InvalidQueryError | undefined;
   let words = "";
   let end = 0;
   for (const { 0: piece, index } of typed.matchAll(PIECE)) {
-    const [, name = "", quoted = ""] = /^([a-z]+):(.*)$/s.exec(piece) ?? [];
-    const parse = isFilter(name) ? FILTERS[name] : undefined;
-    if (parse === undefined) continue;
+    const found = filterIn(piece, world.isComplete !== true && index + piece.length === typed.length);
+    if (found === undefined) continue;
     words += typed.slice(end, index);
     end = index + piece.length;
-    const value = quoted.replaceAll('"', "");
+    const { name, value } = found;
     if (value === "") continue;
     filters.push(piece);
-    const parsed = parse(value, world);
+    const other = singles.add(name, piece, value);
+    if (other !== undefined) problem ??= new InvalidQueryError(typed, `${other} and ${piece} cannot both hold: leave one out`);
+    const parsed = FILTERS[name](value, world);
     if (typeof parsed === "string") problem ??= new InvalidQueryError(typed, `${piece} ${parsed}; in quotation marks it is text`);
     else {
       search = bothOf(search, parsed.search ?? {}, "either");
-      sessions = { ...sessions, ...parsed.sessions };
+      sessions = { ...sessions, ...parsed.sessions, ...costOfBoth(sessions.costUsd, parsed.sessions?.costUsd) };
     }
   }
   words = filters.length === 0 && end === 0 ? typed : `${words}${typed.slice(end)}`.replace(/^\s+/, "");
   return { words, filters, search, sessions, problem };
 }
 
+function costOfBoth(a: CostRange | undefined, b: CostRange | undefined): SessionConditions {
+  if (a === undefined || b === undefined) return {};
+  return { costUsd: { atLeast: Math.max(a.atLeast, b.atLeast), below: Math.min(a.below, b.below) } };
+}
+
+/** Conditions that have one value. */
+const SINGLE_CONDITIONS = ["tool", "path"] as const;
+
+/** Says which conditions of two sources cannot both hold; undefined: all can. */
+export function conflictOf(a: SearchConditions, b: SearchConditions): string | undefined {
+  const name = SINGLE_CONDITIONS.find((one) => a[one] !== undefined && b[one] !== undefined && a[one] !== b[one]);
+  return name === undefined ? undefined : `the ${name} cannot be both ${a[name]} and ${b[name]}: leave one out`;
+}
+
 /**
  * The conditions of two sources together: both hold. Lists have what both name (`either`: what one of them names, as for a filter that is
- * typed twice); of a tool, a file or a directory the second one counts.
+ * typed twice). Of a tool or a file, of which only one can hold (`conflictOf`), and of a directory the second one counts.
  */
 export function bothOf(a: SearchConditions, b: SearchConditions, lists: "both" | "either" = "both"): SearchConditions {
   const joined = <Value>(own: readonly Value[] | undefined, other: readonly Value[] | undefined) => {
@@ -169,15 +239,30 @@ export function asksForEntries({ words, search }: TypedQuery): boolean {
 }
 
 /** True if the record of a session meets the filters that it can answer: agent, directory and the time of its last entry. */
-export function meetsRecord(record: SessionRecord, { search, sessions }: Pick<TypedQuery, "search" | "sessions">): boolean {
-  const { agents, sinceMs, untilMs, cwd } = search;
+export function meetsRecord(record: SessionRecord, query: Pick<TypedQuery, "search" | "sessions">): boolean {
+  const { sinceMs, untilMs } = query.search;
+  return (
+    meetsPlace(record, query) &&
+    (sinceMs === undefined || record.activeAtMs >= sinceMs) &&
+    (untilMs === undefined || record.activeAtMs < untilMs)
+  );
+}
+
+/** True if the record of a session meets the filters by agent and directory. */
+export function meetsPlace(record: SessionRecord, { search: { agents, cwd }, sessions }: Pick<TypedQuery, "search" | "sessions">): boolean {
   return (
     (agents === undefined || agents.includes(agentOf(record))) &&
     (cwd === undefined || record.cwd === cwd) &&
-    (sinceMs === undefined || record.activeAtMs >= sinceMs) &&
-    (untilMs === undefined || record.activeAtMs < untilMs) &&
     (sessions.directory === undefined || isInDirectory(record.cwd ?? "", sessions.directory))
   );
+}
+
+/** True if a session was going on in the time of a query: it began before the end, and its last entry is not before the start. */
+export function wasActive(
+  { createdAtMs, activeAtMs }: SessionRecord,
+  { search: { sinceMs, untilMs } }: Pick<TypedQuery, "search">,
+): boolean {
+  return (sinceMs === undefined || activeAtMs >= sinceMs) && (untilMs === undefined || createdAtMs < untilMs);
 }
 
 function isInDirectory(directory: string, wanted: string): boolean {

@@ -132,6 +132,11 @@ describe("the finder", () => {
     expect(driven.model.rows).toEqual(rows);
   });
 
+  it("says that a filter and an option exclude each other", async () => {
+    const { driven } = await finder({ query: "watcher tool:bash" }, SIZES[1], { conditions: { tool: "read" } });
+    await driven.until(({ problem }) => problem?.includes("the tool cannot be both read and bash") === true);
+  });
+
   it("says that the hits of other roles are left out", async () => {
     const { driven } = await finder({ query: "bundler" });
     await driven.until(isDone);

@@ -326,11 +326,45 @@ describe("bough search", () => {
     expect(await total("said", "--until", "30m")).toMatchObject({ total: 4 });
   });
 
+  test("searches a name of a filter without a value as a word", async () => {
+    const here = world();
+    await here.withStore(async (store) => {
+      const session = await store.createSession({ id: "trace" });
+      await session.append({ ...userMessage("Traceback in parser: no model"), id: "e1" });
+      await session.append({ ...userMessage("Traceback of the parser"), id: "e2" });
+    });
+    const found = async (query: string) =>
+      ((await here.json("search", query, "--exact")) as { readonly hits: readonly { readonly entryId: string }[] }).hits.map(
+        ({ entryId }) => entryId,
+      );
+    expect(await found("Traceback in: parser")).toEqual(["e1"]);
+    expect(await found("model:")).toEqual(["e1"]);
+  });
+
+  test("takes an agent that a session of the store is of, as --agent does", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.withStore(async (store) => {
+      const payload = { type: "message", message: { role: "user", content: "said in mine" } } as const;
+      const entry = { kind: "entry", line: 1, id: "m1", parentId: null, createdAtMs: 1, payload } as const;
+      const header = { sessionId: "of-mine", kind: "conversation" } as const;
+      await store.importSession({ header, records: () => [entry] }, { format: "mine", path: "/mine/1.txt" });
+    });
+    expect(await here.json("search", "said agent:mine")).toMatchObject({ total: 1 });
+    expect(await here.json("search", "said agent:mine,bough")).toMatchObject({ total: 4 });
+    const { exit, err } = await here.run(["search", "said agent:pi,nobody"]);
+    expect(exit).toBe(2);
+    expect(err).toMatch(/the agent nobody is unknown: choose from claude, .*, bough, mine;/);
+  });
+
   test.each([
     [["search", "x", "--role", "robot"], 2, "Choose from system, user"],
     [["search", "x", "--since", "yesterday"], 2, "is not a time"],
     [["search", "x", "--limit", "0"], 2, "above 0"],
     [["search", '""'], 2, "Cannot search"],
+    [["search", "--path", "src/a.ts", "path:b.ts x"], 2, "the path cannot be both src/a.ts and b.ts: leave one out"],
+    [["search", "--tool", "bash", "tool:read x"], 2, "the tool cannot be both bash and read"],
+    [["search", "dir:api dir:web x"], 2, "dir:api and dir:web cannot both hold"],
     [["search", "/a(b/"], 2, "unterminated group at character 2"],
   ])("refuses %j with %i", async (args, code, message) => {
     const here = world();
