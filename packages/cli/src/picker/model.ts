@@ -9,8 +9,8 @@ import type { PickerAction } from "./keys.js";
 
 /** The result that closes the picker. */
 export type PickerResult =
-  /** `hit`: the session was found by its text, and this is the best hit of the query. */
-  | { readonly kind: "open"; readonly sessionId: SessionId; readonly hit?: { readonly entryId: EntryId; readonly query: string } }
+  /** `hit`: the session was found by its entries, and this is the best hit; without `query` it was found by filters alone. */
+  | { readonly kind: "open"; readonly sessionId: SessionId; readonly hit?: { readonly entryId: EntryId; readonly query?: string } }
   | { readonly kind: "new" }
   | { readonly kind: "cancelled" };
 

@@ -1,6 +1,6 @@
 import type { SessionId, SessionRecord } from "@bough/session-core";
 import { type ListedSession, matchSessions, sortSessions, toListedSession } from "../session/session-rows.js";
-import { asksForEntries, meetsRecord } from "../session/typed-filters.js";
+import { asksForEntries, meetsPlace, meetsRecord, wasActive } from "../session/typed-filters.js";
 import type { Field } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
 import {
@@ -112,10 +112,13 @@ export function refreshRows(model: PickerModel): PickerModel {
   const query = queryOf(model);
   const { hits, chosen } = model.search;
   const needsTotals = query.sessions.model !== undefined || query.sessions.costUsd !== undefined;
-  const pool = model.pool.filter(({ record }) => meetsRecord(record, query) && (!needsTotals || chosen?.has(record.id) === true));
+  const withEntries = asksForEntries(query);
+  // The times of a query are those of entries: the last one counts only if entries are not searched.
+  const meets = (record: SessionRecord) =>
+    withEntries ? meetsPlace(record, query) && (hits.has(record.id) || wasActive(record, query)) : meetsRecord(record, query);
+  const pool = model.pool.filter(({ record }) => meets(record) && (!needsTotals || chosen?.has(record.id) === true));
   // Filters that a session's record answers leave the list as it is sorted.
-  if (!asksForEntries(query))
-    return restoreSelection(model, { ...model, rows: sortSessions(pool, model.sort), nameMatchCount: pool.length });
+  if (!withEntries) return restoreSelection(model, { ...model, rows: sortSessions(pool, model.sort), nameMatchCount: pool.length });
   return restoreSelection(model, { ...model, ...matchSessions(pool, query.words, hits) });
 }
 

@@ -155,9 +155,8 @@ function openResult(model: PickerModel, id: SessionId): PickerResult {
   const at = rows.findIndex(({ session }) => session.record.id === id);
   const entryId = at < nameMatchCount ? undefined : search.hits.get(id)?.hit.entryId;
   const query = queryOf(model).words.trim();
-  return entryId === undefined || entryId === null || query === ""
-    ? { kind: "open", sessionId: id }
-    : { kind: "open", sessionId: id, hit: { entryId, query } };
+  if (entryId === undefined || entryId === null) return { kind: "open", sessionId: id };
+  return { kind: "open", sessionId: id, hit: query === "" ? { entryId } : { entryId, query } };
 }
 
 function applySearchResult(model: PickerModel, event: Extract<PickerEvent, { kind: "hits" | "searchFailed" }>): PickerModel {

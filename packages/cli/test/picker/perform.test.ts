@@ -69,6 +69,29 @@ describe("A picker on a store", () => {
     expect(picker.text).toContain("messages were not searched");
   });
 
+  it("finds by the time of entries, also in a session that went on later, and opens it at the entry", async () => {
+    const store = await memoryStore();
+    await createConversation(store, { id: "went-on", title: "Went on" }, 48, "the theme flickers");
+    await (await store.openSession("went-on")).append({ ...userMessage("thanks"), createdAtMs: NOON });
+    await createConversation(store, { id: "later", title: "Theme of later" }, 1, "the theme again");
+    const entryId = (await (await store.openSession("went-on")).list()).find(({ createdAtMs }) => createdAtMs < NOON)?.id;
+    const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 2);
+    const search = (typed: string) =>
+      picker
+        .press("ctrl+u")
+        .type(typed)
+        .until((model) => model.search.state === "done");
+    picker.press("/");
+    await search("until:24h");
+    expect(picker.titles).toEqual([]);
+    await search("theme until:24h");
+    expect(picker.titles).toEqual(["Went on"]);
+    await search("role:user until:24h");
+    expect(picker.titles).toEqual(["Went on"]);
+    await picker.press("enter").until(({ result }) => result !== undefined);
+    expect(picker.model.result).toEqual({ kind: "open", sessionId: "went-on", hit: { entryId } });
+  });
+
   it("shows the models of the visible rows", async () => {
     const store = await memoryStore();
     await createConversation(store, { id: "one" }, 1, "hi");
