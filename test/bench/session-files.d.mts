@@ -1,3 +1,3 @@
 type Write = (path: string, bytes: number) => void;
 export declare const writeClaudeFile: Write;
-export declare const writePiFile: Write;
+export declare function writePiFile(path: string, bytes: number, seed?: number): void;
