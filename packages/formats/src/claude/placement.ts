@@ -156,7 +156,8 @@ export class TreePlacement {
 /** Links lead to later records, so only that of the root may lead to one before `first`: -1 then, if no record from `first` on follows. */
 function saveLinks(links: Int32Array, first: NodeIndex, next: NodeIndex): readonly number[] {
   let root = links[0] ?? 0;
-  while (root !== 0 && root <= first && links[root] !== root) root = links[root] ?? root;
+  // -1: an earlier saving has already found it to be before the records that are kept.
+  while (root > 0 && root <= first && links[root] !== root) root = links[root] ?? root;
   return [root === 0 ? 0 : root <= first ? -1 : root - first, ...links.slice(first + 1, next + 1).map((link) => link - first)];
 }
 

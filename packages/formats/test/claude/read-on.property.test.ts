@@ -105,6 +105,14 @@ test("a watched transcript of any session is equal to the complete one", async (
   );
 });
 
+test("a transcript that begins with the report of a hook is read on each time that it grows", async () => {
+  const turns = Array.from({ length: 60 }, () => ({ kind: "turn", tools: 2, ends: true, reports: true }) as const);
+  const content = toContent([progress("00000000-0000-4000-8000-00000000ffff", null), ...linesOf(turns)]);
+  const ends = [...content.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+  const places = [0.4, 0.6, 0.8].map((share) => ends[Math.floor(share * ends.length)] ?? 0);
+  await watchedEqualsImported([grown(`.claude/projects/-work/${SESSION}.jsonl`, content, places)]);
+});
+
 /** Forty turns of which the first reading knows all. */
 const EARLIER = linesOf(Array.from({ length: 40 }, () => ({ kind: "turn", tools: 2, ends: true, reports: true }) as const));
 const lastId = String(EARLIER.at(-1)?.uuid);
