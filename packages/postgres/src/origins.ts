@@ -245,7 +245,8 @@ const entryOfClaim = pgQuery<{ session: SessionId; seq: number }, ClaimRow>(({ s
 );
 const dropClaims = pgQuery<{ session: SessionId; seqs: readonly number[] }>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE entry SET origin = NULL, inherited = false WHERE ${ofSession(sql, p, "entry")} AND seq = ANY(${p.seqs}::integer[])`),
+    UPDATE entry SET origin = NULL, inherited = false FROM unnest(${p.seqs}::integer[]) AS given (seq)
+    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
 );
 
 /**

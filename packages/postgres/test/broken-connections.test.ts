@@ -105,9 +105,10 @@ describe("a connection that breaks at the end of a transaction", () => {
   });
 });
 
+// With one connection: another one that is open already would still reach the server.
 describe("a server that does not come back", () => {
   test("after a commit that it did not answer: it is not known whether the transaction was written", async () => {
-    const { proxy, store } = await cutStore({ busyTimeoutMs: 2_000 });
+    const { proxy, store } = await cutStore({ busyTimeoutMs: 2_000, connections: 1 });
     const session = await store.createSession();
     proxy.arm("unanswered", COMMIT);
     proxy.refuseAfterCut();
@@ -133,7 +134,7 @@ describe("a server that does not come back", () => {
   });
 
   test("before it: nothing was written", async () => {
-    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 2_000 });
+    const { proxy, store, beside } = await cutStore({ busyTimeoutMs: 2_000, connections: 1 });
     const session = await store.createSession({ title: "Old" });
     proxy.arm("unsent", (message) => message.includes("BEGIN"));
     proxy.refuseAfterCut();
