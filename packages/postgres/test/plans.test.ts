@@ -17,6 +17,7 @@ const SOURCE = join(import.meta.dirname, "../src");
 
 /** Statements that read a table, or all entries of a session, by a part of their text, and why they may. */
 const WALKS: readonly (readonly [part: string, why: string])[] = [
+  ["UPDATE entry SET origin = NULL, inherited = false", "false claims are up to all entries of the session that has just arrived"],
   ["SELECT coalesce(sum(entry_count), 0)", "the entries of the tenant, for a question: one row a session"],
   ["SELECT count(*) AS sessions", "totals of the whole store: one row a session"],
   ["SELECT counts.kind, sum(entries)", "totals of the whole store: one row a session"],
