@@ -3,10 +3,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const TIMES = `(() => {
+  if (location.href === "about:blank") return null;
   const [page] = performance.getEntriesByType("navigation");
   const [paint] = performance.getEntriesByName("first-contentful-paint");
   return page?.loadEventEnd > 0 && paint !== undefined ? { load: page.loadEventEnd, paint: paint.startTime } : null;
 })()`;
+
+const SCREEN = { width: 1280, height: 800, deviceScaleFactor: 1, mobile: false };
 
 /** Opens addresses in new tabs of a context of its own, one after the other. */
 export class Tabs {
@@ -23,13 +26,12 @@ export class Tabs {
 
   /** The times of a page in milliseconds since its navigation: that of its first paint, and that after its scripts and its load event. */
   async timesOf(url) {
-    const { targetId } = await this.#session.send("Target.createTarget", {
-      url,
-      browserContextId: this.#context,
-      width: 1280,
-      height: 800,
-    });
+    // An empty tab first, as Playwright opens one: some versions of Chromium refuse to create a tab with a size ("Target position can only be
+    // set for new windows").
+    const { targetId } = await this.#session.send("Target.createTarget", { url: "about:blank", browserContextId: this.#context });
     const { sessionId } = await this.#session.send("Target.attachToTarget", { targetId, flatten: false });
+    await this.#ask(sessionId, "Emulation.setDeviceMetricsOverride", SCREEN);
+    await this.#ask(sessionId, "Page.navigate", { url });
     for (;;) {
       const { result } = await this.#ask(sessionId, "Runtime.evaluate", { expression: TIMES, returnByValue: true });
       if (result.value !== null && result.value !== undefined) {
