@@ -28,10 +28,10 @@ import {
   type SessionCounts,
   saveChanges,
   toArrays,
-  usageAdded,
 } from "./save-changes.js";
 import { isServerError } from "./server-errors.js";
 import { isWritable, keyParameters, ofSession } from "./session-key.js";
+import { usageAdded } from "./usage.js";
 import { getWithWords, listCollected, listWords, textsOf, wordsToList } from "./words.js";
 
 /**

@@ -85,7 +85,7 @@ export async function deleteLeaf(database: PgDatabase, id: SessionId, name: stri
 }
 
 interface MoveRow {
-  readonly seq: EntrySeq;
+  readonly seq: number;
   readonly from_seq: EntrySeq | null;
   readonly resume_seq: EntrySeq | null;
 }
@@ -100,11 +100,11 @@ const lastUndone = pgQuery<{ session: SessionId; name: string }, MoveRow>(({ sql
     SELECT seq, from_seq, resume_seq FROM leaf_move
     WHERE ${ofSession(sql, p, "leaf_move")} AND leaf_name = ${p.name} AND state = 'undone' ORDER BY seq LIMIT 1`),
 );
-const markUndone = pgQuery<{ session: SessionId; seq: EntrySeq; resume: EntrySeq | null }>(({ sql, p }) =>
+const markUndone = pgQuery<{ session: SessionId; seq: number; resume: EntrySeq | null }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE leaf_move SET state = 'undone', resume_seq = ${p.resume}::integer WHERE ${ofSession(sql, p, "leaf_move")} AND seq = ${p.seq}`),
 );
-const markRedone = pgQuery<{ session: SessionId; seq: EntrySeq; from: EntrySeq | null }>(({ sql, p }) =>
+const markRedone = pgQuery<{ session: SessionId; seq: number; from: EntrySeq | null }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE leaf_move SET state = 'done', from_seq = ${p.from}::integer, resume_seq = NULL
     WHERE ${ofSession(sql, p, "leaf_move")} AND seq = ${p.seq}`),

@@ -1,7 +1,7 @@
 import { ForeignFileError, NewerStoreError, ServerRightsError, ServerUnsuitableError, StoreNotFoundError } from "@bough/session-core";
+import { addOrigins } from "./add-origins.js";
 import { type Database, transactionOn } from "./database.js";
 import { fromColumn, type PgClient } from "./driver.js";
-import { addOrigins } from "./origins.js";
 import { creation, HELD_ENDS, type Layout, ORIGINS, secondStep, TABLE_KEYS, VERSION_TABLE } from "./schema.js";
 import { WORDS_FUNCTION_NAME } from "./search-schema.js";
 import { isServerError, type Place } from "./server-errors.js";

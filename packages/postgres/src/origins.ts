@@ -1,8 +1,7 @@
-import type { EntryId, EntryPayload, SessionId } from "@bough/session-core";
+import type { EntryId, SessionId } from "@bough/session-core";
 import {
   type ChangedEntry,
   type ClaimEntry,
-  contentKey,
   decideOriginals,
   type EntrySeq,
   type Holder,
@@ -10,20 +9,15 @@ import {
   listClaims,
   originsAfter,
   originsIn,
-  parseStoredPayload,
   referenceIn,
   type SessionKey,
   type SharedEntry,
-  sourcesFirst,
-  UsageSums,
-  usageOf,
 } from "@bough/session-core/engine";
 import type { Database } from "./database.js";
-import { typeOf } from "./facts.js";
 import { pgQuery, pgRaw } from "./query.js";
-import { addToUsage } from "./save-changes.js";
 import { startsAndIs } from "./schema.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
+import { PAYLOAD_PAGE, parseUndamaged, recountUsage } from "./usage.js";
 
 // Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other
 // sessions than the one that is written to: their totals are added up again under the lock of their rows.
@@ -237,11 +231,18 @@ export async function settleCopies(
   return new Set(changed.flatMap((entry) => (entry.inherited ? [entry.session] : [])));
 }
 
-type ClaimRow = Pick<UsageRow, "kind" | "payload"> & { readonly id: EntryId; readonly createdAtMs: number };
+interface ClaimRow extends Pick<Shared, "session" | "seq"> {
+  readonly id: EntryId;
+  readonly createdAtMs: number;
+  readonly kind: number;
+  readonly payload: string;
+}
 
-const entryOfClaim = pgQuery<{ session: SessionId; seq: number }, ClaimRow>(({ sql, p }) =>
+const claimedEntries = pgQuery<{ sessions: readonly SessionId[]; seqs: readonly number[] }, ClaimRow>(({ sql, p }) =>
   pgRaw(sql<ClaimRow>`
-    SELECT id, created_at_ms AS "createdAtMs", kind, payload FROM entry WHERE ${ofSession(sql, p, "entry")} AND seq = ${p.seq}::integer`),
+    SELECT entry.session_id AS session, entry.seq, entry.id, entry.created_at_ms AS "createdAtMs", entry.kind, entry.payload
+    FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
+    JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq`),
 );
 const dropClaims = pgQuery<{ session: SessionId; seqs: readonly number[] }>(({ sql, p }) =>
   pgRaw(sql`
@@ -259,11 +260,23 @@ async function dropFalseClaims(
   arrived: SessionId,
   find: (session: SessionId) => Holder | undefined,
 ): Promise<readonly Shared[]> {
+  const claims = listClaims(shared, arrived, find);
+  const parents = [...new Set(claims.flatMap(({ originalParentId }) => originalParentId ?? []))];
+  const found = parents.length === 0 ? [] : await transaction.all(holdersOf, { sessions: parents });
+  const present = new Set(found.map(({ sessionId }) => sessionId));
   const dropped = new Set<number>();
-  for (const { origin, claimed, original, originalParentId } of listClaims(shared, arrived, find)) {
-    const [claim, here] = [await readClaim(transaction, claimed), await readClaim(transaction, original)];
-    const isSourceMissing = originalParentId !== null && (await transaction.all(holdersOf, { sessions: [originalParentId] })).length === 0;
-    if (claim === undefined || here === undefined || !isClaimProven(origin, claim, here, isSourceMissing)) dropped.add(claimed.seq);
+  // Two payloads of each claim.
+  for (let at = 0; at < claims.length; at += PAYLOAD_PAGE / 2) {
+    const part = claims.slice(at, at + PAYLOAD_PAGE / 2);
+    const entries = await readClaims(
+      transaction,
+      part.flatMap(({ claimed, original }) => [claimed, original]),
+    );
+    for (const { origin, claimed, original, originalParentId } of part) {
+      const [claim, here] = [entries.get(nameOf(claimed)), entries.get(nameOf(original))];
+      const isSourceMissing = originalParentId !== null && !present.has(originalParentId);
+      if (claim === undefined || here === undefined || !isClaimProven(origin, claim, here, isSourceMissing)) dropped.add(claimed.seq);
+    }
   }
   if (dropped.size === 0) return shared;
   await transaction.run(dropClaims, { session: arrived, seqs: [...dropped] });
@@ -271,9 +284,14 @@ async function dropFalseClaims(
   return shared.filter(({ session, seq }) => session !== arrived || !dropped.has(seq));
 }
 
-async function readClaim(transaction: Database, { session, seq }: Shared): Promise<ClaimEntry | undefined> {
-  const row = await transaction.get(entryOfClaim, { session, seq });
-  return row && { id: row.id, createdAtMs: row.createdAtMs, payload: parseUndamaged(row) };
+async function readClaims(transaction: Database, entries: readonly Shared[]): Promise<ReadonlyMap<string, ClaimEntry>> {
+  const asked = { sessions: entries.map(({ session }) => session), seqs: entries.map(({ seq }) => seq) };
+  const rows = await transaction.all(claimedEntries, asked);
+  return new Map(rows.map((row) => [nameOf(row), { id: row.id, createdAtMs: row.createdAtMs, payload: parseUndamaged(row) }]));
+}
+
+function nameOf({ session, seq }: Pick<Shared, "session" | "seq">): string {
+  return `${session} ${seq}`;
 }
 
 async function mark(transaction: Database, changed: readonly ChangedEntry<SessionId>[], inherited: boolean): Promise<void> {
@@ -297,49 +315,6 @@ async function readShared(transaction: Database, origins: readonly string[]): Pr
     ids: references.map(({ entryId }) => entryId),
   };
   return [...rows, ...(await transaction.all(entriesReferredTo, asked))];
-}
-
-/** The number of payloads that one statement reads. */
-const PAGE = 500;
-
-type UsageRow = { readonly seq: EntrySeq; readonly kind: number; readonly inherited: boolean; readonly payload: string };
-
-// Replies, compactions, summaries of branches.
-const repliesOf = pgQuery<{ session: SessionId; after: number; limit: number }, UsageRow>(({ sql, p }) =>
-  pgRaw(sql<UsageRow>`
-    SELECT seq, kind, inherited, payload FROM entry
-    WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer AND kind IN (3, 7, 8) ORDER BY seq LIMIT ${p.limit}`),
-);
-const dropUsage = pgQuery<{ session: SessionId }>(({ sql, p }) =>
-  pgRaw(sql`DELETE FROM usage_total WHERE ${ofSession(sql, p, "usage_total")}`),
-);
-
-/** undefined: the payload is damaged. It must not stop the import or deletion of another session, nor an upgrade; `verify` reports it. */
-function parseUndamaged({ kind, payload }: Pick<UsageRow, "kind" | "payload">): EntryPayload | undefined {
-  try {
-    return parseStoredPayload(typeOf(kind), payload);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** Adds up the usage of a session again from its replies and summaries. The caller holds the session's row. */
-async function recountUsage(transaction: Database, session: SessionId): Promise<void> {
-  const [own, inherited] = [new UsageSums(), new UsageSums()];
-  for (let after = 0; ; ) {
-    const rows = await transaction.all(repliesOf, { session, after, limit: PAGE });
-    for (const row of rows) {
-      const payload = parseUndamaged(row);
-      const used = payload && usageOf(payload);
-      if (used !== undefined) (row.inherited ? inherited : own).add(used);
-      after = row.seq;
-    }
-    if (rows.length < PAGE) break;
-  }
-  await transaction.run(dropUsage, { session });
-  await addToUsage(transaction, session, false, own.list());
-  await addToUsage(transaction, session, true, inherited.list());
 }
 
 interface LastCopy {
@@ -393,62 +368,4 @@ const inheritedOf = pgQuery<KeyParameters, { seq: EntrySeq }>(({ sql, p }) =>
 /** Returns the entries that are copies, by number, from an index that has no others. @throws {SessionNotFoundError} */
 export async function listInherited(database: Database, key: SessionKey): Promise<readonly EntrySeq[]> {
   return (await rowsOf(database, key, inheritedOf, {})).map(({ seq }) => seq);
-}
-
-type KeyedRow = {
-  readonly seq: EntrySeq;
-  readonly id: EntryId;
-  readonly kind: number;
-  readonly created_at_ms: number;
-  readonly payload: string;
-};
-
-const importedSessions = pgQuery<Record<never, never>, { id: SessionId }>(({ sql, p }) =>
-  pgRaw(sql<{ id: SessionId }>`
-    SELECT session_id AS id FROM session WHERE tenant = ${p.tenant} AND source_format IS NOT NULL ORDER BY created_at_ms, session_id`),
-);
-const keyedRows = pgQuery<{ session: SessionId; after: number; limit: number }, KeyedRow>(({ sql, p }) =>
-  pgRaw(sql<KeyedRow>`
-    SELECT seq, id, kind, created_at_ms, payload FROM entry
-    WHERE ${ofSession(sql, p, "entry")} AND seq > ${p.after}::integer ORDER BY seq LIMIT ${p.limit}`),
-);
-const setKeys = pgQuery<{ session: SessionId; seqs: readonly number[]; origins: readonly (string | null)[] }>(({ sql, p }) =>
-  pgRaw(sql`
-    UPDATE entry SET origin = given.origin FROM unnest(${p.seqs}::integer[], ${p.origins}::text[]) AS given (seq, origin)
-    WHERE ${ofSession(sql, p, "entry")} AND entry.seq = given.seq`),
-);
-const forks = pgQuery<Record<never, never>, { id: SessionId; parent: SessionId }>(({ sql, p }) =>
-  pgRaw(sql<{ id: SessionId; parent: SessionId }>`
-    SELECT session_id AS id, parent_session_id AS parent FROM session
-    WHERE tenant = ${p.tenant} AND parent_session_id IS NOT NULL ORDER BY seq, created_at_ms`),
-);
-const setCopied = pgQuery<{ session: SessionId; parent: SessionId; origins: string }>(({ sql, p }) =>
-  pgRaw(sql`
-    UPDATE entry SET origin = coalesce(
-      (SELECT known.origin FROM entry AS known WHERE known.tenant = ${p.tenant} AND known.session_id = ${p.parent} AND known.id = entry.id),
-      ${p.origins}::text || entry.id)
-    WHERE ${ofSession(sql, p, "entry")} AND inherited AND origin IS NULL`),
-);
-
-/** Gives the entries of a tenant their origins, in a store of version 1. Cost: the payloads of imported sessions are read once. */
-export async function addOrigins(transaction: Database): Promise<void> {
-  const sessions = (await transaction.all(importedSessions, {})).map(({ id }) => id);
-  for (const session of sessions) await addKeys(transaction, session);
-  const copied = sourcesFirst(await transaction.all(forks, {}));
-  for (const { id: session, parent } of copied) await transaction.run(setCopied, { session, parent, origins: originsIn(parent) });
-  for (const session of new Set([...sessions, ...copied.map(({ id }) => id)]))
-    await connectCopies(transaction, session, { from: 0, references: new Set() });
-}
-
-async function addKeys(transaction: Database, session: SessionId): Promise<void> {
-  for (let after = 0; ; ) {
-    const rows = await transaction.all(keyedRows, { session, after, limit: PAGE });
-    const origins = rows.map((row) => {
-      const payload = parseUndamaged(row);
-      return (payload && contentKey(payload, row.created_at_ms, row.id)) ?? null;
-    });
-    if (rows.length > 0) await transaction.run(setKeys, { session, seqs: rows.map(({ seq }) => seq), origins });
-    after = rows.at(-1)?.seq ?? after;
-    if (rows.length < PAGE) break;
-  }
 }

@@ -9,7 +9,7 @@ interface Keyed {
 }
 
 interface SessionColumns extends Keyed {
-  seq: EntrySeq;
+  seq: number;
   kind: "conversation" | "subagent";
   title: string | null;
   title_source: "user" | "auto" | null;
@@ -72,7 +72,7 @@ export interface PgTables {
   run: Keyed & { start_seq: EntrySeq; parent_seq: EntrySeq | null; depth: number };
   leaf: Keyed & { name: string; entry_seq: EntrySeq | null };
   leaf_move: Keyed & {
-    seq: EntrySeq;
+    seq: number;
     leaf_name: string;
     from_seq: EntrySeq | null;
     to_seq: EntrySeq | null;

@@ -1,12 +1,12 @@
 import type { SessionId } from "@bough/session-core";
-import { type AddedTotals, type AddedUsage, chooseFirstText, type EntrySeq, keyBounds } from "@bough/session-core/engine";
+import { type AddedTotals, chooseFirstText, type EntrySeq, keyBounds } from "@bough/session-core/engine";
 import type { RawBuilder, Sql } from "kysely";
 import type { Database } from "./database.js";
 import type { LockedSession } from "./facts.js";
 import type { Changes, NewEntryRow, NewRun, PlannedMove } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
-import { modelKey } from "./schema.js";
 import { ofSession } from "./session-key.js";
+import { addToUsage } from "./usage.js";
 
 /** The columns of `NewEntryRow` with the types of their parameters. */
 const ENTRY_COLUMNS = [
@@ -164,32 +164,6 @@ export function kindArray(kinds: AddedTotals["kinds"]): readonly number[] {
 
 const addCounts = pgQuery<SessionCounts>(({ sql, p }) => pgRaw(sql`${countsAdded(sql, p)} WHERE ${ofSession(sql, p, "session")}`));
 
-const USAGE_COLUMNS = [
-  "replies",
-  "input_tokens",
-  "output_tokens",
-  "cache_read_tokens",
-  "cache_write_tokens",
-  "cost_usd",
-  "recorded_replies",
-] as const;
-
-/** SQL that adds to the usage of a model, in the session of each row of `rows`. */
-export function usageAdded(sql: Sql, p: AddedUsage, inherited: unknown, rows: RawBuilder<unknown>): RawBuilder<unknown> {
-  const [provider, model] = [sql`${p.provider}::text`, sql`${p.model}::text`];
-  const names = sql.join(USAGE_COLUMNS.map((name) => sql.ref(name)));
-  const values = sql.join(USAGE_COLUMNS.map((name) => sql`${p[name]}::double precision`));
-  const sums = sql.join(USAGE_COLUMNS.map((name) => sql`${sql.ref(name)} = ${sql.ref(`total.${name}`)} + ${sql.ref(`excluded.${name}`)}`));
-  return sql`
-    INSERT INTO usage_total AS total (tenant, session_id, inherited, provider, model, model_key, ${names})
-    SELECT tenant, session_id, ${inherited}::boolean, ${provider}, ${model}, ${modelKey(provider, model)}, ${values} FROM ${rows}
-    ON CONFLICT (tenant, session_id, inherited, model_key) DO UPDATE SET ${sums}`;
-}
-
-const addUsage = pgQuery<AddedUsage & { session: SessionId; inherited: boolean }>(({ sql, p }) =>
-  pgRaw(usageAdded(sql, p, p.inherited, sql`(SELECT ${p.tenant}::text AS tenant, ${p.session}::text AS session_id) AS here`)),
-);
-
 /**
  * Adds the totals of new entries to those of their session, and takes their numbers. Returns the text that now replaces a missing title.
  * `inherited`: they are the copies of a fork.
@@ -206,16 +180,6 @@ export async function saveTotals(
   await transaction.run(addCounts, { session: session.id, ...counts, firstText, kinds: kindArray(kinds) });
   await addToUsage(transaction, session.id, inherited, usage);
   return firstText ?? session.firstText ?? counts.laterText;
-}
-
-/** Adds usage to that of a session. */
-export async function addToUsage(
-  transaction: Database,
-  session: SessionId,
-  inherited: boolean,
-  usage: readonly AddedUsage[],
-): Promise<void> {
-  for (const added of usage) await transaction.run(addUsage, { session, inherited, ...added });
 }
 
 const putLeaves = pgQuery<{ session: SessionId; names: readonly string[]; seqs: readonly (number | null)[] }>(({ sql, p }) =>

@@ -15,7 +15,6 @@ import { UsageSums, usageOf } from "../../entry/usage.js";
 import { PayloadDamagedError } from "../../errors/store-errors.js";
 import { type EntryId, type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { SessionRow } from "../../port/records.js";
-
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
 import { deleteSession as deleteSessionRows, resolveSession } from "../sessions/session-rows.js";
