@@ -6,7 +6,7 @@ import { CancelledError, CommandError } from "../errors.js";
 import { tableLines } from "../format/table.js";
 import { resolveSession, sessionTitle } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { readOutline } from "../session/paging.js";
+import { listSessions, readOutline } from "../session/paging.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -36,7 +36,8 @@ interface SessionSecrets {
 /** `bough secrets`: lists where the secrets of a session or of the store are, without showing them. */
 export const runSecrets: Command<SecretsOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store) => {
-    const records = name === undefined ? await listAllSessions(store) : [await resolveSession(store, io, out, name)];
+    const records =
+      name === undefined ? await listSessions(store, { kind: "all", archived: "all" }) : [await resolveSession(store, io, out, name)];
     const found = await searchSessions(store, records, name === undefined && options.json !== true, io, out);
     if (options.json === true) out.json({ sessions: found.map(({ rows: _rows, ...session }) => session) });
     else await printSecrets(out, found, records.length);
@@ -65,16 +66,6 @@ async function searchSessions(
   } finally {
     progress?.end();
     end();
-  }
-}
-
-async function listAllSessions(store: Store): Promise<readonly SessionRecord[]> {
-  const records: SessionRecord[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ kind: "all", archived: "all", cursor });
-    for (const record of page.items) records.push(record);
-    if (page.next === null) return records;
-    cursor = page.next;
   }
 }
 

@@ -7,6 +7,7 @@ import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import { agentOf, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
+import { sessionPages } from "../session/paging.js";
 import { findPlace, placeFilters } from "../session/place.js";
 import { costCell, costJson, readPrices } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
@@ -94,12 +95,11 @@ const PAGE = 1000;
 
 async function listMatching(store: Store, filter: SessionFilter, matches: (record: SessionRecord) => boolean, limit: number) {
   const found: SessionRecord[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ ...filter, limit: Math.min(limit, PAGE), cursor });
-    found.push(...page.items.filter(matches));
-    if (page.next === null || found.length >= limit) return found.slice(0, limit);
-    cursor = page.next;
+  for await (const page of sessionPages(store, { ...filter, limit: Math.min(limit, PAGE) })) {
+    found.push(...page.filter(matches));
+    if (found.length >= limit) break;
   }
+  return found.slice(0, limit);
 }
 
 /** The number of entries and titles with the words, by session. */

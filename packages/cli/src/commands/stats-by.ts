@@ -3,6 +3,7 @@ import { type Cost, count, counted, isRecorded, type ReplyUsage, sumCosts, usage
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { agentOf, sessionTitle } from "../session/names.js";
+import { listSessions } from "../session/paging.js";
 import { costJson, readPrices, usdOf } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -64,14 +65,8 @@ export async function printStatsBy(io: Io, out: Printer, store: Store, options: 
 /** All chosen sessions, also archived ones and those of subagents. A session active before `--since` has no reply since then. */
 async function listChosen(io: Io, store: Store, options: SessionChoice): Promise<readonly SessionRecord[]> {
   const found: SessionRecord[] = [];
-  for (const { untilMs: _, ...filter } of chosenFilters(io, options)) {
-    for (let cursor: string | undefined; ; ) {
-      const page = await store.listSessions({ ...filter, kind: "all", archived: "all", cursor });
-      found.push(...page.items);
-      if (page.next === null) break;
-      cursor = page.next;
-    }
-  }
+  for (const { untilMs: _, ...filter } of chosenFilters(io, options))
+    found.push(...(await listSessions(store, { ...filter, kind: "all", archived: "all" })));
   return found;
 }
 

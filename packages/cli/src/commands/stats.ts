@@ -4,6 +4,7 @@ import { UsageError } from "../errors.js";
 import { type Column, tableLines } from "../format/table.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
+import { sessionPages } from "../session/paging.js";
 import { costCell, costJson, readPrices, UsageByModel } from "../session/prices.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -51,12 +52,7 @@ async function readUsage(store: Store, only: SessionId | undefined, prices: Pric
 const PAGE = 500;
 
 async function* listIds(store: Store): AsyncGenerator<readonly SessionId[]> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ kind: "all", archived: "all", empty: true, limit: PAGE, cursor });
-    yield page.items.map(({ id }) => id);
-    if (page.next === null) return;
-    cursor = page.next;
-  }
+  for await (const page of sessionPages(store, { kind: "all", archived: "all", empty: true, limit: PAGE })) yield page.map(({ id }) => id);
 }
 
 type PricedModel = ReturnType<UsageByModel["list"]>[number];

@@ -7,6 +7,7 @@ import { errorLine } from "../format/error-text.js";
 import { age, dateTime, parseTime } from "../format/time.js";
 import { type SessionsWorld, searchConditions, withTotals } from "../session/chosen-sessions.js";
 import { agentOf, sessionTitle } from "../session/names.js";
+import { listSessions } from "../session/paging.js";
 import { sortSessions, toListedSession } from "../session/session-rows.js";
 import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
 import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchConditions, type TypedQuery } from "../session/typed-filters.js";
@@ -84,7 +85,7 @@ export async function* sessionListPage(
     group: value("group"),
     all: query.has("all"),
   };
-  const records = await readAll(store);
+  const records = await listSessions(store, {});
   const list = new ListWriter(store, options, await options.held.read());
   const found = await list.choose(records, conditions);
   const shown = conditions.all ? found.sessions : found.sessions.slice(0, FIRST_SESSIONS);
@@ -96,16 +97,6 @@ export async function* sessionListPage(
       : html`<p><a id="all" href="${allLink(conditions)}">Show all ${count(found.sessions.length)}</a></p>`;
   const content = html`<h1>Sessions</h1>${formHtml(records, conditions)}<p id="said" role="status">${said}</p>${sessions}${more}`;
   yield bareDocument("Sessions", content, "list").text;
-}
-
-async function readAll(store: Store): Promise<readonly SessionRecord[]> {
-  const records: SessionRecord[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions(cursor === undefined ? {} : { cursor });
-    for (const record of page.items) records.push(record);
-    if (page.next === null) return records;
-    cursor = page.next;
-  }
 }
 
 /** The conditions that the form chose beside the query. */

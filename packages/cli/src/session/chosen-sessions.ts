@@ -2,6 +2,7 @@ import { AGENT_FILTERS } from "@bough/formats/agents";
 import { InvalidQueryError, type SessionId, type SessionRecord, type SessionTotals, type Store } from "@bough/session-core";
 import type { PriceList } from "@bough/session-core/view";
 import { agentOf } from "./names.js";
+import { listSessions } from "./paging.js";
 import { usdOf } from "./prices.js";
 import { bothOf, meetsRecord, type SearchConditions, type SessionConditions, type TypedQuery } from "./typed-filters.js";
 
@@ -44,13 +45,8 @@ async function checkAgents(store: Store, { search: { agents = [] }, filters }: T
 
 /** The records, all archived ones and those of subagents too, that meet conditions on records. */
 async function listAll(store: Store, conditions: Pick<TypedQuery, "search" | "sessions">): Promise<readonly SessionRecord[]> {
-  const found: SessionRecord[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ kind: "all", archived: "all", empty: true, cursor });
-    for (const record of page.items) if (meetsRecord(record, conditions)) found.push(record);
-    if (page.next === null) return found;
-    cursor = page.next;
-  }
+  const records = await listSessions(store, { kind: "all", archived: "all", empty: true });
+  return records.filter((record) => meetsRecord(record, conditions));
 }
 
 /** Those of some sessions that meet the conditions on model and cost. Reads the totals of all of them if there is such a condition. */

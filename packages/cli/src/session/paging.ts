@@ -1,4 +1,4 @@
-import type { OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
+import type { OutlineRow, Session, SessionFilter, SessionRecord, Store } from "@bough/session-core";
 
 /** Rows per page of an outline. */
 const PAGE = 5000;
@@ -32,11 +32,22 @@ export async function listSubagents(store: Store, parentId: string): Promise<rea
 
 /** Lists the subagent sessions that a session itself started, the most recently active first. */
 export async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+  return listSessions(store, { parentId, kind: "subagent", archived: "all", empty: true });
+}
+
+/** Lists all sessions that meet a filter, the most recently active first. */
+export async function listSessions(store: Store, filter: SessionFilter): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = [];
+  for await (const page of sessionPages(store, filter)) for (const record of page) records.push(record);
+  return records;
+}
+
+/** The sessions that meet a filter, the most recently active first, `filter.limit` of them at a time. */
+export async function* sessionPages(store: Store, filter: SessionFilter): AsyncGenerator<readonly SessionRecord[]> {
   for (let cursor: string | undefined; ; ) {
-    const page = await store.listSessions({ parentId, kind: "subagent", archived: "all", empty: true, cursor });
-    for (const record of page.items) records.push(record);
-    if (page.next === null) return records;
+    const page = await store.listSessions({ ...filter, cursor });
+    yield page.items;
+    if (page.next === null) return;
     cursor = page.next;
   }
 }

@@ -107,8 +107,9 @@ export class SyncedFiles implements ImportChoices {
     const from = known?.position ?? undefined;
     const before = from && this.#checked(path, from);
     // Read before the records are: of a file that is written again meanwhile, the checksum of the old bytes is kept.
-    const places = [before ?? FILE_START];
-    const start = checkLines(path, places[0] ?? FILE_START, Number.POSITIVE_INFINITY, places);
+    const first = before ?? FILE_START;
+    const places = [first];
+    const start = checkLines(path, first, Number.POSITIVE_INFINITY, places);
     return { known, from: before && from, checksumAt: ({ offset }) => checksumAt(path, places, start, offset) };
   }
 
