@@ -11,6 +11,7 @@ import {
   toReplyPayload,
   toResultPayload,
   toShellPayload,
+  toStoppedPayload,
   toUserPayload,
 } from "./messages.js";
 
@@ -133,7 +134,8 @@ export class EventConversation {
       yield* this.#addReply(first, chunks, { thinking, model: this.#model, usage: usage && objectAt(usage.data, "usage") });
     }
     // A request that failed: no reply has its usage.
-    if (written !== undefined && usage === undefined) yield* this.#add(written, [toForeign(written)]);
+    if (written !== undefined && usage === undefined)
+      yield* this.#add(written, [this.#toStopped(written, "usage", "The request has no reply.") ?? toForeign(written)]);
   }
 
   *#addReply(first: Part, chunks: readonly JsonObject[], about: Parameters<typeof toReplyPayload>[1]): Generator<SourceEntry, void, void> {
@@ -193,7 +195,7 @@ export class EventConversation {
         this.#compactions.start(stringAt(data, "compactionAttemptId"));
         return [toForeign(part)];
       case "session.compaction_complete":
-        return [this.#toCompaction(data) ?? toForeign(part)];
+        return [this.#toCompaction(data) ?? this.#toStopped(part, "compactionTokensUsed", failedCompaction(data)) ?? toForeign(part)];
       case "session.context_cleared":
         this.#chain.moveTo(null);
         this.#compactions.clear();
@@ -249,6 +251,10 @@ export class EventConversation {
     return summary === undefined ? undefined : toCompactionPayload(data, summary, kept);
   }
 
+  #toStopped({ data }: Part, counts: string, errorMessage: string): JsonObject | undefined {
+    return toStoppedPayload(data, objectAt(data, counts) ?? {}, errorMessage, this.#model);
+  }
+
   *#add({ event, line }: Part, payloads: readonly JsonObject[]): Generator<SourceEntry, void, void> {
     const createdAtMs = parseTime(event.timestamp);
     for (const [part, payload] of payloads.entries()) {
@@ -291,6 +297,10 @@ function isRepeated(type: string, data: JsonObject): boolean {
 
 /** Their input is the call and its result. */
 const HOOKS_OF_TOOLS = new Set<unknown>(["preToolUse", "postToolUse"]);
+
+function failedCompaction({ error }: JsonObject): string {
+  return typeof error === "string" && error !== "" ? `The compaction failed: ${error}` : "The compaction failed.";
+}
 
 /** True if the usage record is that of the reply with this data. Without the id of a request, the record before the reply is. */
 function isOfRequest(reply: JsonObject, { data }: Part): boolean {

@@ -94,6 +94,25 @@ export function toReplyPayload(chunks: readonly JsonObject[], about: AboutReply)
   return withRest({ type: "message", message }, rest);
 }
 
+/**
+ * The payload of a request without a reply: an empty reply with what the request cost, so that totals have it. undefined: it has no counts.
+ * @param data the whole event, which is kept.
+ */
+export function toStoppedPayload(data: JsonObject, counts: JsonObject, errorMessage: string, model?: string): JsonObject | undefined {
+  const usage = readUsage(counts);
+  if (usage === undefined) return undefined;
+  const named = stringAt(counts, "model") ?? model;
+  const message = {
+    role: "assistant",
+    content: [],
+    ...(named === undefined ? {} : { provider: COPILOT_PROVIDER, model: named }),
+    usage,
+    stopReason: "error",
+    errorMessage,
+  };
+  return withRest({ type: "message", message }, data);
+}
+
 const COUNTS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
 
 /** The counts of a request, in which the input tokens include those of the cache for every provider; undefined: there are none. */

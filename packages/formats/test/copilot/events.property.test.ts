@@ -157,7 +157,7 @@ describe("the usage of a request", () => {
       ]);
   });
 
-  test("without a reply is kept, and given to no other request", () => {
+  test("without a reply is that of an empty reply that failed, and given to no other request", () => {
     const payloads = payloadsOf(
       start,
       used(100, { apiCallId: "a1" }),
@@ -166,8 +166,16 @@ describe("the usage of a request", () => {
       used(300, { apiCallId: "a3" }),
       reply("More.", [], { apiCallId: "a4", outputTokens: undefined }),
     );
-    const record = { type: "foreign", originalType: "session.usage_record" };
-    expect(payloads).toMatchObject([record, { message: { usage: usage(130) } }, { message: { content: [{ text: "More." }] } }, record]);
+    const failed = (input: number, apiCallId: string) => ({
+      message: { role: "assistant", content: [], model: "gpt-5", usage: usage(input), stopReason: "error" },
+      copilot: { usage: { apiCallId } },
+    });
+    expect(payloads).toMatchObject([
+      failed(30, "a1"),
+      { message: { usage: usage(130) } },
+      { message: { content: [{ text: "More." }] } },
+      failed(230, "a3"),
+    ]);
     expect(payloads[2]).not.toHaveProperty("message.usage");
   });
 
@@ -274,13 +282,30 @@ describe("a compaction", () => {
     expect(keptBy("first", "x".repeat(20_000), "y".repeat(12_000), "z".repeat(4000))).toEqual(["e2", "e4", "e5"]);
   });
 
-  test("without a message after its start, or without a start, keeps the prompts; one that failed is a foreign entry", () => {
+  test("that failed is a foreign entry; with the tokens of its request an empty reply, which totals count", () => {
+    const failed = { success: false, error: "Compaction cancelled" };
+    expect(payloadsOf(start, compaction("start", {}), compaction("complete", failed))).toMatchObject([
+      { type: "foreign" },
+      { type: "foreign", raw: { data: failed } },
+    ]);
+    const compactionTokensUsed = { model: "gpt-5", inputTokens: 1016, outputTokens: 23, cacheReadTokens: 52, cacheWriteTokens: 0 };
+    expect(payloadsOf(start, compaction("start", {}), compaction("complete", { ...failed, compactionTokensUsed })).at(-1)).toMatchObject({
+      message: {
+        role: "assistant",
+        content: [],
+        model: "gpt-5",
+        usage: { input: 964, output: 23, cacheRead: 52 },
+        stopReason: "error",
+        errorMessage: "The compaction failed: Compaction cancelled",
+      },
+      copilot: { ...failed, compactionTokensUsed },
+    });
+  });
+
+  test("without a message after its start, or without a start, keeps the prompts", () => {
     for (const events of [[compaction("start", {}), done], [done]])
       expect(payloadsOf(start, user("one"), ...events).at(-1)).toMatchObject({ firstKeptEntryId: "e2", keptEntryIds: ["e2", null] });
     expect(payloadsOf(start, reply("one"), done).at(-1)).toMatchObject({ firstKeptEntryId: null });
-    expect(payloadsOf(start, compaction("start", {}), compaction("complete", { success: false, error: "no" })).at(-1)).toMatchObject({
-      type: "foreign",
-    });
   });
 
   test("two at once are told apart by their attempts", () => {
