@@ -35,8 +35,18 @@ export interface AddedEntries {
 
 /** Marks what is a copy, and links a session that begins with messages of another one as its fork. The caller holds the session's row. */
 export async function connectCopies(transaction: Database, session: SessionId, added: AddedEntries): Promise<void> {
-  for (const copy of await markCopies(transaction, session, added)) await linkToSource(transaction, copy);
+  for (const copy of await markCopies(transaction, session, added)) {
+    await linkToSource(transaction, copy);
+    // It may have had the originals until now: then its copies are those of another session.
+    for (const { fork } of await transaction.all(foundForks, { session: copy })) await linkToSource(transaction, fork);
+  }
 }
+
+const foundForks = pgQuery<{ session: SessionId }, { fork: SessionId }>(({ sql, p }) =>
+  pgRaw(sql<{ fork: SessionId }>`
+    SELECT session_id AS fork FROM session
+    WHERE tenant = ${p.tenant} AND ${startsAndIs(sql`parent_session_id`, p.session)} AND parent_found`),
+);
 
 const takeLock = pgQuery<{ tenant: string }>(({ sql, p }) =>
   pgRaw(sql`SELECT pg_advisory_xact_lock(hashtextextended(${p.tenant}::text || ' copies', 0))`),
@@ -341,9 +351,10 @@ const originalOf = pgQuery<{ origin: string }, Found>(({ sql, p }) =>
 );
 const link = pgQuery<{ session: SessionId; parent: SessionId; entry: EntryId }>(({ sql, p }) =>
   pgRaw(sql`
-    UPDATE session SET parent_session_id = ${p.parent}::text, parent_entry_id = ${p.entry}::text
+    UPDATE session SET parent_session_id = ${p.parent}::text, parent_entry_id = ${p.entry}::text,
+      parent_found = parent_found OR parent_session_id IS NULL
     WHERE ${ofSession(sql, p, "session")} AND source_format IS NOT NULL AND kind = 'conversation' AND parent_call_id IS NULL
-      AND coalesce(parent_session_id, ${p.parent}::text) = ${p.parent}::text`),
+      AND (parent_found OR coalesce(parent_session_id, ${p.parent}::text) = ${p.parent}::text)`),
 );
 
 async function linkToSource(transaction: Database, session: SessionId): Promise<void> {

@@ -20,6 +20,7 @@ interface SessionColumns extends Keyed {
   parent_session_id: string | null;
   parent_entry_id: string | null;
   parent_call_id: string | null;
+  parent_found: Generated<boolean>;
   last_seq: Generated<number>;
   entry_count: Generated<number>;
   message_count: Generated<number>;

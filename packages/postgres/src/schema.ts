@@ -69,6 +69,9 @@ export const HELD_ENDS: readonly string[] = [
   `CREATE INDEX source_session_held ON source_session (tenant, held_until_ms) WHERE held_until_ms IS NOT NULL`,
 ];
 
+/** True: the file of a session does not state its source; an import found it by the copies, and may find another one. */
+export const FOUND_SOURCES: readonly string[] = ["ALTER TABLE session ADD COLUMN parent_found boolean NOT NULL DEFAULT false"];
+
 /** Long texts are indexed by their beginnings, functions name everything with its schema, and announcements are on channels that cannot be guessed. */
 export function secondStep({ schema }: Layout): readonly string[] {
   const cut = (column: string, characters = INDEXED_CHARACTERS) => `left(${column}, ${characters})`;

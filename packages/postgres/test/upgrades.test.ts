@@ -210,6 +210,7 @@ describe("a rolling upgrade", () => {
     }
     for (const statement of [
       "ALTER TABLE source_session DROP COLUMN held_until_ms",
+      "ALTER TABLE session DROP COLUMN parent_found",
       "ALTER TABLE entry DROP COLUMN origin",
       "DROP INDEX entry_inherited",
       "ALTER TABLE usage_total DROP COLUMN recorded_replies",

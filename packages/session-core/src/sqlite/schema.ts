@@ -20,6 +20,7 @@ interface SessionColumns {
   parent_session_id: string | null;
   parent_entry_id: string | null;
   parent_call_id: string | null;
+  parent_found: Generated<0 | 1>;
   entry_count: Generated<number>;
   message_count: Generated<number>;
   payload_bytes: Generated<number>;

@@ -12,6 +12,7 @@ import { partsOfWords } from "../migrations/0007-parts-of-words.js";
 import { sourceFiles } from "../migrations/0008-source-files.js";
 import { origins } from "../migrations/0009-origins.js";
 import { heldEnds } from "../migrations/0010-held-ends.js";
+import { foundSources } from "../migrations/0011-found-sources.js";
 import { APPLICATION_ID } from "./store-file.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sourceFiles,
   origins,
   heldEnds,
+  foundSources,
 ];
 
 /** The format version that this program writes: the number of migrations. */

@@ -43,8 +43,18 @@ export interface AddedEntries {
  * Cost: a look-up in an index for each new entry; for a session with copies its replies, once.
  */
 export function connectCopies(connection: Connection, session: SessionRow, added: AddedEntries): void {
-  for (const copy of markCopies(connection, session, added)) linkToSource(connection, copy);
+  for (const copy of markCopies(connection, session, added)) {
+    linkToSource(connection, copy);
+    // It may have had the originals until now: then its copies are those of another session.
+    for (const { seq } of connection.all(foundForks, { session: copy })) linkToSource(connection, seq);
+  }
 }
+
+const foundForks = query<{ session: SessionSeq }, { seq: SessionSeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: SessionSeq }>`
+    SELECT fork.seq FROM session JOIN session AS fork ON fork.parent_session_id = session.id
+    WHERE session.seq = ${p.session} AND fork.parent_found = 1`),
+);
 
 /** Returns the sessions that have more copies than before. */
 function markCopies(
@@ -309,14 +319,14 @@ const originalOf = query<{ origin: string }, Found>(({ sql, p }) =>
 );
 const link = query<{ session: SessionSeq; parent: SessionId; entry: EntryId }>(({ sql, p }) =>
   rawQuery(sql`
-    UPDATE session SET parent_session_id = ${p.parent}, parent_entry_id = ${p.entry}
+    UPDATE session SET parent_session_id = ${p.parent}, parent_entry_id = ${p.entry}, parent_found = parent_found OR parent_session_id IS NULL
     WHERE seq = ${p.session} AND source_format IS NOT NULL AND kind = 'conversation' AND parent_call_id IS NULL
-      AND coalesce(parent_session_id, ${p.parent}) = ${p.parent}`),
+      AND (parent_found = 1 OR coalesce(parent_session_id, ${p.parent}) = ${p.parent})`),
 );
 
 /**
- * Links a session that begins with messages of another one, among them a reply, to that session, unless it is linked to a third one. The last common
- * entry may come later, if it was still being written.
+ * Links a session that begins with messages of another one, among them a reply, to that session, unless its file states a third one. The last common
+ * entry may come later, if it was still being written, and so may the session that has the originals: files are read in any order.
  */
 function linkToSource(connection: Connection, session: SessionSeq): void {
   const last = connection.get(lastCopyOf, { session });

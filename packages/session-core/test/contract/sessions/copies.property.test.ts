@@ -202,6 +202,32 @@ describe("a file of an agent that begins with the entries of another one", () =>
     expect((await store.findSession("copy"))?.parent).toMatchObject({ sessionId: "original", entryId: "a2" });
   });
 
+  const ORDERS = [
+    ["original", "one", "two"],
+    ["original", "two", "one"],
+    ["one", "original", "two"],
+    ["one", "two", "original"],
+    ["two", "original", "one"],
+    ["two", "one", "original"],
+  ] as const;
+
+  test.each(ORDERS)("is a fork of that session whichever of it and its forks are imported first: %s, %s, %s", async (...order) => {
+    const files = { original: fileOf("original", [1, 2, 4]), one: fileOf("one", [1, 2, 3]), two: fileOf("two", [1, 2, 5]) };
+    const created = { original: 1_000_010, one: 1_000_040, two: 1_000_060 };
+    const [found, stated] = [await openedStore(), await openedStore()];
+    const linksIn = async (store: Store) =>
+      Promise.all((["original", "one", "two"] as const).map(async (id) => (await store.findSession(id))?.parent?.sessionId ?? null));
+    for (const id of order) {
+      const header = { ...files[id].header, createdAtMs: created[id] };
+      await imported(found, { ...files[id], header });
+      const parent = id === "two" ? { sessionId: "one", entryId: null, toolCallId: null } : undefined;
+      await imported(stated, { ...files[id], header: { ...header, ...(parent && { parent }) } });
+    }
+    expect(await linksIn(found)).toEqual([null, "original", "original"]);
+    // What a file states of its source stays.
+    expect(await linksIn(stated)).toEqual([null, "original", "one"]);
+  });
+
   test("is no fork of a session with the same prompt and another reply", async () => {
     const store = await openedStore();
     await imported(store, fileOf("one", [1]));
