@@ -45,7 +45,7 @@ export function toMistakes(asked: readonly AskedTerm[], numbers: readonly number
 }
 
 function mistakesOfTerm(one: AskedTerm | undefined): readonly string[] {
-  return one?.term.kind === "stem" ? mistakesOf(one.term) : [];
+  return one?.term.kind === "stem" ? [...mistakesOf(one.term)] : [];
 }
 
 /** The words of a question, as they count. */

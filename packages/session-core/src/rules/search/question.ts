@@ -2,8 +2,8 @@ import type { SearchMatch, SearchRequest } from "../../port/search.js";
 import { foldText } from "./fold.js";
 import { readQuery, type StemTerm, type WordsTerm } from "./search-terms.js";
 import { mistakesOf } from "./spelling.js";
-import { isStopWord, languagesOf, shortestStarts, startsOf, stemsOf } from "./stems.js";
-import { tokensOf } from "./term-pattern.js";
+import { isStopWord, languagesOf, shortestStarts, stemsOf } from "./stems.js";
+import { startsOfForms, tokensOf } from "./term-pattern.js";
 
 // A question is a query of more than three words, or of several with a question mark. An entry need not have all of its words: entries are
 // ranked by rank-question.ts. Quotation marks, `word*` and `/expressions/` ask for an exact text, so a query with one is no question.
@@ -58,13 +58,13 @@ export async function findForms(
   terms: readonly QuestionTerm[],
   startingWith: (starts: readonly string[]) => Promise<readonly string[]>,
 ): Promise<readonly AskedTerm[]> {
-  const starts = terms.map((term) => (term.kind === "stem" ? tokensOf(term.words).flatMap((word) => startsOf(word, term.languages)) : []));
+  const starts = terms.map((term) => (term.kind === "stem" ? startsOfForms(term) : []));
   const all = shortestStarts(starts.flat());
   const listed = all.length === 0 ? [] : await startingWith(all);
-  return terms.map((term, at) => {
+  return terms.map((term) => {
     if (term.kind === "words") return { term, forms: [] };
     const isForm = stemTest(term);
-    const forms = listed.filter((word) => starts[at]?.some((start) => word.startsWith(start)) && isForm(word));
+    const forms = listed.filter(isForm);
     // Numbers and short words are not in the list.
     return { term, forms: [...new Set([...tokensOf(term.words), ...forms])].sort() };
   });
@@ -74,9 +74,13 @@ export async function findForms(
 export function stemTest(term: StemTerm): (word: string) => boolean {
   const [typed = ""] = tokensOf(term.words);
   const stems = new Set(term.stems);
-  const mistakes = new Set(term.isMisspelt ? mistakesOf(term) : []);
+  const starts = startsOfForms(term);
+  const mistakes = term.isMisspelt ? mistakesOf(term) : undefined;
   const known = new Map<string, boolean>();
-  const isForm = (word: string) => word === typed || stemsOf(word, term.languages).some((stem) => stems.has(stem)) || mistakes.has(word);
+  // Finding a stem costs far more than comparing a start.
+  const hasStem = (word: string) =>
+    starts.some((start) => word.startsWith(start)) && stemsOf(word, term.languages).some((stem) => stems.has(stem));
+  const isForm = (word: string) => word === typed || hasStem(word) || mistakes?.has(word) === true;
   return (word) => {
     const before = known.get(word);
     if (before !== undefined) return before;

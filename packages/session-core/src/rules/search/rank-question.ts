@@ -149,15 +149,8 @@ export interface RankedEntries<E> {
 /** Ranks entries, best first; of equal ranks the newest first. Cost: proportional to the entries and to the words near each. */
 export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, isAbove }: RankedEntries<E>): readonly RankedAnswer<E>[] {
   const most = MOST * weights.reduce((sum, weight) => sum + weight, 0);
-  const sessions = new Map<string, E[]>();
-  for (const entry of entries) {
-    const group = sessions.get(entry.session);
-    if (group === undefined) sessions.set(entry.session, [entry]);
-    else group.push(entry);
-  }
   const ranked: RankedAnswer<E>[] = [];
-  for (const [session, group] of sessions) {
-    group.sort((a, b) => a.depth - b.depth || a.seq - b.seq);
+  for (const [session, group] of bySession(entries)) {
     const title = titles.get(session);
     for (const [at, entry] of group.entries()) {
       const around = entriesAround(group, at, isAbove);
@@ -165,6 +158,29 @@ export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, is
     }
   }
   return ranked.sort((a, b) => b.score - a.score || byAge(a.entry, b.entry));
+}
+
+/** Entries by their session; of each session from its first entry down. */
+function bySession<E extends AskedEntry>(entries: readonly E[]): ReadonlyMap<string, readonly E[]> {
+  const sessions = new Map<string, E[]>();
+  for (const entry of entries) {
+    const group = sessions.get(entry.session);
+    if (group === undefined) sessions.set(entry.session, [entry]);
+    else group.push(entry);
+  }
+  for (const group of sessions.values()) group.sort((a, b) => a.depth - b.depth || a.seq - b.seq);
+  return sessions;
+}
+
+/** The entries with others of their session near above them: those whose paths `isAbove` has to know. */
+export function listBelowOthers<E extends AskedEntry>(entries: readonly E[]): readonly E[] {
+  return [...bySession(entries).values()].flatMap((group) => {
+    let [above, depth] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    return group.filter((entry) => {
+      if (entry.depth > depth) [above, depth] = [depth, entry.depth];
+      return entry.depth - above <= REACH;
+    });
+  });
 }
 
 /** The entries of a session that are at most `REACH` before or after one on its path, and itself. */

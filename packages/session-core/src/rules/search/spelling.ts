@@ -47,9 +47,19 @@ export function listMisspellings(typed: string): readonly string[] {
   return [...found];
 }
 
-/** The words that differ in one letter from a word of a question; none if it can have no mistake. */
-export function mistakesOf(term: StemTerm): readonly string[] {
-  return canBeMisspelt({ ...term, kind: "words", prefix: false, reach: "whole" }) ? listMisspellings(term.words) : [];
+const NONE: ReadonlySet<string> = new Set();
+const known = new Map<string, ReadonlySet<string>>();
+const MOST_KNOWN = 32;
+
+/** The words that differ in one letter from a word of a question; none if it can have no mistake. A search asks for them several times. */
+export function mistakesOf(term: StemTerm): ReadonlySet<string> {
+  if (!canBeMisspelt({ ...term, kind: "words", prefix: false, reach: "whole" })) return NONE;
+  const before = known.get(term.words);
+  if (before !== undefined) return before;
+  const mistakes = new Set(listMisspellings(term.words));
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(term.words, mistakes);
+  return mistakes;
 }
 
 /** The source of a pattern for folded text that matches the word and every word with one mistake. */

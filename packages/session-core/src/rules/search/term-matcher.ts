@@ -2,7 +2,8 @@ import { ACCENTS, foldText, isAscii, WORD_CHARACTERS } from "./fold.js";
 import { stemTest } from "./question.js";
 import { compileExpression, limitFor, runLimited } from "./regular-expression.js";
 import type { LiteralTerm, SearchTerm, StemTerm, WordsTerm } from "./search-terms.js";
-import { anywherePattern, asciiPattern, termPattern, tokensOf } from "./term-pattern.js";
+import { shortestStarts } from "./stems.js";
+import { anywherePattern, asciiPattern, startsOfForms, termPattern, tokensOf } from "./term-pattern.js";
 
 /** The closeness of a match: 0: whole words; 1: a word starts with it; 2: it is another part of a word. */
 export type Fit = 0 | 1 | 2;
@@ -82,14 +83,21 @@ const ASCII_WORD_IN_TEXT = /[a-z0-9]+/g;
 
 function matchForms(term: StemTerm): TermMatcher {
   const isForm = stemTest(term);
+  const ascii = term.isMisspelt ? ASCII_WORD_IN_TEXT : asciiForms(term);
   return {
     visit: (text, visit) => {
-      for (const { index, 0: found } of text.folded.matchAll(text.isAscii ? ASCII_WORD_IN_TEXT : WORD_IN_TEXT)) {
-        const [word = ""] = text.isAscii ? [found] : tokensOf(found);
+      for (const { index, 0: found } of text.folded.matchAll(text.isAscii ? ascii : WORD_IN_TEXT)) {
+        const [word = ""] = isAscii(found) ? [found] : tokensOf(found);
         if (isForm(word) && !visit({ start: index, end: index + found.length, fit: 0 })) return;
       }
     },
   };
+}
+
+/** Finds the words with a start of the forms: several times faster than a test of each word. */
+function asciiForms(term: StemTerm): RegExp {
+  const starts = shortestStarts([...tokensOf(term.words), ...startsOfForms(term)]);
+  return new RegExp(`(?<![a-z0-9])(?:${starts.join("|")})[a-z0-9]*`, "g");
 }
 
 /** `most`: places with a larger fit do not count. */

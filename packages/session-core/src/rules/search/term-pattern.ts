@@ -112,7 +112,7 @@ export function createAnyPrefilter(terms: readonly SearchTerm[]): (json: string)
 /** The texts that the JSON of a match contains; long ones first, which are rarer. */
 function filteredWords(term: SearchTerm): readonly string[] {
   if (term.kind === "expression") return requiredWords(term.words);
-  if (term.kind === "stem") return startsOfForms(term);
+  if (term.kind === "stem") return commonStart(term);
   // The words of a term with a spelling mistake are unknown.
   if (term.kind === "words" && term.misspelt !== undefined) return [];
   const words = tokensOf(term.words);
@@ -122,10 +122,15 @@ function filteredWords(term: SearchTerm): readonly string[] {
 }
 
 /** The start of every form of a word; none if they have different ones. */
-function startsOfForms({ words, languages, isMisspelt }: StemTerm): readonly string[] {
-  const [typed = ""] = tokensOf(words);
-  const starts = isMisspelt ? [] : startsOf(typed, languages);
+function commonStart(term: StemTerm): readonly string[] {
+  const starts = term.isMisspelt ? [] : startsOfForms(term);
   return starts.length === 1 ? starts : [];
+}
+
+/** The starts of all words that have the stem of a word of a question. A mistake for another word may start otherwise. */
+export function startsOfForms({ words, languages }: StemTerm): readonly string[] {
+  const [typed = ""] = tokensOf(words);
+  return startsOf(typed, languages);
 }
 
 /** Runs of characters that no program escapes in JSON. */

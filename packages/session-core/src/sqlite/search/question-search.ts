@@ -9,6 +9,7 @@ import { probeOfQuestion, type QuestionPlaces } from "../../rules/search/questio
 import {
   type AskedEntry,
   groupByThemselves,
+  listBelowOthers,
   MOST_RANKED,
   type RankedAnswer,
   REACH,
@@ -141,21 +142,24 @@ class QuestionSearch {
     known: ReadonlyMap<number, AnswerRow>,
   ): readonly AnswerRow[] {
     const best: AnswerRow[] = [];
-    let [pending, size]: [(readonly number[])[], number] = [[], 0];
-    const take = () => {
-      const unknown = pending.flat().filter((seq) => !known.has(seq));
-      const rows = new Map<number, AnswerRow>(readAnswers(connection, unknown, this.#request).map((row) => [row.seq, row]));
-      const groups = pending.map((group) => group.flatMap((seq) => known.get(seq) ?? rows.get(seq) ?? []));
-      best.push(...takeFirst(groups, MOST_RANKED - best.length));
-      [pending, size] = [[], 0];
+    let pending: number[] = [];
+    const take = (seqs: readonly number[]) => {
+      const room = MOST_RANKED - best.length;
+      const unknown = seqs.filter((seq) => !known.has(seq));
+      const rows = readAnswers(connection, unknown, this.#request, seqs.length <= room ? undefined : room);
+      best.push(...takeFirst([[...seqs.flatMap((seq) => known.get(seq) ?? []), ...rows]], room));
     };
     for (const group of groupByThemselves(counts, weights)) {
       if (best.length >= MOST_RANKED) break;
-      pending.push(group);
-      size += group.length;
-      if (best.length + size >= MOST_RANKED) take();
+      if (best.length + pending.length + group.length < MOST_RANKED) {
+        pending.push(...group);
+        continue;
+      }
+      take(pending);
+      pending = [];
+      take(group);
     }
-    if (size > 0) take();
+    take(pending);
     return best;
   }
 
@@ -257,15 +261,26 @@ type AnswerValues = readonly [
   size: string | null,
 ];
 
-/** Reads those of some entries that meet the conditions of a request: as one JSON text, which takes a third of the time of as many rows. */
-function readAnswers(connection: Connection, seqs: readonly number[], request: SearchRequest): readonly AnswerRow[] {
+/**
+ * Reads those of some entries that meet the conditions of a request, at most `most`, the newest: as one JSON text, which takes a third of the
+ * time of as many rows.
+ */
+function readAnswers(connection: Connection, seqs: readonly number[], request: SearchRequest, most?: number): readonly AnswerRow[] {
   if (seqs.length === 0) return [];
   const conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
+  const all = sql`json_each(${JSON.stringify(seqs)})`;
+  // Thousands of entries can be equally good. Reading a whole row of each would cost three times as much as finding the newest.
+  const asked =
+    most === undefined
+      ? all
+      : sql`(SELECT entry.seq AS value FROM ${all} AS asked CROSS JOIN entry ON entry.seq = asked.value
+          CROSS JOIN session ON session.seq = entry.session_seq WHERE ${allOf(conditions)}
+          ORDER BY entry.created_at_ms DESC, session.id DESC, entry.seq DESC LIMIT ${sql.lit(most)})`;
   const found = dynamicQuery<{ rows: string }>(() =>
     rawQuery(sql<{ rows: string }>`
       SELECT json_group_array(json_array(
         entry.seq, session.id, entry.session_seq, entry.depth, entry.kind, entry.created_at_ms, hex(length.sz))) AS rows
-      FROM json_each(${JSON.stringify(seqs)}) AS asked CROSS JOIN entry ON entry.seq = asked.value
+      FROM ${asked} AS asked CROSS JOIN entry ON entry.seq = asked.value
         CROSS JOIN session ON session.seq = entry.session_seq LEFT JOIN entry_text_docsize AS length ON length.id = entry.seq
       WHERE ${allOf(conditions)}`),
   );
@@ -350,14 +365,18 @@ const parentsOf = query<{ seqs: string; reach: number }, { parents: string }>(({
     SELECT json_group_array(json_array(seq, parent_seq)) AS parents FROM up`),
 );
 
-/** Reads the parents above entries of sessions with branches; in others, every higher entry is above. Cost: up to twice `REACH` look-ups for each. */
+/**
+ * Reads the parents above the entries of sessions with branches that have others near above them; in other sessions, every higher entry is
+ * above. Cost: up to twice `REACH` look-ups for each.
+ */
 function readPaths(
   connection: Connection,
   entries: readonly AnswerEntry[],
   sessions: readonly number[],
 ): (above: AnswerEntry, below: AnswerEntry) => boolean {
   const branched = new Set(connection.allAsArrays(branchedOf, { sessions: JSON.stringify(sessions) }).map(([session]) => session));
-  const seqs = entries.flatMap(({ seq, sessionSeq }) => (branched.has(sessionSeq) ? [seq] : []));
+  const climbing = listBelowOthers(entries.filter(({ sessionSeq }) => branched.has(sessionSeq)));
+  const seqs = climbing.map(({ seq }) => seq);
   if (seqs.length === 0) return () => true;
   const pairs: readonly (readonly [seq: number, parent: number | null])[] = JSON.parse(
     connection.get(parentsOf, { seqs: JSON.stringify(seqs), reach: REACH })?.parents ?? "[]",

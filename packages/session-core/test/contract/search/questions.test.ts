@@ -179,6 +179,23 @@ describe("a question", () => {
     expect([found.length, new Set(found).size]).toEqual([25, 25]);
   });
 
+  test("of more equal entries than are ranked takes those with the newest dates, whatever order they came in", async () => {
+    const { store, session } = await grow("");
+    const entries = Array.from({ length: 620 }, (_, at) => ({
+      ...userMessage("the lexer fails"),
+      id: `e${at}`,
+      createdAtMs: 1000 * (620 - at),
+    }));
+    const secret = {
+      type: "message",
+      message: { role: "bashExecution", command: "the lexer fails", output: "", excludeFromContext: true },
+    } as const;
+    await session.write([...entries, { ...secret, createdAtMs: 1_000_000 }].map((entry) => ({ kind: "entry", entry })));
+    const { hits, total } = await ask(store, { query: "why does the lexer fail?", limit: 1000 });
+    expect(total).toBe(600);
+    expect(new Set(hits.map(({ entryId }) => entryId))).toEqual(new Set(entries.slice(0, 600).map(({ id }) => id)));
+  });
+
   test("marks its words in the snippet, in any form", async () => {
     const { store } = await said("yesterday the lexers failed on tabs");
     const [hit] = (await ask(store, { query: "why does a lexer fail?" })).hits;
