@@ -83,7 +83,7 @@ const COSTS = [
   ],
   [
     /^the first sync/,
-    "Each file is a session with a transaction of its own, which waits for the disk, and a reading of its folder, its first lines and its checksum.",
+    "Each file is listed, opened for its format, its checksum and its records, and written as a session with 13 pages of indexes of its own; up to 128 share a commit.",
   ],
   [
     /^threshold check/,

@@ -7,6 +7,7 @@ import {
   copyWrites,
   type Fork,
   type ImportOptions,
+  type ImportOutcome,
   type LeafState,
   loadedValidation,
   loadValidation,
@@ -14,6 +15,7 @@ import {
   type MissingSession,
   type NewSession,
   type PayloadPacking,
+  type SessionImport,
   type SessionKey,
   type SessionStorage,
   type SourceSession,
@@ -142,6 +144,13 @@ function copyingWrites(database: PgDatabase, fileTools: FileTools) {
     },
     async importSession(source: SourceSession, options: ImportOptions) {
       return importSession(database, source, options, await rules());
+    },
+    // A session is planned before its transaction, which then is a few statements whatever its length.
+    async importSessions(imports: readonly SessionImport[]) {
+      const outcomes: ImportOutcome[] = [];
+      for (const { source, options } of imports)
+        outcomes.push(...(await Promise.allSettled([importSession(database, source, options, await rules())])));
+      return outcomes;
     },
   };
 }

@@ -195,7 +195,16 @@ export type {
   ValueRange,
 } from "./port/records.js";
 export type { HitCopy, SearchHit, SearchMatch, SearchPage, SearchPlace, SearchRequest } from "./port/search.js";
-export type { ImportedSession, LeafKept, PackScope, PathRange, StoreChange, Violation } from "./port/session-storage.js";
+export type {
+  ImportedSession,
+  ImportOutcome,
+  LeafKept,
+  PackScope,
+  PathRange,
+  SessionImport,
+  StoreChange,
+  Violation,
+} from "./port/session-storage.js";
 export type { ImportProblem } from "./port/source.js";
 export type { OnConflict, Write } from "./port/writes.js";
 // The handle of a session

@@ -17,7 +17,7 @@ const OPTIONS = record({
 
 /**
  * Imports the sessions of a file, or of every file below a folder. The format is detected from the content. Source files are
- * never changed. Each session is one transaction. Importing again adds only new entries.
+ * never changed. Each session is all or nothing; those of small files share a transaction. Importing again adds only new entries.
  *
  * Of a file in a folder of an agent that has changed in the last seconds, the reply that is still being written is left out
  * (`heldUntilMs`); every other file is complete as it is.
@@ -64,10 +64,14 @@ async function importFound(
   const ofAgents = agentsOf(FORMATS).flatMap(({ agent }) => agent.folders(environment));
   const mayBeWritten = (file: string) => ofAgents.some((folder) => isAtOrBelow(resolve(file), folder));
   const run = new ImportRun(store, found, { folders, formats: FORMATS, threads, mayBeWritten }, options);
-  for (const file of found.files) {
-    await run.importFile(file);
-    // A session is one synchronous transaction. Timers and signals are handled between files.
-    await setImmediate();
+  try {
+    for (const file of found.files) {
+      await run.importFile(file);
+      // A transaction is synchronous. Timers and signals are handled between files.
+      await setImmediate();
+    }
+  } finally {
+    await run.finish();
   }
   const { sessions, failed } = run.report;
   if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it contains no conversation");

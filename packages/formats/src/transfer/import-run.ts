@@ -15,6 +15,7 @@ import { closeDetected } from "../source/source-database.js";
 import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
 import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
+import { SessionBatch } from "./session-batch.js";
 import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";
 
 /** An imported session, and its file. */
@@ -101,6 +102,18 @@ interface ImportMeans {
   readonly choices?: ImportChoices | undefined;
 }
 
+/** What an import knows of a session, beside its records. */
+interface AboutSession {
+  readonly path: string;
+  readonly format: SourceFormat;
+}
+
+/** A file that was read. `format`: its name; null: it is of no known one; undefined: it failed. */
+interface EndedFile {
+  readonly file: FoundFile;
+  readonly format: string | null | undefined;
+}
+
 /** Imports files, each once, and a session before those of its agents. */
 export class ImportRun {
   readonly #sessions: ImportedFileSession[] = [];
@@ -109,6 +122,9 @@ export class ImportRun {
   /** Files of agents that were imported with the file of their starter, and that file. */
   readonly #starterOf = new Map<string, string>();
   readonly #listedIds = new Set<string>();
+  readonly #waiting = new SessionBatch<AboutSession>();
+  /** The files that were read while sessions waited. */
+  readonly #ended: EndedFile[] = [];
   readonly #byPath: ReadonlyMap<string, FoundFile>;
   readonly #bytesTotal: number;
   #otherFiles: number;
@@ -155,14 +171,39 @@ export class ImportRun {
     if (this.#startedPaths.has(file.path)) return;
     this.#startedPaths.add(file.path);
     this.#progress(file, 0);
+    let format: string | null | undefined;
     await this.#runOrRecordFailure(file.path, this.#found.isFolder, async () => {
-      const format = await this.#import(file).finally(() => closeDetected(this.#folders));
-      // A session of the file may have failed together with its starter.
-      if (!this.#failed.some(({ path }) => path === file.path)) await this.#choices?.done(file.path, format);
+      format = await this.#import(file).finally(() => closeDetected(this.#folders));
     });
+    this.#ended.push({ file, format });
+    if (this.#waiting.isEmpty || this.#waiting.isFull) await this.finish();
+  }
+
+  /** Writes the sessions that wait, and reports the files that have been read. Call it after the last file. */
+  async finish(): Promise<void> {
+    await this.#writeWaiting();
+    for (const end of this.#ended.splice(0)) await this.#endFile(end);
+  }
+
+  async #endFile({ file, format }: EndedFile): Promise<void> {
+    // A session of the file may have failed together with its starter.
+    if (format !== undefined && !this.#failed.some(({ path }) => path === file.path)) await this.#choices?.done(file.path, format);
     this.#filesDone += 1;
     this.#bytesDone += file.bytes;
     this.#progress(file, 0);
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const waiting = this.#waiting.take();
+    const outcomes = waiting.length === 0 ? [] : await this.#store.importSessions(waiting.map(({ imported }) => imported));
+    for (const [at, outcome] of outcomes.entries()) {
+      const about = waiting[at]?.about;
+      if (about === undefined) continue;
+      await this.#runOrRecordFailure(about.path, true, async () => {
+        if (outcome.status === "rejected") throw outcome.reason;
+        this.#list(outcome.value, about);
+      });
+    }
   }
 
   // An error of one file does not end the import of a folder; an error of the store does.
@@ -273,14 +314,25 @@ export class ImportRun {
     const writtenAtMs = Math.trunc(file.writtenAtMs);
     const heldUntil = (end: OpenEnd) =>
       end.changedAtMs !== undefined || this.#mayBeWritten(path) ? openUntil(path, end, besideOf(format)) : null;
-    const imported = await this.#store.importSession(session, {
-      format: format.name,
-      path,
-      writtenAtMs,
-      onRecords,
-      sync,
-      heldUntil,
-    });
+    const options = { format: format.name, path, writtenAtMs, onRecords, sync, heldUntil };
+    const bytes = this.#byPath.get(path)?.bytes ?? 0;
+    if (this.#mayWait(file, path) && sync?.known === undefined) {
+      if (this.#waiting.isFull) await this.#writeWaiting();
+      this.#waiting.add(session, options, bytes, { path, format });
+    } else {
+      await this.#writeWaiting();
+      this.#list(await this.#store.importSession(session, options), { path, format });
+    }
+  }
+
+  /** True if the sessions of a file may be written together with those of others: it is small and new, and this thread reads it. */
+  #mayWait(file: FoundFile, path: string): boolean {
+    const isSmall = [file.path, path].every((one) => SessionBatch.takes(this.#byPath.get(one)?.bytes));
+    return isSmall && this.#found.files.length > 1 && this.#choices?.isNew(path) !== false && this.#threadFor(file) === undefined;
+  }
+
+  /** Lists a session that is in the store. */
+  #list(imported: ImportedSession, { path, format }: AboutSession): void {
     if (imported.heldUntilMs !== null) this.#choices?.hold(path);
     // A copy of a session, or an agent that was imported before its starter, is listed once.
     if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;

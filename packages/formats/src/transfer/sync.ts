@@ -48,7 +48,7 @@ export interface SyncOptions {
   readonly dryRun?: boolean | undefined;
   /** The environment from which the folders of agents are computed. Default: that of this process. */
   readonly environment?: SourceEnvironment | undefined;
-  /** Aborted between two sessions: throws its reason; the sessions before are in the store. */
+  /** Aborted between two files: throws its reason; the sessions before are in the store. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Where files are read: in a second thread while this one writes, if they have 8 MiB or more together and the machine has two cores
@@ -99,7 +99,7 @@ const OPTIONS = optionsOf({
 /**
  * Imports the new records in the folders of every agent on this machine. Of a file that did not change since the last sync it reads only
  * the size and times; it reads a file that grew from the end of the last reading, if the format allows. It never changes files.
- * Each session is one transaction. Sessions whose file is gone stay in the store; a session that was deleted in the store is not
+ * Each session is all or nothing; those of small new files share a transaction. Sessions whose file is gone stay in the store; a session that was deleted in the store is not
  * brought back.
  *
  * A file that cannot be imported is listed in `failed`; the others are imported. Several processes may sync at once.
@@ -196,7 +196,7 @@ async function readChanged(run: ImportRun, files: SyncedFiles, signal: AbortSign
       await setImmediate();
     }
   } finally {
-    await files.keep();
+    await run.finish().finally(() => files.keep());
   }
 }
 

@@ -161,7 +161,7 @@ export class SyncedFiles implements ImportChoices {
  */
 function checksumAt(path: string, places: readonly CheckedOffset[], start: CheckedOffset, offset: number): number | undefined {
   const place = offset < start.offset ? places.findLast((one) => one.offset <= offset) : start;
-  const end = place && checkLines(path, place, offset);
+  const end = place?.offset === offset ? place : place && checkLines(path, place, offset);
   if (end?.offset !== offset) return undefined;
   // A position before an open end: the bytes from there on must still be those that were checked.
   const again = offset < start.offset ? checkLines(path, end, start.offset) : start;

@@ -23,7 +23,7 @@ import {
 import { ID } from "../arguments/shapes.js";
 import type { EntryListing, NewSession, PathScan, SessionFilter, ValueRange } from "./records.js";
 import type { SearchRequest } from "./search.js";
-import type { ImportOptions, PathRange } from "./session-storage.js";
+import type { ImportOptions, PathRange, SessionImport } from "./session-storage.js";
 
 /** Token counts by entry. */
 export const COUNTS = ruleOf(
@@ -160,4 +160,10 @@ export const IMPORT = options(
     heldUntil: optional(CALLBACK),
   } satisfies RulesOf<ImportOptions>,
   'an object such as { format: "my-agent", path: "/logs/s1.jsonl" }',
+);
+
+/** One of the imports of `importSessions`. */
+export const SESSION_IMPORT = options(
+  { source: SOURCE, options: IMPORT } satisfies RulesOf<SessionImport>,
+  "an object with source and options",
 );

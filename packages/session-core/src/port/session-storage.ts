@@ -156,6 +156,11 @@ export interface SessionStorage extends SourceRecords {
   mergeSearchIndex(whenLocked?: WhenLocked): Promise<boolean>;
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
+  /**
+   * Imports sessions in order, in one transaction where a commit costs more than a small session. A session that fails rolls back alone;
+   * its error is its outcome. If the transaction fails, its error is thrown and none of its sessions is written.
+   */
+  importSessions(imports: readonly SessionImport[]): Promise<readonly ImportOutcome[]>;
 
   /** Copies of whole sessions between stores. */
   readonly copies: SessionCopies;
@@ -192,6 +197,15 @@ export interface ImportOptions {
    */
   readonly heldUntil?: ((end: OpenEnd) => number | null) | undefined;
 }
+
+/** One session of an import of several. */
+export interface SessionImport {
+  readonly source: SourceSession;
+  readonly options: ImportOptions;
+}
+
+/** The result of one session of several, or its error: nothing of that session was written. */
+export type ImportOutcome = PromiseSettledResult<ImportedSession>;
 
 /** The leaf `main` of an existing session that did not follow an import to the new end of its source. */
 export interface LeafKept {

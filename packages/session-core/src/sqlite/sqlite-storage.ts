@@ -4,7 +4,15 @@ import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { ConnectionOptions } from "../port/place.js";
 import type { ContextEnd, Fork, LeafState, NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { SearchRequest } from "../port/search.js";
-import type { Abilities, ImportOptions, MissingSession, SessionStorage, StoreChange, WhenLocked } from "../port/session-storage.js";
+import type {
+  Abilities,
+  ImportOptions,
+  MissingSession,
+  SessionImport,
+  SessionStorage,
+  StoreChange,
+  WhenLocked,
+} from "../port/session-storage.js";
 import type { SourceSession } from "../port/source.js";
 import { type Batch, copyNewSession, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
 import { toSessionRecord } from "../rules/session-columns.js";
@@ -13,7 +21,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import { ChangePoll } from "./change-poll.js";
 import { Connection } from "./file/connection.js";
 import { retryWhileBusy } from "./file/write-lock.js";
-import { importSession } from "./import/import-session.js";
+import { importSession, importSessions } from "./import/import-session.js";
 import { type LastScan, search } from "./search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "./search/search-index.js";
 import { SerializedConnection, type SessionFunction } from "./serialized-connection.js";
@@ -194,7 +202,11 @@ function copyingWrites(connection: Connection, queue: SerializedConnection, file
     },
     async importSession(source: SourceSession, options: ImportOptions) {
       const validateEntry = loadedValidation() ?? (await loadValidation());
-      return queue.write(() => importSession(connection, source, options, validateEntry, fileTools));
+      return queue.write(() => importSession(connection, { source, options }, validateEntry, fileTools));
+    },
+    async importSessions(imports: readonly SessionImport[]) {
+      const validateEntry = loadedValidation() ?? (await loadValidation());
+      return queue.write(() => importSessions(connection, imports, validateEntry, fileTools));
     },
   };
 }

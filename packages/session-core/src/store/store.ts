@@ -18,7 +18,7 @@ import {
 import { ID, PATHS } from "../arguments/shapes.js";
 import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import { FILTER, IMPORT, NEW_SESSION, SEARCH, SESSIONS, SOURCE, TITLE_SOURCE, WRITES } from "../port/options.js";
+import { FILTER, IMPORT, NEW_SESSION, SEARCH, SESSION_IMPORT, SESSIONS, SOURCE, TITLE_SOURCE, WRITES } from "../port/options.js";
 import {
   MAIN_LEAF,
   type NewSession,
@@ -31,7 +31,15 @@ import {
   type StoredValue,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search.js";
-import type { ImportedSession, ImportOptions, SessionStorage, StoreChange, Violation } from "../port/session-storage.js";
+import type {
+  ImportedSession,
+  ImportOptions,
+  ImportOutcome,
+  SessionImport,
+  SessionStorage,
+  StoreChange,
+  Violation,
+} from "../port/session-storage.js";
 import type { SourceRecords, SourceSession } from "../port/source.js";
 import type { Write } from "../port/writes.js";
 import { withoutNamedForks } from "../rules/forks.js";
@@ -404,6 +412,25 @@ export class Store {
       const imported = await this.#storage.importSession(source, options);
       this.#maintenance.countImported(imported.entriesAdded);
       return imported;
+    });
+  }
+
+  /**
+   * Imports sessions as `importSession` does, in order and in one transaction where the store is a file: small sessions take half the time.
+   * Each is all or nothing by itself: of one that fails nothing is written, its outcome is its error, and the others are imported. On a
+   * server each is a transaction. Cost: as of each; a file is locked meanwhile, so give at most some megabytes at once.
+   *
+   * @throws {StoreFullError | StoreUnavailableError} the transaction failed: nothing of a file store was written.
+   * @example
+   * const imports = sources.map((source) => ({ source, options: { format: "my-agent", path: "/logs/all.jsonl" } }));
+   * for (const outcome of await store.importSessions(imports)) if (outcome.status === "rejected") console.error(outcome.reason);
+   */
+  async importSessions(imports: readonly SessionImport[]): Promise<readonly ImportOutcome[]> {
+    checkArgument("imports", imports, list(SESSION_IMPORT, "an array of objects with source and options"));
+    return this.whileOpen(async () => {
+      const outcomes = await this.#storage.importSessions(imports);
+      for (const outcome of outcomes) if (outcome.status === "fulfilled") this.#maintenance.countImported(outcome.value.entriesAdded);
+      return outcomes;
     });
   }
 

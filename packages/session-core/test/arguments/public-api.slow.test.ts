@@ -93,6 +93,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     { format: "x", path: "x.jsonl" },
     ["format", "path", "writtenAtMs", "onRecords", "append", "sync", "heldUntil"],
   ),
+  "store.importSessions": ({ store }, imports) => store.importSessions(imports),
   "store.valuesOf key": ({ store }, key) => store.valuesOf(key),
   "store.valuesOf of": ({ store }, of) => store.valuesOf("k", of),
   "store.valuesOf id": ({ store }, id) => store.valuesOf("k", [id]),

@@ -39,6 +39,7 @@ export class Connection {
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
+  readonly #savepoint: { readonly set: Database.Statement; readonly release: Database.Statement };
   readonly #versionNow: Database.Statement<[], number>;
   /** Only of a read-only file of an older version. */
   #oldVersion: OldVersionViews | undefined;
@@ -80,6 +81,7 @@ export class Connection {
     this.#beginWrite = database.prepare("BEGIN IMMEDIATE");
     this.#beginRead = database.prepare("BEGIN");
     this.#commit = database.prepare("COMMIT");
+    this.#savepoint = { set: database.prepare("SAVEPOINT part"), release: database.prepare("RELEASE part") };
     this.#versionNow = database.prepare<[], number>("PRAGMA user_version").pluck();
     database.exec(PLACES_OF_WORDS);
     this.#oldVersion = this.readOnly ? OldVersionViews.create(database) : undefined;
@@ -101,6 +103,28 @@ export class Connection {
     // SQLite continues to write to a deleted or replaced file. Checked after the commit, so that no such write is acknowledged.
     this.#checkFile(0);
     return result;
+  }
+
+  /**
+   * Runs `body` inside the write transaction that is open; if `body` throws, what it has written is rolled back and the transaction goes on.
+   * Call it inside `write`.
+   */
+  writePart<T>(body: () => T): T {
+    this.#savepoint.set.run();
+    try {
+      const result = body();
+      this.#savepoint.release.run();
+      return result;
+    } catch (error) {
+      // After some errors, such as a full disk, SQLite has rolled back the whole transaction.
+      if (this.#database.inTransaction) this.#database.exec("ROLLBACK TO part; RELEASE part");
+      throw this.#toTypedError(error);
+    }
+  }
+
+  /** False after SQLite has rolled back the transaction by itself. */
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
   }
 
   /**
