@@ -3,6 +3,8 @@
 import { join } from "node:path";
 import { build } from "esbuild";
 
+const PACKAGES = join(import.meta.dirname, "../packages");
+
 /** The languages that are highlighted, by the names of highlight.js. */
 const LANGUAGES = [
   ...["bash", "c", "cpp", "csharp", "css", "diff", "dockerfile", "go", "graphql", "ini", "java", "javascript", "json", "kotlin", "lua"],
@@ -23,6 +25,31 @@ const MORE_ALIASES = {
 /** A language that shows code of others needs their scripts too. */
 const EMBEDS = { xml: ["css", "javascript"], markdown: ["xml"], php: ["xml"] };
 
+/** The search of session-core from its sources, of which only what a page uses is taken; of Node it uses nothing but `node:vm`. */
+const SEARCH = {
+  name: "search",
+  setup(build) {
+    build.onResolve({ filter: /^@bough\/session-core\/engine$/ }, () => ({ path: join(PACKAGES, "session-core/src/engine.ts") }));
+    build.onResolve({ filter: /^node:vm$/ }, () => ({ path: join(PACKAGES, "cli/src/page/client/vm.ts") }));
+    leaveOut(build, /^node:/, "module.exports = {};");
+  },
+};
+
+/** A page in a file has to be small: its search knows the forms of English words only, and no misspelt ones. */
+const SMALL = {
+  name: "small",
+  setup(build) {
+    leaveOut(build, /^\.\/other-languages\.js$/, "exports.OTHER_LANGUAGES = [];");
+    leaveOut(build, /^\.\/spelling\.js$/, "exports.mistakesOf = () => [];");
+  },
+};
+
+/** Gives the modules of these names the same contents. */
+function leaveOut(build, filter, contents) {
+  build.onResolve({ filter }, ({ path }) => ({ path, namespace: "left-out" }));
+  build.onLoad({ filter, namespace: "left-out" }, () => ({ contents }));
+}
+
 const browser = {
   bundle: true,
   format: "iife",
@@ -32,6 +59,7 @@ const browser = {
   legalComments: "none",
   write: false,
   metafile: true,
+  plugins: [SEARCH],
   logLevel: "warning",
   charset: "ascii",
 };
@@ -40,10 +68,17 @@ const browser = {
 export async function bundlePage(root, folder) {
   const bundled = (options) => build({ ...browser, absWorkingDir: root, ...options });
   const [script, served, list, locked] = await Promise.all(
-    ["main.ts", "served.ts", "list.ts", "locked.ts"].map((file) => bundled({ entryPoints: [join(folder, file)] })),
+    ["main.ts", "served.ts", "list.ts", "locked.ts"].map((file) =>
+      bundled({ entryPoints: [join(folder, file)], plugins: file === "main.ts" ? [SEARCH, SMALL] : [SEARCH] }),
+    ),
   );
   const style = await build({ ...browser, absWorkingDir: root, entryPoints: [join(folder, "style.css")] });
-  const inputs = [script, served, list].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  // The engine of session-core is read, but most of it is left out.
+  const inputs = [script, served, list].flatMap(({ metafile }) =>
+    Object.values(metafile.outputs).flatMap((output) =>
+      Object.keys(output.inputs).filter((file) => output.inputs[file].bytesInOutput > 0 && !file.startsWith("left-out:")),
+    ),
+  );
   const codeOf = new Map();
   const namesOf = new Map();
   for (const name of LANGUAGES) {

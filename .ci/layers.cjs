@@ -210,7 +210,7 @@ module.exports = {
     only("pg-in-one-file", "pg", `^${POSTGRES}/driver\\.ts$`),
     only("kysely-in-engines", "kysely", `^(${CORE}/(sqlite/|rules/declare-query)|${POSTGRES}/)`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
-    only("orama-stemmers-in-one-file", "@orama/stemmers", `^${CORE}/rules/search/stems\\.ts$`),
+    only("orama-stemmers-with-languages", "@orama/stemmers", `^${CORE}/rules/search/(stems|other-languages)\\.ts$`),
     only(
       "zod-where-input-is-validated",
       "zod",

@@ -39,6 +39,12 @@ async function open(path = id): Promise<Page> {
   return page;
 }
 
+/** The marked texts, each once, in lower case. */
+const MARKED = "[...new Set([...CSS.highlights.get('hit')].map((range) => String(range).toLowerCase()))].sort()";
+
+/** The place of the current match. */
+const PLACE = "[...CSS.highlights.get('hit-now')][0].getBoundingClientRect()";
+
 const article = (page: Page, text: string) => page.locator("#path article", { hasText: text });
 const pill = (page: Page) => page.locator(".pill");
 
@@ -236,6 +242,90 @@ describe("moving and choosing", () => {
     await page.fill("#words", "");
     await page.getByRole("treeitem", { name: "Reply one" }).waitFor();
     expect(await found.count()).toBe(0);
+  });
+
+  test("the words beside a filter are marked, and Enter goes to their place", async () => {
+    await write(`${"Something else. ".repeat(400)}The needle.`, "A needle of the model");
+    const page = await open();
+    await page.fill("#words", "role:user needle");
+    await page.locator("#found", { hasText: "1 found" }).waitFor();
+    await page.keyboard.press("Enter");
+    await holds(page, "CSS.highlights.has('hit-now')");
+    expect(await page.evaluate(MARKED)).toEqual(["needle"]);
+    await holds(page, `(${PLACE}).top > 0 && (${PLACE}).bottom < innerHeight`);
+  });
+
+  test("the words of a question are marked in all their forms, and a spelling mistake as it is written", async () => {
+    await write("Who wrote the parsers of tables?");
+    const page = await open();
+    await page.fill("#words", "why is the table parser written?");
+    await holds(page, "CSS.highlights.get('hit')?.size === 3");
+    expect(await page.evaluate(MARKED)).toEqual(["parsers", "tables", "wrote"]);
+    await page.fill("#words", "parsrs");
+    await page.locator("#found", { hasText: "spelled parsers" }).waitFor();
+    expect(await page.evaluate(MARKED)).toEqual(["parsers"]);
+  });
+
+  test("a match in the result of a call is marked in its reply", async () => {
+    await home.withStore(async (store) => {
+      const session = await store.openSession(id);
+      const call = { type: "toolCall", id: "c", name: "read", arguments: { path: "a.ts" } } as const;
+      await session.append({ type: "message", message: { role: "assistant", content: [call] } });
+      await session.append({
+        type: "message",
+        message: { role: "toolResult", toolCallId: "c", toolName: "read", content: "let axolotl;" },
+      });
+    });
+    const page = await open();
+    await page.fill("#words", "tool:read axolotl");
+    await page.locator("#found", { hasText: "1 found" }).waitFor();
+    await page.keyboard.press("Enter");
+    await holds(page, "[...(CSS.highlights.get('hit-now') ?? [])].join() === 'axolotl'");
+    expect(await page.locator("details.call").getAttribute("open")).not.toBeNull();
+  });
+
+  test("an answer that comes after Escape leaves the whole tree as it is", async () => {
+    const page = await open();
+    const answers: (() => void)[] = [];
+    await page.route("**/find?*", async (route) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      await route.continue();
+    });
+    await page.fill("#words", "prompt");
+    await expect.poll(() => answers.length).toBe(1);
+    await page.keyboard.press("Escape");
+    answers[0]?.();
+    await page.locator("#found", { hasText: "2 found" }).waitFor();
+    expect(await page.getByRole("treeitem", { name: "Reply one" }).isVisible()).toBe(true);
+    expect(await page.getByRole("tree", { name: "Entries with the words" }).count()).toBe(0);
+  });
+
+  test("Tab leads to the found rows, and Escape from one to the same row of the whole tree", async () => {
+    const page = await open();
+    await page.fill("#words", "reply");
+    const found = page.getByRole("tree", { name: "Entries with the words" });
+    await found.waitFor();
+    await page.locator('#path article [href^="#e="]').last().focus();
+    for (let at = 0; at < 5 && (await found.locator(":focus").count()) === 0; at += 1) await page.keyboard.press("Tab");
+    await found.locator(":focus", { hasText: "Reply one" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await found.locator(":focus", { hasText: "Reply two" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("#rows :focus", { hasText: "Reply two" }).waitFor();
+    expect(await found.count()).toBe(0);
+    await page.keyboard.press("ArrowUp");
+    await page.locator("#rows :focus", { hasText: "Prompt two" }).waitFor();
+  });
+
+  test("Escape in the tree of a narrow window leads back to the conversation", async () => {
+    const { address } = await view(home);
+    const { page } = await openPage(browser(), `${address}${id}`, { followed: true, viewport: { width: 400, height: 700 } });
+    await page.locator('.live[data-state="on"]').waitFor({ state: "attached" });
+    await page.keyboard.press("t");
+    await page.locator('[role="treeitem"]:focus').waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("article:focus").waitFor();
+    expect(await page.getByRole("tree").isVisible()).toBe(false);
   });
 
   test("the menu of an entry copies its link and the commands that go on from it", async () => {

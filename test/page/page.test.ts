@@ -71,8 +71,30 @@ describe("the page of a session", () => {
     }
     expect(places.size).toBe(total);
     expect(total).toBeGreaterThan(1);
-    await page.fill("#words", "nowhere to be found");
-    await page.locator("#found", { hasText: "No entry has all words" }).waitFor();
+    await page.fill("#words", "axolotl");
+    await page.locator("#found", { hasText: "Nothing found" }).waitFor();
+  });
+
+  test("reads a query as the command does", async () => {
+    const { page } = await openPage(browser(), file);
+    const marked = () => page.evaluate("[...new Set([...CSS.highlights.get('hit')].map((range) => String(range).toLowerCase()))].sort()");
+    // A question: without its stop words, in all forms.
+    await page.fill("#words", "why are the expressions tried?");
+    await page.locator("#found", { hasText: /^\d+ found$/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction("CSS.highlights.has('hit-now')");
+    expect(await marked()).toEqual(["expression", "tried"]);
+    // A path with other characters between its words.
+    await page.fill("#words", "src\\lexer.ts");
+    await page.locator("#found", { hasText: "found, other characters between the words" }).waitFor();
+    await page.fill("#words", "lexer axolotl zebrafish");
+    await page.locator("#found", { hasText: "found, with 1 of 3 words" }).waitFor();
+    await page.fill("#words", "/a+$/");
+    await page.locator("#found", { hasText: "Expressions are for bough search" }).waitFor();
+    await page.fill("#words", "role:user lexer");
+    await page.locator("#found", { hasText: "with 1 of 2 words" }).waitFor();
+    await page.fill("#words", "role:user");
+    await page.locator("#found", { hasText: "filters are for bough view" }).waitFor();
   });
 
   test("opens the fold that a match stands in", async () => {

@@ -225,7 +225,14 @@ export {
   weightsOf,
 } from "./rules/search/rank-question.js";
 export { scoreOf } from "./rules/search/score.js";
-export type { ExpressionTerm, LiteralTerm, SearchTerm, StemTerm, WordsTerm } from "./rules/search/search-terms.js";
+export {
+  type ExpressionTerm,
+  hasExpression,
+  type LiteralTerm,
+  type SearchTerm,
+  type StemTerm,
+  type WordsTerm,
+} from "./rules/search/search-terms.js";
 export { createSnippetWriter, type Snippet } from "./rules/search/snippet.js";
 export { listMisspellings } from "./rules/search/spelling.js";
 export type { Language } from "./rules/search/stems.js";

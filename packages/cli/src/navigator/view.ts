@@ -1,7 +1,7 @@
 import { count, counted } from "@bough/session-core/view";
 import { paneLines, placeCount } from "../preview/pane.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
-import { describeMatched } from "../session/typed-search.js";
+import { describeMatched } from "../session/typed-text.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { visibleField } from "../tui/field.js";

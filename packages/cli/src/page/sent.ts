@@ -1,3 +1,5 @@
+import type { SearchMatch } from "@bough/session-core";
+
 // What the server of a page sends to its script as JSON. Declared here once: the command writes it, and the script of `client/` reads it.
 
 /** A branch of a session: where it ends, and its blocks. */
@@ -49,6 +51,9 @@ export interface FoundEntry {
 export interface FoundInSession {
   readonly hits: readonly FoundEntry[];
   readonly total: number;
+  /** The query without its filters, and how the hits match it: the arguments of `createQueryFinder`. */
+  readonly words: string;
+  readonly matched: SearchMatch;
   /** How the hits differ from the query; or why it cannot be searched. */
   readonly note: string;
 }

@@ -4,7 +4,7 @@ import { ENTRY_TYPES, PriceList } from "@bough/session-core/view";
 import { errorLine } from "../format/error-text.js";
 import { withTotals } from "../session/chosen-sessions.js";
 import { asksForEntries, meetsRecord, parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
-import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
+import { describeMatched, unfinishedQuery } from "../session/typed-text.js";
 import { NONE } from "../tree/tree-index.js";
 import type { FoundEntry, FoundInSession } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
@@ -27,28 +27,31 @@ interface FindOptions {
 export async function findInSession(store: Store, served: ServedSession, typed: string, options: FindOptions): Promise<FoundInSession> {
   const query = parseTypedQuery(typed, { nowMs: options.now(), home: homedir() });
   const { words, search, problem } = query;
+  const searched = unfinishedQuery(words);
   const request = {
     ...search,
     types: search.types ?? ENTRY_TYPES,
-    query: unfinishedQuery(words),
+    query: searched,
     relax: true,
     includePrivate: options.private === true,
   };
+  const nothing = (note: string): FoundInSession => ({ hits: [], total: 0, words: "", matched: { kind: "all" }, note });
   const hits: FoundEntry[] = [];
   try {
     if (problem !== undefined) throw problem;
-    if (!choosesEntries(query)) return { hits: [], total: 0, note: "Type words, or a filter of entries such as role:user" };
-    if (!(await isChosen(store, served, query, options))) return { hits: [], total: 0, note: "The filters leave this session out" };
+    if (!choosesEntries(query)) return nothing("Type words, or a filter of entries such as role:user");
+    if (!(await isChosen(store, served, query, options))) return nothing("The filters leave this session out");
     for (let cursor: string | undefined; ; ) {
       const isFirst = hits.length === 0;
       const page = await served.session.search({ ...request, limit: isFirst ? MAX_SNIPPETS : PAGE, snippets: isFirst, cursor });
       hits.push(...page.hits.flatMap((hit) => foundEntry(served, hit, options.maskLine)));
-      if (page.next === null || hits.length >= MAX_HITS) return { hits, total: page.total, note: describeMatched(page.matched) };
+      const { total, matched } = page;
+      if (page.next === null || hits.length >= MAX_HITS) return { hits, total, words: searched, matched, note: describeMatched(matched) };
       cursor = page.next;
     }
   } catch (error) {
     if (!(error instanceof BoughError)) throw error;
-    return { hits: [], total: 0, note: errorLine(error) };
+    return nothing(errorLine(error));
   }
 }
 

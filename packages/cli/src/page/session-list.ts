@@ -11,7 +11,7 @@ import { listSessions } from "../session/paging.js";
 import { sortSessions, toListedSession } from "../session/session-rows.js";
 import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
 import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchConditions, type TypedQuery } from "../session/typed-filters.js";
-import { describeMatched, unfinishedQuery } from "../session/typed-search.js";
+import { describeMatched, unfinishedQuery } from "../session/typed-text.js";
 import { bareDocument } from "./document.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import type { StepOptions } from "./step-writer.js";

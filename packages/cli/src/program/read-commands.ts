@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { MCP_CLIENTS } from "../mcp/clients.js";
 import { HOOK_AGENTS } from "../memory/hook-agents.js";
-import { TYPED_FILTER_LINE } from "../session/typed-filter-names.js";
+import { TYPED_FILTER_LINE } from "../session/typed-text.js";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 

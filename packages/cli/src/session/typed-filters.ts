@@ -4,7 +4,7 @@ import { SEARCH_PLACES } from "@bough/session-core/engine";
 import { ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/view";
 import { parseTime } from "../format/time.js";
 import { agentOf } from "./names.js";
-import type { TYPED_FILTERS } from "./typed-filter-names.js";
+import type { TYPED_FILTERS } from "./typed-text.js";
 
 // Filters in the text of a query, as in `agent:pi since:2w theme`: of `bough search`, the finder, the picker, and the list of `bough view`.
 

@@ -1,5 +1,3 @@
-import type { SearchMatch } from "@bough/session-core";
-
 /**
  * Runs one piece of work at a time. Of the inputs that arrive while one runs, only the newest is kept, and `isWanted` of the running
  * work returns false. A search therefore needs no timer between keys: each key starts a query at once if none runs.
@@ -40,26 +38,4 @@ export class NewestOnly<Input> {
     }
     this.#isRunning = false;
   }
-}
-
-/** A text of more words is a question. */
-const FEW_WORDS = 3;
-
-/**
- * The query for a text that is still being typed: its last word may be the start of one where a search finds only whole words. A question is
- * searched as it is: its other words find enough until the last one is complete.
- */
-export function unfinishedQuery(typed: string): string {
-  const last = /(?:^|\s)([\p{L}\p{N}]+)$/u.exec(typed)?.[1] ?? "";
-  const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
-  const isQuestion = typed.trim().split(/\s+/).length > FEW_WORDS;
-  return last.length === 1 && !isQuestion && !isInPhrase ? `${typed}*` : typed;
-}
-
-/** Describes how hits differ from the query; empty if they have all its words. */
-export function describeMatched(matched: SearchMatch): string {
-  if (matched.kind === "all") return "";
-  if (matched.kind === "words") return ", other characters between the words";
-  if (matched.kind === "ranked") return ", best first";
-  return matched.kind === "spelling" ? `, spelled ${matched.found.join(", ")}` : `, with ${matched.words} of ${matched.of} words`;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matchSessions, type SessionRow, sortSessions, toListedSession } from "../../src/session/session-rows.js";
-import { unfinishedQuery } from "../../src/session/typed-search.js";
+import { unfinishedQuery } from "../../src/session/typed-text.js";
 import { record } from "../picker/driven.js";
 
 const shown = (rows: readonly SessionRow[]) =>

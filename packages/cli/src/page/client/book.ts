@@ -5,6 +5,8 @@ export interface Book {
   showsBranch(link: HTMLAnchorElement): boolean;
   /** The article of a step, if the document has it now. */
   article(step: number): HTMLElement | undefined;
+  /** The article that shows an entry, if the document has it now. */
+  articleOf(id: string): HTMLElement | undefined;
   /** Shows the branch of an entry, and returns its article; undefined: there is no such entry, or nothing to read of it. */
   open(id: string): Promise<HTMLElement | undefined>;
   /** The next article of the shown branch after (before) another one; `prompts`: of the user. Undefined: there is none. */
@@ -17,8 +19,10 @@ export interface Book {
 
 /** The search of a page. A match is an entry, or a place in it. */
 export interface Finder {
-  /** The words to mark. */
-  readonly terms: readonly string[];
+  /** False if there is nothing to mark. */
+  readonly isSearching: boolean;
+  /** Finds the places of the searched words in the text of an entry, in order. */
+  places(text: string): readonly Place[];
   readonly current: Match | undefined;
   /** The entries with a match, in the order in which `move` goes through them; none: there is no query, or nothing was found. */
   readonly found: readonly FoundRow[];
@@ -36,9 +40,15 @@ export interface FoundRow {
   readonly row: { readonly text: string; readonly kind: string } | undefined;
 }
 
+/** A place in a text, in UTF-16 code units. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A match: the entry, and the place in the text of its body; undefined: the first place of the words there. */
 export interface Match {
   readonly step: number;
   readonly id: string;
-  readonly place: { readonly start: number; readonly end: number } | undefined;
+  readonly place: Place | undefined;
 }

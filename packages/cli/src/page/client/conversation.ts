@@ -57,6 +57,10 @@ export class Conversation implements Book {
     return this.#steps.get(step)?.article;
   }
 
+  articleOf(id: string): HTMLElement | undefined {
+    return this.article(this.#stepOfId.get(id) ?? -1);
+  }
+
   up(step: number): number | undefined {
     return this.#steps.get(step)?.up;
   }

@@ -1,10 +1,13 @@
+import { createQueryFinder, type QueryFinder } from "@bough/session-core/engine";
 import type { FoundInSession } from "../sent.js";
-import type { Book, Finder, FoundRow, Match } from "./book.js";
+import type { Book, Finder, FoundRow, Match, Place } from "./book.js";
 import { make } from "./dom.js";
 import type { SessionServer } from "./server.js";
-import { parseTerms } from "./terms.js";
 
-const NOTHING: FoundInSession = { hits: [], total: 0, note: "" };
+const NOTHING: FoundInSession = { hits: [], total: 0, words: "", matched: { kind: "all" }, note: "" };
+
+/** Places of a word in one entry; more are not marked. */
+const MOST_PLACES = 500;
 
 /**
  * The search of a served page: the command's own, on the server, over all branches. Each entry is a match: those of the shown branch in
@@ -17,6 +20,8 @@ export class ServedFinder implements Finder {
   readonly #onChosen: (id: string) => void;
   #words = "";
   #found: FoundInSession = NOTHING;
+  /** Undefined: nothing was found, so that no expression runs here that the server has stopped. */
+  #places: QueryFinder | undefined;
   #order: FoundInSession["hits"] = [];
   #at = -1;
   #running: Promise<void> | undefined;
@@ -29,8 +34,12 @@ export class ServedFinder implements Finder {
     this.#onChosen = onChosen;
   }
 
-  get terms(): readonly string[] {
-    return parseTerms(this.#words).map((term) => term.replace(/\*$/, ""));
+  get isSearching(): boolean {
+    return this.#places !== undefined;
+  }
+
+  places(text: string): readonly Place[] {
+    return this.#places?.find(text, MOST_PLACES) ?? [];
   }
 
   get current(): Match | undefined {
@@ -64,6 +73,7 @@ export class ServedFinder implements Finder {
 
   #take(found: FoundInSession): void {
     this.#found = found;
+    this.#places = found.total === 0 ? undefined : createQueryFinder(found.words, found.matched);
     const isShown = (row: number) => (this.#book.isShown(row) ? 0 : 1);
     this.#order = [...found.hits].sort((a, b) => isShown(a.row) - isShown(b.row) || a.row - b.row);
     this.#at = -1;

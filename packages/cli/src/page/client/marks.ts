@@ -1,5 +1,5 @@
+import { BodyText } from "./body-text.js";
 import type { Book, Finder } from "./book.js";
-import { findTerms, foldText } from "./terms.js";
 
 /** Marks of one entry; more are not drawn. */
 const MOST = 500;
@@ -26,63 +26,27 @@ export class Marks {
   /** The current match in the document. */
   currentRange(): Range | undefined {
     const { current } = this.#search;
-    const body = current && this.#body(current.step);
+    // The article may be that of a reply whose result is the match.
+    const body = current && bodyOf(this.#book.articleOf(current.id));
     if (current === undefined || body === undefined) return undefined;
-    const place = current.place ?? findTerms(foldText(body.textContent), this.#search.terms)[0];
-    return place === undefined ? undefined : rangesOf(body, [place])[0];
+    const text = new BodyText(body);
+    const place = current.place ?? this.#search.places(text.text)[0];
+    return place === undefined ? undefined : text.rangesOf([place])[0];
   }
 
   #rangesIn(step: number): readonly Range[] {
-    const { terms } = this.#search;
-    const body = this.#body(step);
-    if (terms.length === 0 || body === undefined) return [];
-    return rangesOf(body, findTerms(foldText(body.textContent), terms).slice(0, MOST));
+    const body = bodyOf(this.#book.article(step));
+    if (body === undefined || !this.#search.isSearching) return [];
+    const text = new BodyText(body);
+    return text.rangesOf(this.#search.places(text.text).slice(0, MOST));
   }
+}
 
-  #body(step: number): Element | undefined {
-    return this.#book.article(step)?.querySelector(":scope > .body") ?? undefined;
-  }
+function bodyOf(article: HTMLElement | undefined): Element | undefined {
+  return article?.querySelector(":scope > .body") ?? undefined;
 }
 
 function withPriority(highlight: Highlight): Highlight {
   highlight.priority = 1;
   return highlight;
-}
-
-/** Ranges of places (in order) in the text of an element. */
-function rangesOf(element: Element, places: readonly { readonly start: number; readonly end: number }[]): readonly Range[] {
-  const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  const ranges: Range[] = [];
-  let [node, from] = [nodes.nextNode(), 0];
-  for (const { start, end } of places) {
-    while (node !== null && from + lengthOf(node) <= start) {
-      from += lengthOf(node);
-      node = nodes.nextNode();
-    }
-    if (node === null) return ranges;
-    const range = new Range();
-    range.setStart(node, Math.max(0, start - from));
-    // A match that goes over the end of a node is marked up to there, unless it is the only one.
-    const [last, offset] = endOf(element, node, from, end);
-    range.setEnd(last, offset);
-    ranges.push(range);
-  }
-  return ranges;
-}
-
-function endOf(root: Element, start: Node, from: number, end: number): readonly [Node, number] {
-  const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  nodes.currentNode = start;
-  let [node, at]: [Node, number] = [start, from];
-  while (at + lengthOf(node) < end) {
-    const next = nodes.nextNode();
-    if (next === null) return [node, lengthOf(node)];
-    at += lengthOf(node);
-    node = next;
-  }
-  return [node, end - at];
-}
-
-function lengthOf(node: Node): number {
-  return node.nodeValue?.length ?? 0;
 }

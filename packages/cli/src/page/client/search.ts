@@ -1,25 +1,53 @@
-import type { Finder, FoundRow, Match } from "./book.js";
+import { createQueryFinder, FoldedText, hasExpression, type QueryFinder, readQuestion } from "@bough/session-core/engine";
+import { describeMatched, TYPED_FILTERS, unfinishedQuery } from "../../session/typed-text.js";
+import { BodyText } from "./body-text.js";
+import type { Finder, FoundRow, Match, Place } from "./book.js";
 import type { Conversation } from "./conversation.js";
 import { idOf } from "./dom.js";
-import { findTerms, foldText, parseTerms } from "./terms.js";
 
 /** More matches are not counted. */
 const MOST = 20_000;
 
-/** The search over the texts of all branches of a page in a file, for entries that have all words. Each place is a match. */
+/** Places of a word in one entry; more are not counted. */
+const MOST_PLACES = 1000;
+
+/** A filter of the command, which a page in a file does not have. */
+const FILTER = new RegExp(`(?:^|\\s)(?:${TYPED_FILTERS.join("|")}):\\S`);
+
+/** The entries with the most words of a query. `words`: how many of them each has. */
+interface Best {
+  readonly finder: QueryFinder;
+  readonly matched: Parameters<typeof createQueryFinder>[1];
+  readonly words: number;
+  readonly matches: readonly Match[];
+}
+
+/**
+ * The search over the texts of all branches of a page in a file. It reads a query as the command does, with the words of a question in all
+ * their forms, and finds the entries with the most of its words. Each place is a match.
+ */
 export class Search implements Finder {
   readonly #conversation: Conversation;
-  #texts: ReadonlyMap<number, string> | undefined;
-  #terms: readonly string[] = [];
-  #matches: readonly Match[] = [];
+  #texts: ReadonlyMap<number, FoldedText> | undefined;
+  #best: Best | undefined;
+  /** Why nothing was found. */
+  #note = "";
   #at = -1;
 
   constructor(conversation: Conversation) {
     this.#conversation = conversation;
   }
 
-  get terms(): readonly string[] {
-    return this.#terms;
+  get isSearching(): boolean {
+    return this.#matches.length > 0;
+  }
+
+  places(text: string): readonly Place[] {
+    return this.#best?.finder.find(text, MOST_PLACES) ?? [];
+  }
+
+  get #matches(): readonly Match[] {
+    return this.#best?.matches ?? [];
   }
 
   get current(): Match | undefined {
@@ -31,11 +59,21 @@ export class Search implements Finder {
     return [...ids].map(([step, id]) => ({ step, id, row: undefined }));
   }
 
-  /** Finds the entries with all words: those of the shown branch first, in their order, then those of the others. */
-  async find(words: string): Promise<void> {
-    this.#terms = parseTerms(words);
-    this.#matches = this.#terms.length === 0 ? [] : this.#findAll(this.#terms);
+  /** Finds the entries: those of the shown branch first, in their order, then those of the others. */
+  async find(typed: string): Promise<void> {
     this.#at = -1;
+    this.#best = undefined;
+    this.#note = "";
+    if (typed.trim() === "") return;
+    try {
+      // A page cannot stop an expression, which can take years on a short text.
+      if (hasExpression(typed)) this.#note = "Expressions are for bough search";
+      else this.#best = this.#findBest(unfinishedQuery(typed));
+    } catch (error) {
+      this.#note = error instanceof Error ? error.message : String(error);
+    }
+    if (this.#matches.length === 0 && this.#note === "")
+      this.#note = FILTER.test(typed) ? "Nothing found: filters are for bough view" : "Nothing found";
   }
 
   move(by: 1 | -1, from: number | undefined): Match | undefined {
@@ -47,13 +85,12 @@ export class Search implements Finder {
   }
 
   describe(): string {
-    if (this.#terms.length === 0) return "";
     const count = this.#matches.length;
-    // The ranking of questions, with its stems, is the command's: here an entry needs all words as they are typed.
-    if (count === 0) return this.#terms.length > 1 ? "No entry has all words" : "Nothing found";
+    if (this.#best === undefined || count === 0) return this.#note;
     const total = `${count.toLocaleString("en-US")}${count >= MOST ? "+" : ""}`;
     const elsewhere = this.current !== undefined && !this.#conversation.isShown(this.current.step) ? ", on another branch" : "";
-    return this.#at < 0 ? `${total} found` : `${(this.#at + 1).toLocaleString("en-US")} of ${total}${elsewhere}`;
+    if (this.#at < 0) return `${total} found${describeMatched(this.#best.matched)}`;
+    return `${(this.#at + 1).toLocaleString("en-US")} of ${total}${elsewhere}`;
   }
 
   #startAt(by: 1 | -1, from: number | undefined): number {
@@ -62,22 +99,42 @@ export class Search implements Finder {
     return Math.max(at, 0);
   }
 
-  #findAll(terms: readonly string[]): readonly Match[] {
+  /** All of a query as it was typed; else its words, whatever is between them; else the most of them. */
+  #findBest(query: string): Best {
+    const isQuestion = readQuestion(query) !== null;
+    const typed = this.#findMost(createQueryFinder(query, isQuestion ? { kind: "ranked", misspelt: [] } : { kind: "all" }));
+    if (typed.matches.length > 0 && typed.words === typed.finder.terms) return typed;
+    const plain = isQuestion ? typed : this.#findMost(createQueryFinder(query, { kind: "words" }));
+    const of = plain.finder.terms;
+    return { ...plain, matched: plain.words === of ? { kind: "words" } : { kind: "some", words: plain.words, of } };
+  }
+
+  #findMost(finder: QueryFinder): Best {
     this.#texts ??= this.#readTexts();
     const shown = this.#conversation.shown;
     const others = this.#conversation.steps.filter((step) => !this.#conversation.isShown(step));
-    const matches: Match[] = [];
+    let words = 1;
+    let matches: Match[] = [];
     for (const step of [...shown, ...others]) {
       const article = this.#conversation.article(step);
-      if (article === undefined) continue;
-      for (const place of findTerms(this.#texts.get(step) ?? "", terms)) matches.push({ step, id: idOf(article), place });
-      if (matches.length >= MOST) return matches.slice(0, MOST);
+      const text = this.#texts.get(step);
+      if (article === undefined || text === undefined) continue;
+      const places = finder.find(text, MOST_PLACES);
+      const found = new Set(places.map(({ term }) => term)).size;
+      if (found < words) continue;
+      if (found > words) matches = [];
+      words = found;
+      if (matches.length < MOST) for (const place of places) matches.push({ step, id: idOf(article), place });
     }
-    return matches;
+    return { finder, matched: { kind: "all" }, words, matches: matches.slice(0, MOST) };
   }
 
-  #readTexts(): ReadonlyMap<number, string> {
-    const text = (step: number) => this.#conversation.article(step)?.querySelector(":scope > .body")?.textContent ?? "";
-    return new Map(this.#conversation.steps.map((step) => [step, foldText(text(step))]));
+  #readTexts(): ReadonlyMap<number, FoldedText> {
+    return new Map(
+      this.#conversation.steps.flatMap((step) => {
+        const body = this.#conversation.article(step)?.querySelector(":scope > .body") ?? null;
+        return body === null ? [] : [[step, new FoldedText(new BodyText(body).text)]];
+      }),
+    );
   }
 }

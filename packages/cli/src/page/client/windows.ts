@@ -71,8 +71,13 @@ export class Windows implements Book {
     return block?.box.querySelector<HTMLElement>(`:scope > article[data-step="${step}"]`) ?? undefined;
   }
 
+  articleOf(id: string): HTMLElement | undefined {
+    const found = document.getElementById(`e=${id}`)?.closest<HTMLElement>("article") ?? undefined;
+    return found !== undefined && this.#path.contains(found) ? found : undefined;
+  }
+
   async open(id: string): Promise<HTMLElement | undefined> {
-    const known = this.#articleOf(id);
+    const known = this.articleOf(id);
     if (known !== undefined) return known;
     const found = await this.#server.json<EntryPlace | null>("where", { e: id });
     if (found === null) return undefined;
@@ -82,7 +87,7 @@ export class Windows implements Book {
     if (block === undefined || place === undefined) return undefined;
     await this.#load(block);
     // An entry without an article leads to the next one.
-    return this.#articleOf(id) ?? this.#firstFrom(block, found.row) ?? this.#neighbor(block, 1);
+    return this.articleOf(id) ?? this.#firstFrom(block, found.row) ?? this.#neighbor(block, 1);
   }
 
   async next(from: HTMLElement, by: 1 | -1, prompts: boolean): Promise<HTMLElement | undefined> {
@@ -232,11 +237,6 @@ export class Windows implements Book {
     }
     for (const old of before.slice(given.length)) old.remove();
     block.sources = sources;
-  }
-
-  #articleOf(id: string): HTMLElement | undefined {
-    const found = document.getElementById(`e=${id}`)?.closest<HTMLElement>("article") ?? undefined;
-    return found !== undefined && this.#path.contains(found) ? found : undefined;
   }
 
   async #openRow(row: number): Promise<HTMLElement | undefined> {

@@ -15,8 +15,11 @@ export interface QueryMatch {
 export interface QueryFinder {
   /** The number of terms of the query. */
   readonly terms: number;
-  /** The places of the terms, in order; of each term at most the first `most`. They may overlap. */
-  readonly find: (text: string, most: number) => readonly QueryMatch[];
+  /**
+   * The places of the terms, in order; of each term at most the first `most`. They may overlap. A `FoldedText` is folded once for any number
+   * of finders.
+   */
+  readonly find: (text: string | FoldedText, most: number) => readonly QueryMatch[];
 }
 
 /**
@@ -30,8 +33,8 @@ export interface QueryFinder {
 export function createQueryFinder(query: string, matched: SearchMatch): QueryFinder {
   const asked = matched.kind === "ranked" ? readQuestion(query) : null;
   const matchers = (asked ?? readQuery(query).terms).map((term) => createMatcher(asMatched(term, matched)));
-  const find = (text: string, most: number) => {
-    const folded = new FoldedText(text);
+  const find = (text: string | FoldedText, most: number) => {
+    const folded = typeof text === "string" ? new FoldedText(text) : text;
     const found = matchers.flatMap((matcher, term) => findTerm(folded, matcher, term, most));
     return found.sort((a, b) => a.start - b.start || b.end - a.end);
   };

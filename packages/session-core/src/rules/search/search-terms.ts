@@ -96,6 +96,11 @@ export function readQuery(typed: string): ParsedQuery {
   return { terms: different.length > MOST_PARTS ? different.map(toWhole) : different, unclosed };
 }
 
+/** True if a query has a regular expression. @throws {InvalidQueryError} */
+export function hasExpression(typed: string): boolean {
+  return readQuery(typed).terms.some(({ kind }) => kind === "expression");
+}
+
 interface Part {
   readonly text: string;
   readonly term: SearchTerm | null;
