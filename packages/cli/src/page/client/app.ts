@@ -39,6 +39,8 @@ export class App {
   readonly #chunks = new IntersectionObserver((changes) => this.#onChunks(changes));
   readonly #theme = startTheme(element("theme"));
   #isDrawing = false;
+  /** Searches so far, and ends of a search. */
+  #searches = 0;
 
   constructor({ book, finder, rows, items = () => [], actions = [], onRead = () => undefined }: AppParts) {
     this.#book = book;
@@ -69,10 +71,19 @@ export class App {
   /** Searches for words, and shows them in the field. */
   async find(words: string): Promise<void> {
     if (this.#words instanceof HTMLInputElement && this.#words.value !== words) this.#words.value = words;
+    this.#searches += 1;
+    const search = this.#searches;
     await this.#finder.find(words);
     this.#found.textContent = this.#finder.describe();
-    this.#tree.narrow(this.#finder.found);
+    // Meanwhile the whole tree may have been wanted, or other words.
+    if (search === this.#searches) this.#tree.narrow(this.#finder.found);
     this.drawSoon();
+  }
+
+  /** Brings the whole tree back; the marks stay. */
+  #widen(): void {
+    this.#searches += 1;
+    this.#tree.narrow([]);
   }
 
   /** Goes to the entry or the end of the branch that the address names. */
@@ -162,7 +173,15 @@ export class App {
       // The address does not change, so the browser fires no `hashchange`.
       if (link.hash === location.hash) void this.goToAddress();
     });
-    document.addEventListener("toggle", (event) => event.target instanceof Element && highlightCode(event.target), true);
+    document.addEventListener(
+      "toggle",
+      (event) => {
+        if (event.target instanceof Element) highlightCode(event.target);
+        // Coloring replaces the nodes that marks stand in.
+        this.drawSoon();
+      },
+      true,
+    );
     this.#words.addEventListener("input", () => void this.find(this.#words instanceof HTMLInputElement ? this.#words.value : ""));
     this.#words.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void this.#moveMatch(event.shiftKey ? -1 : 1);
@@ -170,7 +189,7 @@ export class App {
       // A browser would empty the field.
       event.preventDefault();
       this.#words.blur();
-      this.#tree.narrow([]);
+      this.#widen();
     });
     element("next").addEventListener("click", () => void this.#moveMatch(1));
     element("previous").addEventListener("click", () => void this.#moveMatch(-1));
@@ -243,10 +262,12 @@ export class App {
     if (article !== undefined) this.#menu.open(article);
   }
 
-  /** The whole tree comes back; the marks stay. */
   #leave(): void {
-    this.#tree.narrow([]);
+    this.#widen();
+    const hadFocus = this.#tree.hasFocus;
     this.#setTree(false);
+    // The tree of a narrow window is hidden now.
+    if (hadFocus && !this.#tree.isVisible) (this.#topArticle ?? element("conversation")).focus({ preventScroll: true });
   }
 
   #focusTree(): void {

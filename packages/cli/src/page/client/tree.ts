@@ -20,6 +20,8 @@ export class Tree {
   #reading: HTMLElement | undefined;
   /** The rows of what was found, instead of the tree. */
   #found: HTMLElement | undefined;
+  /** The row that the Tab key led to before. */
+  #before: HTMLElement | undefined;
   #wanted = -1;
 
   constructor(root: HTMLElement, book: Book, source: RowSource) {
@@ -37,24 +39,56 @@ export class Tree {
     return [...this.#root.querySelectorAll<HTMLElement>('[role="treeitem"]')];
   }
 
-  /** Shows only the rows of found entries, in their order; none: the whole tree. */
+  get hasFocus(): boolean {
+    return this.#root.contains(document.activeElement);
+  }
+
+  get isVisible(): boolean {
+    return this.#root.checkVisibility({ visibilityProperty: true });
+  }
+
+  /** Shows only the rows of found entries, in their order; none: the whole tree. The focus of a row goes to the same entry. */
   narrow(found: readonly FoundRow[]): void {
-    const { activeElement } = document;
-    const hadFocus = this.#found?.contains(activeElement) === true;
+    const focused = this.hasFocus ? rowOf(document.activeElement) : undefined;
+    const isNarrow = this.#found !== undefined;
+    if (!isNarrow && found.length === 0) return;
     this.#found?.remove();
     this.#found = undefined;
-    const whole = element("rows");
-    whole.hidden = found.length > 0;
-    if (found.length > 0) {
-      this.#found = make("div");
-      this.#found.role = "tree";
-      this.#found.ariaLabel = "Entries with the words";
-      this.#found.append(...this.#rowsOf(found));
-      whole.after(this.#found);
-    }
+    element("rows").hidden = found.length > 0;
+    if (!isNarrow) this.#before = this.#current;
+    if (found.length > 0) this.#showFound(found);
+    else if (this.#before?.isConnected === true) this.#makeCurrent(this.#before);
     this.markShown();
     if (this.#selected?.isConnected === false && this.#wanted >= 0) void this.select(this.#wanted);
-    if (hadFocus) this.focus();
+    if (focused !== undefined) void this.#focusStep(Number(focused.dataset["step"]));
+  }
+
+  #showFound(found: readonly FoundRow[]): void {
+    const rows = this.#rowsOf(found);
+    this.#found = make("div");
+    this.#found.role = "tree";
+    this.#found.ariaLabel = "Entries with the words";
+    this.#found.append(...rows);
+    element("rows").after(this.#found);
+    if (rows[0] !== undefined) this.#makeCurrent(rows[0]);
+  }
+
+  /** Moves the focus to the row of a step, which may have to be read first; the tree has it until then. */
+  async #focusStep(step: number): Promise<void> {
+    const known = this.#source.known(step);
+    const shown = known === undefined ? undefined : (this.#foundRow(step, known) ?? known);
+    if (shown !== undefined && !isHidden(shown)) {
+      this.#focusRow(shown);
+      return;
+    }
+    this.#root.focus();
+    const row = await this.#source.find(step);
+    if (document.activeElement !== this.#root) return;
+    if (row === undefined || this.#found !== undefined) this.focus();
+    else {
+      this.#reveal(row);
+      this.#focusRow(row);
+    }
   }
 
   #rowsOf(found: readonly FoundRow[]): readonly HTMLElement[] {
@@ -117,8 +151,8 @@ export class Tree {
   }
 
   #onKey(event: KeyboardEvent): void {
-    const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[role="treeitem"]') : null;
-    if (row === null || event.ctrlKey || event.altKey || event.metaKey) return;
+    const row = rowOf(event.target);
+    if (row === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     if (this.#move(row, event.key)) event.preventDefault();
   }
 
@@ -145,8 +179,8 @@ export class Tree {
   }
 
   #onClick(event: MouseEvent): void {
-    const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[role="treeitem"]') : null;
-    if (row === null) return;
+    const row = rowOf(event.target);
+    if (row === undefined) return;
     this.#makeCurrent(row);
     if (row.ariaExpanded !== null) setExpanded(row, row.ariaExpanded === "false" || row !== this.#selected);
   }
@@ -199,6 +233,11 @@ function newRow(step: number, id: string, row: FoundRow["row"]): HTMLElement {
   made.tabIndex = -1;
   made.append(make("span", row?.text ?? "", "said"));
   return made;
+}
+
+/** The row that an element is or stands in. */
+function rowOf(target: EventTarget | null): HTMLElement | undefined {
+  return target instanceof Element ? (target.closest<HTMLElement>('[role="treeitem"]') ?? undefined) : undefined;
 }
 
 function isHidden(row: HTMLElement | undefined): boolean {
