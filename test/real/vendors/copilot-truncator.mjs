@@ -124,7 +124,8 @@ function keptByBough(request) {
     messages,
     entries: rest.map((_message, at) => String(at + 1)),
     tokens: rest.map(({ tokens }) => tokens),
-    count: (message) => rest[messages.indexOf(message)]?.tokens ?? 10,
+    // Bough cuts outputs if nothing else is left to drop, and counts what is left of them.
+    count: (message) => (message.role === "toolResult" ? message.content[0].text.length : rest[messages.indexOf(message)].tokens),
     limitTokens: LIMIT,
     systemTokens: system.tokens,
     settings: readSettings({ preset: "copilot-cli" }).request,
@@ -134,9 +135,10 @@ function keptByBough(request) {
   return [0, ...fitted.entries.map(Number)];
 }
 
-function toMessage({ role, calls = [], id }, at) {
+/** The message of a request. An output has a character for each of its tokens. */
+function toMessage({ role, tokens, calls = [], id }, at) {
   if (role === "user") return { role, content: `prompt ${at}` };
   if (role === "tool")
-    return { role: "toolResult", toolCallId: id, toolName: "bash", content: [{ type: "text", text: "output" }], isError: false };
+    return { role: "toolResult", toolCallId: id, toolName: "bash", content: [{ type: "text", text: "o".repeat(tokens) }], isError: false };
   return { role, content: [{ type: "text", text: `reply ${at}` }, ...calls.map((call) => ({ type: "toolCall", ...call, arguments: {} }))] };
 }

@@ -107,7 +107,11 @@ export interface FitBudget {
   readonly targetTokens: number;
 }
 
-/** The budget of the messages under a limit for messages and system message. */
+/**
+ * The budget of the messages under a limit for messages and system message. Copilot CLI drops messages until a request is below its share of the
+ * limit: exactly that share is too much.
+ */
 export function computeBudget(limitTokens: number, systemTokens: number, targetShare: number): FitBudget {
-  return { limitTokens: limitTokens - systemTokens, targetTokens: Math.floor(limitTokens * targetShare) - systemTokens };
+  const target = targetShare < 1 ? Math.ceil(limitTokens * targetShare) - 1 : limitTokens;
+  return { limitTokens: limitTokens - systemTokens, targetTokens: target - systemTokens };
 }

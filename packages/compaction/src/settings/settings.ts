@@ -190,7 +190,7 @@ const requestSettings = z.strictObject({
     .describe(
       "How a request above the limit is shortened. dropOldest: in three passes, oldest messages first. byPriority: by the priority of each kind of message. off: only what the context window cannot hold is dropped, oldest first.",
     ),
-  targetShare: share.default(0.95).describe("A shortened request has at most this share of the limit."),
+  targetShare: share.default(0.95).describe("A shortened request has less than this share of the limit; 1: at most the limit."),
   protectedTools: z.array(z.string()).default([]).describe("Drop calls of these tools last."),
   failWhenTooLarge: z.boolean().default(false).describe("Throw RequestTooLargeError rather than cut the newest prompt."),
   toolResultShare: share.default(0.5).describe("Cut a single tool result to this share of the context window. 0: never."),

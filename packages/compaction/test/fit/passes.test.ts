@@ -48,6 +48,9 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
   test("aims at the share that is set", () => {
     expect(names(shape(TALK, { limit: 100, settings: { targetShare: 1 } }))).toBe("u1 u2 k2 r2 a2 u3 k3 r3 k4 r4");
     expect(names(shape(TALK, { limit: 100, settings: { targetShare: 0.6 } }))).toBe("u1 u2 u3 k3 r3 k4 r4");
+    // Exactly the share is too much.
+    expect(names(shape(TALK, { limit: 100, settings: { targetShare: 0.81 } }))).toBe("u1 u2 a2 u3 k3 r3 k4 r4");
+    expect(names(shape(TALK, { limit: 100, settings: { targetShare: 0.8 } }))).toBe("u1 u2 u3 k3 r3 k4 r4");
   });
 
   test("keeps calls of protected tools in the first pass and in the third, not in the second", () => {
