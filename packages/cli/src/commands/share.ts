@@ -1,14 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
 import type { EntryId, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
 import { bytes, counted } from "@bough/session-core/view";
 import * as z from "zod";
 import { loadConfig } from "../config/config-file.js";
-import type { Config } from "../config/schema.js";
 import { CommandError, UsageError } from "../errors.js";
 import { tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
@@ -19,13 +14,12 @@ import { chooseSession } from "../session/choose-session.js";
 import { resolveEntry, sessionName, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
-import { createFolder, PASSABLE, PRIVATE, writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { findProgram, outputOf } from "../terminal/run-program.js";
 import { truncate } from "../terminal/width.js";
 import { type Command, type CommonOptions, confirm } from "./command.js";
+import { shareTarget, takeBack } from "./share-targets.js";
 
 interface ShareOptions extends CommonOptions {
   readonly password?: boolean;
@@ -126,99 +120,6 @@ async function describeShare(
   return `Readable by ${who}: ${counted(path.length, "entry", "entries")}${span} from ${name}, ${parts.join(", ")} (${bytes(size)}); ${secrets}.`;
 }
 
-/** A place where pages are published. */
-interface ShareTarget {
-  /** The place, as it follows "Share it". */
-  readonly place: string;
-  /** Printed behind the link. */
-  readonly note?: string;
-  readonly publish: (name: string, pieces: AsyncIterable<string>) => Promise<Pick<Share, "link" | "remove">>;
-}
-
-const HOW =
-  'Name a target in the config file: "share": { "folder": "~/Public/pages" }, { "command": ["upload", "{file}"] } or { "gist": true } (docs/share.md).';
-
-function shareTarget(io: Io, share: Config["share"]): ShareTarget {
-  if (share?.folder !== undefined)
-    return folderTarget(io, resolve(io.cwd, share.folder.replace(/^~(?=[\\/])/, io.home || homedir())), share.link);
-  if (share?.command !== undefined) return commandTarget(io, share.command, share.revoke);
-  if (share?.gist === true) return gistTarget(io);
-  throw new UsageError(`There is no target for shared pages. ${HOW}`);
-}
-
-function folderTarget(io: Io, folder: string, link: string | undefined): ShareTarget {
-  return {
-    place: `in ${folder}`,
-    publish: async (name, pieces) => {
-      const file = join(folder, name);
-      await createFolder(folder, PASSABLE);
-      await writeNewFile(io, file, pieces, false, 0o644);
-      return { link: link === undefined ? file : `${link.replace(/\/*$/, "")}/${name}`, remove: { file } };
-    },
-  };
-}
-
-function commandTarget(io: Io, command: readonly string[], revoke: readonly string[] | undefined): ShareTarget {
-  return {
-    place: `with ${command[0]}`,
-    publish: async (name, pieces) => {
-      const printed = await inTemporaryFile(io, name, pieces, (file) =>
-        runShareProgram(
-          io,
-          command.map((part) => part.replaceAll("{file}", file)),
-        ),
-      );
-      const link = lastLine(printed);
-      if (link === "")
-        throw new CommandError("SHARE_FAILED", `${command[0]} printed no link. It must print the link of the page as its last line.`);
-      return { link, remove: revoke === undefined ? null : { command: withLink(revoke, link) } };
-    },
-  };
-}
-
-function gistTarget(io: Io): ShareTarget {
-  return {
-    place: "as a secret gist of GitHub",
-    note: "GitHub shows the source of the page; a reader downloads the file and opens it.",
-    publish: async (name, pieces) => {
-      const printed = await inTemporaryFile(io, name, pieces, (file) =>
-        runShareProgram(io, ["gh", "gist", "create", "--desc", "A session of an agent", file]),
-      );
-      const link = lastLine(printed);
-      if (!/^https:\/\//.test(link)) throw new CommandError("SHARE_FAILED", `gh printed no link, but ${link === "" ? "nothing" : link}.`);
-      return { link, remove: { command: withLink(DELETE_GIST, link) } };
-    },
-  };
-}
-
-const DELETE_GIST = ["gh", "gist", "delete", "{link}", "--yes"];
-
-function withLink(command: readonly string[], link: string): string[] {
-  return command.map((part) => part.replaceAll("{link}", link));
-}
-
-async function inTemporaryFile<T>(io: Io, name: string, pieces: AsyncIterable<string>, work: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "bough-share-"));
-  try {
-    const file = join(folder, name);
-    await writeNewFile(io, file, pieces, false, PRIVATE);
-    return await work(file);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function runShareProgram(io: Io, [program = "", ...args]: readonly string[]): Promise<string> {
-  if (findProgram(io, program) === undefined) throw new CommandError("SHARE_FAILED", `${program} is not in PATH. Nothing was shared.`);
-  const { exit, stdout, stderr } = await outputOf(io, { command: program, args });
-  if (exit === 0) return stdout;
-  throw new CommandError("SHARE_FAILED", `${program} ended with ${exit}: ${lastLine(stderr) || "it gave no reason"}.`);
-}
-
-function lastLine(text: string): string {
-  return text.trimEnd().split("\n").at(-1)?.trim() ?? "";
-}
-
 interface SharedPage {
   readonly session: Session;
   readonly share: Share;
@@ -260,41 +161,12 @@ async function listShares(store: Store): Promise<readonly SharedPage[]> {
 async function runRevoke({ io, out, options }: Parameters<Command<ShareOptions>>[0], name: string): Promise<void> {
   await withStore(io, options.store, "change", async (store) => {
     const { session, share } = await findShare(store, name);
-    await takeBack(io, share, (await loadConfig(io)).share?.revoke);
+    const wasGone = await takeBack(io, share, (await loadConfig(io)).share?.revoke);
     const revoked: Share = { ...share, revokedAtMs: io.now() };
     await session.values.update(SHARES, (present) => sharesSchema.parse(present).map((one) => (one.link === share.link ? revoked : one)));
     if (options.json === true) out.json({ sessionId: session.id, ...revoked });
-    else out.line(`taken back: ${share.link}`);
+    else out.line(`${wasGone ? "was gone already" : "taken back"}: ${share.link}`);
   });
-}
-
-/** The name that `runPublish` gives to a page. */
-const PAGE_NAME = /^bough-[\w-]{22}\.html$/;
-
-/**
- * Removes a page. Values of a session come with an imported file, so a stored path or program is only used if it is one that Bough
- * stores: a file with the name of a page, the program `revoke` of the config, or the one that deletes a gist.
- *
- * @throws {CommandError}
- */
-async function takeBack(io: Io, { link, remove }: Share, revoke: readonly string[] | undefined): Promise<void> {
-  if (remove === null)
-    throw new CommandError(
-      "SHARE_FAILED",
-      `No command for taking back ${link} is known. Delete it where it is, and set share.revoke in the config for later pages.`,
-    );
-  if ("file" in remove) {
-    if (!PAGE_NAME.test(basename(remove.file)))
-      throw new CommandError("SHARE_FAILED", `${remove.file} does not have the name of a page. It was not deleted.`);
-    return rm(remove.file, { force: true });
-  }
-  const allowed = [...(/^https:\/\//.test(link) ? [DELETE_GIST] : []), ...(revoke === undefined ? [] : [revoke])];
-  if (!allowed.some((command) => isDeepStrictEqual(withLink(command, link), remove.command)))
-    throw new CommandError(
-      "SHARE_FAILED",
-      `The config does not name the program that takes ${link} back, ${remove.command[0]}. Delete the page where it is, or set share.revoke.`,
-    );
-  await runShareProgram(io, remove.command);
 }
 
 /** The one share that is not taken back whose link has this text. @throws {CommandError} */

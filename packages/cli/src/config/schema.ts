@@ -141,7 +141,10 @@ export const configSchema = z.strictObject({
         .optional()
         .describe("Pages become files in this folder, which a web server or another program publishes."),
       link: z.url().optional().describe("The address of `folder`, for the links."),
-      command: command.optional().describe("A program and its arguments; `{file}` is the page. Its last line is the link."),
+      command: command
+        .refine((parts) => parts.slice(1).some((part) => part.includes("{file}")), "must have the argument {file}, the path of the page")
+        .optional()
+        .describe("A program and its arguments; `{file}` is the page. Its last line is the link."),
       revoke: command.optional().describe("A program that takes a page of `command` back; `{link}` is its link."),
       gist: z.boolean().optional().describe("True: secret gists, with the program `gh` of GitHub."),
     })

@@ -98,7 +98,8 @@ export function findProgram({ env }: Pick<Io, "env">, command: string): string |
   return folders.flatMap((folder) => endings.map((ending) => join(folder, `${command}${ending}`))).find(isProgram);
 }
 
-function isProgram(file: string): boolean {
+/** True for a file that can be run. */
+export function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();

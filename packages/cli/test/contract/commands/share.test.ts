@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { grow, parserSession, type World, world } from "../../world.js";
 
@@ -120,6 +120,89 @@ describe("bough share", () => {
     expect(readFileSync(here.path("calls"), "utf8")).toBe("gist create\ngist delete\n");
   });
 
+  /** `gh` as far as sharing uses it. `knowsYes`: it is new enough to have the flag, and then needs it without a terminal. */
+  const gh = (here: World, knowsYes: boolean) =>
+    program(
+      here,
+      "gh",
+      `const { existsSync, writeFileSync, rmSync } = require("fs");
+      const fail = (text) => { console.error(text); process.exit(1); };
+      const [, verb, ...args] = process.argv.slice(2);
+      const gist = ${JSON.stringify(here.path("gist"))};
+      if (verb === "create") {
+        console.error("- Creating gist\\n✓ Created secret gist");
+        writeFileSync(gist, "");
+        console.log("https://gist.example/ada/1f");
+      } else if (verb === "view") existsSync(gist) || fail("not found");
+      else if (args.includes("--yes") && !${knowsYes}) fail("unknown flag: --yes\\n\\nUsage:  gh gist delete {<id> | <url>} [flags]\\n\\nFlags:\\n");
+      else if (!args.includes("--yes") && ${knowsYes}) fail("--yes required when not running interactively");
+      else if (existsSync(gist)) rmSync(gist);
+      else fail('unable to delete gist "1f": either the gist is not found or it is not owned by you');`,
+    );
+
+  test.each([
+    ["new", true],
+    ["old", false],
+  ])("deletes a gist with a %s gh, also one that is gone", async (_age, knowsYes) => {
+    const here = world();
+    await parserSession(here);
+    gh(here, knowsYes);
+    const env = config(here, { share: { gist: true } });
+    for (const [expected, isGone] of [
+      ["taken back: https://gist.example/ada/1f\n", false],
+      ["was gone already: https://gist.example/ada/1f\n", true],
+    ] as const) {
+      await here.run(["share", "parser", "--yes"], { env });
+      if (isGone) rmSync(here.path("gist"));
+      expect(await here.run(["share", "--revoke", "1f"], { env })).toMatchObject({ exit: 0, out: expected });
+      expect(existsSync(here.path("gist"))).toBe(false);
+    }
+    const { shares } = (await here.json("share", "--list")) as { shares: { revokedAtMs?: number }[] };
+    expect(shares.map(({ revokedAtMs }) => revokedAtMs !== undefined)).toEqual([true, true]);
+  });
+
+  test("does not take a gist for gone that another user can still read", async () => {
+    const here = world();
+    await parserSession(here);
+    const of = `either the gist is not found or it is not owned by you`;
+    program(
+      here,
+      "gh",
+      `if (process.argv[3] === "create") console.log("https://gist.example/ada/1f"); else if (process.argv[3] === "delete") { console.error("${of}"); process.exit(1); }`,
+    );
+    const env = config(here, { share: { gist: true } });
+    await here.run(["share", "parser", "--yes"], { env });
+    expect(await here.run(["share", "--revoke", "1f"], { env })).toMatchObject({ code: "SHARE_FAILED", err: expect.stringContaining(of) });
+  });
+
+  test("says all of a short reason, and the beginning and end of a long one", async () => {
+    const here = world();
+    await parserSession(here);
+    const env = config(here, { share: { gist: true } });
+    program(here, "gh", `console.error("To get started, please run:  gh auth login\\nOr set GH_TOKEN."); process.exit(4);`);
+    expect((await here.run(["share", "parser", "--yes"], { env })).err).toContain(
+      "gh ended with 4: To get started, please run:  gh auth login Or set GH_TOKEN.\n",
+    );
+    program(here, "gh", `console.error("First\\na\\nb\\nc\\n\\x1b[31mLast\\x1b[0m"); process.exit(1);`);
+    expect((await here.run(["share", "parser", "--yes"], { env })).err).toContain("gh ended with 1: First … Last.\n");
+  });
+
+  test("runs a program by its path, takes a colored link, and asks nobody if it is missing", async () => {
+    const here = world();
+    await parserSession(here);
+    program(here, "upload", `console.log("\\x1b[32mhttps://up.example/1\\x1b[0m");`);
+    for (const path of [here.path("bin/upload"), "~/bin/upload"]) {
+      const env = config(here, { share: { command: [path, "{file}"] } });
+      expect(await here.run(["share", "parser", "--yes"], { env: { ...env, HOME: here.folder } })).toMatchObject({
+        out: "https://up.example/1\n",
+      });
+    }
+    for (const path of [here.path("bin/none"), "none", "~/bin"]) {
+      const env = config(here, { share: { command: [path, "{file}"] } });
+      expect(await here.run(["share", "parser"], { env, answer: "y" })).toMatchObject({ code: "SHARE_FAILED", asked: [] });
+    }
+  });
+
   test("runs no program and deletes no file that only the values of a session name", async () => {
     const here = world();
     await parserSession(here);
@@ -153,7 +236,7 @@ describe("bough share", () => {
     expect(readdirSync(here.path("pages"))).toHaveLength(1);
   });
 
-  test.each([[{}], [{ folder: "pages" }], [{ folder: "/pages", gist: true }], [{ gist: false }], [{ command: [] }]])(
+  test.each([[{}], [{ folder: "pages" }], [{ folder: "/pages", gist: true }], [{ gist: false }], [{ command: [] }], [{ command: ["up"] }]])(
     "refuses the target %j",
     async (share) => {
       const here = world();
