@@ -328,6 +328,26 @@ describe("moving and choosing", () => {
     expect(await page.getByRole("tree").isVisible()).toBe(false);
   });
 
+  test("a search on a telephone has its words, its count and both buttons in the bar, beside each other", async () => {
+    const { address } = await view(home);
+    const { page } = await openPage(browser(), `${address}${id}`, { followed: true, viewport: { width: 375, height: 700 } });
+    await page.locator('.live[data-state="on"]').waitFor({ state: "attached" });
+    for (const [words, found] of [
+      ["role:assistant reply", "2 found"],
+      ["rply", "2 found, spelled reply"],
+    ] as const) {
+      await page.fill("#words", words);
+      await page.locator("#found", { hasText: found }).waitFor();
+      await page.getByRole("button", { name: "Next match" }).waitFor();
+      const boxes = await page.evaluate<[number, number][]>(
+        `[...document.querySelectorAll("#bar :is(a, button, input, select, output)")].filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])`,
+      );
+      for (const [at, [left]] of boxes.entries()) expect(left).toBeGreaterThanOrEqual(boxes[at - 1]?.[1] ?? 0);
+      expect(boxes.at(-1)?.[1]).toBeLessThanOrEqual(375);
+      expect(await page.evaluate("document.querySelector('#words').offsetWidth")).toBeGreaterThan(100);
+    }
+  });
+
   test("the menu of an entry copies its link and the commands that go on from it", async () => {
     const { address } = await view(home);
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, permissions: ["clipboard-read", "clipboard-write"] });
@@ -439,6 +459,11 @@ describe("axe finds nothing to complain of", () => {
     };
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     expect(await violations()).toEqual([]);
+    await page.fill("#words", "start");
+    await page.locator('[aria-label="Entries with the words"]').waitFor({ state: "attached" });
+    expect(await violations()).toEqual([]);
+    await page.fill("#words", "");
+    await page.locator("#conversation").focus();
     await page.keyboard.press("Control+k");
     expect(await violations()).toEqual([]);
     await page.keyboard.press("Escape");

@@ -6,6 +6,7 @@ import { bareDocument } from "./document.js";
 import { type Html, html, joinHtml, NOTHING, renderedHtml } from "./html.js";
 import type { ServedPage } from "./served-page.js";
 import type { ServedSession } from "./served-session.js";
+import { withoutMarks } from "./tree-nav.js";
 
 /** Entries of a side that are shown in full; the others are counted. */
 const MAX_ENTRIES = 200;
@@ -31,7 +32,7 @@ export async function* comparePage(served: ServedSession, page: ServedPage, a: n
   const both =
     commonAncestor === undefined
       ? html`<p>They share no entry.</p>`
-      : html`<p>Both after <a href="${page.address}#e=${commonAncestor.id}">${mask(commonAncestor.preview)}</a></p>`;
+      : html`<p>Both after <a href="${page.address}#e=${commonAncestor.id}">${withoutMarks(mask(commonAncestor.preview))}</a></p>`;
   const files = html`${filesHtml("Touched in both", filesInBoth.map(mask))}${filesHtml("Only in A", onlyLeft.map(mask))}${filesHtml("Only in B", onlyRight.map(mask))}`;
   const sides = [await sideHtml("A", left, served, page, from, endA), await sideHtml("B", right, served, page, from, endB)];
   yield bareDocument(
@@ -55,7 +56,7 @@ async function sideHtml(
   for await (const piece of page.entries(rows.slice(0, MAX_ENTRIES))) articles += piece;
   const more =
     rows.length > MAX_ENTRIES ? html`<p class="note">and ${counted(rows.length - MAX_ENTRIES, "more entry", "more entries")}</p>` : NOTHING;
-  const title = marked === undefined ? "" : page.maskLine(marked.preview);
+  const title = marked === undefined ? "" : withoutMarks(page.maskLine(marked.preview));
   const badge = label === null ? NOTHING : html` <span class="label">${page.maskLine(label)}</span>`;
   const summed = summary === null ? NOTHING : html`<h3>Summary</h3>${textHtml(page.mask(summary.text), 4)}`;
   return html`<section aria-labelledby="side-${name}"><h2 id="side-${name}">${name}${badge} <a href="${page.address}#e=${marked?.id ?? ""}">${title}</a></h2><p class="note">${entries === 0 ? "No entries of its own." : figures}</p>${summed}${renderedHtml(articles)}${more}</section>`;

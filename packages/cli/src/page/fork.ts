@@ -3,6 +3,7 @@ import { counted } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { entryLink } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import { withoutMarks } from "./tree-nav.js";
 
 /** A branch that leaves a branch point. */
 export interface ForkItem {
@@ -29,5 +30,5 @@ function itemHtml({ id, row, text, label, entries, activeAtMs, compare }: ForkIt
   const marked = label === undefined ? NOTHING : html` <span class="label">${label}</span>`;
   const facts = [counted(entries, "entry", "entries"), dateTime(activeAtMs)].filter((fact) => fact !== "").join(", ");
   const compared = compare === undefined ? NOTHING : html` <a class="compare" href="${compare}">Compare with the first</a>`;
-  return html`<li><a class="branch" data-row="${row}" href="${entryLink(id)}">${text}</a>${marked} <span class="size">${facts}</span>${compared}</li>`;
+  return html`<li><a class="branch" data-row="${row}" href="${entryLink(id)}">${withoutMarks(text)}</a>${marked} <span class="size">${facts}</span>${compared}</li>`;
 }
