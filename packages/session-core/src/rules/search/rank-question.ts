@@ -152,12 +152,36 @@ export function rankAnswers<E extends AskedEntry>({ entries, weights, titles, is
   const ranked: RankedAnswer<E>[] = [];
   for (const [session, group] of bySession(entries)) {
     const title = titles.get(session);
-    for (const [at, entry] of group.entries()) {
-      const around = entriesAround(group, at, isAbove);
+    const counted = group.map((entry) => ({ entry, counts: countWords(entry) }));
+    for (const [at, { entry }] of counted.entries()) {
+      const around = entriesAround(counted, at, isAbove);
       ranked.push({ entry, score: toShare(rankOf(entry, around, weights, title), most) });
     }
   }
   return ranked.sort((a, b) => b.score - a.score || byAge(a.entry, b.entry));
+}
+
+/** An entry, and the words of a question that it has. */
+interface CountedEntry<E> {
+  readonly entry: E;
+  readonly counts: readonly WordCount[];
+}
+
+interface WordCount {
+  readonly term: number;
+  /** Higher in a shorter text. */
+  readonly count: number;
+}
+
+/** Most entries have few of the words, and each is counted again around twenty others. */
+function countWords({ places, words }: AskedEntry): readonly WordCount[] {
+  const length = 1 - B + (B * words) / USUAL_WORDS;
+  const counts: WordCount[] = [];
+  for (let term = 0; term < places.length; term += 1) {
+    const count = places[term]?.length ?? 0;
+    if (count > 0) counts.push({ term, count: count / length });
+  }
+  return counts;
 }
 
 /** Entries by their session; of each session from its first entry down. */
@@ -184,19 +208,24 @@ export function listBelowOthers<E extends AskedEntry>(entries: readonly E[]): re
 }
 
 /** The entries of a session that are at most `REACH` before or after one on its path, and itself. */
-function entriesAround<E extends AskedEntry>(session: readonly E[], at: number, isAbove: RankedEntries<E>["isAbove"]): readonly E[] {
-  const entry = session[at];
-  if (entry === undefined) return [];
-  const around = [entry];
+function entriesAround<E extends AskedEntry>(
+  session: readonly CountedEntry<E>[],
+  at: number,
+  isAbove: RankedEntries<E>["isAbove"],
+): readonly CountedEntry<E>[] {
+  const center = session[at];
+  if (center === undefined) return [];
+  const { entry } = center;
+  const around = [center];
   for (let index = at - 1; index >= 0; index -= 1) {
     const other = session[index];
-    if (other === undefined || entry.depth - other.depth > REACH) break;
-    if (other.depth < entry.depth && isAbove(other, entry)) around.push(other);
+    if (other === undefined || entry.depth - other.entry.depth > REACH) break;
+    if (other.entry.depth < entry.depth && isAbove(other.entry, entry)) around.push(other);
   }
   for (let index = at + 1; index < session.length; index += 1) {
     const other = session[index];
-    if (other === undefined || other.depth - entry.depth > REACH) break;
-    if (other.depth > entry.depth && isAbove(entry, other)) around.push(other);
+    if (other === undefined || other.entry.depth - entry.depth > REACH) break;
+    if (other.entry.depth > entry.depth && isAbove(entry, other.entry)) around.push(other);
   }
   return around;
 }
@@ -208,25 +237,23 @@ function toShare(rank: number, most: number): number {
 
 function rankOf(
   entry: AskedEntry,
-  entries: readonly AskedEntry[],
+  around: readonly CountedEntry<AskedEntry>[],
   weights: readonly number[],
   title: readonly boolean[] | undefined,
 ): number {
-  const [own, near, around] = [zeros(weights), zeros(weights), zeros(weights)];
-  for (const [term, isInTitle] of (title ?? []).entries()) if (isInTitle) around[term] = 1;
-  for (const other of entries) {
+  const [own, near, having] = [zeros(weights), zeros(weights), zeros(weights)];
+  for (const [term, isInTitle] of (title ?? []).entries()) if (isInTitle) having[term] = 1;
+  for (const { entry: other, counts } of around) {
     const isNear = Math.abs(other.depth - entry.depth) <= 1;
-    const length = 1 - B + (B * other.words) / USUAL_WORDS;
-    for (const [term, places] of other.places.entries()) {
-      if (places.length === 0) continue;
-      around[term] = (around[term] ?? 0) + 1;
-      if (isNear) near[term] = (near[term] ?? 0) + places.length / length;
-      if (other === entry) own[term] = places.length / length;
+    for (const { term, count } of counts) {
+      having[term] = (having[term] ?? 0) + 1;
+      if (isNear) near[term] = (near[term] ?? 0) + count;
+      if (other === entry) own[term] = count;
     }
   }
   const bm25 = (counts: readonly number[]) =>
     counts.reduce((sum, count, term) => sum + ((weights[term] ?? 0) * count * (K1 + 1)) / (count + K1), 0);
-  const surrounded = around.reduce((sum, count, term) => sum + ((weights[term] ?? 0) * count) / (count + HALF_SURROUNDED), 0);
+  const surrounded = having.reduce((sum, count, term) => sum + ((weights[term] ?? 0) * count) / (count + HALF_SURROUNDED), 0);
   const inside = bm25(own) + NEIGHBORS * bm25(near) + CLOSENESS * closeness(entry.places, weights);
   return weightOf(entry.role) * inside + SURROUNDINGS * surrounded;
 }
