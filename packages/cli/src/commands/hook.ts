@@ -123,6 +123,8 @@ async function printLog({ io, out, options }: Invocation<HookOptions>): Promise<
 
 /** The time after which a hook gives up, in milliseconds. */
 const PATIENCE_MS = 2_000;
+/** The longest wait for the lock of another process on a file, in milliseconds: who locks a store for longer needs it for much longer. */
+const LOCK_MS = 500;
 
 /** Answers a call of an agent. Whatever goes wrong, it prints nothing and ends well; with `--debug` it says why on stderr. */
 async function run({ io, out, options }: Invocation<HookOptions>, agent: HookAgent): Promise<void> {
@@ -154,7 +156,9 @@ async function answerCall(io: Io, agent: HookAgent, store: string | undefined): 
   const off = await directoriesOff(io);
   if (off.some((directory) => isBelow(cwd, directory))) return `the setting hook.off names ${cwd}`;
   const location = await locateStore(io, store);
-  const opened = await openStore({ ...(await openOptions({ env: io.env }, location)), mode: "read-only", busyTimeoutMs: 500 });
+  // A server has as long as the hook has, whose timer is the shorter one.
+  const busyTimeoutMs = location.isServer ? 2 * PATIENCE_MS : LOCK_MS;
+  const opened = await openStore({ ...(await openOptions({ env: io.env }, location)), mode: "read-only", busyTimeoutMs });
   try {
     const passages = await findMemory(opened, findPlace({ ...io, cwd, env: {} }), call);
     if (passages.length === 0) return "nothing fits well";

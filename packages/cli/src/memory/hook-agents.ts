@@ -82,7 +82,13 @@ const ASK = `function ask(call) {
   return new Promise((resolve) => {
     const [program, ...args] = COMMAND;
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
-    const timer = setTimeout(() => child.kill(), 2500);
+    const timer = setTimeout(() => {
+      // It ends only when the disk answers that it waits for, or when its own children close its output.
+      child.kill("SIGKILL");
+      child.unref();
+      child.stdout.destroy();
+      resolve(undefined);
+    }, 2500);
     let output = "";
     child.stdout.on("data", (piece) => (output += piece));
     child.on("error", () => resolve(undefined));
@@ -97,6 +103,12 @@ const ASK = `function ask(call) {
     child.stdin.on("error", () => undefined);
     child.stdin.end(JSON.stringify(call));
   });
+}
+
+/** What a start gives, if it is one, and what the prompt gives. */
+function askAll(call, isStart) {
+  const events = [...(isStart ? [{ hook_event_name: "SessionStart", source: "startup" }] : []), { hook_event_name: "UserPromptSubmit" }];
+  return Promise.all(events.map((event) => ask({ ...call, ...event })));
 }`;
 
 function moduleHead(command: readonly string[]): string {
@@ -111,10 +123,8 @@ export const BoughMemory = async ({ directory }) => {
     "chat.message": async ({ sessionID }, { message, parts }) => {
       const prompt = parts.flatMap((part) => (part.type === "text" && part.synthetic !== true ? [part.text] : [])).join("\\n");
       const call = { session_id: sessionID, cwd: directory, prompt };
-      const texts = [];
-      if (!known.has(sessionID)) texts.push(await ask({ ...call, hook_event_name: "SessionStart", source: "startup" }));
+      const texts = await askAll(call, !known.has(sessionID));
       known.add(sessionID);
-      texts.push(await ask({ ...call, hook_event_name: "UserPromptSubmit" }));
       for (const [at, text] of texts.entries()) {
         if (text === undefined) continue;
         const id = "prt_" + Date.now().toString(16).padStart(12, "0") + "bough" + at + Math.random().toString(36).slice(2, 10);
@@ -135,10 +145,8 @@ export default function boughMemory(pi) {
   });
   pi.on("before_agent_start", async (event, context) => {
     const call = { session_id: context.sessionManager?.getSessionId?.(), cwd: context.cwd, prompt: event.prompt };
-    const texts = [];
-    if (isStart) texts.push(await ask({ ...call, hook_event_name: "SessionStart", source: "startup" }));
+    const texts = await askAll(call, isStart);
     isStart = false;
-    texts.push(await ask({ ...call, hook_event_name: "UserPromptSubmit" }));
     const content = texts.filter((text) => text !== undefined).join("\\n\\n");
     return content === "" ? undefined : { message: { customType: "bough-memory", content, display: false } };
   });

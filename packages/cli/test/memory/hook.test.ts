@@ -1,62 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { assistantMessage, type Store, toolResult, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { run } from "../../src/run.js";
-import { quietIo } from "../quiet-io.js";
 import { NOON, type World, world } from "../world.js";
-
-interface Answer {
-  readonly exit: number;
-  readonly out: string;
-  readonly err: string;
-  /** The text for the model; undefined: none. */
-  readonly text: string | undefined;
-}
-
-/** Calls the hook as an agent does, in the folder of the world. */
-async function call(
-  here: World,
-  input: object | string,
-  args: readonly string[] = ["--debug"],
-  env: Record<string, string> = {},
-): Promise<Answer> {
-  const said = { out: "", err: "" };
-  const sink = (key: "out" | "err") => ({
-    isTerminal: false,
-    color: false,
-    columns: undefined,
-    write: async (piece: string) => {
-      said[key] += piece;
-    },
-  });
-  const io = quietIo(
-    here.folder,
-    {},
-    {
-      stdout: sink("out"),
-      stderr: sink("err"),
-      env: { BOUGH_STORE: here.store, ...env },
-      now: () => NOON,
-      pipes: { input: Readable.from([typeof input === "string" ? input : JSON.stringify(input)]), output: new Writable() },
-    },
-  );
-  const exit = await run(["hook", "run", "claude", ...args], io);
-  const parsed: { hookSpecificOutput?: { additionalContext?: string } } = said.out === "" ? {} : JSON.parse(said.out);
-  return { exit, ...said, text: parsed.hookSpecificOutput?.additionalContext };
-}
-
-const prompt = (here: World, text: string, more: object = {}) => ({
-  session_id: "now",
-  cwd: here.folder,
-  hook_event_name: "UserPromptSubmit",
-  prompt: text,
-  ...more,
-});
-
-const QUESTION = "Why did we give up the heron cache in the tokenizer?";
+import { callHook, promptCall, QUESTION } from "./call-hook.js";
 
 /** A session of the folder, in which the heron cache was given up. */
 async function remembered(
@@ -82,7 +30,7 @@ describe("the hook at a prompt", () => {
   test("gives what an earlier session said, quoted, with its date, its ids and the way to read on", async () => {
     const here = world();
     await remembered(here);
-    const { text = "", exit, err } = await call(here, prompt(here, QUESTION));
+    const { text = "", exit, err } = await callHook(here, promptCall(here, QUESTION));
     expect([exit, err]).toEqual([0, ""]);
     expect(text).toContain("the tokenizer allocated too much memory");
     expect(text).toMatch(/^2025-11-20, session \w+ "Faster tokenizer", /m);
@@ -96,12 +44,12 @@ describe("the hook at a prompt", () => {
   test("gives nothing if nothing fits, and says so with --debug only", async () => {
     const here = world();
     await remembered(here);
-    expect(await call(here, prompt(here, "Translate the landing page into Italian please"))).toMatchObject({
+    expect(await callHook(here, promptCall(here, "Translate the landing page into Italian please"))).toMatchObject({
       exit: 0,
       out: "",
       err: "bough hook: nothing fits well\n",
     });
-    expect(await call(here, prompt(here, "Translate the landing page into Italian please"), [])).toMatchObject({
+    expect(await callHook(here, promptCall(here, "Translate the landing page into Italian please"), { args: [] })).toMatchObject({
       exit: 0,
       out: "",
       err: "",
@@ -111,24 +59,24 @@ describe("the hook at a prompt", () => {
   test.each(["go on", "thanks!", "/compact", "! ls", "?"])("asks nothing of %j", async (text) => {
     const here = world();
     await remembered(here);
-    expect(await call(here, prompt(here, text))).toMatchObject({ exit: 0, out: "" });
+    expect(await callHook(here, promptCall(here, text))).toMatchObject({ exit: 0, out: "" });
   });
 
   test("never quotes the session that asks: under its id, as its subagent, or by entries that its file has", async () => {
     const here = world();
     await remembered(here, { id: "now" });
-    expect((await call(here, prompt(here, QUESTION))).text).toBeUndefined();
+    expect((await callHook(here, promptCall(here, QUESTION))).text).toBeUndefined();
     const other = world();
     await remembered(other);
     const ids = await other.withStore(async (store: Store) => (await (await store.openSession("earlier")).path()).map(({ id }) => id));
     writeFileSync(other.path("now.jsonl"), ids.map((id) => JSON.stringify({ uuid: id })).join("\n"));
-    expect((await call(other, prompt(other, QUESTION, { transcript_path: other.path("now.jsonl") }))).text).toBeUndefined();
+    expect((await callHook(other, promptCall(other, QUESTION, { transcript_path: other.path("now.jsonl") }))).text).toBeUndefined();
   });
 
   test("never quotes sessions of another directory", async () => {
     const here = world();
     await remembered(here);
-    expect((await call(here, prompt(here, QUESTION, { cwd: "/somewhere/else" }))).text).toBeUndefined();
+    expect((await callHook(here, promptCall(here, QUESTION, { cwd: "/somewhere/else" }))).text).toBeUndefined();
   });
 
   test("masks secrets, shows no private command, and lets no quoted text end the frame", async () => {
@@ -150,7 +98,7 @@ describe("the hook at a prompt", () => {
         },
       });
     });
-    const { text = "" } = await call(here, prompt(here, QUESTION));
+    const { text = "" } = await callHook(here, promptCall(here, QUESTION));
     expect(text).toContain("heron");
     expect(text).not.toContain(key.slice(0, 24));
     expect(text).not.toContain("private");
@@ -162,9 +110,9 @@ describe("the hook at a prompt", () => {
     const here = world();
     await remembered(here);
     writeFileSync(here.path("tokenizer.ts"), "new");
-    expect((await call(here, prompt(here, QUESTION))).text).toContain("Of the 1 file of that turn, 1 has changed since.");
+    expect((await callHook(here, promptCall(here, QUESTION))).text).toContain("Of the 1 file of that turn, 1 has changed since.");
     utimesSync(here.path("tokenizer.ts"), 1, 1);
-    expect((await call(here, prompt(here, QUESTION))).text).toContain("Of the 1 file of that turn, none has changed since.");
+    expect((await callHook(here, promptCall(here, QUESTION))).text).toContain("Of the 1 file of that turn, none has changed since.");
     const git = (...args: string[]) =>
       execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
         cwd: here.folder,
@@ -176,13 +124,13 @@ describe("the hook at a prompt", () => {
     git("commit", "-qm", "Before");
     // A checkout gives an old file a new time.
     utimesSync(here.path("tokenizer.ts"), NOON / 1000, NOON / 1000);
-    expect((await call(here, prompt(here, QUESTION))).text).toContain("none has changed since.");
+    expect((await callHook(here, promptCall(here, QUESTION))).text).toContain("none has changed since.");
   });
 
   test("is written down in the log, which bough hook log prints", async () => {
     const here = world();
     await remembered(here);
-    await call(here, prompt(here, QUESTION));
+    await callHook(here, promptCall(here, QUESTION));
     const { out } = await here.run(["hook", "log"]);
     expect(out).toContain(`prompt: ${QUESTION}`);
     expect(out).toContain("the tokenizer allocated too much memory");
@@ -203,7 +151,7 @@ describe("the hook at a prompt", () => {
     await remembered(here);
     mkdirSync(here.path(".config/bough"), { recursive: true });
     writeFileSync(here.path(".config/bough/config.json"), JSON.stringify({ hook: { off: ["~/"] } }));
-    expect((await call(here, prompt(here, QUESTION))).err).toContain("the setting hook.off names");
+    expect((await callHook(here, promptCall(here, QUESTION))).err).toContain("the setting hook.off names");
     expect((await here.run(["hook", "status"])).out).toContain("Off in ");
   });
 });
@@ -215,10 +163,10 @@ describe("the hook at the start of a session", () => {
     await here.withStore(async (store: Store) => {
       await store.createSession({ id: "now", cwd: here.folder });
     });
-    expect((await call(here, start)).text).toBeUndefined();
+    expect((await callHook(here, start)).text).toBeUndefined();
     await remembered(here);
-    expect((await call(here, start)).text).toContain("Faster tokenizer");
-    expect((await call(here, { ...start, source: "resume" })).text).toBeUndefined();
+    expect((await callHook(here, start)).text).toContain("Faster tokenizer");
+    expect((await callHook(here, { ...start, source: "resume" })).text).toBeUndefined();
   });
 });
 
@@ -229,21 +177,25 @@ describe("a hook that cannot answer prints nothing and ends well; with --debug i
     ["a list", "[]", "no JSON object"],
     ["another event", JSON.stringify({ hook_event_name: "Stop" }), "the event Stop is not answered"],
   ])("%s", async (_what, input, why) => {
-    const answer = await call(world(), input);
+    const answer = await callHook(world(), input);
     expect(answer).toMatchObject({ exit: 0, out: "" });
     expect(answer.err).toContain(why);
-    expect(await call(world(), input, [])).toMatchObject({ exit: 0, out: "", err: "" });
+    expect(await callHook(world(), input, { args: [] })).toMatchObject({ exit: 0, out: "", err: "" });
   });
 
   test("a missing store, one of another program, and a server that nobody runs", async () => {
     const here = world();
-    const store = (name: string) => ({ BOUGH_STORE: name });
-    const missing = await call(here, prompt(here, QUESTION), ["--debug"], store(here.path("missing.db")));
+    const store = (name: string) => ({ env: { BOUGH_STORE: name } });
+    const missing = await callHook(here, promptCall(here, QUESTION), store(here.path("missing.db")));
     expect(missing).toMatchObject({ exit: 0, out: "" });
     expect(missing.err).toMatch(/^bough hook: No store at /);
     writeFileSync(here.path("other.db"), "this is no database, and long enough to be read as one".repeat(20));
-    expect(await call(here, prompt(here, QUESTION), [], store(here.path("other.db")))).toMatchObject({ exit: 0, out: "", err: "" });
-    expect(await call(here, prompt(here, QUESTION), [], store("postgres://nobody@127.0.0.1:1/none"))).toMatchObject({
+    expect(await callHook(here, promptCall(here, QUESTION), { args: [], ...store(here.path("other.db")) })).toMatchObject({
+      exit: 0,
+      out: "",
+      err: "",
+    });
+    expect(await callHook(here, promptCall(here, QUESTION), { args: [], ...store("postgres://nobody@127.0.0.1:1/none") })).toMatchObject({
       exit: 0,
       out: "",
       err: "",

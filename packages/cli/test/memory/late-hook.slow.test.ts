@@ -1,57 +1,17 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { PassThrough, Readable, Writable } from "node:stream";
+import { PassThrough } from "node:stream";
+import { pathToFileURL } from "node:url";
 import { assistantMessage, type Store, userMessage } from "@bough/session-core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { run } from "../../src/run.js";
-import { quietIo } from "../quiet-io.js";
-import { NOON, type World, world } from "../world.js";
+import { HOOK_AGENTS } from "../../src/memory/hook-agents.js";
+import { type World, world } from "../world.js";
+import { callHook, promptCall, QUESTION } from "./call-hook.js";
 
 // What stands in the way of a hook for real: another process holds the store, a server takes the connection and says nothing, an agent never
 // ends its input, a transcript is a pipe without a writer. The hook gives up by its own timer.
-
-const QUESTION = "Why did we give up the heron cache in the tokenizer?";
-
-interface Ended {
-  readonly exit: number;
-  readonly out: string;
-  readonly err: string;
-  /** The exit code with which the hook ended its process; undefined: it returned. */
-  readonly endedWith: number | undefined;
-}
-
-async function callHook(here: World, input: Readable, env: Record<string, string> = {}): Promise<Ended> {
-  const said = { out: "", err: "" };
-  let endedWith: number | undefined;
-  const sink = (key: "out" | "err") => ({
-    isTerminal: false,
-    color: false,
-    columns: undefined,
-    write: async (piece: string) => {
-      said[key] += piece;
-    },
-  });
-  const io = quietIo(
-    here.folder,
-    {},
-    {
-      stdout: sink("out"),
-      stderr: sink("err"),
-      env: { BOUGH_STORE: here.store, ...env },
-      now: () => NOON,
-      pipes: { input, output: new Writable() },
-      endProcess: (exit) => {
-        endedWith = exit;
-      },
-    },
-  );
-  const exit = await run(["hook", "run", "claude", "--debug"], io);
-  return { exit, ...said, endedWith };
-}
-
-const prompt = (here: World, more: object = {}) =>
-  Readable.from([JSON.stringify({ session_id: "now", cwd: here.folder, hook_event_name: "UserPromptSubmit", prompt: QUESTION, ...more })]);
 
 async function remembered(here: World): Promise<void> {
   await here.withStore(async (store: Store) => {
@@ -96,17 +56,15 @@ describe("a hook that waits for something", () => {
     const here = world();
     await remembered(here);
     await lock(here.store);
-    const ended = await callHook(here, prompt(here));
+    const ended = await callHook(here, promptCall(here, QUESTION));
     expect(ended).toMatchObject({ exit: 0, out: "", endedWith: undefined });
     expect(ended.err).toMatch(/^bough hook: .*(?:another process|lock|busy)/i);
   });
 
   test("gives up at a server that does not answer, and ends the process", async () => {
     const here = world();
-    const ended = await callHook(here, prompt(here), { BOUGH_STORE: await silentServer() });
-    expect(ended).toMatchObject({ exit: 0, out: "" });
-    // The store waits as long for its server as the hook does: either of them gives up first.
-    expect(ended.err).toMatch(/^bough hook: (gave up after 2 s|Cannot connect to .*)\n$/);
+    const ended = await callHook(here, promptCall(here, QUESTION), { env: { BOUGH_STORE: await silentServer() } });
+    expect(ended).toMatchObject({ exit: 0, out: "", err: "bough hook: gave up after 2 s\n", endedWith: 0 });
   });
 
   test("gives up if the agent never ends its input", async () => {
@@ -115,17 +73,57 @@ describe("a hook that waits for something", () => {
     const open = new PassThrough();
     onTestFinished(() => void open.destroy());
     open.write('{"hook_event_name":');
-    expect(await callHook(here, open)).toEqual({ exit: 0, out: "", err: "bough hook: gave up after 2 s\n", endedWith: 0 });
+    expect(await callHook(here, open)).toMatchObject({ exit: 0, out: "", err: "bough hook: gave up after 2 s\n", endedWith: 0 });
   });
 
   test.skipIf(process.platform === "win32")("does not wait for a transcript or a store that is a pipe", async () => {
     const here = world();
     await remembered(here);
     for (const name of ["transcript", "store"]) execFileSync("mkfifo", [here.path(name)]);
-    const answered = await callHook(here, prompt(here, { transcript_path: here.path("transcript") }));
+    const answered = await callHook(here, promptCall(here, QUESTION, { transcript_path: here.path("transcript") }));
     expect(answered).toMatchObject({ exit: 0, err: "", endedWith: undefined });
     expect(answered.out).toContain("the tokenizer allocated too much memory");
-    const ended = await callHook(here, prompt(here), { BOUGH_STORE: here.path("store") });
+    const ended = await callHook(here, promptCall(here, QUESTION), { env: { BOUGH_STORE: here.path("store") } });
     expect(ended).toMatchObject({ exit: 0, out: "", endedWith: undefined });
   });
 });
+
+describe("the module that an agent loads", () => {
+  // Like a process that waits for a disk: its output does not end when it is killed, because its child has it until the test removes a file.
+  const hanging = (here: World): readonly string[] => {
+    writeFileSync(here.path("until"), "");
+    onTestFinished(() => rmSync(here.path("until"), { force: true }));
+    return ["/bin/sh", "-c", 'while [ -e "$0" ]; do sleep 0.1; done & wait', here.path("until")];
+  };
+
+  const load = async (here: World, name: string): Promise<Record<string, unknown>> => {
+    const agent = HOOK_AGENTS.find((one) => one.name === name);
+    if (agent?.kind !== "plugin") throw new Error(`${name} loads no module`);
+    writeFileSync(here.path(`${name}.mjs`), agent.text(hanging(here)));
+    return import(pathToFileURL(here.path(`${name}.mjs`)).href);
+  };
+
+  test.skipIf(process.platform === "win32")("of opencode sends the prompt without a text when the command hangs", async () => {
+    const here = world();
+    const { BoughMemory } = await load(here, "opencode");
+    const { "chat.message": onMessage } = await called(BoughMemory, { directory: here.folder });
+    const parts = [{ type: "text", text: QUESTION }];
+    await called(onMessage, { sessionID: "s" }, { message: { id: "m" }, parts });
+    expect(parts).toEqual([{ type: "text", text: QUESTION }]);
+  });
+
+  test.skipIf(process.platform === "win32")("of pi sends the prompt without a text when the command hangs", async () => {
+    const here = world();
+    const handlers: Record<string, unknown> = {};
+    const { default: extend } = await load(here, "pi");
+    await called(extend, { on: (event: string, handler: unknown) => Object.assign(handlers, { [event]: handler }) });
+    const { before_agent_start: onStart } = handlers;
+    expect(await called(onStart, { prompt: QUESTION }, { cwd: here.folder })).toBeUndefined();
+  });
+});
+
+/** Calls a function of a module that has no types. */
+async function called(given: unknown, ...args: unknown[]): Promise<Record<string, unknown>> {
+  if (typeof given !== "function") throw new Error("The module has no such function");
+  return await given(...args);
+}
