@@ -106,15 +106,31 @@ export class FileHistory {
     return found;
   }
 
-  /** Shell commands that name the file. */
+  /** Shell commands that name the file, or that remove a folder above it. */
   async #readCommands(paths: readonly string[], untilMs: number, known: ReadonlySet<EntryId>): Promise<readonly FoundEvent[]> {
-    const name = posix.basename(paths[0] ?? "").replaceAll('"', "");
+    const [name = "", ...folders] = namesAbove(paths);
     if (name === "") return [];
+    const found = await this.#findCommands({ query: `"${name}"`, names: name }, paths, untilMs, known);
+    const read = new Set([...known, ...found.map(({ entryId }) => entryId)]);
+    for (const folder of folders) {
+      const removals = await this.#findCommands({ query: `"rm" "${folder}"`, names: `rm and ${folder}` }, paths, untilMs, read);
+      for (const event of removals) read.add(event.entryId);
+      found.push(...removals);
+    }
+    return found;
+  }
+
+  async #findCommands(
+    { query, names }: { readonly query: string; readonly names: string },
+    paths: readonly string[],
+    untilMs: number,
+    known: ReadonlySet<EntryId>,
+  ): Promise<FoundEvent[]> {
     const found: FoundEvent[] = [];
     let read = 0;
     for (let cursor: string | undefined; ; ) {
       const page = await this.#store.search({
-        query: `"${name}"`,
+        query,
         roles: ["assistant", "bashExecution"],
         untilMs: Number.isFinite(untilMs) ? untilMs : undefined,
         snippets: false,
@@ -122,24 +138,24 @@ export class FileHistory {
         cursor,
       });
       for (const { sessionId, entryId } of page.hits) {
-        if (entryId === null || known.has(entryId)) continue;
-        found.push(...(await this.#readScripts(sessionId, entryId, paths, name)));
+        if (entryId !== null && !known.has(entryId)) found.push(...(await this.#readScripts(sessionId, entryId, paths)));
       }
       read += page.hits.length;
       if (page.next === null) return found;
       if (read >= MOST_COMMANDS) break;
       cursor = page.next;
     }
-    this.notes.push(`Only ${MOST_COMMANDS} of the entries that name ${name} were read for shell commands.`);
+    this.notes.push(`Only ${MOST_COMMANDS} of the entries that name ${names} were read for shell commands.`);
     return found;
   }
 
-  async #readScripts(sessionId: SessionId, entryId: EntryId, paths: readonly string[], name: string): Promise<readonly FoundEvent[]> {
+  async #readScripts(sessionId: SessionId, entryId: EntryId, paths: readonly string[]): Promise<readonly FoundEvent[]> {
     const session = await this.session(sessionId);
     const entry = await findEntry(session, entryId);
     if (entry === undefined || isPrivate(entry)) return [];
-    const scripts = listScripts(entry).filter(({ script }) => script.includes(name));
+    const scripts = listScripts(entry);
     if (scripts.length === 0) return [];
+    const name = posix.basename(paths[0] ?? "");
     const { cwd } = await session.record();
     const found: FoundEvent[] = [];
     for (const { script, toolCallId } of scripts) {
@@ -163,8 +179,8 @@ export class FileHistory {
     const folder = resolvePath(shell?.folder ?? "", cwd, this.#home) ?? cwd;
     const resolve = (path: string): string | undefined => resolvePath(path, folder, this.#home);
     if (shell !== undefined && paths.includes(resolve(shell.path) ?? "")) return { change: shell.change, script: null, resolve };
-    if (!namesPath(script, name, paths, cwd, this.#home)) return undefined;
     if (removesPath(script, name, paths, cwd, this.#home)) return { change: { kind: "delete" }, script: null, resolve };
+    if (!script.includes(name) || !namesPath(script, name, paths, cwd, this.#home)) return undefined;
     return { change: { kind: "unknown", why: "runs a command that names it", written: [] }, script, resolve };
   }
 }
@@ -238,23 +254,47 @@ function namesPath(script: string, name: string, paths: readonly string[], cwd: 
 /** Commands that may bring a removed file back. */
 const RESTORES = /\bgit\s+(?:checkout|restore|reset|revert|stash|switch|pull|merge|rebase)\b/;
 
+/** The most folders above a file whose removal is looked for. */
+const MOST_FOLDERS = 6;
+
+/** The name of a file, and of the folders above it, the nearest first. */
+function namesAbove(paths: readonly string[]): readonly string[] {
+  const all = paths.flatMap((path) =>
+    path
+      .split("/")
+      .filter((part) => part !== "")
+      .reverse()
+      .slice(0, MOST_FOLDERS + 1),
+  );
+  return [...new Set(all.map((name) => name.replaceAll('"', "")))];
+}
+
+const RECURSIVE = /^(?:-[a-z]*r[a-z]*|--recursive)$/i;
+
 /**
- * True if the script certainly removes one of the paths: by its name in the folder in which the command runs, and no later command names it
- * or may bring it back.
+ * True if the script certainly removes one of the paths or, with `-r`, a folder above it: by its name in the folder in which the command
+ * runs, and no later command names what was removed or may bring it back.
  */
 function removesPath(script: string, name: string, paths: readonly string[], cwd: string | null, home: string): boolean {
   // The lines of a heredoc are text of another file.
   if (script.includes("<<")) return false;
   let folder = cwd;
-  let isRemoved = false;
+  let removed: readonly string[] = [];
   for (const part of script.split(/&&|\|\||[;|\n]/)) {
     const entered = /^\s*cd\s+(\S+)\s*$/.exec(part)?.[1];
     if (entered !== undefined) folder = resolvePath(withoutQuotes(entered), folder, home) ?? null;
-    const removed = /^\s*(?:git\s+)?rm\s+(?!.*--cached)(.+)$/.exec(part)?.[1]?.split(/\s+/) ?? [];
-    if (removed.some((word) => paths.includes(resolvePath(withoutQuotes(word), folder, home) ?? ""))) isRemoved = true;
-    else if (isRemoved && (part.includes(name) || RESTORES.test(part))) return false;
+    const words = (/^\s*(?:git\s+)?rm\s+(?!.*--cached)(.+)$/.exec(part)?.[1]?.split(/\s+/) ?? []).map((word) =>
+      withoutQuotes(word).replace(/(?<=.)\/+$/, ""),
+    );
+    const isRecursive = words.some((word) => RECURSIVE.test(word));
+    const gone = words
+      .map((word) => resolvePath(word, folder, home))
+      .filter((gonePath) => paths.some((path) => path === gonePath || (isRecursive && path.startsWith(`${gonePath}/`))));
+    if (gone.length > 0) removed = [...removed, name, ...gone.map((path) => posix.basename(path ?? ""))];
+    else if (removed.some((one) => part.includes(one) && !/^\s*mkdir\s/.test(part)) || (removed.length > 0 && RESTORES.test(part)))
+      return false;
   }
-  return isRemoved;
+  return removed.length > 0;
 }
 
 function withoutQuotes(word: string): string {

@@ -293,6 +293,9 @@ describe("what is gone has no author", () => {
     ["a patch", "apply_patch", { input: "*** Begin Patch\n*** Delete File: src/a.ts\n*** End Patch" }],
     ["a shell command", "bash", { command: "rm src/a.ts" }],
     ["one of several commands", "bash", { command: "cd src && rm -f 'b.ts' a.ts; git status" }],
+    ["the removal of its folder", "bash", { command: "rm -rf src" }],
+    ["the removal of its folder, which is made again", "bash", { command: "cd /home/me && rm -fr 'p/src/' && mkdir -p p/src" }],
+    ["the removal of a folder above it", "bash", { command: "cd ~ && rm --recursive /home/me/p" }],
   ])("a file that %s deleted is of the call that wrote it again", async (_what, name, args) => {
     const session = await inProject();
     const first = await run(session, "write", { path: "src/a.ts", content: FIRST });
@@ -309,11 +312,22 @@ describe("what is gone has no author", () => {
     ["took it out of the index of git", "git rm --cached src/a.ts"],
     ["brought it back", "rm src/a.ts; git checkout -- ."],
     ["wrote a script that removes it", "cat > clean.sh <<'END'\nrm src/a.ts\nEND"],
+    ["removed a folder of this name elsewhere", "cd dist && rm -rf src"],
+    ["removed a folder whose name begins the same", "rm -rf src/a sr"],
+    ["could not remove its folder", "rm -f src"],
+    ["brought its folder back", "rm -rf src; git checkout -- ."],
   ])("a file keeps its author after a command that %s", async (_what, command) => {
     const session = await inProject();
     const first = await run(session, "write", { path: "src/a.ts", content: FIRST });
     await run(session, "bash", { command });
     for (const line of await blame(FIRST)) expect(line).toMatch(new RegExp(`^(written|perhaps) ${first}$`));
+  });
+
+  test.each(["rm -rf src", "rm -r ../p/src/", "git rm -rf src"])("a file whose folder %j removed", async (command) => {
+    const session = await inProject();
+    await run(session, "write", { path: "src/a.ts", content: FIRST });
+    await run(session, "bash", { command });
+    for (const line of await blame(FIRST)) expect(line).toMatch(/^none -/);
   });
 
   test("a line that a call removed, and that a person typed again", async () => {
