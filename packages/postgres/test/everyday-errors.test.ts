@@ -1,7 +1,7 @@
 import { assistantMessage, BoughError, copySessions, openStore, userMessage } from "@bough/session-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findingsOf } from "../../session-core/test/world/stores.js";
-import { ownServer } from "./server.js";
+import { ownServer, withUrl } from "./server.js";
 
 // Errors that servers of others report every day, because of settings that their administrators chose. They are errors of the store, with a code and
 // with what was written.
@@ -9,19 +9,19 @@ import { ownServer } from "./server.js";
 const server = ownServer();
 
 /** A store of a role with a setting, which the role gets when the tables exist. */
-async function storeWith(setting: string) {
+async function storeWith(setting: string, busyTimeoutMs = 2000) {
   const url = await server.newDatabase();
   await (await openStore({ url })).close();
   await server.run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${setting}`, url);
-  const store = await openStore({ url, busyTimeoutMs: 2000 });
+  const store = await openStore({ url, busyTimeoutMs });
   onTestFinished(() => store.close());
   return { url, store };
 }
 
-const LARGE = Array.from({ length: 300 }, () => ({ kind: "entry", entry: userMessage("many words ".repeat(3000)) }) as const);
+// The limits are longer than a statement takes on a busy machine; a lock that another client holds makes one take longer.
 
 test("a statement that takes longer than the server allows", async () => {
-  const { url, store } = await storeWith("statement_timeout = '150ms'");
+  const { url, store } = await storeWith("statement_timeout = '1s'", 30_000);
   const session = await store.createSession({ id: "s" });
   const blocker = await server.hold("SELECT 1 FROM bough.session FOR UPDATE", url);
   await expect(session.append(userMessage("waits"))).rejects.toMatchObject({
@@ -47,11 +47,17 @@ test("a statement that somebody cancels", async () => {
 });
 
 test("a transaction that takes longer than the server allows is a lost connection, and the next operation has another", async () => {
-  const { store } = await storeWith("transaction_timeout = '40ms'");
+  const { url, store } = await storeWith("transaction_timeout = '2s'", 5000);
   const session = await store.createSession({ id: "s" });
-  const error = await session.write([...LARGE, { kind: "value", key: "a", value: 1 }]).catch((thrown: unknown) => thrown);
+  const blocker = await server.hold(
+    "SELECT 1 FROM bough.session FOR UPDATE",
+    withUrl(url, { search: "?options=-c%20transaction_timeout%3D0" }),
+  );
+  const error = await session.append(userMessage("waits")).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "CONNECTION_LOST", written: "nothing" });
+  await blocker.end();
   await session.append(userMessage("later"));
+  expect((await session.context()).messages).toHaveLength(1);
   expect(await findingsOf(store)).toEqual([]);
 });
 
