@@ -205,8 +205,11 @@ export class ServedSession {
   }
 }
 
-/** Rows of one read. */
-const PAGE = 5000;
+/**
+ * Rows of one read, about 4 ms. The outline is read while the browser starts, and each of some ten steps of the first request may wait for one
+ * read: with 5000 rows the head of a page of 100,000 entries came after 0.6 s of work, with 500 after 0.2 s.
+ */
+const PAGE = 500;
 
 function isMessage({ type, role }: OutlineRow): boolean {
   return CONVERSATION_TYPES.includes(type) && role !== "toolResult";
