@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { costOf } from "./costs.mjs";
+import { STEPS } from "./entry-costs.mjs";
 import { withFigures } from "./readme.mjs";
 import { HEADINGS, machine, rowCells } from "./report.mjs";
 
@@ -92,6 +93,7 @@ work in the same run: bare better-sqlite3 on the same tables with the same durab
     table(chosenRows(rows)),
     `${judged - missed.length} of ${judged} limits were kept.`,
     ...(missed.length === 0 ? [] : ["## What the missed ones cost", missedParagraphs(missed).join("\n\n")]),
+    ...entrySection(rows),
     ...lockedSection(rows),
     ...(postgres === undefined ? [] : serverSection(postgres)),
     "## Prompt caches",
@@ -101,6 +103,25 @@ little at each request", "never prune, only compact" and the frontier of a calcu
     .join("\n\n")
     .concat("\n");
 }
+
+/** What the steps of an import cost an entry; nothing if it was not measured. */
+function entrySection(rows) {
+  const costs = rows.filter(({ work, size }) => ENTRY_COST.test(work) && size === "20 MB");
+  const formats = [...new Set(costs.map(({ work }) => work.replace(ENTRY_COST, "$1")))];
+  if (formats.length === 0) return [];
+  const cost = (format, step) => costs.find(({ work }) => work === `an entry of ${format}: ${step}`)?.ours ?? 0;
+  const line = (texts) => `| ${texts.join(" | ")} |`;
+  const lines = formats.map((format) => line([format, ...STEPS.map((step) => cost(format, step).toFixed(1))]));
+  return [
+    "## What an entry costs in an import",
+    `In microseconds of processor time, each step measured by itself in one thread (\`npm run bench -- --only entry-costs --document\`): \`JSON.parse\`
+of its lines; reading, splitting and mapping them to entries; judging it; its text, preview, file operations and the key of its content; inserting it; indexing its words, which
+an import leaves for later. In a file of 8 MiB or more the first four are work of the reading thread.`,
+    [line(["format", ...STEPS]), line(["---", ...STEPS.map(() => "--:")]), ...lines].join("\n"),
+  ];
+}
+
+const ENTRY_COST = /^an entry of (.*): \w+$/;
 
 /** What a lock costs, of each work for the largest size; nothing if it was not measured. */
 function lockedSection(rows) {

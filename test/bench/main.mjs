@@ -10,6 +10,7 @@ import * as claudeTranscripts from "./claude-transcripts.mjs";
 import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
 import { writeDocuments, writeServerRows } from "./document.mjs";
+import * as entryCosts from "./entry-costs.mjs";
 import * as importing from "./import.mjs";
 import * as langgraph from "./langgraph.mjs";
 import * as locked from "./locked.mjs";
@@ -42,6 +43,7 @@ const GROUPS = [
   recall,
   memory,
   importing,
+  entryCosts,
   syncing,
   size,
   packing,
