@@ -12,6 +12,7 @@ function takeBackTo8(path: string, forks: readonly string[] = ["fork"]): void {
     for (const statement of [
       "DROP INDEX source_session_held",
       "ALTER TABLE source_session DROP COLUMN held_until_ms",
+      "ALTER TABLE session DROP COLUMN parent_found",
       "DROP INDEX entry_by_origin",
       "DROP INDEX entry_inherited",
       `UPDATE entry SET inherited = ${ofForks}`,

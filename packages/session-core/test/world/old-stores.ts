@@ -43,14 +43,20 @@ export function oldStore(version: 1 | 2 | 3 | 4): string {
   return path;
 }
 
-const ADDED_BY_9 = ["DROP INDEX entry_by_origin", "DROP INDEX entry_inherited", "ALTER TABLE entry DROP COLUMN origin"];
+const ADDED_SINCE_9 = [
+  "DROP INDEX entry_by_origin",
+  "DROP INDEX entry_inherited",
+  "ALTER TABLE entry DROP COLUMN origin",
+  "ALTER TABLE usage_total DROP COLUMN recorded_replies",
+  "ALTER TABLE session DROP COLUMN parent_found",
+];
 const ADDED_SINCE_7 = ["word", "entry_text_word", "session_text_word", "source_file", "source_session"];
 const ADDED_BY_5 = ["tip", "branch_point", "kind_count", "session_metadata", "large_value", "private_entry"];
 
 /** Makes a closed store one of version 5, as release 0.1 wrote it. */
 export function takeBackTo5(path: string): void {
   raw(path, (file) => {
-    for (const statement of [...ADDED_BY_9, "ALTER TABLE usage_total DROP COLUMN recorded_replies"]) file.exec(statement);
+    for (const statement of ADDED_SINCE_9) file.exec(statement);
     for (const table of ADDED_SINCE_7) file.exec(`DROP TABLE ${table}`);
     file.pragma("user_version = 5");
   });
