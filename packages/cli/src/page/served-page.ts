@@ -187,13 +187,14 @@ export class ServedPage {
     const subagents = await this.#subagentsOf();
     let last: number | undefined;
     for await (const step of groupSteps(this.#entries(writer, rows, unshown))) {
-      const written = writer.write(step);
+      const started = step.entryIds.flatMap((id) => subagents.get(id) ?? []);
+      // An entry that has nothing to read is the subagents that it started.
+      const written = writer.write(step) ?? (started.length === 0 ? undefined : { kind: "assistant" as const, heading: "", body: NOTHING });
       if (written === undefined) {
         unshown.push(...step.entryIds);
         continue;
       }
       last = rowOfId.get(step.entryIds[0] ?? "") ?? NONE;
-      const started = step.entryIds.flatMap((id) => subagents.get(id) ?? []);
       const body = started.length === 0 ? written.body : html`${written.body}${this.#subagentsHtml(started)}`;
       const ids = [...step.entryIds, ...unshown.splice(0)];
       const place = { step: last, ids, createdAtMs: index.row(last).createdAtMs, label: writer.labelOf(step) };

@@ -77,3 +77,17 @@ test("an exported page has the subagents of an entry that has nothing to read", 
   for await (const piece of sessionPage(session, { subagents: [subagent] })) text += piece;
   expect(text).toContain("Look at the anglerfish");
 });
+
+test("a served page links the subagents of an entry that has nothing to read", async () => {
+  const store = await newStore();
+  const session = await store.createSession({ id: "main" });
+  await session.append(userMessage("Send one"));
+  const { id } = await session.append({ type: "custom", customType: "mark", data: 1 });
+  await store.createSession({
+    id: "red",
+    title: "Look at it",
+    kind: "subagent",
+    parent: { sessionId: "main", entryId: id, toolCallId: null },
+  });
+  expect(await ask(serve(store), ["main"])).toContain("Look at it");
+});
