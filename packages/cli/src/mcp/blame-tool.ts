@@ -60,7 +60,7 @@ function describeGroup(
   const entry = entries[at ?? -1];
   if (entry === undefined) return `${where}: not by a session of this store (${reason}).`;
   const { sessionId, entryId, agent, model, createdAtMs, request, title } = entry;
-  const who = `[${entryId}] of session ${sessionId} (${[agent, model, minute(createdAtMs)].filter((part) => part !== null).join(", ")}; ${title ?? "untitled"})`;
+  const who = `[${entryId}] of session ${sessionId} (${[agent, model, minute(createdAtMs)].filter((part) => part !== null).join(", ")}; ${title === null ? "untitled" : JSON.stringify(title)})`;
   const asked = request === null ? "" : ` The user had asked: ${JSON.stringify(request.text)}`;
   return `${where}: ${verdict === "perhaps" ? `perhaps ${who}: ${reason}.` : `${who}.`}${asked}`;
 }

@@ -224,7 +224,9 @@ async function describeHit(
 ): Promise<{ readonly hit: RecallHit | null; readonly text: string }> {
   const { sessionId, entryId, role, createdAtMs } = hit;
   const sessionTitle = hit.sessionTitle === null ? null : await source.title(sessionId, hit.sessionTitle);
-  const where = source.isStore ? ` in session ${sessionId}${sessionTitle === null ? "" : ` "${shortLine(sessionTitle, 60)}"`}` : "";
+  const where = source.isStore
+    ? ` in session ${sessionId}${sessionTitle === null ? "" : ` ${JSON.stringify(shortLine(sessionTitle, 60))}`}`
+    : "";
   const entry = entryId === null ? undefined : await source.find(sessionId, entryId);
   // Deleted meanwhile.
   if (entryId === null || entry === undefined) return { hit: null, text: "" };
