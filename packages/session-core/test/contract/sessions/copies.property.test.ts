@@ -220,7 +220,7 @@ describe("a file of an agent that begins with the entries of another one", () =>
     for (const id of order) {
       const header = { ...files[id].header, createdAtMs: created[id] };
       await imported(found, { ...files[id], header });
-      const parent = id === "two" ? { sessionId: "one", entryId: null, toolCallId: null } : undefined;
+      const parent = id === "two" ? { sessionId: "one" } : undefined;
       await imported(stated, { ...files[id], header: { ...header, ...(parent && { parent }) } });
     }
     expect(await linksIn(found)).toEqual([null, "original", "original"]);
