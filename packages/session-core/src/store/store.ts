@@ -422,8 +422,10 @@ export class Store {
    *
    * @throws {StoreFullError | StoreUnavailableError} the transaction failed: nothing of a file store was written.
    * @example
-   * const imports = sources.map((source) => ({ source, options: { format: "my-agent", path: "/logs/all.jsonl" } }));
-   * for (const outcome of await store.importSessions(imports)) if (outcome.status === "rejected") console.error(outcome.reason);
+   * const records = [{ kind: "entry", line: 1, id: "e1", parentId: null, createdAtMs: 0, payload: userMessage("Hello") }];
+   * const source = { header: { sessionId: "s1", kind: "conversation" }, records: () => records };
+   * const outcomes = await store.importSessions([{ source, options: { format: "my-agent", path: "/logs/all.jsonl" } }]);
+   * for (const outcome of outcomes) if (outcome.status === "rejected") console.error(outcome.reason);
    */
   async importSessions(imports: readonly SessionImport[]): Promise<readonly ImportOutcome[]> {
     checkArgument("imports", imports, list(SESSION_IMPORT, "an array of objects with source and options"));
