@@ -283,7 +283,7 @@ async function dropFalseClaims(
       part.flatMap(({ claimed, original }) => [claimed, original]),
     );
     for (const { origin, claimed, original, originalParentId } of part) {
-      const [claim, here] = [entries.get(nameOf(claimed)), entries.get(nameOf(original))];
+      const [claim, here] = [entries.get(placeKey(claimed)), entries.get(placeKey(original))];
       const isSourceMissing = originalParentId !== null && !present.has(originalParentId);
       if (claim === undefined || here === undefined || !isClaimProven(origin, claim, here, isSourceMissing)) dropped.add(claimed.seq);
     }
@@ -297,10 +297,10 @@ async function dropFalseClaims(
 async function readClaims(transaction: Database, entries: readonly Shared[]): Promise<ReadonlyMap<string, ClaimEntry>> {
   const asked = { sessions: entries.map(({ session }) => session), seqs: entries.map(({ seq }) => seq) };
   const rows = await transaction.all(claimedEntries, asked);
-  return new Map(rows.map((row) => [nameOf(row), { id: row.id, createdAtMs: row.createdAtMs, payload: parseUndamaged(row) }]));
+  return new Map(rows.map((row) => [placeKey(row), { id: row.id, createdAtMs: row.createdAtMs, payload: parseUndamaged(row) }]));
 }
 
-function nameOf({ session, seq }: Pick<Shared, "session" | "seq">): string {
+function placeKey({ session, seq }: Pick<Shared, "session" | "seq">): string {
   return `${session} ${seq}`;
 }
 

@@ -3,7 +3,7 @@ import { type Cost, count, counted, isRecorded, type ReplyUsage, sumCosts, usage
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { agentOf, sessionTitle } from "../session/names.js";
-import { listSessions } from "../session/paging.js";
+import { sessionPages } from "../session/paging.js";
 import { costJson, readPrices, usdOf } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -66,7 +66,7 @@ export async function printStatsBy(io: Io, out: Printer, store: Store, options: 
 async function listChosen(io: Io, store: Store, options: SessionChoice): Promise<readonly SessionRecord[]> {
   const found: SessionRecord[] = [];
   for (const { untilMs: _, ...filter } of chosenFilters(io, options))
-    found.push(...(await listSessions(store, { ...filter, kind: "all", archived: "all" })));
+    for await (const page of sessionPages(store, { ...filter, kind: "all", archived: "all" })) found.push(...page);
   return found;
 }
 
