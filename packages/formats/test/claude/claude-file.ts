@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 /** A record of Claude Code as a test writes it. */
 export type Line = Readonly<Record<string, unknown>>;
@@ -9,17 +9,10 @@ export type Line = Readonly<Record<string, unknown>>;
 /** The session whose file a test writes. */
 export const SESSION = "11111111-2222-4333-8444-555555555555";
 
-let made: string[] = [];
-
-afterEach(() => {
-  for (const directory of made) rmSync(directory, { recursive: true, force: true });
-  made = [];
-});
-
 /** A new directory that is gone after the test. */
 export function directory(): string {
   const path = mkdtempSync(join(tmpdir(), "bough-claude-"));
-  made.push(path);
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
