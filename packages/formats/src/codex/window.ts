@@ -3,6 +3,12 @@ import type { EntryId } from "@bough/session-core";
 import { compactionSummaryText, isObject, type JsonObject, stringAt, tryStringify } from "@bough/session-core/wire";
 import { isOutput, type KeptEntries, summaryIn } from "./items.js";
 
+/**
+ * The newest items that are always remembered. No window of a model has more: an item of the few words that a call and its output have at
+ * least takes thirty tokens, and the largest windows have a million.
+ */
+export const KNOWN_ITEMS = 1 << 15;
+
 /** An item of the window, by a hash of its content, and its entry. */
 type WindowItem = readonly [key: string, entryId: EntryId];
 
@@ -14,11 +20,14 @@ export interface ListedItem {
 
 /**
  * The items that Codex sends, as far as they can be in the list of a coming compaction: those since the last one, and those that it kept.
- * Codex writes this list without the identity of repeated items, so they are recognized by their content. Memory: 60 bytes an item.
+ * Codex writes this list without the identity of repeated items, so they are recognized by their content. Memory: 200 bytes an item, and at
+ * most `2 * KNOWN_ITEMS` of them: a session without a compaction may have a million.
  */
 export class Window {
   #items: WindowItem[];
-  /** The number of items before each turn. */
+  /** The number of older items that were dropped. */
+  #dropped = 0;
+  /** The number of items before each turn, dropped ones included. */
   #turns: number[];
 
   /** `state`: that of an earlier reading. */
@@ -27,27 +36,37 @@ export class Window {
     this.#turns = Array.isArray(state.turns) ? state.turns.filter((count: unknown) => typeof count === "number") : [];
   }
 
-  /** The state at the time when the window had this number of items. */
-  state(items = this.#items.length): JsonObject {
-    return { items: this.#items.slice(0, items), turns: [...this.#turns] };
+  /** The state at the time when the window had this number of items, dropped ones included. */
+  state(items = this.length): JsonObject {
+    return { items: this.#items.slice(0, this.#indexOf(items)), turns: this.#turns.map((count) => this.#indexOf(count)) };
   }
 
+  /** The number of items, dropped ones included. */
   get length(): number {
-    return this.#items.length;
+    return this.#dropped + this.#items.length;
+  }
+
+  /** The number of remembered items among the first `count`. */
+  #indexOf(count: number): number {
+    return Math.max(0, count - this.#dropped);
   }
 
   add(item: JsonObject, entryId: EntryId): void {
     const key = keyOf(item);
-    if (key !== undefined) this.#items.push([key, entryId]);
+    if (key === undefined) return;
+    this.#items.push([key, entryId]);
+    if (this.#items.length < 2 * KNOWN_ITEMS) return;
+    this.#items = this.#items.slice(-KNOWN_ITEMS);
+    this.#dropped += KNOWN_ITEMS;
   }
 
   startTurn(): void {
-    this.#turns.push(this.#items.length);
+    this.#turns.push(this.length);
   }
 
   /** Removes the items of the turns from this one on. */
   rollBack(turn: number): void {
-    this.#items.length = Math.min(this.#items.length, this.#turns[turn] ?? 0);
+    this.#items.length = Math.min(this.#items.length, this.#indexOf(this.#turns[turn] ?? 0));
     this.#turns.length = Math.min(this.#turns.length, turn);
   }
 
@@ -76,6 +95,7 @@ export class Window {
     const firstKeptEntryId = tail[0] ?? null;
     const isTail = ids[0] === null && ids.length === tail.length + 1 && tail.every((id, at) => ids[at + 1] === id);
     this.#items = this.#items.filter(([, id]) => isKept.has(id));
+    this.#dropped = 0;
     this.#turns = this.#turns.map(() => 0);
     if (firstKeptEntryId === null || isTail) return { firstKeptEntryId };
     return { firstKeptEntryId, keptEntryIds: ids };
