@@ -11,6 +11,7 @@ import {
 } from "@bough/session-core";
 import { findCommand, isPrivate } from "@bough/session-core/view";
 import { changeOfTouch, findResult, readShellChange } from "../recall/file-change.js";
+import { findRemoval } from "./find-removal.js";
 import type { LineEvent } from "./trace-lines.js";
 
 /** An event in the life of a file, and the entry that it comes from. */
@@ -179,9 +180,12 @@ export class FileHistory {
     const folder = resolvePath(shell?.folder ?? "", cwd, this.#home) ?? cwd;
     const resolve = (path: string): string | undefined => resolvePath(path, folder, this.#home);
     if (shell !== undefined && paths.includes(resolve(shell.path) ?? "")) return { change: shell.change, script: null, resolve };
-    if (removesPath(script, name, paths, cwd, this.#home)) return { change: { kind: "delete" }, script: null, resolve };
-    if (!script.includes(name) || !namesPath(script, name, paths, cwd, this.#home)) return undefined;
-    return { change: { kind: "unknown", why: "runs a command that names it", written: [] }, script, resolve };
+    const removal = findRemoval(script, paths, (path, below) => resolvePath(path, below ?? cwd, this.#home));
+    if (removal === "done") return { change: { kind: "delete" }, script: null, resolve };
+    const isNamed = script.includes(name) && namesPath(script, name, paths, cwd, this.#home);
+    if (removal === "none" && !isNamed) return undefined;
+    const why = removal === "none" ? "runs a command that names it" : "runs a command that may have removed it";
+    return { change: { kind: "unknown", why, written: [] }, script, resolve };
   }
 }
 
@@ -251,9 +255,6 @@ function namesPath(script: string, name: string, paths: readonly string[], cwd: 
   return words.some((word) => meansPath(word, script, paths, cwd, home));
 }
 
-/** Commands that may bring a removed file back. */
-const RESTORES = /\bgit\s+(?:checkout|restore|reset|revert|stash|switch|pull|merge|rebase)\b/;
-
 /** The most folders above a file whose removal is looked for. */
 const MOST_FOLDERS = 6;
 
@@ -267,38 +268,6 @@ function namesAbove(paths: readonly string[]): readonly string[] {
       .slice(0, MOST_FOLDERS + 1),
   );
   return [...new Set(all.map((name) => name.replaceAll('"', "")))];
-}
-
-const RECURSIVE = /^(?:-[a-z]*r[a-z]*|--recursive)$/i;
-
-/**
- * True if the script certainly removes one of the paths or, with `-r`, a folder above it: by its name in the folder in which the command
- * runs, and no later command names what was removed or may bring it back.
- */
-function removesPath(script: string, name: string, paths: readonly string[], cwd: string | null, home: string): boolean {
-  // The lines of a heredoc are text of another file.
-  if (script.includes("<<")) return false;
-  let folder = cwd;
-  let removed: readonly string[] = [];
-  for (const part of script.split(/&&|\|\||[;|\n]/)) {
-    const entered = /^\s*cd\s+(\S+)\s*$/.exec(part)?.[1];
-    if (entered !== undefined) folder = resolvePath(withoutQuotes(entered), folder, home) ?? null;
-    const words = (/^\s*(?:git\s+)?rm\s+(?!.*--cached)(.+)$/.exec(part)?.[1]?.split(/\s+/) ?? []).map((word) =>
-      withoutQuotes(word).replace(/(?<=.)\/+$/, ""),
-    );
-    const isRecursive = words.some((word) => RECURSIVE.test(word));
-    const gone = words
-      .map((word) => resolvePath(word, folder, home))
-      .filter((gonePath) => paths.some((path) => path === gonePath || (isRecursive && path.startsWith(`${gonePath}/`))));
-    if (gone.length > 0) removed = [...removed, name, ...gone.map((path) => posix.basename(path ?? ""))];
-    else if (removed.some((one) => part.includes(one) && !/^\s*mkdir\s/.test(part)) || (removed.length > 0 && RESTORES.test(part)))
-      return false;
-  }
-  return removed.length > 0;
-}
-
-function withoutQuotes(word: string): string {
-  return word.replace(/^(["'])(.*)\1$/, "$2");
 }
 
 function meansPath(word: string, script: string, paths: readonly string[], cwd: string | null, home: string): boolean {

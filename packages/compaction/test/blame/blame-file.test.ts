@@ -316,6 +316,9 @@ describe("what is gone has no author", () => {
     ["removed a folder whose name begins the same", "rm -rf src/a sr"],
     ["could not remove its folder", "rm -f src"],
     ["brought its folder back", "rm -rf src; git checkout -- ."],
+    ["removed its folder only if another one failed", "test -f x || rm -rf src"],
+    ["removed it only if another one succeeded", "grep -q two src/a.ts && rm src/a.ts; ls"],
+    ["may have failed before it removed its folder", "make && rm -rf src || true"],
   ])("a file keeps its author after a command that %s", async (_what, command) => {
     const session = await inProject();
     const first = await run(session, "write", { path: "src/a.ts", content: FIRST });
@@ -323,7 +326,14 @@ describe("what is gone has no author", () => {
     for (const line of await blame(FIRST)) expect(line).toMatch(new RegExp(`^(written|perhaps) ${first}$`));
   });
 
-  test.each(["rm -rf src", "rm -r ../p/src/", "git rm -rf src"])("a file whose folder %j removed", async (command) => {
+  test.each([
+    "rm -rf src",
+    "rm -r ../p/src/",
+    "git rm -rf src",
+    "cd /home/me/p && rm -rf src; ls",
+    "make && rm -rf src",
+    "true || echo no; rm -rf src",
+  ])("a file whose folder %j removed", async (command) => {
     const session = await inProject();
     await run(session, "write", { path: "src/a.ts", content: FIRST });
     await run(session, "bash", { command });
