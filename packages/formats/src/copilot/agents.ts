@@ -1,5 +1,5 @@
 import type { EntryId, SessionId } from "@bough/session-core";
-import type { SourceHeader, SourceRecord } from "@bough/session-core/engine";
+import { RUNNING_MS, type SourceHeader, type SourceRecord } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, objectAt, parseJsonObject, parseTime, stringAt } from "@bough/session-core/wire";
 import { agentSessionId, derivedId } from "../source/derived-id.js";
 import type { SourceLine } from "../source/json-lines.js";
@@ -141,6 +141,7 @@ export class AgentIndex {
         if (at === 0 && call !== undefined) yield conversation.addPrompt(call.prompt, call.line, derivedId(sessionId, "prompt"));
         yield* conversation.read(event, line);
       }
+      if (conversation.isPending) yield { kind: "open", waitMs: RUNNING_MS };
       yield* conversation.finish();
     } finally {
       file.close();

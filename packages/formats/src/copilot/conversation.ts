@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { EntryId, SessionId } from "@bough/session-core";
-import { RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import type { SourceEntry, SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
 import { Compactions } from "./compactions.js";
@@ -94,7 +94,7 @@ export class EventConversation {
     const data = objectAt(event, "data");
     const part = { line, event, data: data ?? {} };
     if (data === undefined) {
-      yield* this.flush();
+      yield* this.finish();
       yield* this.#add(part, [toForeign(part)]);
     } else if (isRepeated(type, data)) {
       if (type === "tool.execution_start") this.#nameCall(data);
@@ -106,21 +106,15 @@ export class EventConversation {
     } else if (type === "session.usage_record" && isObject(data.usage)) {
       yield* this.#readUsage(part);
     } else {
-      yield* this.flush();
+      yield* this.finish();
       const payloads = this.#toPayloads(type, part);
       if (payloads.length === 0) yield { kind: "merged", line };
       yield* this.#add(part, payloads);
     }
   }
 
-  /** Yields the records at the end of the events: those that wait for later parts, marked as open. */
-  *finish(): Generator<SourceRecord, void, void> {
-    if (this.isPending) yield { kind: "open", waitMs: RUNNING_MS };
-    yield* this.flush();
-  }
-
   /** Writes the pending events: a reply whose later chunks did not come, reasoning or a usage without a reply. */
-  *flush(): Generator<SourceRecord, void, void> {
+  *finish(): Generator<SourceRecord, void, void> {
     const [reasoning, written, chunks] = [this.#reasoning, this.#usage, this.#chunks.map(({ data }) => data)];
     const usage = written !== undefined && chunks.some((data) => isOfRequest(data, written)) ? written : undefined;
     const parts = [reasoning, usage, ...this.#chunks].filter((part) => part !== undefined);
@@ -151,10 +145,10 @@ export class EventConversation {
   *#readReply(part: Part): Generator<SourceRecord, void, void> {
     const { data } = part;
     const before = this.#chunks.at(-1)?.data;
-    if (before !== undefined && !isSameReply(before, data)) yield* this.flush();
+    if (before !== undefined && !isSameReply(before, data)) yield* this.finish();
     this.#chunks = [...this.#chunks, part];
     const count = numberAt(data, "chunkCount") ?? 1;
-    if ((numberAt(data, "chunkIndex") ?? 0) + 1 >= count) yield* this.flush();
+    if ((numberAt(data, "chunkIndex") ?? 0) + 1 >= count) yield* this.finish();
   }
 
   *#readReasoning(part: Part): Generator<SourceRecord, void, void> {
@@ -164,7 +158,7 @@ export class EventConversation {
       return;
     }
     // A usage alone waits for the same reply.
-    if (text === undefined || this.#reasoning !== undefined || this.#chunks.length > 0) yield* this.flush();
+    if (text === undefined || this.#reasoning !== undefined || this.#chunks.length > 0) yield* this.finish();
     if (text === undefined) yield* this.#add(part, [toForeign(part)]);
     else this.#reasoning = part;
   }
@@ -172,7 +166,7 @@ export class EventConversation {
   /** The usage of a request is written before its reply; the id of the request is in both. */
   *#readUsage(part: Part): Generator<SourceRecord, void, void> {
     if (this.#usage !== undefined || (this.#chunks.length > 0 && !this.#chunks.some(({ data }) => isOfRequest(data, part))))
-      yield* this.flush();
+      yield* this.finish();
     this.#usage = part;
   }
 

@@ -1,8 +1,9 @@
 import type { ImportProblem } from "@bough/session-core";
-import type { ReadingPosition, SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
+import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { foldersBelow } from "../source/agent-folders.js";
-import { readHeadOnce, readJsonLines } from "../source/json-lines.js";
+import { readHeadOnce, readJsonLines, type SourceLine } from "../source/json-lines.js";
+import { type LogConversation, readRecordLog } from "../source/record-log.js";
 import { SourceFolders } from "../source/source-folders.js";
 import type { FileHead, SourceFormat } from "../source/source-format.js";
 import { AgentIndex, agentOf, scalarsIn } from "./agents.js";
@@ -49,20 +50,22 @@ export function* readEventFile(path: string, folders = new SourceFolders()): Gen
   const sessionId = sessionIdOf(path, stringAt(data, "sessionId"));
   const workspace = readWorkspace(path, folders);
   const names = workspace.value ?? new Map<string, string>();
-  const reader = new EventReader(path, sessionId, parseTime(data.startTime) ?? parseTime(start.timestamp));
+  const createdAtMs = parseTime(data.startTime) ?? parseTime(start.timestamp);
+  let conversation: FileConversation | undefined;
+  const log = readRecordLog(path, (state) => (conversation = new FileConversation(path, sessionId, createdAtMs ?? 0, state)));
   const title = names.get("name") || names.get("summary") || undefined;
   const cwd = stringAt(objectAt(data, "context") ?? {}, "cwd") ?? names.get("cwd");
   const isUsers = names.get("user_named") === "true" && title !== undefined;
   yield {
-    header: { sessionId, kind: "conversation", createdAtMs: reader.startMs, cwd, title, metadata: toMetadata(data, sessionId) },
+    header: { sessionId, kind: "conversation", createdAtMs, cwd, title, metadata: toMetadata(data, sessionId) },
     *records(from) {
       for (const problem of [...workspace.problems, ...versionProblems(path, data)]) yield { kind: "problem", problem };
       if (isUsers) yield { kind: "title", title, source: "user" };
-      yield* reader.records(from);
+      yield* log.records(from);
     },
-    position: () => reader.position,
+    position: log.position,
   };
-  const agents = reader.agents();
+  const agents = conversation?.knowsAgents === true ? conversation.agents : readAgents(path, sessionId);
   for (const key of agents.keys) yield { header: agents.header(key, cwd), records: () => agents.records(key, path) };
 }
 
@@ -76,15 +79,6 @@ function toMetadata(data: JsonObject, sessionId: string): SourceHeader["metadata
   };
 }
 
-/** True if an event may become one entry with later ones. */
-function mayWait({ type, data }: JsonObject): boolean {
-  return (
-    type === "assistant.reasoning" ||
-    type === "session.usage_record" ||
-    (type === "assistant.message" && isObject(data) && data.chunkCount !== undefined)
-  );
-}
-
 /** The newest version of the events that is known. */
 const NEWEST_VERSION = 1;
 
@@ -95,60 +89,61 @@ function versionProblems(path: string, data: JsonObject): readonly ImportProblem
   return [{ code: "invalid-record", path, line: 1, message }];
 }
 
-/** Reads the events of a file, those of its agents apart. */
-class EventReader {
-  readonly startMs: number | undefined;
-  readonly #path: string;
-  readonly #sessionId: string;
-  #position: ReadingPosition | undefined;
-  /** The agents of the whole file; undefined: not known. */
-  #agents: AgentIndex | undefined;
+/** The conversation of a file of events, which has those of its agents too. */
+class FileConversation implements LogConversation {
+  /** The agents of the events that were read. */
+  readonly agents: AgentIndex;
+  readonly #conversation: EventConversation;
+  readonly #isContinued: boolean;
+  readonly #hadAgents: boolean;
+  #isRead = false;
 
-  constructor(path: string, sessionId: string, startMs: number | undefined) {
-    this.#path = path;
-    this.#sessionId = sessionId;
-    this.startMs = startMs;
+  constructor(path: string, sessionId: string, startMs: number, state: JsonObject | undefined) {
+    this.agents = new AgentIndex(sessionId);
+    this.#conversation = new EventConversation(sessionId, startMs, {
+      state,
+      readSummary: (checkpoint) => readCheckpoint(path, checkpoint),
+    });
+    this.#isContinued = state !== undefined;
+    this.#hadAgents = state?.hasAgents === true;
   }
 
-  /** The position at which the last reading ended: before events that become one entry with later ones. */
-  get position(): ReadingPosition | undefined {
-    return this.#position;
+  get state(): JsonObject {
+    return { ...this.#conversation.state, hasAgents: this.#hadAgents || !this.agents.isEmpty };
   }
 
-  *records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
-    const readSummary = (checkpoint: string) => readCheckpoint(this.#path, checkpoint);
-    const conversation = new EventConversation(this.#sessionId, this.startMs ?? 0, { state: from?.state, readSummary });
-    const agents = new AgentIndex(this.#sessionId);
-    const hadAgents = from?.state.hasAgents === true;
-    const state = () => ({ ...conversation.state, hasAgents: hadAgents || !agents.isEmpty });
-    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
-    /** The place before events that become one entry with later ones, or before a last line that may be torn. */
-    let before: ReadingPosition | undefined;
-    for (const read of readJsonLines(this.#path, { from })) {
-      if (read.kind === "problem") {
-        yield read;
-        continue;
-      }
-      const { line, object } = read;
-      // A state costs more than an event, so it is made only where it may be needed.
-      if (!conversation.isPending && (!line.hasLineBreak || mayWait(object)))
-        before = { offset: line.offset, line: line.number - 1, state: state() };
-      agents.add(object, line);
-      if (agentOf(object) === undefined) yield* conversation.read(object, line.number);
-      if (conversation.isPending || !line.hasLineBreak) continue;
-      before = undefined;
-      end = { offset: line.offset + line.bytes + 1, line: line.number };
-    }
-    this.#position = before ?? { ...end, state: state() };
-    yield* conversation.finish();
-    this.#agents = from === undefined || !state().hasAgents ? agents : undefined;
+  get isPending(): boolean {
+    return this.#conversation.isPending;
   }
 
-  /** The agents of the file. Reads it again if the last reading did not see all of it. */
-  agents(): AgentIndex {
-    if (this.#agents !== undefined) return this.#agents;
-    const agents = new AgentIndex(this.#sessionId);
-    for (const read of readJsonLines(this.#path)) if (read.kind === "object") agents.add(read.object, read.line);
-    return agents;
+  /** True after a reading from which the agents of the whole file are known. */
+  get knowsAgents(): boolean {
+    return this.#isRead && !(this.#isContinued && this.state.hasAgents === true);
   }
+
+  /** A state costs more than an event. */
+  mayWait({ type, data }: JsonObject): boolean {
+    return (
+      type === "assistant.reasoning" ||
+      type === "session.usage_record" ||
+      (type === "assistant.message" && isObject(data) && data.chunkCount !== undefined)
+    );
+  }
+
+  *read(event: JsonObject, line: SourceLine): Generator<SourceRecord, void, void> {
+    this.agents.add(event, line);
+    if (agentOf(event) === undefined) yield* this.#conversation.read(event, line.number);
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {
+    yield* this.#conversation.finish();
+    this.#isRead = true;
+  }
+}
+
+/** The agents of a file that was not read from its start. */
+function readAgents(path: string, sessionId: string): AgentIndex {
+  const agents = new AgentIndex(sessionId);
+  for (const read of readJsonLines(path)) if (read.kind === "object") agents.add(read.object, read.line);
+  return agents;
 }

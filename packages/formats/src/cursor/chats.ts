@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-core/engine";
 import { type JsonObject, numberAt, objectAt, parseJsonObject, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { readRecordLog } from "../source/record-log.js";
 import { readStart, statPath } from "../source/source-file.js";
 import type { SourceFolders } from "../source/source-folders.js";
 import type { ChatState } from "./chat-state.js";
@@ -10,7 +11,7 @@ import { ChatTree } from "./chat-tree.js";
 import { DatabaseReading } from "./database-reading.js";
 import { pathOfUri } from "./file-uri.js";
 import { readTextTranscript } from "./text-transcript.js";
-import { TranscriptReader } from "./transcript.js";
+import { TranscriptConversation } from "./transcript.js";
 
 /** The longest file of facts about a chat or a folder that is read, in bytes. */
 const MOST_FACTS_BYTES = 1 << 20;
@@ -85,7 +86,6 @@ function* chatRecords(
 const NO_STATE = "the newest state of the chat is missing; its messages are imported in the order in which they were written";
 
 function transcriptSession(chat: Chat, path: string, folders: SourceFolders): SourceSession {
-  const reader = new TranscriptReader(path, chat.id);
   const header = headerOf(chat);
   const parent = header.parent ?? parentOfTranscript(path);
   return {
@@ -99,7 +99,7 @@ function transcriptSession(chat: Chat, path: string, folders: SourceFolders): So
     path,
     ...(path.endsWith(".txt")
       ? { records: () => readTextTranscript(path, chat.id) }
-      : { records: (from) => reader.records(from), position: () => reader.position }),
+      : readRecordLog(path, (state) => new TranscriptConversation(chat.id, Math.trunc(statPath(path).mtimeMs), state))),
   };
 }
 

@@ -1,52 +1,18 @@
 import type { SessionId } from "@bough/session-core";
-import type { ReadingPosition, SourceRecord } from "@bough/session-core/engine";
+import type { SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt, toContentBlock, toReplyBlocks } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
-import { readJsonLines } from "../source/json-lines.js";
-import { statPath } from "../source/source-file.js";
+import type { SourceLine } from "../source/json-lines.js";
+import type { LogConversation } from "../source/record-log.js";
 import { userMessages } from "./user-text.js";
 
 /**
- * Reads a transcript of a Cursor agent: a message a line, without ids and times, usually without the results of tools. Ids are
- * derived from the session and the line. Times are those in the prompts, else the time at which the file was changed.
+ * A transcript of a Cursor agent: a message a line, without ids and times, usually without the results of tools. Ids are derived from the
+ * session and the line. Times are those in the prompts, else the time at which the file was changed.
  */
-export class TranscriptReader {
-  readonly #path: string;
-  readonly #sessionId: SessionId;
-  #end: Omit<ReadingPosition, "state"> | undefined;
-  #turn: TranscriptTurn | undefined;
-
-  constructor(path: string, sessionId: SessionId) {
-    this.#path = path;
-    this.#sessionId = sessionId;
-  }
-
-  /** The position at which the last reading ended. */
-  get position(): ReadingPosition | undefined {
-    return this.#end && this.#turn && { ...this.#end, state: this.#turn.state };
-  }
-
-  *records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
-    const turn = new TranscriptTurn(this.#sessionId, Math.trunc(statPath(this.#path).mtimeMs), from?.state);
-    this.#turn = turn;
-    this.#end = from;
-    for (const read of readJsonLines(this.#path, { from })) {
-      if (read.kind === "problem") {
-        yield read;
-        continue;
-      }
-      const { number, offset, bytes, hasLineBreak } = read.line;
-      // A last line without a line break is read again, because more of it may come: it is not part of the state.
-      if (!hasLineBreak) this.#turn = turn.copy();
-      yield* turn.records(read.object, number);
-      if (hasLineBreak) this.#end = { offset: offset + bytes + 1, line: number };
-    }
-  }
-}
-
-/** Converts the lines of a transcript, in their order. */
-class TranscriptTurn {
+export class TranscriptConversation implements LogConversation {
+  readonly isPending = false;
   readonly #chain: EntryChain;
   readonly #sessionId: SessionId;
   readonly #changedAtMs: number;
@@ -54,24 +20,25 @@ class TranscriptTurn {
   /** The calls without a result, oldest first: results name no call. */
   #openCalls: readonly JsonObject[];
 
-  constructor(sessionId: SessionId, changedAtMs: number, state: JsonObject = {}) {
+  constructor(sessionId: SessionId, changedAtMs: number, state: JsonObject | undefined) {
     this.#chain = new EntryChain(sessionId, changedAtMs, state);
     this.#sessionId = sessionId;
     this.#changedAtMs = changedAtMs;
-    this.#sentAtMs = numberAt(state, "sentAtMs");
-    this.#openCalls = Array.isArray(state.openCalls) ? state.openCalls.filter(isObject) : [];
-  }
-
-  /** Returns a copy of this turn, which later readings do not change. */
-  copy(): TranscriptTurn {
-    return new TranscriptTurn(this.#sessionId, this.#changedAtMs, this.state);
+    this.#sentAtMs = numberAt(state ?? {}, "sentAtMs");
+    this.#openCalls = Array.isArray(state?.openCalls) ? state.openCalls.filter(isObject) : [];
   }
 
   get state(): JsonObject {
     return { ...this.#chain.state, openCalls: this.#openCalls, sentAtMs: this.#sentAtMs ?? null };
   }
 
-  *records(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+  mayWait(): boolean {
+    return false;
+  }
+
+  *finish(): Generator<SourceRecord, void, void> {}
+
+  *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
     const payloads = this.#payloads(record, line);
     if (payloads.length === 0) yield { kind: "merged", line };
     const createdAtMs = this.#sentAtMs ?? this.#changedAtMs;

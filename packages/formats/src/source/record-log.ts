@@ -8,6 +8,8 @@ export interface LogConversation {
   read(record: JsonObject, line: SourceLine): Iterable<SourceRecord>;
   /** True while records were read that become an entry with later ones, such as the pieces of a reply. */
   readonly isPending: boolean;
+  /** False for a record that never becomes an entry with later ones: the state before it is not made. Default: any record may. */
+  mayWait?(record: JsonObject): boolean;
   /** The state from which a later reading continues: a small JSON value. It is asked for only while nothing is pending. */
   readonly state: JsonObject;
   /** Completes what is pending at the end of the file, and says where the leaf is if not at the last entry. */
@@ -24,11 +26,11 @@ export interface LogConversation {
 export function readRecordLog(
   path: string,
   start: (state: JsonObject | undefined) => LogConversation,
-): Pick<SourceSession, "records" | "position"> {
+): Required<Pick<SourceSession, "records" | "position">> {
   let position: ReadingPosition | undefined;
   function* records(from?: ReadingPosition): Generator<SourceRecord, void, void> {
     const conversation = start(from?.state);
-    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
+    let end = from === undefined ? { offset: 0, line: 0 } : { offset: from.offset, line: from.line };
     /** The place before records that become one entry with later ones, or before a last line that may be torn. */
     let before: ReadingPosition | undefined;
     for (const read of readJsonLines(path, { from })) {
@@ -37,7 +39,7 @@ export function readRecordLog(
         continue;
       }
       const { line, object } = read;
-      before ??= { ...end, state: conversation.state };
+      if (!line.hasLineBreak || mayWait(conversation, object)) before ??= { ...end, state: conversation.state };
       yield* conversation.read(object, line);
       if (conversation.isPending || !line.hasLineBreak) continue;
       before = undefined;
@@ -48,4 +50,8 @@ export function readRecordLog(
     yield* conversation.finish();
   }
   return { records, position: () => position };
+}
+
+function mayWait(conversation: LogConversation, record: JsonObject): boolean {
+  return conversation.mayWait?.(record) ?? true;
 }
