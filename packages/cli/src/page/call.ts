@@ -1,6 +1,6 @@
 import { type CallInput, type CallPart, type CodePart, count, type EntryView, type ResultPart, type Todo } from "@bough/session-core/view";
 import { toPrintedJson } from "../terminal/printer.js";
-import { changeHtml, countLines, outputBlock, patchHtml } from "./code.js";
+import { changeHtml, countLines, outputBlock, patchHtml, preHtml } from "./code.js";
 import { attachmentHtml, type ShownParts } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 
@@ -22,7 +22,11 @@ export function callHtml(call: CallPart, shown: ShownParts): Html {
   const rest = Object.keys(call.rest).length === 0 ? NOTHING : jsonHtml(call.rest, shown);
   const missing = call.isMissing ? html`<p class="note">No result.</p>` : NOTHING;
   const output = result === null ? missing : outputHtml(result, shown);
-  return html`<details class="call"${input?.isOpen === true ? html` open` : NOTHING}><summary><b>${call.name}</b> <span class="what">${call.detail}</span>${sizeHtml(input?.size ?? resultSize(result))}${failedHtml(result)}</summary>${input?.shown}${rest}${output}</details>`;
+  return shown.folds.callHtml({
+    summary: html`<b>${call.name}</b> <span class="what">${call.detail}</span>${sizeHtml(input?.size ?? resultSize(result))}${failedHtml(result)}`,
+    content: html`${input?.shown}${rest}${output}`,
+    isOpen: input?.isOpen === true,
+  });
 }
 
 function sizeHtml(size: string): Html {
@@ -35,7 +39,11 @@ function failedHtml(result: ResultPart | null): Html {
 
 /** A result whose call is not shown, folded. */
 export function resultHtml(result: ResultPart, shown: ShownParts): Html {
-  return html`<details class="call"><summary>Result of <b>${result.name}</b>${sizeHtml(resultSize(result))}${failedHtml(result)}</summary>${outputHtml(result, shown)}</details>`;
+  return shown.folds.callHtml({
+    summary: html`Result of <b>${result.name}</b>${sizeHtml(resultSize(result))}${failedHtml(result)}`,
+    content: outputHtml(result, shown),
+    isOpen: false,
+  });
 }
 
 /** A command that the user ran, folded. `notes`: how it ended. */
@@ -43,7 +51,11 @@ export function commandHtml({ parts }: EntryView, notes: Html, shown: ShownParts
   const command = parts.find((part): part is CodePart => part.type === "code")?.text ?? "";
   const text = parts.find((part) => part.type === "text")?.text ?? "";
   const output = shown.toolOutput === "none" ? NOTHING : textOutput(text, "", shown);
-  return html`<details class="call"><summary><b>$</b> <span class="what">${command.slice(0, 200)}</span></summary>${shellHtml(command)}${output}${notes}</details>`;
+  return shown.folds.callHtml({
+    summary: html`<b>$</b> <span class="what">${command.slice(0, 200)}</span>`,
+    content: html`${shellHtml(command)}${output}${notes}`,
+    isOpen: false,
+  });
 }
 
 function inputHtml(input: CallInput): InputHtml {
@@ -73,16 +85,16 @@ function editsHtml(edits: readonly { readonly before: string; readonly after: st
 
 /** A command, or the text that a call writes to a file. */
 export function codeHtml({ purpose, text, language }: CodePart): Html {
-  return purpose === "written" ? html`<pre class="code written"><code data-language="${language}">${text}</code></pre>` : shellHtml(text);
+  return purpose === "written" ? preHtml("code written", text, language) : shellHtml(text);
 }
 
 function shellHtml(command: string): Html {
-  return html`<pre class="code"><code data-language="bash">${command}</code></pre>`;
+  return preHtml("code", command, "bash");
 }
 
 /** A value as JSON. */
 export function jsonHtml(value: unknown, { mask }: ShownParts): Html {
-  return html`<pre class="code"><code data-language="json">${mask(toPrintedJson(value) ?? "")}</code></pre>`;
+  return preHtml("code", mask(toPrintedJson(value) ?? ""), "json");
 }
 
 function resultSize(result: ResultPart | null): string {

@@ -1,22 +1,25 @@
 import { computeHunks } from "../preview/diff.js";
-import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import { contentHtml, type Html, html, joinHtml, NOTHING } from "./html.js";
 
 /** More lines are folded. */
 const MAX_OPEN_LINES = 60;
 
 /** A block of code, folded if it is long. The page's script highlights it, if it knows the language. */
 export function codeBlock(text: string, language: string): Html {
-  const shown =
-    language === "diff" || language === "patch"
-      ? patchHtml(text)
-      : html`<pre class="code"><code${languageOf(language)}>${text.replace(/\n$/, "")}</code></pre>`;
+  const shown = language === "diff" || language === "patch" ? patchHtml(text) : preHtml("code", text.replace(/\n$/, ""), language);
   return foldedIfLong(shown, text, MAX_OPEN_LINES);
 }
 
 /** A text as a program printed it, folded if it is long. */
 export function outputBlock(text: string, language = ""): Html {
-  const attribute = languageOf(language);
-  return attribute === NOTHING ? html`<pre class="output">${text}</pre>` : html`<pre class="output"><code${attribute}>${text}</code></pre>`;
+  return preHtml("output", text, language);
+}
+
+/** Preformatted text. `language`: of the code that it is. */
+export function preHtml(kind: "code" | "code written" | "output", text: string, language = ""): Html {
+  // A parser drops the newline that follows the tag.
+  const kept = text.startsWith("\n") ? "\n" : "";
+  return html`<pre class="${kind}"${languageOf(language)}>${kept}${contentHtml(text)}</pre>`;
 }
 
 function foldedIfLong(shown: Html, text: string, most: number): Html {
@@ -78,19 +81,19 @@ function signedLines(lines: readonly string[]): ChangeHtml {
     runs.push(runHtml(kind, lines.slice(from, at + 1).join("\n")));
     from = at + 1;
   }
-  return { shown: html`<pre class="diff"><code>${joinHtml(runs)}</code></pre>`, added, removed };
+  return { shown: html`<pre class="diff">${joinHtml(runs)}</pre>`, added, removed };
 }
 
 function runHtml(kind: LineKind, text: string): Html {
   switch (kind) {
     case "ins":
-      return html`<ins>${text}</ins>`;
+      return html`<ins>${contentHtml(text)}</ins>`;
     case "del":
-      return html`<del>${text}</del>`;
+      return html`<del>${contentHtml(text)}</del>`;
     case "place":
-      return html`<span class="place">${text}</span>`;
+      return html`<span class="place">${contentHtml(text)}</span>`;
     case "same":
-      return html`<span>${text}</span>`;
+      return html`<span>${contentHtml(text)}</span>`;
   }
 }
 

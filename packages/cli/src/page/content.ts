@@ -1,4 +1,5 @@
 import { type AttachmentPart, bytes, counted, type EntryView, type ViewPart } from "@bough/session-core/view";
+import type { Folds } from "./folds.js";
 import { type Html, html, NOTHING } from "./html.js";
 import { type HeadingLevel, renderMarkdown } from "./markdown.js";
 
@@ -10,6 +11,7 @@ export interface ShownParts {
   readonly toolOutput: "none" | "short" | "full";
   /** Replaces secrets that are recognized by what stands before them, as in `"password": "…"`. */
   readonly mask: (text: string) => string;
+  readonly folds: Folds;
 }
 
 /** A text in Markdown; nothing if it is empty. */

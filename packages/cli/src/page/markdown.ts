@@ -1,7 +1,7 @@
 import type { Token } from "markdown-it";
 import { newMarkdownParser } from "../format/markdown-parser.js";
 import { codeBlock } from "./code.js";
-import { escapeHtml, type Html, html, renderedHtml } from "./html.js";
+import { contentHtml, escapeHtml, type Html, html, renderedHtml } from "./html.js";
 
 /** Longer texts are shown as they are: they are data rather than prose. */
 const MAX_LENGTH = 200_000;
@@ -22,8 +22,8 @@ export function renderMarkdown(text: string, level: HeadingLevel): Html {
 
 const parser = newMarkdownParser();
 const { rules } = parser.renderer;
-rules["text"] = (tokens, at) => escapeHtml(tokens[at]?.content ?? "");
-rules["code_inline"] = (tokens, at) => `<code>${escapeHtml(tokens[at]?.content ?? "")}</code>`;
+rules["text"] = (tokens, at) => contentHtml(tokens[at]?.content ?? "").text;
+rules["code_inline"] = (tokens, at) => `<code>${contentHtml(tokens[at]?.content ?? "").text}</code>`;
 rules["fence"] = (tokens, at) => codeBlock(tokens[at]?.content ?? "", tokens[at]?.info.trim().split(/\s/, 1)[0] ?? "").text;
 rules["code_block"] = (tokens, at) => codeBlock(tokens[at]?.content ?? "", "").text;
 rules["link_open"] = (tokens, at) => openLink(addressOf(tokens[at], "href"));

@@ -5,6 +5,7 @@ import { NONE, TreeIndex } from "../tree/tree-index.js";
 import { type BranchLine, BranchShape, parentsOf, type Segment } from "./branches.js";
 import { documentEnd, documentStart } from "./document.js";
 import { factsHtml } from "./facts.js";
+import { Folds } from "./folds.js";
 import { type ForkItem, forkHtml } from "./fork.js";
 import { type Html, html, joinHtml, NOTHING, withReferences } from "./html.js";
 import { articleHtml, Headings, type StepHtml } from "./step.js";
@@ -32,12 +33,15 @@ export interface PageOptions extends StepOptions {
  * for await (const piece of sessionPage(session)) file.write(piece);
  */
 export async function* sessionPage(session: Session, options: PageOptions = {}): AsyncGenerator<string, void, void> {
-  const writer = await PageWriter.of(session, options);
+  const writer = await PageWriter.of(session, { folds: new Folds(MOST_DETAILS), ...options });
   yield* writer.write();
 }
 
 /** Articles of a chunk; as in the script of the page. */
 const CHUNK = 40;
+
+/** Calls that are `<details>` in the file; 500 take some 60 ms to open. Most sessions have fewer. */
+const MOST_DETAILS = 500;
 
 class PageWriter {
   readonly #session: Session;

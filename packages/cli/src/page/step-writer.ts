@@ -1,10 +1,11 @@
 import type { Entry, EntryId, SessionRecord } from "@bough/session-core";
 import { type Cost, isPrivate, PriceList, type Step, sumCosts, viewStep } from "@bough/session-core/view";
 import { Omissions, type ShownParts } from "./content.js";
+import { Folds } from "./folds.js";
 import { type StepHtml, stepHtml } from "./step.js";
 
 /** The parts of a session that a page shows, and the masking of secrets in them. */
-export interface StepOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput">> {
+export interface StepOptions extends Partial<Pick<ShownParts, "thinking" | "toolOutput" | "folds">> {
   /** True to show entries that were kept out of the conversation. */
   readonly private?: boolean;
   /** Replaces secrets in a text that is not part of an entry. */
@@ -38,6 +39,7 @@ export class StepWriter {
       thinking: options.thinking ?? false,
       toolOutput: options.toolOutput ?? "full",
       mask: options.mask ?? ((text) => text),
+      folds: options.folds ?? new Folds(),
     };
   }
 

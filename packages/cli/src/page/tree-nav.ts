@@ -72,6 +72,8 @@ export type RowsOf = ReadonlyMap<Segment, readonly TreeRow[]>;
 /** A line that is being written. */
 interface OpenLine {
   readonly line: BranchLine;
+  /** True for the active path. */
+  readonly isActive: boolean;
   /** The next segment. */
   at: number;
   /** The group below its first row, which contains its other rows. `needed`: the first row is not written yet. */
@@ -87,7 +89,7 @@ export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generat
   let rows = 0;
   const open: OpenLine[] = lines
     .filter(({ level }) => level === 1)
-    .map(openLine)
+    .map((line, at) => openLine(line, at === 0))
     .reverse();
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const segment = top.line.segments[top.at];
@@ -104,13 +106,13 @@ export function* treeHtml(lines: readonly BranchLine[], rowsOf: RowsOf): Generat
       yield html`</div><div role="none" class="rows">`;
       rows = 0;
     }
-    open.push(...segment.branches.map(openLine).reverse());
+    open.push(...segment.branches.map((line) => openLine(line, false)).reverse());
   }
   yield html`</div></div>`;
 }
 
-function openLine(line: BranchLine): OpenLine {
-  return { line, at: 0, group: line.level > 1 ? "needed" : "none" };
+function openLine(line: BranchLine, isActive: boolean): OpenLine {
+  return { line, isActive, at: 0, group: line.level > 1 ? "needed" : "none" };
 }
 
 function* segmentRows(open: OpenLine, segment: Segment, rowsOf: RowsOf): Generator<Html> {
@@ -121,7 +123,8 @@ function* segmentRows(open: OpenLine, segment: Segment, rowsOf: RowsOf): Generat
     const branches = at === rows.length - 1 && segment.branches.length > 0 ? segment.branches.length + (goesOn ? 1 : 0) : 0;
     const isHead = open.group === "needed";
     const isFolder = isHead && (at < rows.length - 1 || goesOn || segment.branches.length > 0);
-    yield rowHtml(row, { level: isHead ? line.level - 1 : line.level, branches, isHead, isFolder, entries: line.entries });
+    const level = isHead ? line.level - 1 : line.level;
+    yield rowHtml(row, { level, branches, isHead, isFolder, isShown: open.isActive, entries: line.entries });
     if (!isHead) continue;
     open.group = isFolder ? "open" : "none";
     if (isFolder) yield html`<div role="group" hidden>`;
@@ -138,6 +141,8 @@ export interface RowPlace {
   readonly entries: number;
   /** True if its branch can be folded. */
   readonly isFolder: boolean;
+  /** True if it is known to be of the branch that the page shows first; the script marks the rows of that branch otherwise. */
+  readonly isShown?: boolean;
 }
 
 /** Rows in a block, which browsers skip as a whole while it is not on screen. */
@@ -147,13 +152,13 @@ export const ROWS_OF_CHUNK = 100;
 const DEEPEST = 9;
 
 /** A row as a link to its entry. */
-export function rowHtml(row: TreeRow, { level, branches, isHead, isFolder, entries }: RowPlace): Html {
+export function rowHtml(row: TreeRow, { level, branches, isHead, isFolder, isShown, entries }: RowPlace): Html {
   const marks = [
     ...(row.label === undefined ? [] : [html` <span class="label">${row.label}</span>`]),
     ...(branches < 2 ? [] : [html` <span class="badge">${branches} branches</span>`]),
     ...(isHead ? [html` <span class="badge">${counted(entries, "entry", "entries")}</span>`] : []),
     ...(row.isLeaf ? [html` <span class="badge">leaf</span>`] : []),
   ];
-  const kind = `row ${row.kind} in${Math.min(level, DEEPEST)}${isHead ? " head" : ""}${row.calls === undefined ? "" : " calls"}`;
+  const kind = `row ${row.kind} in${Math.min(level, DEEPEST)}${isHead ? " head" : ""}${row.calls === undefined ? "" : " calls"}${isShown === true ? " shown" : ""}`;
   return html`<a role="treeitem" class="${kind}" href="${entryLink(row.id)}" data-step="${row.step}" aria-level="${level}"${isFolder ? html` aria-expanded="false"` : NOTHING} tabindex="-1"><span class="said">${row.text}</span>${marks}</a>\n`;
 }

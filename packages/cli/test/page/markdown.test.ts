@@ -13,9 +13,10 @@ describe("Markdown in a page", () => {
     ["[a](javascript:x)", "<p><a>a</a></p>"],
     ["[a](JaVa&#115;cript:x)", "<p><a>a</a></p>"],
     ["![a](https://e.example/a.png)", '<p><a href="https://e.example/a.png" rel="noopener noreferrer" target="_blank">[image: a]</a></p>'],
-    ["```ts\nlet a;\n```", '<pre class="code"><code data-language="ts">let a;</code></pre>'],
-    ['```"x onclick=y\na\n```', '<pre class="code"><code>a</code></pre>'],
-    ["```diff\n-a\n+b\n c\n```", '<pre class="diff"><code><del>-a</del><ins>+b</ins><span> c</span></code></pre>'],
+    ["```ts\nlet a;\n```", '<pre class="code" data-language="ts">let a;</pre>'],
+    ['```\n\n"a" < 1\n```', '<pre class="code">\n\n"a" &lt; 1</pre>'],
+    ['```"x onclick=y\na\n```', '<pre class="code">a</pre>'],
+    ["```diff\n-a\n+b\n c\n```", '<pre class="diff"><del>-a</del><ins>+b</ins><span> c</span></pre>'],
     ["これは**「強調」**です", "<p>これは<strong>「強調」</strong>です</p>"],
     ["", ""],
   ])("%j", (text, expected) => {

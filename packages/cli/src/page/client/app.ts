@@ -2,6 +2,7 @@ import { type Action, Actions } from "./actions.js";
 import type { Book, Finder } from "./book.js";
 import { element, placeOf, stepOf } from "./dom.js";
 import { copy, EntryMenu, linkTo, type MenuItem } from "./entry-menu.js";
+import { makeFolds, makeFoldsSoon } from "./folds.js";
 import { highlightCode } from "./highlight.js";
 import { Kinds } from "./kinds.js";
 import { Marks } from "./marks.js";
@@ -38,6 +39,7 @@ export class App {
   /** Only the articles of chunks on screen are observed one by one. */
   readonly #chunks = new IntersectionObserver((changes) => this.#onChunks(changes));
   readonly #theme = startTheme(element("theme"));
+  #stopFolding: () => void = () => undefined;
   #isDrawing = false;
   /** Searches so far, and ends of a search. */
   #searches = 0;
@@ -120,6 +122,7 @@ export class App {
   }
 
   #showArticle(article: HTMLElement, block: "start" | "end" = "start"): void {
+    makeFolds(article);
     this.#kinds.include(article);
     article.focus({ preventScroll: true });
     article.scrollIntoView({ block });
@@ -131,6 +134,7 @@ export class App {
     this.#articles.disconnect();
     this.#onScreen.clear();
     for (const chunk of this.#path.children) this.#chunks.observe(chunk);
+    if (document.readyState === "complete") this.#foldSoon();
     for (const link of this.#path.querySelectorAll<HTMLAnchorElement>(".fork a.branch")) {
       // Says in a choice of branches which one is shown.
       if (this.#book.showsBranch(link)) link.setAttribute("aria-current", "true");
@@ -150,8 +154,14 @@ export class App {
     this.drawSoon();
   }
 
+  #foldSoon(): void {
+    this.#stopFolding();
+    this.#stopFolding = makeFoldsSoon(element("conversation"));
+  }
+
   #onChunks(changes: readonly IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of changes) {
+      if (isIntersecting) makeFolds(target);
       for (const article of target.querySelectorAll("article")) {
         if (isIntersecting) this.#articles.observe(article);
         else {
@@ -165,7 +175,12 @@ export class App {
   #listen(): void {
     addEventListener("hashchange", () => void this.goToAddress());
     // When the document is complete, the browser goes to the address by itself and takes the focus away.
-    addEventListener("load", () => setTimeout(() => void this.goToAddress()));
+    addEventListener("load", () =>
+      setTimeout(() => {
+        void this.goToAddress();
+        this.#foldSoon();
+      }),
+    );
     document.addEventListener("click", (event) => {
       const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href^="#e="]') : null;
       if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -250,6 +265,7 @@ export class App {
     if (match === undefined) return;
     const article = await this.#book.open(match.id);
     if (article === undefined) return;
+    makeFolds(article);
     this.#kinds.include(article);
     void this.#tree.select(match.step);
     showRange(this.#marks.currentRange(), article);
@@ -294,6 +310,7 @@ function isWideScreen(): boolean {
 }
 
 function toggleFolds(root: HTMLElement | undefined): void {
+  if (root !== undefined) makeFolds(root);
   const folds = [...(root?.querySelectorAll("details") ?? [])];
   const open = folds.some((fold) => !fold.open);
   for (const fold of folds) fold.open = open;

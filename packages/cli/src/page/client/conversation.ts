@@ -132,9 +132,9 @@ export class Conversation implements Book {
   #read(root: ParentNode): readonly number[] {
     const read: number[] = [];
     for (const element of root.querySelectorAll<HTMLElement>("article, .fork")) {
-      const { step, up, after } = element.dataset;
-      if (step !== undefined) read.push(this.#add(element, Number(step), Number(up)));
-      else if (after !== undefined) this.#steps.get(Number(after))?.after.push(element);
+      const step = element.getAttribute("data-step");
+      if (step === null) this.#steps.get(Number(element.dataset["after"]))?.after.push(element);
+      else read.push(this.#add(element, Number(step), Number(element.getAttribute("data-up"))));
     }
     return read;
   }
@@ -142,7 +142,10 @@ export class Conversation implements Book {
   #add(article: HTMLElement, step: number, up: number): number {
     this.#steps.set(step, { article, up: this.#steps.has(up) ? up : undefined, after: [], below: [] });
     this.#steps.get(up)?.below.push(step);
-    for (const named of [article, ...article.querySelectorAll<HTMLElement>('[id^="e="]')]) this.#stepOfId.set(idOf(named), step);
+    this.#stepOfId.set(idOf(article), step);
+    // The anchors of its other entries follow its header.
+    for (let named = article.firstElementChild?.nextElementSibling; named instanceof HTMLSpanElement; named = named.nextElementSibling)
+      this.#stepOfId.set(idOf(named), step);
     return step;
   }
 }

@@ -30,13 +30,13 @@ export function keep(key: string, value: string): void {
   }
 }
 
-/** The number of an article's step. */
-export function stepOf(article: HTMLElement): number {
-  return Number(article.dataset["step"]);
+/** The number of the step of an article or a row. */
+export function stepOf(shown: HTMLElement): number {
+  return Number(shown.getAttribute("data-step"));
 }
 
 /** The id of the entry that an article begins with. */
-export function idOf(article: HTMLElement): string {
+export function idOf(article: Element): string {
   return article.id.slice(2);
 }
 

@@ -19,7 +19,7 @@ type Tree = ReturnType<typeof lowlight.highlight>["children"][number];
 
 /** Colors the code in an element that is on screen, once. The nodes are made one by one: no text is parsed as HTML. */
 export function highlightCode(root: ParentNode): void {
-  for (const code of root.querySelectorAll<HTMLElement>("code[data-language]")) {
+  for (const code of root.querySelectorAll<HTMLElement>("[data-language]")) {
     const { language = "" } = code.dataset;
     if (!code.checkVisibility()) continue;
     delete code.dataset["language"];

@@ -1,5 +1,5 @@
 import type { Book, FoundRow } from "./book.js";
-import { element, make } from "./dom.js";
+import { element, make, stepOf } from "./dom.js";
 
 /** Finds the rows of a tree. */
 export interface RowSource {
@@ -133,7 +133,10 @@ export class Tree {
 
   /** Marks the rows of the shown branch, as after rows came into the document. */
   markShown(): void {
-    for (const row of this.#rows) row.classList.toggle("shown", this.#book.isShown(Number(row.dataset["step"])));
+    for (const row of this.#rows) {
+      const isShown = this.#book.isShown(stepOf(row));
+      if (row.classList.contains("shown") !== isShown) row.classList.toggle("shown", isShown);
+    }
     if (this.#current?.isConnected === true) return;
     const [first] = this.#rows;
     if (first !== undefined) this.#makeCurrent(first);
@@ -266,7 +269,7 @@ export class FileRows implements RowSource {
 
   constructor(root: HTMLElement, up: (step: number) => number | undefined) {
     this.#up = up;
-    for (const row of root.querySelectorAll<HTMLElement>('[role="treeitem"]')) this.#rowOfStep.set(Number(row.dataset["step"]), row);
+    for (const row of root.querySelectorAll<HTMLElement>('[role="treeitem"]')) this.#rowOfStep.set(stepOf(row), row);
   }
 
   known(step: number): HTMLElement | undefined {
