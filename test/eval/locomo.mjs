@@ -73,6 +73,18 @@ function rowOf(title, answers) {
   ];
 }
 
+/** The conversations of the set. Ends the process with one line if the file is not there or is another one. */
+function readConversations(path) {
+  try {
+    const all = JSON.parse(readFileSync(path, "utf8"));
+    if (Array.isArray(all) && all.every(({ conversation, qa }) => conversation !== undefined && Array.isArray(qa))) return all;
+    process.stderr.write(`${path} is not LoCoMo's locomo10.json: a list of conversations with their questions (qa).\n`);
+  } catch (error) {
+    process.stderr.write(`Cannot read ${path}: ${error.message}. Give the path of LoCoMo's locomo10.json.\n`);
+  }
+  process.exit(2);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const path = process.argv[2];
   if (path === undefined) {
@@ -80,7 +92,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exitCode = 2;
   } else {
     const answers = [];
-    for (const one of JSON.parse(readFileSync(path, "utf8"))) answers.push(...(await askConversation(one)));
+    for (const one of readConversations(path)) answers.push(...(await askConversation(one)));
     const kinds = [...new Set(answers.map(({ kind }) => kind))].sort();
     const rows = kinds.map((kind) =>
       rowOf(
