@@ -1,6 +1,6 @@
 import { removeInvisible } from "@bough/session-core/view";
 
-/** A piece of HTML that is safe to write. Only `html`, `joinHtml` and `renderedHtml` make one. */
+/** A piece of HTML that is safe to write. Only `html`, `contentHtml`, `joinHtml` and `renderedHtml` make one. */
 export class Html {
   readonly text: string;
 
