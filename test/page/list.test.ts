@@ -69,6 +69,15 @@ describe("the list of sessions", () => {
     expect(await page.inputValue('select[name="since"]')).toBe("1y");
   });
 
+  test("has its search and its filters on one line, also with long directories", async () => {
+    const page = await open();
+    await page.evaluate(`document.querySelector('select[name="directory"]').add(new Option("/home/ada/" + "directory".repeat(9)))`);
+    const tops = await page.evaluate(
+      "[...document.querySelectorAll('#filter > :not(button)')].map((one) => one.getBoundingClientRect().top)",
+    );
+    expect(new Set(tops as number[]).size).toBe(1);
+  });
+
   test("takes filters in the query, alone and with words", async () => {
     const page = await open();
     await page.fill("#words", "dir:site");

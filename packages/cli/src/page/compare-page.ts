@@ -4,9 +4,9 @@ import { NONE } from "../tree/tree-index.js";
 import { textHtml } from "./content.js";
 import { bareDocument } from "./document.js";
 import { type Html, html, joinHtml, NOTHING, renderedHtml } from "./html.js";
+import { withoutMarks } from "./plain-text.js";
 import type { ServedPage } from "./served-page.js";
 import type { ServedSession } from "./served-session.js";
-import { withoutMarks } from "./tree-nav.js";
 
 /** Entries of a side that are shown in full; the others are counted. */
 const MAX_ENTRIES = 200;

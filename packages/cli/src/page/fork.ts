@@ -3,7 +3,7 @@ import { counted } from "@bough/session-core/view";
 import { dateTime } from "../format/time.js";
 import { entryLink } from "./content.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
-import { withoutMarks } from "./tree-nav.js";
+import { withoutMarks } from "./plain-text.js";
 
 /** A branch that leaves a branch point. */
 export interface ForkItem {

@@ -6,9 +6,10 @@ import { withTotals } from "../session/chosen-sessions.js";
 import { asksForEntries, meetsRecord, parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
 import { describeMatched, unfinishedQuery } from "../session/typed-text.js";
 import { NONE } from "../tree/tree-index.js";
+import { plainHit, withoutMarks } from "./plain-text.js";
 import type { FoundEntry, FoundInSession } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
-import { rowKind, withoutMarks } from "./tree-nav.js";
+import { rowKind } from "./tree-nav.js";
 
 /** Hits that are sent; the others are counted. */
 const MAX_HITS = 2000;
@@ -67,14 +68,12 @@ async function isChosen(store: Store, { record }: ServedSession, { sessions }: T
 }
 
 /** None: the hit is a title, or an entry that arrived since. */
-function foundEntry(
-  served: ServedSession,
-  { entryId, snippet, matches }: SearchHit,
-  maskLine: (text: string) => string,
-): readonly FoundEntry[] {
+function foundEntry(served: ServedSession, hit: SearchHit, maskLine: (text: string) => string): readonly FoundEntry[] {
+  const { entryId } = hit;
   const row = entryId === null ? NONE : served.index.indexOf(entryId);
   if (entryId === null || row === NONE) return [];
-  const masked = maskLine(snippet);
+  const masked = maskLine(hit.snippet);
+  const { snippet, matches } = plainHit(masked === hit.snippet ? hit : { ...hit, snippet: masked, matches: [] });
   const text = withoutMarks(maskLine(served.index.row(row).preview));
-  return [{ id: entryId, row, text, kind: rowKind(served.index.row(row)), snippet: masked, matches: masked === snippet ? matches : [] }];
+  return [{ id: entryId, row, text, kind: rowKind(served.index.row(row)), snippet, matches }];
 }

@@ -3,9 +3,10 @@ import { filterBit } from "../tree/filter.js";
 import { NONE } from "../tree/tree-index.js";
 import type { BranchLine, BranchShape, Segment } from "./branches.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import { withoutMarks } from "./plain-text.js";
 import type { ChunkState } from "./sent.js";
 import type { ServedSession } from "./served-session.js";
-import { mergeCalls, ROWS_OF_CHUNK, type RowPlace, rowHtml, rowKind, type TreeRow, withoutMarks } from "./tree-nav.js";
+import { mergeCalls, ROWS_OF_CHUNK, type RowPlace, rowHtml, rowKind, type TreeRow } from "./tree-nav.js";
 
 /** A row of a line, and the branch that it opens. */
 interface Item {

@@ -14,6 +14,7 @@ import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchCondit
 import { describeMatched, unfinishedQuery } from "../session/typed-text.js";
 import { bareDocument } from "./document.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
+import { plainHit } from "./plain-text.js";
 import type { StepOptions } from "./step-writer.js";
 
 /** Sessions that are listed at first. */
@@ -235,10 +236,10 @@ class ListWriter {
 
   async #hitHtml(hit: SearchHit, record: SessionRecord, href: string): Promise<Html> {
     const masked = await this.#mask(hit.snippet, record);
-    const text = masked === hit.snippet ? markedHtml(hit.snippet, hit.matches) : html`${masked}`;
+    const { snippet, matches } = plainHit(masked === hit.snippet ? hit : { ...hit, snippet: masked, matches: [] });
     const copies = describeCopies(hit, false);
     const facts = [hit.role ?? hit.type, dateTime(hit.createdAtMs), ...(copies === "" ? [] : [copies])].join(", ");
-    return html`<li><a href="${href}#e=${encodeURIComponent((hit.entryId ?? "").toWellFormed())}">${text}</a> <span class="size">${facts}</span></li>`;
+    return html`<li><a href="${href}#e=${encodeURIComponent((hit.entryId ?? "").toWellFormed())}">${markedHtml(snippet, matches)}</a> <span class="size">${facts}</span></li>`;
   }
 
   async #mask(text: string, { id, payloadBytes }: SessionRecord): Promise<string> {

@@ -3,6 +3,7 @@ import { counted, isTyped, previewOf, type Step } from "@bough/session-core/view
 import type { BranchLine, Segment } from "./branches.js";
 import { entryLink } from "./content.js";
 import { type Html, html, NOTHING } from "./html.js";
+import { withoutMarks } from "./plain-text.js";
 
 /** A row of the tree: a step of the conversation, or several replies one after the other that only call tools. */
 export interface TreeRow {
@@ -36,14 +37,6 @@ export function rowKind(row: OutlineRow): string {
   if (row.type === "compaction" || row.type === "branch_summary") return "summary";
   if (row.role === "assistant" || row.role === "system") return row.role;
   return row.role === "bashExecution" ? "command" : "custom";
-}
-
-/** A row without the marks of Markdown for headings, bold text and code: these are not rendered there. */
-export function withoutMarks(text: string): string {
-  return text
-    .replace(/(^|[^\S\n])#{1,6} (?=\S)/g, "$1")
-    .replace(/\*\*([^*\n]{1,200})\*\*/g, "$1")
-    .replace(/`([^`\n]{1,200})`/g, "$1");
 }
 
 /** Replies that only call tools become one row: `12 calls: read 5, edit 4`. One with a label or at the leaf stays a row. */
