@@ -2,7 +2,17 @@ import { ForeignFileError, NewerStoreError, ServerRightsError, ServerUnsuitableE
 import { addOrigins } from "./add-origins.js";
 import { type Database, transactionOn } from "./database.js";
 import { fromColumn, type PgClient } from "./driver.js";
-import { creation, FOUND_SOURCES, HELD_ENDS, type Layout, ORIGINS, secondStep, TABLE_KEYS, VERSION_TABLE } from "./schema.js";
+import {
+  creation,
+  FOUND_SOURCES,
+  HELD_ENDS,
+  type Layout,
+  ORIGINALS_BY_ORIGIN,
+  ORIGINS,
+  secondStep,
+  TABLE_KEYS,
+  VERSION_TABLE,
+} from "./schema.js";
 import { WORDS_FUNCTION_NAME } from "./search-schema.js";
 import { isServerError, type Place } from "./server-errors.js";
 
@@ -27,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { statements: () => ORIGINS, run: addOrigins, minReader: 1, minWriter: 2 },
   { statements: () => HELD_ENDS, minReader: 1, minWriter: 2 },
   { statements: () => FOUND_SOURCES, minReader: 1, minWriter: 2 },
+  { statements: () => ORIGINALS_BY_ORIGIN, minReader: 1, minWriter: 2 },
 ];
 
 /** Options with which a store is opened. */

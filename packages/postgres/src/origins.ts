@@ -7,6 +7,7 @@ import {
   type Holder,
   isClaimProven,
   listClaims,
+  listUndecided,
   originsAfter,
   originsIn,
   referenceIn,
@@ -68,13 +69,14 @@ async function markCopies(
   arrived?: SessionId,
 ): Promise<ReadonlySet<SessionId>> {
   await lockCopies(transaction);
-  for (const id of new Set([...references, session])) await followReferences(transaction, id);
+  for (const id of references) await transaction.run(setReferred, { ...referringTo(id), of: session, first: from });
+  await followNew(transaction, session, from);
   await followParents(transaction, session, from);
   const shared = await transaction.all(sharedOrigins, { ...referringTo(session), first: from });
   return settleCopies(
     transaction,
     shared.map(({ origin }) => origin),
-    arrived,
+    { added: session, arrived },
   );
 }
 
@@ -91,17 +93,24 @@ const anyReferring = pgQuery<Referring, { origin: string }>(({ sql, p }) =>
     SELECT origin FROM entry WHERE tenant = ${p.tenant} AND origin >= ${p.from} AND origin < ${p.until} LIMIT 1`),
 );
 
-/** An entry that refers to one with an origin has the same. The entry may have been imported later. */
-async function followReferences(transaction: Database, session: SessionId): Promise<void> {
+/** An entry that refers to one with an origin has the same. The entry may be imported after those that refer to it. */
+async function followNew(transaction: Database, session: SessionId, first: number): Promise<void> {
   const referring = referringTo(session);
-  if ((await transaction.get(anyReferring, referring)) !== undefined) await transaction.run(setReferred, referring);
+  if ((await transaction.get(anyReferring, referring)) !== undefined) await transaction.run(setReferring, { ...referring, first });
 }
 
-const setReferred = pgQuery<Referring>(({ sql, p }) =>
+const setReferred = pgQuery<Referring & { of: SessionId; first: number }>(({ sql, p }) =>
   pgRaw(sql`
     UPDATE entry SET origin = known.origin FROM entry AS known
-    WHERE entry.tenant = ${p.tenant} AND entry.origin >= ${p.from} AND entry.origin < ${p.until}
+    WHERE entry.tenant = ${p.tenant} AND entry.session_id = ${p.of} AND entry.seq >= ${p.first}::integer
+      AND entry.origin >= ${p.from} AND entry.origin < ${p.until}
       AND ${ofSession(sql, p, "known")} AND known.id = substr(entry.origin, ${p.length}::integer + 1) AND known.origin IS NOT NULL`),
+);
+const setReferring = pgQuery<Referring & { first: number }>(({ sql, p }) =>
+  pgRaw(sql`
+    UPDATE entry SET origin = known.origin FROM entry AS known
+    WHERE ${ofSession(sql, p, "known")} AND known.seq >= ${p.first}::integer AND known.origin IS NOT NULL
+      AND entry.tenant = ${p.tenant} AND entry.origin = ${p.from} || known.id`),
 );
 
 const parentOf = pgQuery<{ session: SessionId }, { parent: SessionId }>(({ sql, p }) =>
@@ -164,9 +173,11 @@ const sharedOrigins = pgQuery<Referring & { first: number }, { origin: string }>
     WHERE ${ofSession(sql, p, "entry")} AND entry.seq >= ${p.first}::integer AND entry.origin IS NOT NULL
       AND (entry.inherited OR strpos(entry.origin, ' ') > 0 OR EXISTS (
         SELECT 1 FROM entry AS other WHERE other.tenant = ${p.tenant} AND other.origin = entry.origin AND other.session_id <> ${p.session}))
-    UNION SELECT copy.origin FROM entry AS copy
-    JOIN entry AS known ON ${ofSession(sql, p, "known")} AND known.id = substr(copy.origin, ${p.length}::integer + 1)
-    WHERE copy.tenant = ${p.tenant} AND copy.origin >= ${p.from} AND copy.origin < ${p.until} AND known.seq >= ${p.first}::integer`),
+    UNION SELECT ${p.from} || known.id AS origin FROM entry AS known
+    WHERE ${ofSession(sql, p, "known")} AND known.seq >= ${p.first}::integer AND known.origin IS NULL
+      AND EXISTS (
+        SELECT 1 FROM entry AS any_copy WHERE any_copy.tenant = ${p.tenant} AND any_copy.origin >= ${p.from} AND any_copy.origin < ${p.until})
+      AND EXISTS (SELECT 1 FROM entry AS copy WHERE copy.tenant = ${p.tenant} AND copy.origin = ${p.from} || known.id)`),
 );
 
 const originsLeft = pgQuery<Referring, { origin: string }>(({ sql, p }) =>
@@ -187,6 +198,13 @@ type Shared = SharedEntry<SessionId>;
 const entriesOfOrigins = pgQuery<{ origins: readonly string[] }, Shared>(({ sql, p }) =>
   pgRaw(sql<Shared>`
     SELECT origin, session_id AS session, seq, inherited FROM entry WHERE tenant = ${p.tenant} AND origin = ANY(${p.origins}::text[])`),
+);
+const originalsOf = pgQuery<{ origins: readonly string[]; added: SessionId }, Shared>(({ sql, p }) =>
+  pgRaw(sql<Shared>`
+    SELECT origin, session_id AS session, seq, inherited FROM entry
+    WHERE tenant = ${p.tenant} AND origin = ANY(${p.origins}::text[]) AND NOT inherited
+    UNION ALL SELECT origin, session_id AS session, seq, inherited FROM entry
+    WHERE tenant = ${p.tenant} AND origin = ANY(${p.origins}::text[]) AND inherited AND session_id = ${p.added}`),
 );
 
 interface References {
@@ -216,21 +234,21 @@ const lockSessions = pgQuery<{ sessions: readonly SessionId[] }>(({ sql, p }) =>
     SELECT 1 FROM session WHERE tenant = ${p.tenant} AND session_id = ANY(${p.sessions}::text[]) ORDER BY session_id FOR NO KEY UPDATE`),
 );
 
-/**
- * Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. `arrived`: a
- * session that another store sent, whose claims are checked.
- */
+/** The session to which entries of these origins were added, if that is all that has changed; `arrived`: another store sent it, its claims are checked. */
+interface Settled {
+  readonly added?: SessionId;
+  readonly arrived?: SessionId | undefined;
+}
+
+/** Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. */
 export async function settleCopies(
   transaction: Database,
   origins: readonly string[],
-  arrived?: SessionId,
+  { added, arrived }: Settled = {},
 ): Promise<ReadonlySet<SessionId>> {
   const changed: ChangedEntry<SessionId>[] = [];
   for (let at = 0; at < origins.length; at += AT_ONCE) {
-    const shared = await readShared(transaction, origins.slice(at, at + AT_ONCE));
-    const sessions = [...new Set(shared.map(({ session }) => session))];
-    const holders = new Map((await transaction.all(holdersOf, { sessions })).map((holder) => [holder.sessionId, holder]));
-    const find = (session: SessionId) => holders.get(session);
+    const { shared, find } = await readDeciding(transaction, origins.slice(at, at + AT_ONCE), added);
     changed.push(...decideOriginals(arrived === undefined ? shared : await dropFalseClaims(transaction, shared, arrived, find), find));
   }
   if (changed.length === 0) return new Set();
@@ -312,12 +330,36 @@ async function mark(transaction: Database, changed: readonly ChangedEntry<Sessio
   }
 }
 
-async function readShared(transaction: Database, origins: readonly string[]): Promise<readonly Shared[]> {
+interface Deciding {
+  readonly shared: readonly Shared[];
+  readonly find: (session: SessionId) => Holder | undefined;
+}
+
+/** The entries that decide which ones are originals: not the copies, where an import has only added another one. */
+async function readDeciding(transaction: Database, origins: readonly string[], added: SessionId | undefined): Promise<Deciding> {
+  if (added === undefined) return withHolders(transaction, await readShared(transaction, origins));
+  const few = await withHolders(transaction, await readShared(transaction, origins, added));
+  const undecided = listUndecided(origins, few.shared, added, few.find);
+  if (undecided.length === 0) return few;
+  const isUndecided = new Set(undecided);
+  const decided = few.shared.filter(({ origin }) => !isUndecided.has(origin));
+  return withHolders(transaction, [...decided, ...(await readShared(transaction, undecided))]);
+}
+
+async function withHolders(transaction: Database, shared: readonly Shared[]): Promise<Deciding> {
+  const sessions = [...new Set(shared.map(({ session }) => session))];
+  const holders = new Map((await transaction.all(holdersOf, { sessions })).map((holder) => [holder.sessionId, holder]));
+  return { shared, find: (session) => holders.get(session) };
+}
+
+/** `added`: of the copies, only those in this session. */
+async function readShared(transaction: Database, origins: readonly string[], added?: SessionId): Promise<readonly Shared[]> {
   const references = origins.flatMap((origin) => {
     const reference = referenceIn(origin);
     return reference === undefined ? [] : [{ origin, ...reference }];
   });
-  const rows = await transaction.all(entriesOfOrigins, { origins });
+  const rows =
+    added === undefined ? await transaction.all(entriesOfOrigins, { origins }) : await transaction.all(originalsOf, { origins, added });
   if (references.length === 0) return rows;
   const asked = {
     origins: references.map(({ origin }) => origin),

@@ -72,6 +72,12 @@ export const HELD_ENDS: readonly string[] = [
 /** True: the file of a session does not state its source; an import found it by the copies, and may find another one. */
 export const FOUND_SOURCES: readonly string[] = ["ALTER TABLE session ADD COLUMN parent_found boolean NOT NULL DEFAULT false"];
 
+/** The index finds the original among any number of copies, and the copies in a session. */
+export const ORIGINALS_BY_ORIGIN: readonly string[] = [
+  "DROP INDEX entry_by_origin",
+  "CREATE INDEX entry_by_origin ON entry (tenant, origin, inherited, session_id) WHERE origin IS NOT NULL",
+];
+
 /** Long texts are indexed by their beginnings, functions name everything with its schema, and announcements are on channels that cannot be guessed. */
 export function secondStep({ schema }: Layout): readonly string[] {
   const cut = (column: string, characters = INDEXED_CHARACTERS) => `left(${column}, ${characters})`;

@@ -24,6 +24,7 @@ export {
   type Holder,
   isClaimProven,
   listClaims,
+  listUndecided,
   originsAfter,
   originsIn,
   referenceIn,

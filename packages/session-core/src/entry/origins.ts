@@ -129,6 +129,36 @@ export function decideOriginals<S>(
   );
 }
 
+/**
+ * Lists the origins of which all entries must be read. `entries`: of each origin those that count as originals, those of `added`, to which an import has
+ * added entries, and the one that a reference names. They are enough where the original is in one other session, which once came before all copies:
+ * then `added` either comes after it, or before it and all of them. Where the link of a session says otherwise, the copies take part.
+ */
+export function listUndecided<S>(
+  origins: readonly string[],
+  entries: readonly SharedEntry<S>[],
+  added: S,
+  holderOf: (session: S) => Holder | undefined,
+): readonly string[] {
+  const arriving = holderOf(added);
+  const decided = new Set<string>();
+  for (const { origin, entries: group } of groupsOf(entries, holderOf)) {
+    const others = [...new Set(group.map(({ session }) => session))].filter((session) => session !== added).map(holderOf);
+    const named = referenceIn(origin)?.sessionId;
+    const [other] = others;
+    const isNamed = named !== undefined && [arriving, ...others].some((holder) => holder?.sessionId === named);
+    const isPair = arriving !== undefined && other !== undefined && others.length === 1 && isDecidedBetween(other, arriving);
+    if (isNamed || isPair) decided.add(origin);
+  }
+  return origins.filter((origin) => !decided.has(origin));
+}
+
+function isDecidedBetween(original: Holder, arriving: Holder): boolean {
+  if (original.parentId === arriving.sessionId) return false;
+  if (arriving.parentId === original.sessionId || comesBefore(original, arriving)) return true;
+  return arriving.parentId === null || arriving.parentId === arriving.sessionId;
+}
+
 /** An entry of a session that arrived from another store, and an original of the same origin that would become its copy. */
 export interface Claim<S> {
   readonly origin: string;

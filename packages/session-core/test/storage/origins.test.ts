@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { imported, sourceOf } from "../../../formats/test/world/sources.js";
 import { assistantMessage } from "../../src/entry/builders.js";
 import { copySessions } from "../../src/index.js";
+import { Connection } from "../../src/sqlite/file/connection.js";
 import { openStore } from "../../src/store/open-store.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
@@ -97,5 +98,29 @@ test("a fork of a fork of a fork knows the original after the upgrade, in whatev
   const origins = raw(path, (file) => file.prepare("SELECT DISTINCT origin FROM entry WHERE inherited = 1").pluck().all());
   expect(origins).toEqual([`original ${original.leafId}`]);
   expect((await store.statistics()).usage).toMatchObject([{ replies: 1 }]);
+  expect(await findingsOf(store)).toEqual([]);
+});
+
+/** The number of rows that the statements of some work return. */
+async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+  const [all, get] = [vi.spyOn(Connection.prototype, "all"), vi.spyOn(Connection.prototype, "get")];
+  try {
+    await work();
+    return all.mock.results.reduce((rows, { value }) => rows + (Array.isArray(value) ? value.length : 0), get.mock.calls.length);
+  } finally {
+    vi.restoreAllMocks();
+  }
+}
+
+test("an import of copies reads as many rows when 30 sessions have the entries as when five have them, wherever the original came", async () => {
+  const store = await openedStore();
+  const rows: number[] = [];
+  for (let at = 0; at < 32; at += 1) {
+    const createdAtMs = at === 2 ? 1 : 10 + at;
+    const source = sourceOf("u1 a1 u2 a2 u3 a3", [], { sessionId: `copy${at}`, createdAtMs });
+    rows.push(await rowsRead(() => imported(store, source)));
+  }
+  expect(rows.slice(5)).toEqual(Array.from({ length: 27 }, () => rows[5]));
+  expect((await store.statistics()).inheritedEntries).toBe(31 * 6);
   expect(await findingsOf(store)).toEqual([]);
 });

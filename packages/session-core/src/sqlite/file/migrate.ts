@@ -13,6 +13,7 @@ import { sourceFiles } from "../migrations/0008-source-files.js";
 import { origins } from "../migrations/0009-origins.js";
 import { heldEnds } from "../migrations/0010-held-ends.js";
 import { foundSources } from "../migrations/0011-found-sources.js";
+import { originalsByOrigin } from "../migrations/0012-originals-by-origin.js";
 import { APPLICATION_ID } from "./store-file.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   origins,
   heldEnds,
   foundSources,
+  originalsByOrigin,
 ];
 
 /** The format version that this program writes: the number of migrations. */

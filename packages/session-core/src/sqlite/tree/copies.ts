@@ -6,6 +6,7 @@ import {
   type Holder,
   isClaimProven,
   listClaims,
+  listUndecided,
   originsAfter,
   originsIn,
   referenceIn,
@@ -40,7 +41,7 @@ export interface AddedEntries {
  * Finds out which of the entries that an import has added are copies, and which entries of other sessions are copies of them; and links a
  * session that begins with another one's messages as its fork. Call it inside `write`, after the totals were stored.
  *
- * Cost: a look-up in an index for each new entry; for a session with copies its replies, once.
+ * Cost: a look-up in an index for each new entry, however many sessions have it; for a session with copies its replies, once.
  */
 export function connectCopies(connection: Connection, session: SessionRow, added: AddedEntries): void {
   for (const copy of markCopies(connection, session, added)) {
@@ -63,10 +64,11 @@ function markCopies(
   { from, references }: AddedEntries,
   arrived?: SessionSeq,
 ): ReadonlySet<SessionSeq> {
-  for (const id of new Set([...references, session.id])) followReferences(connection, id);
+  for (const id of references) followReferences(connection, session.seq, from, id);
+  connection.run(setReferring, { ...referringTo(session), first: from });
   followParents(connection, session, from);
   const shared = connection.all(sharedOrigins, { ...referringTo(session), first: from }).map(({ origin }) => origin);
-  return shared.length > 0 ? settleCopies(connection, shared, arrived) : new Set();
+  return shared.length > 0 ? settleCopies(connection, shared, { added: session.seq, arrived }) : new Set();
 }
 
 type ForkedSession = { readonly seq: SessionSeq; readonly parent: SessionId | null };
@@ -77,21 +79,33 @@ const sessionOf = query<{ id: SessionId }, ForkedSession>(({ sql, p }) =>
 
 type Followed = { session: SessionSeq; from: string; until: string; length: number };
 
-const setReferred = query<Followed>(({ sql, p }) =>
+type NewOf = { of: SessionSeq; first: EntrySeq };
+
+const setReferred = query<Followed & NewOf>(({ sql, p }) =>
   rawQuery(sql`
     UPDATE entry SET origin = (
       SELECT known.origin FROM entry AS known WHERE known.session_seq = ${p.session} AND known.id = substr(entry.origin, ${p.length} + 1))
-    WHERE origin >= ${p.from} AND origin < ${p.until} AND EXISTS (
+    WHERE session_seq = ${p.of} AND seq >= ${p.first} AND origin >= ${p.from} AND origin < ${p.until} AND EXISTS (
       SELECT 1 FROM entry AS known
       WHERE known.session_seq = ${p.session} AND known.id = substr(entry.origin, ${p.length} + 1) AND known.origin IS NOT NULL)`),
 );
 
-/** An entry that refers to one with an origin has the same. The entry may have been imported later. */
-function followReferences(connection: Connection, id: SessionId): void {
+/** A new entry that refers to one with an origin has the same. */
+function followReferences(connection: Connection, of: SessionSeq, first: EntrySeq, id: SessionId): void {
   const session = connection.get(sessionOf, { id })?.seq;
-  if (session === undefined) return;
-  connection.run(setReferred, referringTo({ id, seq: session }));
+  if (session !== undefined) connection.run(setReferred, { ...referringTo({ id, seq: session }), of, first });
 }
+
+// The entry may be imported after those that refer to it. Most sessions have none: then the new entries are not looked up.
+const setReferring = query<Followed & { first: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql`
+    UPDATE entry SET origin = (
+      SELECT known.origin FROM entry AS known WHERE known.session_seq = ${p.session} AND known.id = substr(entry.origin, ${p.length} + 1))
+    WHERE seq IN (
+      SELECT copy.seq FROM entry AS known CROSS JOIN entry AS copy ON copy.origin = ${p.from} || known.id
+      WHERE known.session_seq = ${p.session} AND known.seq >= ${p.first} AND known.origin IS NOT NULL
+        AND EXISTS (SELECT 1 FROM entry AS any_copy WHERE any_copy.origin >= ${p.from} AND any_copy.origin < ${p.until}))`),
+);
 
 /** The range of the origins that refer to entries of a session; after `length` characters comes the id of the entry. */
 function referringTo({ id, seq: session }: SessionRow): Followed {
@@ -141,9 +155,10 @@ const sharedOrigins = query<Followed & { first: EntrySeq }, { origin: string }>(
     SELECT DISTINCT entry.origin FROM entry
     WHERE session_seq = ${p.session} AND seq >= ${p.first} AND origin IS NOT NULL AND (entry.inherited = 1 OR instr(origin, ' ') > 0 OR EXISTS (
       SELECT 1 FROM entry AS other WHERE other.origin = entry.origin AND other.session_seq <> ${p.session}))
-    UNION SELECT copy.origin FROM entry AS copy CROSS JOIN entry AS known
-      ON known.session_seq = ${p.session} AND known.id = substr(copy.origin, ${p.length} + 1)
-    WHERE copy.origin >= ${p.from} AND copy.origin < ${p.until} AND known.seq >= ${p.first}`),
+    UNION SELECT ${p.from} || known.id AS origin FROM entry AS known
+    WHERE known.session_seq = ${p.session} AND known.seq >= ${p.first} AND known.origin IS NULL
+      AND EXISTS (SELECT 1 FROM entry AS any_copy WHERE any_copy.origin >= ${p.from} AND any_copy.origin < ${p.until})
+      AND EXISTS (SELECT 1 FROM entry AS copy WHERE copy.origin = ${p.from} || known.id)`),
 );
 
 const originsLeft = query<{ session: SessionSeq; from: string; until: string }, { origin: string }>(({ sql, p }) =>
@@ -166,6 +181,14 @@ const entriesOfOrigins = query<{ origins: string }, SharedRow>(({ sql, p }) =>
     SELECT entry.origin, entry.session_seq AS session, entry.seq, entry.inherited
     FROM json_each(${p.origins}) AS asked CROSS JOIN entry ON entry.origin = asked.value`),
 );
+const originalsOf = query<{ origins: string; added: SessionSeq }, SharedRow>(({ sql, p }) =>
+  rawQuery(sql<SharedRow>`
+    SELECT entry.origin, entry.session_seq AS session, entry.seq, entry.inherited
+    FROM json_each(${p.origins}) AS asked CROSS JOIN entry ON entry.origin = asked.value AND entry.inherited = 0
+    UNION ALL SELECT entry.origin, entry.session_seq AS session, entry.seq, entry.inherited
+    FROM json_each(${p.origins}) AS asked CROSS JOIN entry
+      ON entry.origin = asked.value AND entry.inherited = 1 AND entry.session_seq = ${p.added}`),
+);
 const entriesReferredTo = query<{ references: string }, SharedRow>(({ sql, p }) =>
   rawQuery(sql<SharedRow>`
     SELECT asked.value ->> 0 AS origin, entry.session_seq AS session, entry.seq, entry.inherited
@@ -184,11 +207,17 @@ const markEntries = query<{ seqs: string; inherited: 0 | 1 }>(({ sql, p }) =>
 /** Returns what is known of a session, undefined for one that is gone. */
 type FindHolder = (session: SessionSeq) => Holder | undefined;
 
+/** The session to which entries of these origins were added, if that is all that has changed; `arrived`: another store sent it, its claims are checked. */
+interface Settled {
+  readonly added?: SessionSeq;
+  readonly arrived?: SessionSeq | undefined;
+}
+
 /**
  * Decides which entries of these origins are originals, and corrects marks and totals. Returns the sessions that have more copies. Call it
- * inside `write`. `arrived`: a session that another store sent, whose claims are checked.
+ * inside `write`.
  */
-function settleCopies(connection: Connection, origins: readonly string[], arrived?: SessionSeq): ReadonlySet<SessionSeq> {
+function settleCopies(connection: Connection, origins: readonly string[], { added, arrived }: Settled = {}): ReadonlySet<SessionSeq> {
   const holders = new Map<SessionSeq, Holder | undefined>();
   const find: FindHolder = (session) => {
     if (!holders.has(session)) holders.set(session, connection.get(holderOf, { session }));
@@ -196,7 +225,7 @@ function settleCopies(connection: Connection, origins: readonly string[], arrive
   };
   const changed: ChangedEntry<SessionSeq>[] = [];
   for (let at = 0; at < origins.length; at += AT_ONCE) {
-    const shared = readShared(connection, origins.slice(at, at + AT_ONCE));
+    const shared = readDeciding(connection, origins.slice(at, at + AT_ONCE), added, find);
     changed.push(...decideOriginals(arrived === undefined ? shared : dropFalseClaims(connection, shared, arrived, find), find));
   }
   for (const inherited of [false, true]) {
@@ -244,12 +273,30 @@ function dropFalseClaims(
   return shared.filter(({ seq }) => !dropped.has(seq));
 }
 
-function readShared(connection: Connection, origins: readonly string[]): readonly SharedEntry<SessionSeq>[] {
+/** The entries that decide which ones are originals: not the copies, where an import has only added another one. */
+function readDeciding(
+  connection: Connection,
+  origins: readonly string[],
+  added: SessionSeq | undefined,
+  find: FindHolder,
+): readonly SharedEntry<SessionSeq>[] {
+  if (added === undefined) return readShared(connection, origins);
+  const few = readShared(connection, origins, added);
+  const undecided = listUndecided(origins, few, added, find);
+  if (undecided.length === 0) return few;
+  const isUndecided = new Set(undecided);
+  return [...few.filter(({ origin }) => !isUndecided.has(origin)), ...readShared(connection, undecided)];
+}
+
+/** `added`: of the copies, only those in this session. */
+function readShared(connection: Connection, origins: readonly string[], added?: SessionSeq): readonly SharedEntry<SessionSeq>[] {
   const references = origins.flatMap((origin) => {
     const reference = referenceIn(origin);
     return reference === undefined ? [] : [[origin, reference.sessionId, reference.entryId]];
   });
-  const rows = connection.all(entriesOfOrigins, { origins: JSON.stringify(origins) });
+  const asked = JSON.stringify(origins);
+  const rows =
+    added === undefined ? connection.all(entriesOfOrigins, { origins: asked }) : connection.all(originalsOf, { origins: asked, added });
   const originals = references.length === 0 ? [] : connection.all(entriesReferredTo, { references: JSON.stringify(references) });
   return [...rows, ...originals].map((row) => ({ ...row, inherited: row.inherited === 1 }));
 }
