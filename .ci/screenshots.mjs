@@ -25,11 +25,14 @@ const picture = (name) => join(root, "docs", `${name}.png`);
 async function exported(browser) {
   bough("export", SESSION, "--html", join(folder, "page.html"));
   for (const colorScheme of ["light", "dark"]) {
-    const page = await browser.newPage({ viewport: { width: 980, height: 600 }, colorScheme, reducedMotion: "reduce" });
+    const page = await browser.newPage({ viewport: { width: 1200, height: 680 }, colorScheme, reducedMotion: "reduce" });
     await page.goto(pathToFileURL(join(folder, "page.html")).href);
     await page.fill("#words", "table");
     await page.keyboard.press("Enter");
     await page.waitForFunction("CSS.highlights.get('hit-now')?.size === 1 && document.querySelector('.row.reading') !== null");
+    // The whole tree comes back, and the marks stay.
+    await page.keyboard.press("Escape");
+    await page.locator("#rows").waitFor();
     await page.screenshot({ path: picture(`page-${colorScheme}`) });
   }
 }
@@ -42,13 +45,13 @@ async function live(browser, address) {
   await page.screenshot({ path: picture("page-list") });
   await page.goto(`${address}${SESSION}`);
   await page.locator("article").nth(2).waitFor();
-  await page.evaluate("scrollTo(0, 120)");
+  await page.evaluate("scrollTo(0, 60)");
   await append([
     userMessage("And a tab behind a comment?"),
     assistantMessage("It is skipped with the comment: the table has one row for both."),
     userMessage("Then add a test for it."),
   ]);
-  await page.getByRole("button", { name: /new/ }).waitFor();
+  await page.getByRole("button", { name: "3 new" }).waitFor();
   await page.screenshot({ path: picture("page-phone") });
 }
 
