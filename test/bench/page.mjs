@@ -30,9 +30,16 @@ export async function run(bench) {
 async function served({ report, stores, rounds }, browser, size) {
   const made = stores.copy(await stores.ofSize(size));
   const runs = [];
-  for (let round = 0; round < rounds(5); round += 1) runs.push(await viewed(browser, made));
+  const bare = [];
+  for (let round = 0; round < rounds(5); round += 1) {
+    runs.push(await viewed(browser, made));
+    bare.push(await bareServed(browser));
+  }
   const [paint, ready, news] = ["paintMs", "readyMs", "newMs"].map((name) => median(runs.map((one) => one[name])));
-  report.absolute("page of bough view, first paint", size, paint, FIRST_PAINT, { note: "of a server that has just started" });
+  report.absolute("page of bough view, first paint", size, paint, FIRST_PAINT, {
+    baseline: median(bare),
+    note: "of a server that has just started; baseline: one that answers with a line",
+  });
   report.absolute("page of bough view, first entries", size, ready, null);
   report.absolute("page of bough view, a new entry is there", size, news, NEW_ENTRY, { note: "SQLite is asked every 500 ms" });
   const memory = Math.max(...runs.map(({ megabytes }) => megabytes));
@@ -52,7 +59,7 @@ async function viewed(browser, { path, sessionId }) {
     await page.locator("#path article").first().waitFor();
     const readyMs = await page.evaluate("performance.now()");
     await page.waitForLoadState();
-    const paintMs = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
+    const paintMs = await firstPaint(page);
     for (const share of [0.2, 0.5, 0.8]) {
       await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${share})`);
       await page.waitForFunction("document.elementFromPoint(innerWidth - 300, innerHeight / 2)?.closest('.chunk:not(.empty)') !== null");
@@ -71,6 +78,28 @@ async function viewed(browser, { path, sessionId }) {
     await context.close();
     child.kill();
   }
+}
+
+const BARE_SERVER = `const server = require("node:http").createServer((_, answer) => answer.end("<!doctype html><title>Bare</title><p>A line")).listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + server.address().port))`;
+
+/** The first paint of a page of one line, of a server that has just started. */
+async function bareServed(browser) {
+  const child = spawn(process.execPath, ["-e", BARE_SERVER], { stdio: ["ignore", "pipe", "ignore"] });
+  const [printed] = await once(child.stdout, "data");
+  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 800 } });
+  try {
+    const page = await context.newPage();
+    await page.goto(printed.toString().trim());
+    return await firstPaint(page);
+  } finally {
+    await context.close();
+    child.kill();
+  }
+}
+
+async function firstPaint(page) {
+  await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
+  return page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
 }
 
 /** From the commit of an entry by another process to its article in the page, in milliseconds. */
