@@ -25,7 +25,7 @@ describe("the server of pages", () => {
     let ended = false;
     const server = await PageServer.start({
       port: 0,
-      idleMs: 20,
+      idleMs: 250,
       answer: async () => {
         await gate;
         return page(pieces());
@@ -36,7 +36,7 @@ describe("the server of pages", () => {
     });
     const answer = fetch(server.address);
     // Another server that nobody asks ends after the same time.
-    await (await PageServer.start({ port: 0, idleMs: 40, answer: async () => undefined })).ended;
+    await (await PageServer.start({ port: 0, idleMs: 500, answer: async () => undefined })).ended;
     expect(ended).toBe(false);
     release();
     expect(await (await answer).text()).toBe("<p>one</p>");
