@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writeCodexFile } from "./agent-files.mjs";
 import { alternate, median } from "./measure.mjs";
-import { writeClaudeFile } from "./session-files.mjs";
+import { writeClaudeFile, writePiFile } from "./session-files.mjs";
 
 export const title = "process";
 
@@ -23,7 +24,7 @@ export async function run(bench) {
   await starts(bench);
   await loading(bench);
   await mcp(bench);
-  await largeImport(bench);
+  await largeImports(bench);
 }
 
 async function contexts(bench) {
@@ -110,17 +111,25 @@ async function mcp({ report, stores, rounds }) {
   report.absolute(work, START_ENTRIES, median(times.mcp), 300, { baseline: median(times.nothing) });
 }
 
+/** The agents whose files become the largest. */
+const LARGE = { pi: writePiFile, "Claude Code": writeClaudeFile, Codex: writeCodexFile };
+
 /** What an import of one large file holds in memory. */
-async function largeImport({ report, stores, quick }) {
-  const work = "bough import of a Claude Code file, resident memory";
-  if (!existsSync(BOUGH)) return report.skipped(work, "command not built");
+async function largeImports({ report, stores, quick }) {
   const [bytes, size] = quick ? [50e6, "50 MB"] : [1e9, "1 GB"];
-  const path = stores.path("large.jsonl");
-  writeClaudeFile(path, bytes);
-  const target = stores.path("large.db");
-  const { output } = runNode(["--require", PEAK_MEMORY, BOUGH, "import", path, "--store", target], ["ignore", "ignore", "pipe", "pipe"]);
-  report.absolute(work, size, Number(output[3]) / 1e6, 400, { unit: "MB" });
-  for (const file of [path, target]) rmSync(file);
+  for (const [agent, write] of Object.entries(LARGE)) {
+    const work = `bough import of a ${agent} file, resident memory`;
+    if (!existsSync(BOUGH)) {
+      report.skipped(work, "command not built");
+      continue;
+    }
+    const path = stores.path("large.jsonl");
+    write(path, bytes);
+    const target = stores.path("large.db");
+    const { output } = runNode(["--require", PEAK_MEMORY, BOUGH, "import", path, "--store", target], ["ignore", "ignore", "pipe", "pipe"]);
+    report.absolute(work, size, Number(output[3]) / 1e6, 400, { unit: "MB" });
+    for (const file of [path, target]) rmSync(file);
+  }
 }
 
 /** Programs of several sizes, all in one run with the empty one; returns what each takes beyond that. */

@@ -10,7 +10,9 @@ import {
   toOwnUsage,
   without,
 } from "@bough/session-core/wire";
-import { type BoundaryFacts, type IndexedRecord, type NodeIndex, ROOT } from "./session-file.js";
+import type { RecordTable } from "./record-table.js";
+import { type BoundaryFacts, type NodeIndex, ROOT } from "./session-file.js";
+import type { UuidMap } from "./uuid-map.js";
 
 /**
  * Collects the compactions of a file.
@@ -22,12 +24,12 @@ export class Boundaries {
   readonly facts = new Map<NodeIndex, BoundaryFacts>();
   /** The records whose uuids now refer to a compaction. */
   readonly #kept = new Map<string, NodeIndex>();
-  readonly #nodeOf: Map<string, NodeIndex>;
+  readonly #nodeOf: UuidMap;
   /** The records that a compaction kept and that did not come before it. */
   readonly #awaited = new Map<string, NodeIndex>();
   #latest: NodeIndex = ROOT;
 
-  constructor(nodeOf: Map<string, NodeIndex>) {
+  constructor(nodeOf: UuidMap) {
     this.#nodeOf = nodeOf;
   }
 
@@ -59,9 +61,9 @@ export class Boundaries {
   }
 
   /** Assigns a summary to its boundary: its parent, or the last boundary before it. Returns the boundary; undefined if there is none. */
-  attachSummary(summary: NodeIndex, parent: NodeIndex, records: readonly IndexedRecord[]): NodeIndex | undefined {
+  attachSummary(summary: NodeIndex, parent: NodeIndex, records: RecordTable): NodeIndex | undefined {
     let boundary = parent;
-    while (records[boundary]?.kind === "noise") boundary = records[boundary]?.parent ?? ROOT;
+    while (records.get(boundary)?.kind === "noise") boundary = records.get(boundary)?.parent ?? ROOT;
     if (boundary < 0) boundary = this.#latest;
     const facts = this.facts.get(boundary);
     if (facts === undefined || facts.summary !== undefined) return undefined;

@@ -62,12 +62,12 @@ function findStartingCall(starter: SessionFile, facts: ChainFacts): StartingCall
   const id = starter.agentCalls.get(facts.key) ?? starter.promptCalls.get(facts.promptDigest ?? "");
   const call = id === undefined ? undefined : starter.calls.get(id);
   if (id === undefined || call === undefined) return undefined;
-  const caller = starter.chains[starter.records[call.reply]?.chain ?? 0];
+  const caller = starter.chains[starter.records.get(call.reply)?.chain ?? 0];
   return caller?.key === facts.key ? undefined : { id, call };
 }
 
 function toParent(starter: SessionFile, conversation: SessionId, { id, call }: StartingCall): SourceParent {
-  const reply = starter.records[call.reply];
+  const reply = starter.records.get(call.reply);
   const caller = starter.chains[reply?.chain ?? 0]?.key ?? "";
   const hasOwnId = reply !== undefined && isUsableId(reply.uuid) && !starter.renamed.has(call.reply);
   return {

@@ -76,7 +76,7 @@ function indexLines(
 /** The first record from `first` on that later lines may still change. */
 function nextOf({ records }: SessionFile, open: OpenRecords, home: number, first: NodeIndex): NodeIndex {
   let node = Math.max(first, open.stepOf(home)?.node ?? first);
-  while (node < records.length && !(records[node]?.chain === home && open.isOpen(node, home))) node += 1;
+  while (node < records.length && !(records.get(node)?.chain === home && open.isOpen(node, home))) node += 1;
   return node;
 }
 
@@ -111,9 +111,8 @@ function indexAsChain(file: IndexedFile, agent: string | undefined, lines: Earli
   const open = new OpenRecords(chain);
   const reader = new LineReader(file.path);
   try {
-    const isLinked = file.records.some(({ parent }) => parent !== ROOT);
-    for (const node of isLinked ? file.records.keys() : inOrderOfTime(file, reader)) {
-      const record = file.records[node];
+    for (const node of hasParents(file) ? Array.from(file.records, (_, at) => at) : inOrderOfTime(file, reader)) {
+      const record = file.records.get(node);
       const problem = file.problems.get(node);
       const text = record === undefined ? "" : reader.textAt(record);
       const object = parseJsonObject(text);
@@ -133,14 +132,19 @@ function indexAsChain(file: IndexedFile, agent: string | undefined, lines: Earli
   }
 }
 
+function hasParents({ records }: SessionFile): boolean {
+  for (const { parent } of records) if (parent !== ROOT) return true;
+  return false;
+}
+
 /** The records, oldest first. One without a time stays behind the one before it in the file. */
 function inOrderOfTime({ records }: SessionFile, reader: LineReader): readonly NodeIndex[] {
   let lastMs = Number.NEGATIVE_INFINITY;
-  const times = records.map((record) => {
+  const times = Array.from(records, (record) => {
     lastMs = parseTime(reader.takeObject(record)?.timestamp) ?? lastMs;
     return lastMs;
   });
-  return [...records.keys()].sort((a, b) => Math.sign((times[a] ?? 0) - (times[b] ?? 0)) || a - b);
+  return [...times.keys()].sort((a, b) => Math.sign((times[a] ?? 0) - (times[b] ?? 0)) || a - b);
 }
 
 class EarlierFileLines implements EarlierLines {

@@ -6,9 +6,11 @@ import { SeenIds } from "../source/seen-ids.js";
 import { Chains, Titles } from "./chains.js";
 import { Boundaries } from "./compaction.js";
 import { BRANCH_STARTS, classifyRecord, type RecordKind } from "./record-kind.js";
+import { RecordTable } from "./record-table.js";
 import { CallIndex, ReplyGroups } from "./replies.js";
 import { BEFORE, type IndexState, restoreRecords, type SavedTranscript } from "./saved-transcript.js";
 import { type IndexedRecord, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
+import { UuidMap } from "./uuid-map.js";
 
 /** The lines before the current one, to recognize a record that is written again. */
 export interface EarlierLines {
@@ -16,15 +18,18 @@ export interface EarlierLines {
   isSame(earlier: IndexedRecord, line: SourceLine, record: JsonObject): boolean;
 }
 
-/** The parsed lines of at most this much of a file are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). */
+/**
+ * The parsed lines of a file of at most this size are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). Of a
+ * larger file none are kept: parsing them again costs little beside the rest, and the index needs the memory.
+ */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Indexes the records of a session in the order of their lines. */
 export class Indexer {
   readonly #path: string;
   readonly #agent: string | undefined;
-  readonly #records: IndexedRecord[];
-  readonly #nodeOf = new Map<string, NodeIndex>();
+  readonly #records: RecordTable;
+  readonly #nodeOf = new UuidMap();
   readonly #problems = new Map<NodeIndex, ImportProblem>();
   readonly #renamed = new Set<NodeIndex>();
   readonly #calls: CallIndex;
@@ -54,7 +59,7 @@ export class Indexer {
     this.#agent = agent;
     this.#earlier = earlier;
     this.#isChain = isChain;
-    this.#records = saved === undefined ? [] : restoreRecords(saved);
+    this.#records = saved === undefined ? new RecordTable() : restoreRecords(saved);
     this.#chains = new Chains(saved?.chains);
     this.#titles = new Titles(saved?.titles);
     this.#calls = new CallIndex(saved?.calls);
@@ -65,12 +70,14 @@ export class Indexer {
   }
 
   #restoreLinks({ moved }: SavedTranscript): void {
-    for (const [node, { kind, uuid, reply }] of this.#records.entries()) {
+    let node = -1;
+    for (const { kind, uuid, reply } of this.#records) {
+      node += 1;
       if (uuid !== "") this.#nodeOf.set(uuid, node);
-      if (kind === "absorbed" && this.#records[reply]?.kind === "reply") this.#replies.add(reply, node);
+      if (kind === "absorbed" && this.#records.get(reply)?.kind === "reply") this.#replies.add(reply, node);
     }
-    for (const [uuid, node] of moved) {
-      if (node >= 0) this.#nodeOf.set(uuid, node);
+    for (const [uuid, place] of moved) {
+      if (place >= 0) this.#nodeOf.set(uuid, place);
       else this.#nodeOf.delete(uuid);
     }
   }
@@ -107,7 +114,7 @@ export class Indexer {
     this.#assertNew(uuid);
     this.#assertRest(!this.#nodeOf.has(uuid));
     const linked = this.#parentOf(record);
-    const chain = this.#chains.chainOf(record, this.#records[linked]?.chain ?? 0, this.#agent);
+    const chain = this.#chains.chainOf(record, this.#records.get(linked)?.chain ?? 0, this.#agent);
     const parent = this.#parentInChain(chain, linked);
     this.#assertRest(this.#chains.facts.length === this.#before?.chains);
     this.#chains.addFacts(chain, record);
@@ -137,7 +144,7 @@ export class Indexer {
 
   // The parent of a sidechain may be the call that started it; the session's header already has this link.
   #parentInChain(chain: number, parent: NodeIndex): NodeIndex {
-    if (parent < 0 || this.#records[parent]?.chain === chain) return parent;
+    if (parent < 0 || this.#records.get(parent)?.chain === chain) return parent;
     return chain > 0 ? ROOT : MISSING;
   }
 
@@ -172,7 +179,7 @@ export class Indexer {
   }
 
   #replyOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex): NodeIndex {
-    const inherited = this.#records[parent]?.reply ?? -1;
+    const inherited = this.#records.get(parent)?.reply ?? -1;
     if (kind === "reply") return node;
     if (kind === "result") {
       if (this.#before !== undefined) for (const id of this.#calls.unknownIn(record)) this.#assertNew(id);
@@ -184,13 +191,13 @@ export class Indexer {
   }
 
   #markLeading(from: NodeIndex): void {
-    let record = this.#records[from];
+    let record = this.#records.get(from);
     let node = from;
     while (record !== undefined && !record.hasStepChild && (record.kind === "noise" || record.kind === "injected")) {
       this.#assertRest(node >= (this.#before?.next ?? 0));
       record.hasStepChild = true;
       node = record.parent;
-      record = this.#records[node];
+      record = this.#records.get(node);
     }
     this.#assertRest(node !== BEFORE);
   }
@@ -201,7 +208,7 @@ export class Indexer {
    */
   #isRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {
     const original = this.#nodeOf.get(uuid) ?? ROOT;
-    const refersToCompaction = this.#records[original]?.kind === "boundary" && this.#records[original]?.uuid !== uuid;
+    const refersToCompaction = this.#records.get(original)?.kind === "boundary" && this.#records.get(original)?.uuid !== uuid;
     if (refersToCompaction) return true;
     if (parent > original) {
       this.#nodeOf.set(uuid, parent);
@@ -213,7 +220,7 @@ export class Indexer {
   #isCopy(uuid: string, line: SourceLine, record: JsonObject, original: NodeIndex): boolean {
     const candidates = [original, ...(this.#replies.lines.get(original) ?? []), this.#boundaries.facts.get(original)?.summary];
     for (const node of candidates) {
-      const place = node === undefined ? undefined : this.#records[node];
+      const place = node === undefined ? undefined : this.#records.get(node);
       if (place?.uuid === uuid && this.#earlier.isSame(place, line, record)) return true;
     }
     return false;
@@ -227,9 +234,17 @@ export class Indexer {
     chain: number,
     reply: NodeIndex = -1,
   ): void {
-    this.#keptBytes += bytes;
-    const object = this.#keptBytes > MOST_KEPT_BYTES ? undefined : this.#object;
+    const object = this.#keeps(bytes) ? this.#object : undefined;
     this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, hasStepChild: false, object });
+  }
+
+  /** True if the objects of lines are kept. Drops them all when the file turns out to be too large. */
+  #keeps(bytes: number): boolean {
+    const hasKept = this.#keptBytes <= MOST_KEPT_BYTES;
+    this.#keptBytes += bytes;
+    if (this.#keptBytes <= MOST_KEPT_BYTES) return true;
+    if (hasKept) this.#records.dropObject();
+    return false;
   }
 
   /** The index, which grows with each line that is added. */

@@ -40,7 +40,7 @@ export class OpenRecords {
   /** Reads the next record of the file, which was added last. */
   add(object: JsonObject): void {
     const node = this.#seen++;
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     if (record === undefined) return;
     const { kind, chain } = record;
     if (BRANCH_STARTS.includes(kind)) this.#steps.set(chain, { node, hasEnded: kind !== "reply" && kind !== "boundary", goesOn: false });
@@ -61,7 +61,7 @@ export class OpenRecords {
    * @param home the session of the transcript, in contrast to agents inside it, which end with the result of their call.
    */
   isOpen(node: NodeIndex, home: number): boolean {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     if (record === undefined) return true;
     if (record.chain !== home && this.#lastResult > node) return false;
     const step = this.#steps.get(record.chain);

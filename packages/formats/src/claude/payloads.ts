@@ -34,7 +34,7 @@ export class PayloadBuilder {
 
   /** The payloads of `record` at `node`, which has no position in the tree yet. */
   create(node: NodeIndex, record: JsonObject): RecordPayloads {
-    switch (this.#file.records[node]?.kind) {
+    switch (this.#file.records.get(node)?.kind) {
       case "human":
       case "injected":
       case "result":
@@ -73,7 +73,7 @@ export class PayloadBuilder {
   }
 
   #objectAt(node: NodeIndex | undefined): JsonObject | undefined {
-    const place = node === undefined ? undefined : this.#file.records[node];
+    const place = node === undefined ? undefined : this.#file.records.get(node);
     return place === undefined ? undefined : this.#reader.takeObject(place);
   }
 
@@ -90,7 +90,7 @@ export class PayloadBuilder {
 
   #firstKept(boundary: NodeIndex, kept: NodeIndex | undefined): EntryId | null {
     if (kept === undefined || !this.#placement.isOnPath(kept, this.#placement.parentFor(boundary))) return null;
-    const uuid = this.#file.records[kept]?.uuid;
+    const uuid = this.#file.records.get(kept)?.uuid;
     return uuid === undefined || !isUsableId(uuid) || this.#file.renamed.has(kept) ? null : uuid;
   }
 }

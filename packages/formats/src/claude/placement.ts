@@ -99,13 +99,13 @@ export class TreePlacement {
   /** The parent that a record gets if it is placed next. */
   parentFor(node: NodeIndex): NodeIndex {
     this.#grow();
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     if (record === undefined || record.kind === "side") return this.current;
     if (record.parent === MISSING) return record.kind === "boundary" ? this.current : this.#lastPlaced;
     if (record.kind === "boundary") return this.#parentOfCompaction(node, record.parent);
     if (record.kind === "summary" && record.parent === ROOT) return this.current;
     const earlier = this.#file.repeatedResults.get(node);
-    if (earlier !== undefined && this.#file.records[earlier]?.chain === record.chain) return this.parentOf(earlier);
+    if (earlier !== undefined && this.#file.records.get(earlier)?.chain === record.chain) return this.parentOf(earlier);
     if (!this.#isStep(node) && record.kind !== "result") return this.#endFrom(record.parent);
     const settled = followLinks(this.#settled, record.parent + 1) - 1;
     const isLate = record.kind === "result" && this.#end[settled + 1] !== settled + 1;
@@ -126,14 +126,14 @@ export class TreePlacement {
   }
 
   #isStep(node: NodeIndex): boolean {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     if (record === undefined || record.kind === "side" || record.kind === "result") return false;
     return record.hasStepChild || (record.kind !== "noise" && record.kind !== "injected");
   }
 
   // True if later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
   #belongsToParent(node: NodeIndex): boolean {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     if (record?.kind === "result") return !this.#file.repeatedResults.has(node);
     if (record?.kind === "injected") return !record.hasStepChild;
     return record?.kind === "noise" || record?.kind === "side";

@@ -81,19 +81,19 @@ export class RecordReader {
 
   /** The records of the next node; none if it is of another session. Lists, because generators cost time for each record. */
   read(node: NodeIndex): readonly SourceRecord[] {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     return record !== undefined && this.#isOfChain(record) ? this.#readRecord(node, record) : [];
   }
 
   /** True if a node is of this session. */
   has(node: NodeIndex): boolean {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     return record !== undefined && this.#isOfChain(record);
   }
 
   /** The last entry of a reply that was read before its last line came. */
   readAgain(node: NodeIndex): readonly SourceRecord[] {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     const object = record && this.#reader.takeObject(record);
     if (record === undefined || object === undefined) return [];
     const { payloads } = this.#payloads.create(node, object);
@@ -190,7 +190,7 @@ export class RecordReader {
   }
 
   #lastIdOf(node: NodeIndex): EntryId | null {
-    return node === ROOT ? null : (this.#lastIds.get(node) ?? this.#file.records[node]?.uuid ?? null);
+    return node === ROOT ? null : (this.#lastIds.get(node) ?? this.#file.records.get(node)?.uuid ?? null);
   }
 
   #toProblem(code: ImportProblem["code"], record: IndexedRecord, message: string): SourceRecord {

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
 import { promptDigest } from "./ids.js";
 import { findResultBlocks } from "./record-kind.js";
+import type { RecordTable } from "./record-table.js";
 import type { OpenReplyState } from "./saved-transcript.js";
-import { type CallFacts, type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
+import { type CallFacts, MISSING, type NodeIndex } from "./session-file.js";
 
 /** The number of replies that stay open for further lines, including those of parallel agents. The lines of a reply are close together. */
 const OPEN_REPLIES = 256;
@@ -39,12 +40,12 @@ export class ReplyGroups {
   }
 
   /** The first line of this line's reply; undefined if this is the first line. */
-  find(record: JsonObject, parent: NodeIndex, chain: number, records: readonly IndexedRecord[]): NodeIndex | undefined {
+  find(record: JsonObject, parent: NodeIndex, chain: number, records: RecordTable): NodeIndex | undefined {
     const open = this.#open.get(readMessageId(record) ?? "");
-    const first = open === undefined ? undefined : records[open.first];
+    const first = open === undefined ? undefined : records.get(open.first);
     if (open === undefined || first === undefined || first.chain !== chain) return undefined;
     if (!isSameRequest(open.requestId, stringAt(record, "requestId"))) return undefined;
-    const isPartOfReply = parent === MISSING || parent === first.parent || records[parent]?.reply === open.first;
+    const isPartOfReply = parent === MISSING || parent === first.parent || records.get(parent)?.reply === open.first;
     return isPartOfReply ? open.first : undefined;
   }
 

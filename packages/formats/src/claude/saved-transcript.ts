@@ -2,7 +2,8 @@ import type { EntryId } from "@bough/session-core";
 import type { ReadingPosition, SourceHeader } from "@bough/session-core/engine";
 import { type SavedIds, SeenIds } from "../source/seen-ids.js";
 import type { RecordKind } from "./record-kind.js";
-import type { CallFacts, ChainFacts, IndexedRecord, NodeIndex, SessionFile } from "./session-file.js";
+import { RecordTable } from "./record-table.js";
+import type { CallFacts, ChainFacts, NodeIndex, SessionFile } from "./session-file.js";
 
 /** A record before those that a later reading knows. */
 export const BEFORE: NodeIndex = -3;
@@ -100,7 +101,7 @@ export function firstSaved({ file, next, count, step }: IndexState, lastStep: No
 function isSimple({ records, isChain, chains, problems, repeatedResults, renamed }: SessionFile, next: NodeIndex, count: number): boolean {
   if (isChain || chains.filter(({ records: some }) => some > 0).length !== 1) return false;
   for (let node = next; node < count; node += 1) {
-    const kind = records[node]?.kind;
+    const kind = records.get(node)?.kind;
     if (kind === "boundary" || kind === "summary" || problems.has(node) || repeatedResults.has(node) || renamed.has(node)) return false;
   }
   return true;
@@ -110,7 +111,8 @@ function isSimple({ records, isChain, chains, problems, repeatedResults, renamed
 export function saveIndex(state: IndexState, first: NodeIndex): Omit<SavedTranscript, "placement" | "lastIds" | "lastTimeMs"> | undefined {
   const { file, count } = state;
   const shift = (node: NodeIndex) => (node < 0 ? node : node < first || node >= count ? BEFORE : node - first);
-  const calls = [...file.calls].filter(([, { reply, answer }]) => reply >= first || answer === undefined);
+  const calls: (readonly [id: string, facts: CallFacts])[] = [];
+  for (const call of file.calls) if (call[1].reply >= first || call[1].answer === undefined) calls.push(call);
   const seen = seenIds(state, first);
   if (calls.length > MOST_CALLS || state.titles.summaries.length > MOST_TITLES || seen === undefined) return undefined;
   const records = file.records.slice(first, count);
@@ -138,17 +140,19 @@ export function saveIndex(state: IndexState, first: NodeIndex): Omit<SavedTransc
 
 function seenIds({ file, replies, earlier }: IndexState, first: NodeIndex): SavedIds | undefined {
   const old = replies.flatMap(([id, node]) => (node < first ? [id] : []));
-  const ids = [...file.nodeOf.keys(), ...file.calls.keys(), ...old];
-  const seen = earlier === undefined ? SeenIds.for(ids.length) : SeenIds.from(earlier);
-  for (const id of ids) if (earlier === undefined || !seen.has(id)) seen.add(id);
+  const seen = earlier === undefined ? SeenIds.for(file.nodeOf.size + file.calls.size + old.length) : SeenIds.from(earlier);
+  // One by one: the ids of a file of 1 GB take 100 MB as a list.
+  for (const ids of [file.nodeOf.keys(), file.calls.keys(), old])
+    for (const id of ids) if (earlier === undefined || !seen.has(id)) seen.add(id);
   return seen.state;
 }
 
 /** The records of a saved transcript, as its index had them. */
-export function restoreRecords({ records }: SavedTranscript): IndexedRecord[] {
-  return records.map(([kind, uuid, line, offset, bytes, parent, reply, chain, hasStepChild]) => ({
-    ...{ kind, uuid, line, offset, bytes, parent, reply, chain, hasStepChild: hasStepChild === 1, object: undefined },
-  }));
+export function restoreRecords({ records }: SavedTranscript): RecordTable {
+  const table = new RecordTable();
+  for (const [kind, uuid, line, offset, bytes, parent, reply, chain, hasStepChild] of records)
+    table.push({ kind, uuid, line, offset, bytes, parent, reply, chain, hasStepChild: hasStepChild === 1, object: undefined });
+  return table;
 }
 
 /** The saved transcript of a position; undefined: it has none, or one of another version of Bough. */

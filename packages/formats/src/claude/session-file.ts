@@ -11,12 +11,9 @@ export const ROOT: NodeIndex = -1;
 /** The parent is not in the file, or not before its child. */
 export const MISSING: NodeIndex = -2;
 
-/**
- * The index of a record: its position, not its content. With the entry in `nodeOf`, about 250 bytes a record (measured): a file
- * of 100,000 records needs 25 MB.
- */
+/** The index of a record: its position, not its content. With the entry in `nodeOf`, about 100 bytes a record. */
 export interface IndexedRecord {
-  kind: RecordKind;
+  readonly kind: RecordKind;
   /** Empty if the record has none. */
   readonly uuid: string;
   readonly line: number;
@@ -30,7 +27,15 @@ export interface IndexedRecord {
   /** True if a step of the conversation is its child, directly or through records like it. */
   hasStepChild: boolean;
   /** The parsed line, until it is read in the second pass; undefined: it is parsed again. */
-  object: JsonObject | undefined;
+  get object(): JsonObject | undefined;
+  set object(object: undefined);
+}
+
+/** The records of an index, in the order of their lines. */
+export interface Records extends Iterable<IndexedRecord> {
+  readonly length: number;
+  get(node: NodeIndex): IndexedRecord | undefined;
+  slice(from: NodeIndex, end?: NodeIndex): readonly IndexedRecord[];
 }
 
 /** A compaction with a boundary. */
@@ -75,9 +80,9 @@ export interface ChainFacts {
 /** The index of a file, the result of the first pass. */
 export interface SessionFile {
   readonly path: string;
-  readonly records: readonly IndexedRecord[];
+  readonly records: Records;
   /** The record for a uuid; for an absorbed record, the one that contains it. */
-  readonly nodeOf: ReadonlyMap<string, NodeIndex>;
+  readonly nodeOf: Pick<ReadonlyMap<string, NodeIndex>, "get" | "has" | "size"> & { keys(): Iterable<string> };
   readonly problems: ReadonlyMap<NodeIndex, ImportProblem>;
   /** The later lines of replies that have more than one. */
   readonly replyLines: ReadonlyMap<NodeIndex, readonly NodeIndex[]>;

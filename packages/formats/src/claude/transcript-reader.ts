@@ -87,7 +87,7 @@ export class TranscriptReader {
     this.#lines.add(line, object);
     this.#indexer.add(line, object);
     this.#open.add(object);
-    const record = this.#file.records.at(-1);
+    const record = this.#file.records.get(this.lines - 1);
     const owner = record?.kind === "absorbed" ? record.reply : -1;
     if (owner >= 0 && owner < this.#next && this.#file.replyLines.has(owner)) this.#grown.add(owner);
   }
@@ -122,7 +122,7 @@ export class TranscriptReader {
   }
 
   #chainAt(node: NodeIndex): number {
-    return this.#file.records[node]?.chain ?? 0;
+    return this.#file.records.get(node)?.chain ?? 0;
   }
 
   #collect(into: Map<number, SourceRecord[]>, found: readonly SourceRecord[] | undefined, chain: number): void {
@@ -148,13 +148,13 @@ export class TranscriptReader {
   }
 
   #ownerOf(record: IndexedRecord): number {
-    const owner = record.kind === "absorbed" && record.reply >= 0 ? this.#file.records[record.reply] : record;
+    const owner = record.kind === "absorbed" && record.reply >= 0 ? this.#file.records.get(record.reply) : record;
     return (owner ?? record).line;
   }
 
   // A reply that is still open keeps its lines, because it is read again if further lines follow.
   #release(node: NodeIndex): void {
-    const record = this.#file.records[node];
+    const record = this.#file.records.get(node);
     if (record === undefined) return;
     record.object = undefined;
     const reply = record.kind === "reply" ? node : record.reply;
