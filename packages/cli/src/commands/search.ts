@@ -3,6 +3,7 @@ import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session
 import { describeCopies, SEARCH_PLACES } from "@bough/session-core/engine";
 import { count, counted, ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
+import { hitKind } from "../format/entry-lines.js";
 import { quotePath } from "../format/path.js";
 import { dateTime, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
@@ -228,11 +229,10 @@ function printHeading(out: Printer, { title, session }: Names): void {
 }
 
 function printHit(out: Printer, hit: SearchHit, id: string | undefined, isWithin: boolean): void {
-  const kind = hit.role ?? hit.type;
   const copies = describeCopies(hit, isWithin);
   const mark = `${hit.isPrivate ? "  private" : ""}${copies === "" ? "" : `  ${copies}`}`;
   const name = hit.entryId === null ? "title" : (id ?? hit.entryId);
-  out.line("  ", styled("label", name), styled("dim", `  ${dateTime(hit.createdAtMs)}  ${kind}${mark}`));
+  out.line("  ", styled("label", name), styled("dim", `  ${dateTime(hit.createdAtMs)}  ${hitKind(hit)}${mark}`));
   for (const line of wrapLine(renderSnippet(hit), out.width - 4)) out.line("    ", ...line);
 }
 

@@ -1,6 +1,7 @@
 import type { SearchHit } from "@bough/session-core";
 import { describeCopies } from "@bough/session-core/engine";
 import { count, counted } from "@bough/session-core/view";
+import { hitKind } from "../format/entry-lines.js";
 import { age } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { markLine } from "../preview/marks.js";
@@ -145,15 +146,13 @@ const ROLE_STYLES: Readonly<Record<string, Style>> = {
   compaction: "summary",
   branch_summary: "summary",
 };
-const ROLE_NAMES: Readonly<Record<string, string>> = { toolResult: "result", bashExecution: "bash", branch_summary: "branch summary" };
 
 function hitLine({ glyphs, nowMs, within }: FinderModel, hit: SearchHit, isSelected: boolean, columns: number): Line {
-  const kind = hit.role ?? hit.type;
   const copies = columns < 60 ? "" : describeCopies(hit, within !== null);
   const right: Line = columns < 40 ? [] : [styled("dim", `${copies === "" ? "" : ` ${copies}`} ${age(hit.createdAtMs, nowMs)}`)];
   const left: Line = [
     isSelected ? styled("leaf", `${glyphs.cursor} `) : "  ",
-    styled(ROLE_STYLES[kind] ?? "dim", `${ROLE_NAMES[kind] ?? kind}: `),
+    styled(ROLE_STYLES[hit.role ?? hit.type] ?? "dim", `${hitKind(hit)}: `),
   ];
   const room = columns - lineWidth(left) - lineWidth(right);
   const text = snippetFromMatch(hit, Math.floor(room / 5), glyphs) ?? markLine([hit.snippet], []);

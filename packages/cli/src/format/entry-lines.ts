@@ -1,4 +1,4 @@
-import type { ContextMessage, Entry } from "@bough/session-core";
+import type { ContextMessage, Entry, SearchHit } from "@bough/session-core";
 import {
   type AttachmentPart,
   bytes,
@@ -41,6 +41,14 @@ export function roleName(role: ContextMessage["role"]): string {
     case "custom":
       return role;
   }
+}
+
+const HIT_KINDS: Readonly<Record<string, string>> = { toolResult: "result", bashExecution: "bash", branch_summary: "branch summary" };
+
+/** The kind of a hit of a search, as the rows of a tree name it. */
+export function hitKind({ role, type }: Pick<SearchHit, "role" | "type">): string {
+  const kind = role ?? type;
+  return HIT_KINDS[kind] ?? kind;
 }
 
 /** The content of a message in full, a summary as the model gets it. */

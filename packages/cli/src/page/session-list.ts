@@ -3,6 +3,7 @@ import { SessionMasker, SessionMasks } from "@bough/formats/secrets";
 import { BoughError, type SearchHit, type SessionId, type SessionRecord, type Store } from "@bough/session-core";
 import { describeCopies } from "@bough/session-core/engine";
 import { costText, count, counted, PriceList } from "@bough/session-core/view";
+import { hitKind } from "../format/entry-lines.js";
 import { errorLine } from "../format/error-text.js";
 import { age, dateTime, parseTime } from "../format/time.js";
 import { type SessionsWorld, searchConditions, withTotals } from "../session/chosen-sessions.js";
@@ -238,7 +239,7 @@ class ListWriter {
     const masked = await this.#mask(hit.snippet, record);
     const { snippet, matches } = plainHit(masked === hit.snippet ? hit : { ...hit, snippet: masked, matches: [] });
     const copies = describeCopies(hit, false);
-    const facts = [hit.role ?? hit.type, dateTime(hit.createdAtMs), ...(copies === "" ? [] : [copies])].join(", ");
+    const facts = [hitKind(hit), dateTime(hit.createdAtMs), ...(copies === "" ? [] : [copies])].join(", ");
     return html`<li><a href="${href}#e=${encodeURIComponent((hit.entryId ?? "").toWellFormed())}">${markedHtml(snippet, matches)}</a> <span class="size">${facts}</span></li>`;
   }
 
