@@ -1,3 +1,5 @@
+import { randomFillSync } from "node:crypto";
+
 /** The 32-bit words of a UUID. */
 export const UUID_WORDS = 4;
 
@@ -32,6 +34,19 @@ export function formatUuid(words: Uint32Array, at: number): string {
 /** The value of a slot without a UUID, and of one whose UUID was deleted. */
 const FREE = -0x80000000;
 const DELETED = FREE + 1;
+
+/** Odd random numbers: a file cannot be made so that its ids have one slot. */
+const FACTORS = randomFillSync(new Uint32Array(UUID_WORDS)).map((factor) => factor | 1);
+
+/** A hash of the words at `at`. */
+function hashOf(words: Uint32Array, at: number): number {
+  let hash = 0;
+  for (let word = 0; word < UUID_WORDS; word += 1) {
+    hash = Math.imul(hash ^ (words[at + word] ?? 0), FACTORS[word] ?? 1);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
 
 /** The slots for which there is room at first: a power of two. */
 const FIRST_SLOTS = 128;
@@ -97,7 +112,7 @@ export class UuidMap {
   #slotOf(words: Uint32Array, at: number): number {
     const [a = 0, b = 0, c = 0, d = 0] = [words[at], words[at + 1], words[at + 2], words[at + 3]];
     const mask = this.#values.length - 1;
-    let slot = (Math.imul(a ^ Math.imul(b, 0x9e3779b1) ^ Math.imul(c, 0x85ebca6b) ^ d, 0xc2b2ae35) >>> 7) & mask;
+    let slot = hashOf(words, at) & mask;
     for (; this.#values[slot] !== FREE; slot = (slot + 1) & mask) {
       const place = slot * UUID_WORDS;
       const uuids = this.#uuids;
