@@ -101,6 +101,10 @@ const COSTS = [
     /^bough (version|sessions)|^import @bough/,
     "Node reads and compiles the code of the command; on the machine of this run `node -e 0` takes 130 ms, three times what the limits were set for.",
   ],
+  [
+    /^bough import of a .* file, resident memory/,
+    "The index of the file's records, the ids of its calls and the replies that may go on stay in memory: 64 MB live, of which V8 lets the heap of the reading thread grow to twice; the rest is Node and the engine.",
+  ],
   [/^search/, "The index answers in a millisecond; the rest is reading the texts of the hits for their snippets."],
 ];
 
