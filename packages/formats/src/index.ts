@@ -1,7 +1,7 @@
 // The public API of this package: sessions of other programs, from their files and to their files. `@bough/formats/secrets` masks secrets.
 
 export type { RecordKind } from "./claude/record-kind.js";
-export type { BoundaryFacts, CallFacts, ChainFacts, IndexedRecord, NodeIndex, SessionFile } from "./claude/session-file.js";
+export type { BoundaryFacts, CallFacts, ChainFacts, IndexedRecord, IndexedRecords, NodeIndex, SessionFile } from "./claude/session-file.js";
 export { type ReadLines, type ReadOptions, type TranscriptName, TranscriptReader } from "./claude/transcript-reader.js";
 export {
   NoSessionsFoundError,

@@ -32,7 +32,7 @@ export interface IndexedRecord {
 }
 
 /** The records of an index, in the order of their lines. */
-export interface Records extends Iterable<IndexedRecord> {
+export interface IndexedRecords extends Iterable<IndexedRecord> {
   readonly length: number;
   get(node: NodeIndex): IndexedRecord | undefined;
   slice(from: NodeIndex, end?: NodeIndex): readonly IndexedRecord[];
@@ -80,7 +80,7 @@ export interface ChainFacts {
 /** The index of a file, the result of the first pass. */
 export interface SessionFile {
   readonly path: string;
-  readonly records: Records;
+  readonly records: IndexedRecords;
   /** The record for a uuid; for an absorbed record, the one that contains it. */
   readonly nodeOf: Pick<ReadonlyMap<string, NodeIndex>, "get" | "has" | "size"> & { keys(): Iterable<string> };
   readonly problems: ReadonlyMap<NodeIndex, ImportProblem>;
