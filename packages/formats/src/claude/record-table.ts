@@ -3,11 +3,10 @@ import type { RecordKind } from "./record-kind.js";
 import type { IndexedRecord, NodeIndex } from "./session-file.js";
 import { formatUuid, parseUuid, UUID_WORDS } from "./uuid-map.js";
 
-/** The columns of a record that are 32-bit numbers. */
-const COLUMNS = ["kind", "line", "bytes", "parent", "reply", "chain", "hasStepChild"] as const;
-type Column = (typeof COLUMNS)[number];
-const AT: Readonly<Record<Column, number>> = { kind: 0, line: 1, bytes: 2, parent: 3, reply: 4, chain: 5, hasStepChild: 6 };
-const WIDTH = COLUMNS.length;
+/** The columns of a record that are 32-bit numbers, and their places. */
+const AT = { kind: 0, line: 1, bytes: 2, parent: 3, reply: 4, chain: 5, hasStepChild: 6 } as const;
+type Column = keyof typeof AT;
+const WIDTH = Object.keys(AT).length;
 
 /** The records for which there is room at first. */
 const FIRST_ROOM = 64;
