@@ -222,4 +222,26 @@ describe("two stores on one file", () => {
     expect(await other.listSessionSummaries(PROJECT)).toMatchObject([{ sessionId: SESSION, data: { customTitle: "Both" } }]);
     for (const writer of writers) expect(lines.filter((line) => writer.lines.some(({ uuid }) => uuid === line.uuid))).toEqual(writer.lines);
   });
+
+  test("append although the other one was faster a hundred times", async () => {
+    const path = join(folder, "sessions.db");
+    const slow = await opened(path);
+    const [one, other] = [new BoughSessionStore(slow), new BoughSessionStore(await opened(path))];
+    await one.append(key, [...conversation()]);
+    const faster = new TranscriptWriter(SESSION, undefined, 1000);
+    const importSession = slow.importSession.bind(slow);
+    let left = 100;
+    slow.importSession = async (...parameters) => {
+      if (left > 0) {
+        faster.user(`question ${left--}`, faster.last ?? conversation().at(-1)?.uuid ?? null);
+        await other.append(key, faster.lines.slice(-1));
+      }
+      return importSession(...parameters);
+    };
+    const last = new TranscriptWriter(SESSION, undefined, 2000);
+    last.user("the slow one", conversation().at(-1)?.uuid ?? null);
+    await one.append(key, last.lines);
+    expect(left).toBe(0);
+    expect((await one.load(key))?.slice(conversation().length)).toEqual([...faster.lines, ...last.lines]);
+  });
 });

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BoughPiStorage, BoughSessionRepo } from "@bough/adapters/pi";
+import { BoughPiStorage, BoughSessionRepo } from "@bough/adapters/pi";
 import { exportBough, exportPi, importPath, syncSessions } from "@bough/formats";
 import { assistantMessage, openStore, type Store, userMessage } from "@bough/session-core";
 import { BACKGROUND_CONTEXT as HERE } from "@earendil-works/pi-agent-core/harness/context";
 import { NodeExecutionEnv } from "@earendil-works/pi-agent-core/harness/env/nodejs";
 import {
+  appendList,
   branchTip,
   type CommitResult,
   entryLabel,
@@ -312,5 +313,22 @@ describe("a session that Bough imported", () => {
       }
     }
     for await (const violation of store.verify()) throw new Error(violation.message);
+  });
+});
+
+describe("a commit", () => {
+  test("is written although another writer was faster a hundred times", async () => {
+    const session = await store.createSession({ id: "busy" });
+    const slow = await BoughPiStorage.open(store, session);
+    const fast = await BoughPiStorage.open(store, await store.openSession("busy"));
+    const write = session.write.bind(session);
+    let left = 100;
+    session.write = async (batch) => {
+      if (left > 0) await fast.commit([appendList(list("app.turns"), left--)]);
+      return write(batch);
+    };
+    await slow.commit([appendList(list("app.turns"), 0)]);
+    const turns = await fast.readList(list("app.turns"), { limit: 1000 });
+    expect(turns.map((turn) => turn.value)).toEqual(Array.from({ length: 101 }, (_one, at) => 100 - at));
   });
 });

@@ -21,8 +21,8 @@ const LINES = rules.list(rules.record({ type: rules.TEXT }, "an object with a ty
 /** The most transcripts that are kept in memory, each with about 400 bytes a line. */
 const MOST_OPEN = 32;
 
-/** The most attempts of an append; it is repeated when another process has appended. */
-const MOST_TRIES = 50;
+/** The most attempts of an append. Another process has appended between any two of them. */
+const MOST_TRIES = 1000;
 
 /**
  * A `SessionStore` of the Claude Agent SDK: the sessions of the SDK are those that `bough import` makes of the same transcripts, with the same
@@ -164,7 +164,7 @@ export class BoughSessionStore implements SessionStore {
       } catch (error) {
         // The transcript in memory has the lines that were not written.
         this.#open.delete(nameOf(key));
-        if (!(error instanceof TranscriptMovedError) || tries >= MOST_TRIES) throw error;
+        if (!(error instanceof TranscriptMovedError) || tries === MOST_TRIES) throw error;
       }
     }
   }

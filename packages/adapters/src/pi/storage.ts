@@ -24,8 +24,8 @@ import { PiEntries } from "./reader.js";
 import { readTotals, type Totals } from "./totals.js";
 import { PiValues } from "./values.js";
 
-/** The most attempts of a commit; it is repeated when another process has written the session meanwhile. */
-const ATTEMPTS = 20;
+/** The most attempts of a commit. Another process has written the session between any two of them. */
+const MOST_TRIES = 1000;
 
 /** Settings of a storage. */
 export interface PiStorageOptions {
@@ -92,7 +92,7 @@ export class BoughPiStorage implements Storage {
 
   async #commit(writes: readonly Write[]): Promise<CommitResult> {
     const timestamp = this.#now();
-    for (let attempt = 1; ; attempt += 1) {
+    for (let tries = 1; ; tries += 1) {
       await this.#requireNewIds(writes);
       const { leafName: name, leafId: entryId } = this.session;
       const known = { labelled: await this.#labelled(writes), tails: await this.#tails(writes) };
@@ -103,7 +103,7 @@ export class BoughPiStorage implements Storage {
       } catch (error) {
         const used = error instanceof ValueChangedError ? usageIdIn(error.key) : undefined;
         if (used !== undefined) throw duplicate(used);
-        if (!isConflict(error) || attempt === ATTEMPTS) throw toPiError(error, "Missing parent entry");
+        if (!isConflict(error) || tries === MOST_TRIES) throw toPiError(error, "Missing parent entry");
         await this.session.refresh();
         this.#totals = await readTotals(this.session);
       }
