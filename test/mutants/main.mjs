@@ -118,7 +118,7 @@ function testsPass(copy, filters) {
   return new Promise((resolve) => {
     const child = spawn(
       process.execPath,
-      [VITEST, "run", "--project=!postgres*", "--bail=1", "--maxWorkers=1", "--reporter=dot", ...filters],
+      [VITEST, "run", "--project=memory-*", "--bail=1", "--maxWorkers=1", "--reporter=dot", ...filters],
       {
         cwd: copy,
         stdio: "ignore",
