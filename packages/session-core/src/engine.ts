@@ -14,7 +14,6 @@ export {
   toEntryKind,
   toKindNumber,
 } from "./entry/kinds.js";
-export { loadedValidation, loadValidation, type Validate } from "./entry/load-validation.js";
 export {
   type ChangedEntry,
   type Claim,
@@ -146,7 +145,16 @@ export {
   type OnConflict,
   type Write,
 } from "./port/writes.js";
-export { type BatchTarget, BatchWriter, type ValidatedWrite, validateWrite, type WrittenBatch } from "./rules/batch-writer.js";
+export {
+  type BatchTarget,
+  BatchWriter,
+  loadedValidation,
+  loadValidation,
+  type Validate,
+  type ValidatedWrite,
+  validateWrite,
+  type WrittenBatch,
+} from "./rules/batch-writer.js";
 export { bind, type CompiledQuery, type Dialect, Queries, type Query, type QueryBuilder } from "./rules/declare-query.js";
 export {
   type AddedCounts,

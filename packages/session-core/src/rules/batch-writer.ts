@@ -5,13 +5,29 @@ import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { Batch, Write } from "../port/writes.js";
 import { EMPTY_PATH, type EntryPathState, type PathState } from "./derived-columns.js";
 
+/** Validates what a caller gave as an entry: `validateEntry`. */
+export type Validate = (given: unknown, inSchemaOrder?: boolean) => ValidatedEntry;
+
+let validate: Validate | undefined;
+
+/** `validateEntry` if it is loaded already; an append then needs no `await` before its transaction. */
+export function loadedValidation(): Validate | undefined {
+  return validate;
+}
+
+/** Loads `validateEntry`, with zod and the schemas: about 40 ms. Programs that only read never load it. */
+export async function loadValidation(): Promise<Validate> {
+  validate ??= (await import("../entry/validate.js")).validateEntry;
+  return validate;
+}
+
 /** A write whose entry has been validated. */
 export type ValidatedWrite =
   | Exclude<Write, { readonly kind: "entry" }>
   | { readonly kind: "entry"; readonly entry: ValidatedEntry; readonly parentId?: EntryId | null | undefined };
 
 /** Checks a write. @throws {InvalidEntryError} */
-export function validateWrite(write: Write, validateEntry: (given: unknown) => ValidatedEntry): ValidatedWrite {
+export function validateWrite(write: Write, validateEntry: Validate): ValidatedWrite {
   switch (write.kind) {
     case "entry":
       return { kind: "entry", entry: validateEntry(normalizeUsageOf(write.entry)), parentId: write.parentId };

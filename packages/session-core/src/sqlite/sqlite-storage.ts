@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { loadedValidation, loadValidation } from "../entry/load-validation.js";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
 import type { ConnectionOptions } from "../port/place.js";
 import type { ContextEnd, Fork, LeafState, NewSession, SessionKey, SessionRecord } from "../port/records.js";
@@ -15,6 +14,7 @@ import type {
 } from "../port/session-storage.js";
 import type { SourceSession } from "../port/source.js";
 import { type Batch, copyNewSession, copyPatch, copyWrites, type MetadataPatch, type Write } from "../port/writes.js";
+import { loadedValidation, loadValidation } from "../rules/batch-writer.js";
 import { toSessionRecord } from "../rules/session-columns.js";
 import { rowLimit } from "../rules/values.js";
 import type { FileTools } from "../tools/known-tools.js";

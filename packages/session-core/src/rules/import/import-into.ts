@@ -1,8 +1,8 @@
-import type { Validate } from "../../entry/load-validation.js";
 import type { SessionId } from "../../ids/ids.js";
 import { MAIN_LEAF, type NewSession } from "../../port/records.js";
 import type { ImportedSession, ImportOptions } from "../../port/session-storage.js";
 import { ReadFromStartError, type SourceHeader, type SourceSession, type SyncedImport } from "../../port/source.js";
+import type { Validate } from "../batch-writer.js";
 import type { ExistingSession, ImportTarget, NewReading } from "./import-target.js";
 import { SessionImporter } from "./session-importer.js";
 

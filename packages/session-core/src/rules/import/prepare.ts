@@ -1,11 +1,11 @@
 import type { EntryPayload } from "../../entry/entry.js";
 import { isObject } from "../../entry/json.js";
-import type { Validate } from "../../entry/load-validation.js";
 import { contentKey, type EntryReference } from "../../entry/origins.js";
 import { InvalidEntryError, TooLargeError, UnserializableValueError } from "../../errors/session-errors.js";
 import { type EntryId, isId } from "../../ids/ids.js";
 import type { PreparedEntry } from "../../port/entry-facts.js";
 import type { SourceEntry, SourceRecord } from "../../port/source.js";
+import type { Validate } from "../batch-writer.js";
 import { factsOf, toPayloadJson } from "../derived-columns.js";
 import type { ImportedEntry } from "./import-target.js";
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EntryPayload } from "../../entry/entry.js";
 import { isObject, tryStringify } from "../../entry/json.js";
-import type { Validate } from "../../entry/load-validation.js";
 import { UnserializableValueError } from "../../errors/session-errors.js";
 import type { EntryId } from "../../ids/ids.js";
+import type { Validate } from "../batch-writer.js";
 
 /**
  * The payload without its invalid reference, which is kept under another name. undefined: this type has no reference.

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { EntryPayload } from "../../entry/entry.js";
-import type { Validate } from "../../entry/load-validation.js";
 import { contentKey, originOf } from "../../entry/origins.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../../errors/session-errors.js";
 import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
@@ -17,6 +16,7 @@ import {
   type SourceSession,
   type StoredSourceEntry,
 } from "../../port/source.js";
+import type { Validate } from "../batch-writer.js";
 import { EMPTY_PATH, type PathState } from "../derived-columns.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { DifferentSessionError } from "./different-session.js";

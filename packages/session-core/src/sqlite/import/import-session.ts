@@ -1,7 +1,7 @@
-import type { Validate } from "../../entry/load-validation.js";
 import type { SessionId } from "../../ids/ids.js";
 import type { ImportedSession, ImportOptions, ImportOutcome, SessionImport } from "../../port/session-storage.js";
 import type { SourceSession } from "../../port/source.js";
+import type { Validate } from "../../rules/batch-writer.js";
 import { DifferentSessionError, deriveSessionId } from "../../rules/import/different-session.js";
 import { fromStart, importInto, newSession } from "../../rules/import/import-into.js";
 import type { FileTools } from "../../tools/known-tools.js";
