@@ -16,22 +16,28 @@ import { report } from "./report.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
+const TESTS = PACKAGES.flatMap((name) =>
+  readdirSync(join(ROOT, "packages", name, "test"), { recursive: true })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => `packages/${name}/test/${file}`),
+);
 
 /**
  * The source folders to mutate, and the stages of tests to run for each: the tests of the folder come first. `files` restricts it to
- * some files below `src`, in any folder.
+ * some files below `src`, in any folder; `projects` are those of vitest.config.ts, by default the quick ones.
  */
 const FOLDERS = {
   plan: { package: "compaction", tests: [["plan"], ["run"]] },
   fit: { package: "compaction", tests: [["fit"], ["run"]] },
   prune: { package: "compaction", tests: [["prune"], ["run"]] },
   run: { package: "compaction", tests: [["run"], ["checkpoints", "recall"]] },
+  blame: { package: "compaction", tests: [["blame"], ["recall"]] },
   context: { package: "session-core", tests: [["context"], ["session", "tree"]] },
   rules: {
     package: "session-core",
     tests: [
       ["tree", "session", "sessions", "search"],
-      ["context", "storage", "verify", "copies"],
+      ["context", "storage", "verify", "copies", "statistics"],
     ],
   },
   tree: {
@@ -44,12 +50,14 @@ const FOLDERS = {
   },
   payloads: {
     package: "session-core",
-    files: ["sqlite/file/block.ts", "sqlite/payloads/payloads.ts", "sqlite/payloads/pack.ts", "sqlite/verify/block-rules.ts"],
+    files: ["sqlite/file/block.ts", "sqlite/payloads/payloads.ts", "sqlite/payloads/pack.ts", "sqlite/verify/structure-rules.ts"],
+    projects: ["memory-*", "slow*"],
     tests: [
       ["storage/pack", "storage/damaged-blocks", "storage/forged-blocks", "storage/opened-blocks", "storage/block"],
-      ["storage/any-packing"],
+      ["storage/any-packing", "verify"],
     ],
   },
+  transfer: { package: "formats", tests: [["transfer"], ["import", "claude", "codex", "pi"]] },
 };
 
 /** Time limit of a test run. A mutant that exceeds it contains an endless loop and counts as noticed. */
@@ -108,17 +116,20 @@ function copyCheckout() {
   return copy;
 }
 
-/** The tests of a subject, and those of the contract of the store. */
-function testsOf(name, subject) {
-  return [`packages/${name}/test/${subject}`, `packages/${name}/test/contract/${subject}`];
+/** The tests of a subject, and those of the contract of the store. Throws if there are none: each mutant would count as noticed. */
+function testsOf(folder, subject) {
+  const places = [`packages/${FOLDERS[folder].package}/test/`, `packages/${FOLDERS[folder].package}/test/contract/`];
+  const filters = places.map((place) => place + subject).filter((filter) => TESTS.some((file) => file.startsWith(filter)));
+  if (filters.length === 0) throw new Error(`${folder}: there are no tests of ${subject}.`);
+  return filters;
 }
 
-/** No server: a mutant of what both engines share is noticed in memory. */
-function testsPass(copy, filters) {
+function testsPass(copy, folder, filters) {
+  const { projects = ["memory-*"] } = FOLDERS[folder];
   return new Promise((resolve) => {
     const child = spawn(
       process.execPath,
-      [VITEST, "run", "--project=memory-*", "--bail=1", "--maxWorkers=1", "--reporter=dot", ...filters],
+      [VITEST, "run", ...projects.map((project) => `--project=${project}`), "--bail=1", "--maxWorkers=1", "--reporter=dot", ...filters],
       {
         cwd: copy,
         stdio: "ignore",
@@ -133,22 +144,22 @@ function testsPass(copy, filters) {
 /** Exits if a test fails without a mutation, because every mutant would then count as noticed. */
 async function requirePassingTests(folders) {
   const copy = copyCheckout();
-  const filters = folders.flatMap((folder) => FOLDERS[folder].tests.flat().flatMap((subject) => testsOf(FOLDERS[folder].package, subject)));
-  const isPassing = await testsPass(copy, [...new Set(filters)]);
+  for (const folder of folders) {
+    const filters = FOLDERS[folder].tests.flat().flatMap((subject) => testsOf(folder, subject));
+    if (await testsPass(copy, folder, filters)) continue;
+    process.stderr.write(`The tests of ${folder} fail without any mutation: mend them first.\n`);
+    process.exit(1);
+  }
   rmSync(copy, { recursive: true, force: true });
-  if (isPassing) return;
-  process.stderr.write("The tests fail without any mutation: fix them first (npm test).\n");
-  process.exit(1);
 }
 
 async function survives(copy, mutant) {
   const { file, source, start, end, text, folder } = mutant;
-  const { package: name, tests } = FOLDERS[folder];
   writeFileSync(join(copy, file), source.slice(0, start) + text + source.slice(end));
   try {
-    for (const stage of tests) {
-      const filters = stage.flatMap((subject) => testsOf(name, subject));
-      if (!(await testsPass(copy, filters))) return false;
+    for (const stage of FOLDERS[folder].tests) {
+      const filters = stage.flatMap((subject) => testsOf(folder, subject));
+      if (!(await testsPass(copy, folder, filters))) return false;
     }
     return true;
   } finally {

@@ -21,7 +21,7 @@ export function report({ seed, samples, survivors, placeOf }) {
   return [
     "# Mutation score",
     "",
-    "`npm run test:mutants -- --write` breaks the deciding code of both packages one place at a time and counts how often a test fails.",
+    "`npm run test:mutants -- --write` breaks the deciding code of the packages one place at a time and counts how often a test fails.",
     `It is not part of CI. This page was written by a run with seed ${seed}; the same seed on the same sources takes the same sample.`,
     "",
     "| folder | possible mutants | tried | noticed by a test | score |",
