@@ -114,9 +114,9 @@ function programOf(io: Io, [program = ""]: readonly string[]): string {
   throw new CommandError("SHARE_FAILED", `${program} ${where}. Nothing was shared or taken back.`);
 }
 
-/** Runs a command to its end. @throws {CommandError} its program is missing */
-async function endOf(io: Io, command: readonly string[]): ReturnType<typeof outputOf> {
-  return outputOf(io, { command: programOf(io, command), args: command.slice(1) });
+/** Runs a command to its end. `more`: variables of its environment. @throws {CommandError} its program is missing */
+async function endOf(io: Io, command: readonly string[], more: Record<string, string> = {}): ReturnType<typeof outputOf> {
+  return outputOf({ env: { ...io.env, ...more } }, { command: programOf(io, command), args: command.slice(1) });
 }
 
 /** Runs a command, and returns what it printed. @throws {CommandError} it is missing or failed */
@@ -132,9 +132,12 @@ function printedBy([program = ""]: readonly string[], { exit, stdout, stderr }: 
 /** Lines of a reason that are printed. */
 const MOST_LINES = 3;
 
+/** gh says first what it does, on a line of its own. */
+const PROGRESS_OF_GH = /^- Creating gist/;
+
 /** What a program that failed wrote: the reason stands first (gh) or last (curl). */
 function reasonIn(stderr: string): string {
-  const lines = linesOf(stderr);
+  const lines = linesOf(stderr).filter((line) => !PROGRESS_OF_GH.test(line));
   const told = lines.length > MOST_LINES ? [lines[0], "…", lines.at(-1)] : lines;
   return told.join(" ").replace(/\.$/, "");
 }
@@ -185,23 +188,30 @@ export async function takeBack(io: Io, { link, remove }: PublishedPage, revoke: 
 
 /** Deletes a gist; returns true if it was gone already. @throws {CommandError} */
 async function deleteGist(io: Io, link: string): Promise<boolean> {
-  const command = withLink(DELETE_GIST, link);
-  const output = await endOf(io, command);
-  // An older gh has no such flag, and asks nothing.
+  const { id, host } = gistOf(link);
+  const run = (command: readonly string[]) => endOf(io, command, { GH_HOST: host });
+  const command = withLink(DELETE_GIST, id);
+  const output = await run(command);
+  // A gh of 2023 has no such flag, and asks nothing.
   const hasNoFlag = output.exit !== 0 && output.stderr.includes("unknown flag: --yes");
-  const deleted = hasNoFlag
-    ? await endOf(
-        io,
-        command.filter((part) => part !== "--yes"),
-      )
-    : output;
+  const deleted = hasNoFlag ? await run(command.filter((part) => part !== "--yes")) : output;
   // It says so of a gist of somebody else too, which can still be read.
   if (deleted.exit !== 0 && GONE.test(deleted.stderr)) {
-    const read = await endOf(io, ["gh", "gist", "view", link, "--files"]);
+    const read = await run(["gh", "gist", "view", id, "--files"]);
     if (read.exit !== 0 && GONE.test(read.stderr)) return true;
   }
   printedBy(command, deleted);
   return false;
+}
+
+/**
+ * The id and the server of a gist: `https://gist.github.com/ada/1f`, or `https://github.example.com/gist/ada/1f` of a GitHub Enterprise
+ * Server. Given a link, gh takes the second part of its path for the id, and asks the server of its settings: of the latter it would look for
+ * a gist `ada`, and say that there is none.
+ */
+function gistOf(link: string): { readonly id: string; readonly host: string } {
+  const { host, pathname } = new URL(link);
+  return { id: pathname.split("/").at(-1) ?? "", host: host.replace(/^gist\./, "") };
 }
 
 const GONE = /not found/i;

@@ -120,7 +120,11 @@ describe("bough share", () => {
     expect(readFileSync(here.path("calls"), "utf8")).toBe("gist create\ngist delete\n");
   });
 
-  /** `gh` as far as sharing uses it. `knowsYes`: it is new enough to have the flag, and then needs it without a terminal. */
+  /**
+   * `gh` as far as sharing uses it. `knowsYes`: it is new enough to have the flag, and then needs it without a terminal. Its words and exit
+   * codes are those of github.com/cli/cli, pkg/cmd/gist/create/create.go, delete/delete.go, shared/shared.go and internal/ghcmd/cmd.go;
+   * test/page/gist.test.ts runs the real one of Debian. A new one asks for the gist before it deletes it, and finds none of that name.
+   */
   const gh = (here: World, knowsYes: boolean) =>
     program(
       here,
@@ -130,14 +134,14 @@ describe("bough share", () => {
       const [, verb, ...args] = process.argv.slice(2);
       const gist = ${JSON.stringify(here.path("gist"))};
       if (verb === "create") {
-        console.error("- Creating gist\\n✓ Created secret gist");
+        console.error("- Creating gist page.html\\n✓ Created secret gist page.html");
         writeFileSync(gist, "");
         console.log("https://gist.example/ada/1f");
       } else if (verb === "view") existsSync(gist) || fail("not found");
-      else if (args.includes("--yes") && !${knowsYes}) fail("unknown flag: --yes\\n\\nUsage:  gh gist delete {<id> | <url>} [flags]\\n\\nFlags:\\n");
-      else if (!args.includes("--yes") && ${knowsYes}) fail("--yes required when not running interactively");
+      else if (args.includes("--yes") && !${knowsYes}) fail("unknown flag: --yes\\n\\nUsage:  gh gist delete {<id> | <url>} [flags]\\n");
+      else if (!args.includes("--yes") && ${knowsYes}) fail("--yes required when not running interactively\\n\\nUsage:  gh gist delete {<id> | <url>} [flags]\\n\\nFlags:\\n  --yes   confirm deletion without prompting\\n");
       else if (existsSync(gist)) rmSync(gist);
-      else fail('unable to delete gist "1f": either the gist is not found or it is not owned by you');`,
+      else fail(${knowsYes} ? "not found" : "unable to delete gist 1f: either the gist is not found or it is not owned by you");`,
     );
 
   test.each([
@@ -179,9 +183,11 @@ describe("bough share", () => {
     const here = world();
     await parserSession(here);
     const env = config(here, { share: { gist: true } });
-    program(here, "gh", `console.error("To get started, please run:  gh auth login\\nOr set GH_TOKEN."); process.exit(4);`);
+    // github.com/cli/cli, pkg/cmd/root/root.go: what every command says without an account.
+    const noAccount = `To get started with GitHub CLI, please run:  gh auth login\\nAlternatively, populate the GH_TOKEN environment variable with a GitHub API authentication token.`;
+    program(here, "gh", `console.error("${noAccount}"); process.exit(4);`);
     expect((await here.run(["share", "parser", "--yes"], { env })).err).toContain(
-      "gh ended with 4: To get started, please run:  gh auth login Or set GH_TOKEN.\n",
+      "gh ended with 4: To get started with GitHub CLI, please run:  gh auth login Alternatively, populate the GH_TOKEN environment variable with a GitHub API authentication token.\n",
     );
     program(here, "gh", `console.error("First\\na\\nb\\nc\\n\\x1b[31mLast\\x1b[0m"); process.exit(1);`);
     expect((await here.run(["share", "parser", "--yes"], { env })).err).toContain("gh ended with 1: First … Last.\n");

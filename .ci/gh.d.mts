@@ -1,0 +1,2 @@
+/** The path of gh. */
+export function findGh(): string;
