@@ -1,7 +1,7 @@
 import { type JsonObject, parseJsonObject, stringAt } from "@bough/session-core/wire";
+import { type DatabaseReading, toText } from "../source/database-reading.js";
 import type { SourceDatabase } from "../source/source-database.js";
 import { type ChatState, readChatState } from "./chat-state.js";
-import { type DatabaseReading, toText } from "./database-reading.js";
 
 /** A message of a chat, and the number of its row. */
 export interface ChatMessage {

@@ -1,6 +1,6 @@
 import { type JsonObject, parseJsonObject } from "@bough/session-core/wire";
+import { type DatabaseReading, toText } from "../source/database-reading.js";
 import type { ChatBubbles } from "./composer-tree.js";
-import { type DatabaseReading, toText } from "./database-reading.js";
 
 /** A composer: a chat of the editor. */
 export interface Composer {

@@ -3,12 +3,12 @@ import { dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
+import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
 import type { SourceFolders } from "../source/source-folders.js";
 import { tryRead } from "../source/source-format.js";
 import { readFacts } from "./chats.js";
 import { type ChatBubbles, ComposerTree } from "./composer-tree.js";
-import { DatabaseReading } from "./database-reading.js";
 import { type Composer, EditorStore } from "./editor-store.js";
 import { pathOfUri } from "./file-uri.js";
 

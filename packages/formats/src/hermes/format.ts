@@ -4,6 +4,7 @@ import type { SourceHeader, SourceRecord, SourceSession } from "@bough/session-c
 import { isId, isObject, type JsonObject, numberAt, parseArguments, parseJson, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { SourceUnreadableError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
+import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import {
@@ -15,9 +16,9 @@ import {
   toMediaContent,
   userPayload,
 } from "../source/payloads.js";
-import { openDetected, SourceDatabase, tablesOf } from "../source/source-database.js";
+import { columnsOf, type SourceDatabase, tablesOf } from "../source/source-database.js";
 import { SourceFolders } from "../source/source-folders.js";
-import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import type { FileHead, SourceEnvironment, SourceFormat } from "../source/source-format.js";
 
 /** Sessions of Hermes: the database `state.db` of its home and of each profile. Which columns it has depends on its version. */
 export const hermesFormat: SourceFormat = {
@@ -30,7 +31,7 @@ export const hermesFormat: SourceFormat = {
       skipped: /^(?!profiles$)[^/]+$|^profiles\/[^/]+\/[^/]+$/,
     },
   ],
-  detects: (head, folders) => tablesOf(head, folders).has("messages") && isHermes(head.path, folders),
+  detects: (head, folders) => tablesOf(head, folders).has("messages") && isHermes(head, folders),
   sessions: (path, folders = new SourceFolders()) => hermesSessions(path, folders),
 };
 
@@ -44,47 +45,47 @@ function hermesFolders(environment: SourceEnvironment): readonly string[] {
 /** The columns of `messages` that no other program of this kind has together. */
 const COLUMNS = ["id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"];
 
-function isHermes(path: string, folders: SourceFolders | undefined): boolean {
-  const columns = folders === undefined ? columnsOf(path) : folders.once(`${path}\nhermes`, () => columnsOf(path));
+function isHermes(head: FileHead, folders: SourceFolders | undefined): boolean {
+  const columns = columnsOf(head, "messages", folders);
   return COLUMNS.every((name) => columns.has(name));
 }
 
-function columnsOf(path: string): ReadonlySet<string> {
-  const database = new SourceDatabase(path, { mostCopiedBytes: 0 });
-  try {
-    return database.columns("messages");
-  } finally {
-    database.close();
-  }
-}
-
 function* hermesSessions(path: string, folders: SourceFolders): Generator<SourceSession, void, void> {
-  const database = openDetected(path, folders);
+  const reading = new DatabaseReading(path, folders);
   try {
-    const sources = sessionRows(database);
-    const kinds = new Map(sources.map((row) => [String(row.id), row]));
-    for (const row of sources) {
+    const sources = sessionRows(reading.database);
+    const kinds = new Map(sources.map(({ row }) => [String(row.id), row]));
+    for (const { row, messages } of sources) {
       const header = toHeader(row, kinds);
-      yield { header, revision: revisionOf(database, row), records: () => readSession(path, row, header) };
+      yield { header, revision: revisionOf(row, messages), records: () => reading.whileOpen(readSession(reading, row, header)) };
     }
   } finally {
-    database.close();
+    reading.end();
   }
 }
 
-/** The rows of the sessions, parents before children; of the oldest versions, only their ids. */
-function sessionRows(database: SourceDatabase): readonly JsonObject[] {
+/** The row of a session, of the oldest versions only its id; and which messages it has. */
+interface SessionSource {
+  readonly row: JsonObject;
+  readonly messages: JsonObject | undefined;
+}
+
+/** The sessions, parents before children. One scan of the messages, for all of them. */
+function sessionRows(database: SourceDatabase): readonly SessionSource[] {
   const known = database.columns("sessions").has("id")
     ? database.all(`SELECT * FROM sessions ORDER BY ${database.columns("sessions").has("started_at") ? "started_at, " : ""}id`)
     : [];
   const ids = new Set(known.map(({ id }) => id));
-  const others = database.all("SELECT session_id AS id, min(timestamp) AS started_at FROM messages GROUP BY session_id ORDER BY min(id)");
-  return [...known, ...others.filter(({ id }) => !ids.has(id))];
+  const written = database.all(
+    "SELECT session_id AS id, min(timestamp) AS started_at, count(*) AS count, max(id) AS last FROM messages GROUP BY session_id ORDER BY min(id)",
+  );
+  const messages = new Map(written.map((row) => [String(row.id), row]));
+  const others = written.flatMap(({ id, started_at }) => (ids.has(id) ? [] : [{ id, started_at }]));
+  return [...known, ...others].map((row) => ({ row, messages: messages.get(String(row.id)) }));
 }
 
-function revisionOf(database: SourceDatabase, row: JsonObject): string {
-  const [last] = database.all("SELECT count(*) AS count, max(id) AS last FROM messages WHERE session_id = ?", String(row.id));
-  return [last?.count, last?.last, row.title, row.ended_at, row.message_count].join(" ");
+function revisionOf(row: JsonObject, messages: JsonObject | undefined): string {
+  return [messages?.count ?? 0, messages?.last, row.title, row.ended_at, row.message_count].join(" ");
 }
 
 /** Columns that do not change while a session goes on. */
@@ -118,13 +119,16 @@ function toMs(seconds: unknown): number | undefined {
   return typeof seconds === "number" ? Math.round(seconds * 1000) : undefined;
 }
 
-function* readSession(path: string, row: JsonObject, { sessionId, createdAtMs = 0 }: SourceHeader): Generator<SourceRecord, void, void> {
-  const database = new SourceDatabase(path);
+function* readSession(
+  reading: DatabaseReading,
+  row: JsonObject,
+  { sessionId, createdAtMs = 0 }: SourceHeader,
+): Generator<SourceRecord, void, void> {
   const chain = new EntryChain(sessionId, createdAtMs);
   const names = new Map<string, string>();
   const model = stringAt(row, "model");
   try {
-    for (const message of database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
+    for (const message of reading.database.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY id", String(row.id))) {
       const line = numberAt(message, "id") ?? 1;
       yield chain.add({ line, id: `message-${line}`, createdAtMs: toMs(message.timestamp), payload: toPayload(message, model, names) });
     }
@@ -132,8 +136,6 @@ function* readSession(path: string, row: JsonObject, { sessionId, createdAtMs = 
     if (!(error instanceof SourceUnreadableError)) throw error;
     const message = `the rest of the session was left out: ${error.reason}`;
     yield { kind: "problem", problem: { code: "unreadable-file", path: error.path, line: null, message } };
-  } finally {
-    database.close();
   }
 }
 

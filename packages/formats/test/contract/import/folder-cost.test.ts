@@ -113,6 +113,8 @@ const DATABASES = {
   "Cursor's editor": `CREATE TABLE ItemTable (key TEXT, value TEXT); CREATE TABLE cursorDiskKV (key TEXT, value TEXT);
     INSERT INTO cursorDiskKV VALUES ('bubbleId:c1:b1', '{"bubbleId":"b1","type":1,"text":"hello"}'),
       ('composerData:c1', '{"composerId":"c1","createdAt":1,"fullConversationHeadersOnly":[{"bubbleId":"b1","type":1}]}');`,
+  Hermes: `CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT, tool_calls TEXT, tool_name TEXT, timestamp REAL);
+    INSERT INTO messages VALUES (1, 's1', 'user', 'hello', NULL, NULL, NULL, 1), (2, 's2', 'user', 'hello', NULL, NULL, NULL, 2);`,
   "another program": "CREATE TABLE note (text TEXT)",
 } as const;
 
@@ -131,9 +133,10 @@ const copiesIn = (made: readonly string[]) => made.filter((path) => path.include
 test.each([
   ["opencode", 1],
   ["Cursor's editor", 1],
+  ["Hermes", 2],
   ["another program", 0],
 ] as const)(
-  "a closed database of %s is copied once, for its detection and its %i session, and the copy is removed",
+  "a closed database of %s is copied once, for its detection and its sessions, %i, and the copy is removed",
   async (kind, sessions) => {
     const folder = tempFolder();
     closedDatabase(folder, kind);

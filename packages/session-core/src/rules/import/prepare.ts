@@ -23,12 +23,18 @@ export function prepareRecord(record: SourceRecord, validate: Validate, director
     const payloadJson = (payload === record.payload ? record.payloadJson : undefined) ?? toPayloadJson(payload);
     const origin = hasReference(record) ? undefined : contentKey(payload, record.createdAtMs, record.id);
     const facts = factsOf({ payload, payloadJson }, { directory, fileTools: {} });
-    return { ...record, payload: undefined, payloadJson: undefined, prepared: { payloadJson, origin, facts, directory } };
+    return preparedRecord(record, { payloadJson, origin, facts, directory });
   } catch (error) {
     // The import meets the same error, and reports it.
     if (error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof TooLargeError) return record;
     throw error;
   }
+}
+
+/** The record without its payload. Only the members that it has: each takes time in the message to the thread that writes. */
+function preparedRecord({ line, id, parentId, createdAtMs, formerId, origin }: SourceEntry, prepared: PreparedEntry): SourceEntry {
+  const record = { kind: "entry", line, id, parentId, createdAtMs, payload: undefined, prepared } as const;
+  return formerId === undefined && origin === undefined ? record : { ...record, formerId, origin };
 }
 
 /** True if a record names the entry of which it is a copy, by ids that a store accepts. */

@@ -1,6 +1,6 @@
 import type { SourceRecord } from "@bough/session-core/engine";
-import { openDetected, type SourceDatabase } from "../source/source-database.js";
-import type { SourceFolders } from "../source/source-folders.js";
+import { openDetected, type SourceDatabase } from "./source-database.js";
+import type { SourceFolders } from "./source-folders.js";
 
 /**
  * A database whose sessions are read one after another. It is opened by the first query and stays open until `end`; records that are
@@ -43,7 +43,7 @@ export class DatabaseReading {
   }
 }
 
-/** The text of a value: databases of Cursor hold text as text or as bytes. */
+/** The text of a value: some programs store text as bytes. */
 export function toText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8") : undefined;
