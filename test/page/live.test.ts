@@ -423,6 +423,12 @@ describe("a long session", () => {
     await most();
   });
 
+  test("says that the browser's own search finds only a part of it", async () => {
+    const page = await open("long");
+    await page.keyboard.press("Control+f");
+    await page.locator("#said", { hasText: "/ searches the whole session" }).waitFor();
+  });
+
   test("is read without scripts in pieces", async () => {
     const { address } = await view(home);
     const { page } = await openPage(browser(), `${address}long`, { followed: true, javaScriptEnabled: false });

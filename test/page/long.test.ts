@@ -47,6 +47,24 @@ describe("a page with more tool calls than a browser makes folds of quickly", ()
     expect(await page.locator("details.call[open]").count()).toBe(1);
   });
 
+  test("makes the rest of the folds when the browser's own search is called", async () => {
+    const { page } = await openPage(browser(), file);
+    await holds(page, "document.querySelectorAll('.block').length === 0");
+    // A block that no pause of the browser has come to yet.
+    await page
+      .locator("#path article .body")
+      .last()
+      .evaluate((body) => {
+        const block = document.createElement("div");
+        block.className = "call block";
+        block.append(document.createElement("p"), document.createElement("pre"));
+        body.append(block);
+      });
+    await page.keyboard.press("Control+f");
+    expect(await page.locator(".block").count()).toBe(0);
+    expect(await page.locator("details.call").count()).toBe(CALLS + 1);
+  });
+
   test("opens the call that a match stands in", async () => {
     const { page } = await openPage(browser(), file);
     await page.fill("#words", `number${CALLS - 5}`);

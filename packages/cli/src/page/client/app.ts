@@ -1,7 +1,7 @@
 import { type Action, Actions } from "./actions.js";
 import type { Book, Finder } from "./book.js";
 import { element, placeOf, stepOf } from "./dom.js";
-import { copy, EntryMenu, linkTo, type MenuItem } from "./entry-menu.js";
+import { copy, EntryMenu, linkTo, type MenuItem, say } from "./entry-menu.js";
 import { makeFolds, makeFoldsSoon } from "./folds.js";
 import { highlightCode } from "./highlight.js";
 import { Kinds } from "./kinds.js";
@@ -159,6 +159,12 @@ export class App {
     this.#stopFolding = makeFoldsSoon(element("conversation"));
   }
 
+  /** Before the browser's own search: it finds nothing in closed blocks, and of a long served session only what is in the document. */
+  #onBrowserSearch(): void {
+    makeFolds(element("conversation"));
+    if (this.#path.classList.contains("many")) say("The browser finds only what is near the screen. / searches the whole session.");
+  }
+
   #onChunks(changes: readonly IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of changes) {
       if (isIntersecting) makeFolds(target);
@@ -197,6 +203,9 @@ export class App {
       },
       true,
     );
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "F3" || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f")) this.#onBrowserSearch();
+    });
     this.#words.addEventListener("input", () => void this.find(this.#words instanceof HTMLInputElement ? this.#words.value : ""));
     this.#words.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void this.#moveMatch(event.shiftKey ? -1 : 1);
