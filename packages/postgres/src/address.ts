@@ -107,15 +107,15 @@ export function parseServerUrl(url: string, environment: NodeJS.ProcessEnv = pro
   const [, login = "", place = "", path = "", query = ""] = parts;
   const parameters = readParameters(query);
   const [user, ...secret] = login.split(":");
-  const at = readPlace(place, parameters, environment);
+  const server = readPlace(place, parameters, environment);
   const name = parameters.get("user") || decoded(user ?? "") || environment["PGUSER"] || systemUser();
   const database = parameters.get("dbname") || decoded(path) || environment["PGDATABASE"] || name;
   const given = parameters.get("password") || decoded(secret.join(":")) || environment["PGPASSWORD"] || undefined;
-  const own = { ...at, user: name, database };
+  const own = { ...server, user: name, database };
   return {
     ...own,
     password: async () => given ?? (await passwordFromFile(own, environment)),
-    tls: tlsOf(at.host, parameters, environment),
+    tls: tlsOf(server.host, parameters, environment),
     label: labelOf(own),
     schema: parameters.get("schema"),
     tenant: parameters.get("tenant"),
@@ -139,7 +139,7 @@ function invalid(given: string): InvalidArgumentError {
 }
 
 function readParameters(query: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  const parameters = new Map<string, string>();
   for (const part of query.split("&").filter((text) => text !== "")) {
     const [name = "", ...value] = part.split("=");
     if (!PARAMETERS.includes(name)) {
@@ -147,9 +147,9 @@ function readParameters(query: string): ReadonlyMap<string, string> {
         `one with ${/^\w{1,40}$/.test(name) ? `the parameter ${name}` : "a parameter"} that is not known; known are ${PARAMETERS.join(", ")}`,
       );
     }
-    found.set(name, decoded(value.join("=")));
+    parameters.set(name, decoded(value.join("=")));
   }
-  return found;
+  return parameters;
 }
 
 function decoded(part: string): string {

@@ -123,7 +123,7 @@ function appendQuery(hasUsage: boolean) {
   return pgQuery<AppendParameters, { base: number }>(({ sql, p }) => {
     const shifted = (number: RawBuilder<unknown>) =>
       sql`CASE WHEN ${number} > ${p.last}::integer THEN ${number} + moved.base - ${p.last}::integer ELSE ${number} END`;
-    const { names, values, given } = entriesGiven(sql, p, shifted);
+    const { names, values, given: source } = entriesGiven(sql, p, shifted);
     const used = hasUsage ? sql`used AS (${usageAdded(sql, p, false, sql`moved`)}),` : sql``;
     return pgRaw(sql<{ base: number }>`
       WITH locked AS (
@@ -142,7 +142,7 @@ function appendQuery(hasUsage: boolean) {
       ${used}
       counted AS (${countsAdded(sql, p)} FROM moved WHERE ${ofSession(sql, p, "session")}),
       written AS (
-        INSERT INTO entry (tenant, session_id, ${names}) SELECT moved.tenant, moved.session_id, ${values} FROM moved CROSS JOIN ${given})
+        INSERT INTO entry (tenant, session_id, ${names}) SELECT moved.tenant, moved.session_id, ${values} FROM moved CROSS JOIN ${source})
       SELECT base FROM moved`);
   });
 }

@@ -84,20 +84,20 @@ const atEntry = contextQuery((sql, p) => sql`SELECT seq FROM entry WHERE ${ofSes
 export async function readContextPath(
   database: PgDatabase,
   key: SessionKey,
-  at: ContextEnd,
+  start: ContextEnd,
   knownSeq: EntrySeq | null,
 ): Promise<ContextPath> {
   const parameters = { ...keyParameters(key), known: knownSeq ?? 0 };
-  const end = "leafName" in at ? at.leafName : at.entryId;
+  const end = "leafName" in start ? start.leafName : start.entryId;
   if (end === null) {
     await requireSession(database, key);
     return EMPTY;
   }
-  const rows = await database.all("leafName" in at ? atLeaf : atEntry, { ...parameters, end });
+  const rows = await database.all("leafName" in start ? atLeaf : atEntry, { ...parameters, end });
   const head = rows.find((row) => row.part === "head");
   if (head === undefined) {
     await requireSession(database, key);
-    throw "leafName" in at ? new LeafNotFoundError(parameters.session, end) : new EntryNotFoundError(parameters.session, end);
+    throw "leafName" in start ? new LeafNotFoundError(parameters.session, end) : new EntryNotFoundError(parameters.session, end);
   }
   return toContextPath(parameters.session, head, rows);
 }

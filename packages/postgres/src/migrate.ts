@@ -131,15 +131,15 @@ async function takeSteps(client: PgClient, wanted: Wanted): Promise<void> {
   const { rows } = await client.query("SELECT to_regnamespace($1) IS NOT NULL AS made", [`"${schema}"`]);
   if (rows[0]?.made !== true) await client.query(`CREATE SCHEMA "${schema}"`);
   await requireTrusted(client, wanted.place, true);
-  const found = await lockVersion(client, wanted);
-  if (found.version >= wanted.steps.length) return requireUsable(found, wanted);
+  const version = await lockVersion(client, wanted);
+  if (version.version >= wanted.steps.length) return requireUsable(version, wanted);
   // Tables are created in the first schema of the path. Only trusted roles can create anything there.
   await client.query(`SET LOCAL search_path = "${schema}", pg_temp`);
   const layout = { schema, partitions: wanted.partitions, lz4: await hasLz4(client) };
-  const steps = wanted.steps.slice(found.version);
+  const steps = wanted.steps.slice(version.version);
   const statements = steps.flatMap((step) => step.statements(layout));
   await client.query([...statements, setVersion(wanted.steps)].join(";\n"));
-  if (found.version === 0) return;
+  if (version.version === 0) return;
   const { rows: tenants } = await client.query<{ tenant: string }>(`SELECT DISTINCT tenant FROM "${schema}".session`);
   const common = { schema, prepare: false, version: wanted.steps.length };
   for (const { tenant } of tenants)

@@ -226,19 +226,19 @@ export async function openSession(
   leafName: string,
   missing?: { readonly session: Omit<records.NewSession, "id">; readonly first: FirstWrites },
 ): Promise<records.OpenedSession> {
-  const found = await findLeafState(database, id, leafName);
-  if (found?.leaf !== undefined) return { row: { id, seq: found.session.seq }, leaf: found.leaf };
-  if (found === undefined && missing === undefined) throw new SessionNotFoundError(id);
-  if (found === undefined) await listFirst(database, missing?.session.title, missing?.first);
+  const state = await findLeafState(database, id, leafName);
+  if (state?.leaf !== undefined) return { row: { id, seq: state.session.seq }, leaf: state.leaf };
+  if (state === undefined && missing === undefined) throw new SessionNotFoundError(id);
+  if (state === undefined) await listFirst(database, missing?.session.title, missing?.first);
   try {
     return await database.write(async (transaction) => {
-      const session = await openOrCreate(transaction, id, found === undefined ? missing : undefined);
+      const session = await openOrCreate(transaction, id, state === undefined ? missing : undefined);
       const leaf = await openLockedLeaf(transaction, session, leafName);
       return { row: { id, seq: session.seq }, leaf };
     });
   } catch (error) {
     // Another writer has created it since.
-    if (found !== undefined || !(error instanceof SessionExistsError)) throw error;
+    if (state !== undefined || !(error instanceof SessionExistsError)) throw error;
     return openSession(database, id, leafName, missing);
   }
 }

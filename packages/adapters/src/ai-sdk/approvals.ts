@@ -33,16 +33,16 @@ export function withApprovalAnswers(entries: readonly Entry[]): readonly Entry[]
 type Answers = ReadonlyMap<string, Approval>;
 
 function answersOf(entries: readonly Entry[]): ReadonlyMap<EntryId, Answers> {
-  const found = new Map<EntryId, Answers>();
+  const answersByEntry = new Map<EntryId, Answers>();
   for (const entry of entries) {
     if (entry.type !== "context_edit" || !Array.isArray(entry.replacement?.content)) continue;
     const approvals = entry.replacement.content.flatMap((block) => {
       const approval = block.type === "toolCall" ? approvalOf(block) : undefined;
       return block.type === "toolCall" && approval?.approved !== undefined ? [[block.id, approval] as const] : [];
     });
-    if (approvals.length > 0) found.set(entry.targetId, new Map(approvals));
+    if (approvals.length > 0) answersByEntry.set(entry.targetId, new Map(approvals));
   }
-  return found;
+  return answersByEntry;
 }
 
 function withAnswers(entry: Entry, answers: Answers | undefined): Entry {

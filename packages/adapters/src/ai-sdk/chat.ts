@@ -96,7 +96,7 @@ export interface MessageVersions {
  * const versions = await messageVersions(session, messages.map(({ id }) => id));
  */
 export async function messageVersions(session: Session, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, MessageVersions>> {
-  const found = new Map<EntryId, MessageVersions>();
+  const versionsByEntry = new Map<EntryId, MessageVersions>();
   let path: ReadonlySet<EntryId> | undefined;
   for (const [id, { parentId }] of await session.entriesById(ids)) {
     const siblings = (await session.tree.children(parentId)).map((row) => row.id);
@@ -104,9 +104,9 @@ export async function messageVersions(session: Session, ids: readonly EntryId[])
     path ??= new Set((await session.tree.path(session.leafId, Number.MAX_SAFE_INTEGER)).map((row) => row.id));
     const onPath = path;
     const shown = siblings.findIndex((sibling) => onPath.has(sibling));
-    found.set(id, { ids: siblings, index: shown < 0 ? siblings.indexOf(id) : shown });
+    versionsByEntry.set(id, { ids: siblings, index: shown < 0 ? siblings.indexOf(id) : shown });
   }
-  return found;
+  return versionsByEntry;
 }
 
 /**

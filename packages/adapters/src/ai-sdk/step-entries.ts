@@ -52,8 +52,8 @@ export function entriesOfStep(step: AiSdkStep, error: unknown): EntryInput[] {
  * a compaction, with the block as far as the SDK has it, and the message of what the reply says around it. `usage`: as the SDK reports it.
  */
 export function replyEntries(blocks: AssistantMessage["content"], fields: MessageFields<AssistantMessage>, usage?: object): EntryInput[] {
-  const at = blocks.findLastIndex(isCompactionText);
-  const block = blocks[at];
+  const compactionIndex = blocks.findLastIndex(isCompactionText);
+  const block = blocks[compactionIndex];
   if (block?.type !== "text")
     return [assistantMessage(blocks, { ...fields, ...(usage === undefined ? {} : { usage: normalizeUsage(usage) }) })];
   const { provider = "anthropic", model } = fields;
@@ -64,8 +64,8 @@ export function replyEntries(blocks: AssistantMessage["content"], fields: Messag
     ...{ type: "compaction" as const, summary: block.text, firstKeptEntryId: null, trigger: "provider", details: { native }, ...made },
     ...(used.compaction === undefined ? {} : { usage: used.compaction }),
   };
-  const before = blocks.slice(0, at).filter((one) => !isCompactionText(one));
-  const after = blocks.slice(at + 1);
+  const before = blocks.slice(0, compactionIndex).filter((one) => !isCompactionText(one));
+  const after = blocks.slice(compactionIndex + 1);
   const last =
     after.length === 0 ? [] : [assistantMessage(after, { ...fields, ...(used.reply === undefined ? {} : { usage: used.reply }) })];
   return [...(before.length === 0 ? [] : [assistantMessage(before, made)]), compaction, ...last];

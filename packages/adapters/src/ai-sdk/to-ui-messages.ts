@@ -53,7 +53,7 @@ export function toUiMessages(path: readonly Entry[]): UIMessage[] {
 type Results = ReadonlyMap<Message, ReadonlyMap<string, ToolResultMessage>>;
 
 function resultsOf(entries: readonly Entry[]): Results {
-  const found = new Map<Message, Map<string, ToolResultMessage>>();
+  const resultsByReply = new Map<Message, Map<string, ToolResultMessage>>();
   const callers = new Map<string, Map<string, ToolResultMessage>>();
   for (const entry of entries) {
     if (entry.type !== "message") continue;
@@ -61,10 +61,10 @@ function resultsOf(entries: readonly Entry[]): Results {
     if (message.role === "toolResult") callers.get(message.toolCallId)?.set(message.toolCallId, message);
     if (message.role !== "assistant") continue;
     const own = new Map<string, ToolResultMessage>();
-    found.set(message, own);
+    resultsByReply.set(message, own);
     for (const block of message.content) if (block.type === "toolCall") callers.set(block.id, own);
   }
-  return found;
+  return resultsByReply;
 }
 
 function toUiMessage(id: string, messages: readonly Message[], results: Results): UIMessage {

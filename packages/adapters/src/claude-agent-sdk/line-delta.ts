@@ -109,15 +109,15 @@ class References {
     for (const [at, { payload }] of entries.entries()) this.#add(payload, at, "");
   }
 
-  #add(value: unknown, at: number, path: string): void {
+  #add(value: unknown, index: number, path: string): void {
     if (path !== "" && isWorthIt(value)) {
       const json = JSON.stringify(value);
-      if (json.length >= SHORTEST && !this.#places.has(json)) this.#places.set(json, [at, path]);
+      if (json.length >= SHORTEST && !this.#places.has(json)) this.#places.set(json, [index, path]);
     }
     if (typeof value !== "object" || value === null) return;
     for (const [key, member] of Object.entries(value)) {
       // The store may normalize the counts of usage, and a name with a dot is no path.
-      if (key !== "usage" && !key.includes(".") && key !== "") this.#add(member, at, path === "" ? key : `${path}.${key}`);
+      if (key !== "usage" && !key.includes(".") && key !== "") this.#add(member, index, path === "" ? key : `${path}.${key}`);
     }
   }
 

@@ -123,7 +123,7 @@ export class Channels {
   }
 
   /** Reads the changes up to the last one without a base, then the messages of the resulting value. */
-  async #apply(at: EntryId, channel: string, newest: Change): Promise<Parts> {
+  async #apply(checkpointId: EntryId, channel: string, newest: Change): Promise<Parts> {
     const changes = [newest];
     let base: Parts | undefined;
     for (let next = newest.base; next !== null; ) {
@@ -137,7 +137,7 @@ export class Channels {
     const start: readonly (EntryId | Part)[] = base?.parts ?? [];
     const given = changes.reduceRight((parts, { splices }) => applySplices(parts, splices), start);
     const value = { kind: newest.kind, parts: await this.#withMessages(given), weight: newest.weight };
-    this.remember(at, channel, value);
+    this.remember(checkpointId, channel, value);
     return value;
   }
 
@@ -150,7 +150,7 @@ export class Channels {
     return value !== undefined && "kind" in value ? this.#toChange(at, channel, value) : undefined;
   }
 
-  #toChange(at: EntryId, channel: string, { kind, base, weight, splices }: StoredChange): Change {
+  #toChange(checkpointId: EntryId, channel: string, { kind, base, weight, splices }: StoredChange): Change {
     const change: Change = {
       kind,
       base,
@@ -161,22 +161,22 @@ export class Channels {
         insert: insert.map((part) => (typeof part === "string" ? part : { text: textOfPart(kind, part) })),
       })),
     };
-    this.#cache.changes.set(this.#key(at, channel), change);
+    this.#cache.changes.set(this.#key(checkpointId, channel), change);
     return change;
   }
 
   /** Reads the messages of those parts that are only ids of entries. */
-  async #withMessages(given: readonly (EntryId | Part)[]): Promise<readonly Part[]> {
-    const ids = given.filter((part) => typeof part === "string");
-    const found = new Map(ids.map((id) => [id, this.#cache.messages.get(this.#key(id, ""))]));
-    const missing = ids.filter((id) => found.get(id) === undefined);
+  async #withMessages(parts: readonly (EntryId | Part)[]): Promise<readonly Part[]> {
+    const ids = parts.filter((part) => typeof part === "string");
+    const known = new Map(ids.map((id) => [id, this.#cache.messages.get(this.#key(id, ""))]));
+    const missing = ids.filter((id) => known.get(id) === undefined);
     for (const [id, entry] of await this.#session.entriesById(missing)) {
       const part = toPart(entry);
-      found.set(id, part);
+      known.set(id, part);
       this.#cache.messages.set(this.#key(id, ""), part);
     }
-    return given.map((part) => {
-      const message = typeof part === "string" ? found.get(part) : part;
+    return parts.map((part) => {
+      const message = typeof part === "string" ? known.get(part) : part;
       if (message === undefined) throw new EntryNotFoundError(this.#session.id, String(part));
       return message;
     });

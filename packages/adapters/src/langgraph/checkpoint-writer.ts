@@ -116,7 +116,7 @@ async function plan(
   const entries: EntryInput[] = [];
   const inParts: [channel: string, value: Parts][] = [];
   const values: [channel: string, value: StoredValue][] = [];
-  const at: [channel: string, entryId: EntryId][] = [];
+  const holders: [channel: string, entryId: EntryId][] = [];
   let written = 0;
   // The same for a repeated put, so that it writes nothing twice.
   const newId = (): EntryId => `${digest(entryId)}.${(written++).toString(36)}`;
@@ -126,7 +126,7 @@ async function plan(
       : above?.isForeign === false
         ? memberOf(above.stored.at, channel)
         : undefined;
-    if (holder !== undefined) at.push([channel, holder]);
+    if (holder !== undefined) holders.push([channel, holder]);
     if (holder !== entryId) continue;
     const planned = await channels.plan(channel, value, above, newId);
     values.push([channel, planned.value]);
@@ -140,7 +140,7 @@ async function plan(
     parent,
     checkpoint: await pack(serde, rest),
     metadata: await pack(serde, metadata),
-    at: Object.fromEntries(at),
+    at: Object.fromEntries(holders),
     values: Object.fromEntries(values),
   };
   return { data, entries, inParts };

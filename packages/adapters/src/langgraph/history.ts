@@ -58,15 +58,15 @@ async function startOf(session: Session, { ns, before }: HistoryFilter): Promise
 }
 
 async function* sorted(session: Session, type: string, filter: HistoryFilter): AsyncGenerator<FoundCheckpoint, void, void> {
-  const found = new Map<string, FoundCheckpoint>();
+  const byId = new Map<string, FoundCheckpoint>();
   for await (const entry of newestFirst(session, type)) {
     const checkpoint = matching(session, entry, filter);
     if (checkpoint === undefined) continue;
     const key = `${checkpoint.stored.ns}\n${checkpoint.stored.id}`;
     // The newest entry of a checkpoint is its last version.
-    if (!found.has(key)) found.set(key, checkpoint);
+    if (!byId.has(key)) byId.set(key, checkpoint);
   }
-  yield* [...found.values()].sort((a, b) => (a.stored.id < b.stored.id ? 1 : -1));
+  yield* [...byId.values()].sort((a, b) => (a.stored.id < b.stored.id ? 1 : -1));
 }
 
 async function* newestFirst(session: Session, customType: string, beforeSeq?: number): AsyncGenerator<Entry, void, void> {

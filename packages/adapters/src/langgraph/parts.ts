@@ -94,18 +94,18 @@ function differencesOf(before: readonly Part[], texts: readonly string[]): reado
   const suffix = countEqual(...most, (at) => before[before.length - 1 - at]?.text === texts[texts.length - 1 - at]);
   const [oldEnd, newEnd] = [before.length - suffix, texts.length - suffix];
   const both = Math.min(oldEnd, newEnd);
-  const found: Difference[] = [];
+  const differences: Difference[] = [];
   let start: number | undefined;
   for (let at = prefix; at < both; at += 1) {
     if (before[at]?.text !== texts[at]) start ??= at;
     else if (start !== undefined) {
-      found.push({ start, remove: at - start, texts: texts.slice(start, at) });
+      differences.push({ start, remove: at - start, texts: texts.slice(start, at) });
       start = undefined;
     }
   }
   start ??= both;
-  if (start < Math.max(oldEnd, newEnd)) found.push({ start, remove: oldEnd - start, texts: texts.slice(start, newEnd) });
-  return found;
+  if (start < Math.max(oldEnd, newEnd)) differences.push({ start, remove: oldEnd - start, texts: texts.slice(start, newEnd) });
+  return differences;
 }
 
 function countEqual(oneLength: number, otherLength: number, isEqual: (at: number) => boolean): number {

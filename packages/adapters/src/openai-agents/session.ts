@@ -283,8 +283,8 @@ class UsageReader {
    */
   attach(entries: readonly EntryInput[], runContext: RunContext | undefined): readonly EntryInput[] {
     if (runContext === undefined) return entries;
-    const at = entries.findLastIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
-    const entry = entries[at];
+    const replyIndex = entries.findLastIndex((entry) => entry.type === "message" && entry.message.role === "assistant");
+    const entry = entries[replyIndex];
     if (entry?.type !== "message" || entry.message.role !== "assistant") return entries;
     const now = totalsOf(runContext);
     const before = this.#counted.get(runContext) ?? NOTHING;
@@ -292,7 +292,7 @@ class UsageReader {
     this.#counted.set(runContext, now);
     const cacheRead = now.cacheRead - before.cacheRead;
     const usage = { input: now.input - before.input - cacheRead, output: now.output - before.output, cacheRead };
-    return entries.with(at, { ...entry, message: { ...entry.message, usage } });
+    return entries.with(replyIndex, { ...entry, message: { ...entry.message, usage } });
   }
 }
 

@@ -64,15 +64,15 @@ export class CommitPlan {
     const parents = new Map(writes.flatMap((write) => (write.kind === "entry" ? [[write.entry.id, write.entry.parentId] as const] : [])));
     const { name, entryId } = this.#context.leaf;
     const tip = writes.findLast((write) => write.kind === "value" && write.namespace === TIPS && write.key === name);
-    let at = tip?.kind === "value" && tip.op === "set" && typeof tip.value === "string" ? tip.value : null;
+    let tipId = tip?.kind === "value" && tip.op === "set" && typeof tip.value === "string" ? tip.value : null;
     const path = new Set<string>();
-    while (at !== null && at !== entryId) {
-      const parent = parents.get(at);
-      if (parent === undefined || path.has(at)) return new Set();
-      path.add(at);
-      at = parent;
+    while (tipId !== null && tipId !== entryId) {
+      const parent = parents.get(tipId);
+      if (parent === undefined || path.has(tipId)) return new Set();
+      path.add(tipId);
+      tipId = parent;
     }
-    return at === entryId ? path : new Set();
+    return tipId === entryId ? path : new Set();
   }
 
   #add(write: Write, path: ReadonlySet<string>): void {

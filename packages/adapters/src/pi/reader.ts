@@ -39,16 +39,16 @@ export class PiEntries {
     const rows = await this.#session.tree.path(query.start, Number.MAX_SAFE_INTEGER);
     const down = query.order === "oldestFirst";
     const selection = new BranchSelection(query);
-    const found: EntryStructure[] = [];
+    const structures: EntryStructure[] = [];
     for (let step = 0; step < rows.length && !selection.isDone; step += 1) {
       // The rows come newest first, so that the next one is the parent.
       const at = down ? rows.length - 1 - step : step;
       const row = rows[at];
       if (row === undefined) break;
       const node = this.#node(row, row.customType);
-      if (selection.takes(node)) found.push(structureOf(row, rows[at + 1]?.id ?? null, node));
+      if (selection.takes(node)) structures.push(structureOf(row, rows[at + 1]?.id ?? null, node));
     }
-    return found;
+    return structures;
   }
 
   /** Entries of all branches, by number. */
@@ -57,18 +57,18 @@ export class PiEntries {
     const most = Math.max(0, Math.trunc(limit ?? Number.POSITIVE_INFINITY));
     let afterSeq = fromSeq === undefined ? 0 : sequence.rowFrom(fromSeq) - 1;
     let beforeSeq = toSeq === undefined ? undefined : sequence.rowUpTo(toSeq) + 1;
-    const found: Entry[] = [];
-    while (found.length < most) {
-      const size = Math.min(PAGE, most - found.length);
+    const matching: Entry[] = [];
+    while (matching.length < most) {
+      const size = Math.min(PAGE, most - matching.length);
       const range = { order: order === "asc" ? "oldest" : "newest", afterSeq, beforeSeq, limit: size } as const;
       const page = await this.#session.list({ ...boughFilter(filter), ...range });
-      found.push(...page.filter((entry) => fits(this.#node(entry, "customType" in entry ? entry.customType : null), filter)));
+      matching.push(...page.filter((entry) => fits(this.#node(entry, "customType" in entry ? entry.customType : null), filter)));
       const last = page.at(-1);
       if (last === undefined || page.length < size) break;
       if (order === "asc") afterSeq = last.seq;
       else beforeSeq = last.seq;
     }
-    return this.#toPi(found);
+    return this.#toPi(matching);
   }
 
   #node({ id, seq, type }: Pick<Entry | OutlineRow, "id" | "seq" | "type">, customType: unknown): BranchNode {

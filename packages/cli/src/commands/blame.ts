@@ -59,16 +59,16 @@ async function blameLines({ io, out, options }: Invocation<BlameOptions>, store:
 
 /** `a.ts:12-20`: a file and lines. A file whose whole name looks like this is taken as a file. */
 async function splitRange<T>(
-  given: string,
+  name: string,
   read: (path: string) => Promise<T>,
 ): Promise<{ readonly file: T; readonly range?: { from: number; to: number } }> {
-  const [, path, first, last] = /^(.+):(\d{1,9})(?:-(\d{1,9}))?$/s.exec(given) ?? [];
-  if (path === undefined) return { file: await read(given) };
+  const [, path, first, last] = /^(.+):(\d{1,9})(?:-(\d{1,9}))?$/s.exec(name) ?? [];
+  if (path === undefined) return { file: await read(name) };
   try {
     return { file: await read(path), range: { from: Number(first), to: Number(last ?? first) } };
   } catch (error) {
     if (!(error instanceof BlameSourceError)) throw error;
-    return { file: await read(given).catch(() => Promise.reject(error)) };
+    return { file: await read(name).catch(() => Promise.reject(error)) };
   }
 }
 

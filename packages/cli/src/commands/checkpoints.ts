@@ -107,15 +107,15 @@ const COLUMNS: readonly Column[] = [
 
 /** Renders the list of summaries as a table. */
 export async function renderTable(out: Printer, listed: readonly ListedSummary[]): Promise<readonly Line[]> {
-  const rows = listed.map((one): readonly Line[] => [
-    [one.number === null ? "" : String(one.number)],
-    [styled("dim", dateTime(one.createdAtMs))],
-    [styled("summary", one.title)],
-    [describeReason(one)],
-    [describeTokens(one, out.glyphs.to)],
-    [one.messages === null ? "" : count(one.messages)],
-    [one.readFiles.length + one.modifiedFiles.length === 0 ? "" : count(one.readFiles.length + one.modifiedFiles.length)],
-    [styled("dim", one.entryId)],
+  const rows = listed.map((summary): readonly Line[] => [
+    [summary.number === null ? "" : String(summary.number)],
+    [styled("dim", dateTime(summary.createdAtMs))],
+    [styled("summary", summary.title)],
+    [describeReason(summary)],
+    [describeTokens(summary, out.glyphs.to)],
+    [summary.messages === null ? "" : count(summary.messages)],
+    [summary.readFiles.length + summary.modifiedFiles.length === 0 ? "" : count(summary.readFiles.length + summary.modifiedFiles.length)],
+    [styled("dim", summary.entryId)],
   ]);
   return tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis);
 }

@@ -88,21 +88,21 @@ async function withSource(invocation: CopyRun, signal: AbortSignal, work: (from:
 /** Opens the target, and creates it if it does not exist; a dry run creates nothing, so it then compares with an empty store. */
 async function withTarget(invocation: CopyRun, signal: AbortSignal, work: (to: OpenPlace) => Promise<void>): Promise<void> {
   const { io, options } = invocation;
-  const given = options.to ?? options.store;
+  const target = options.to ?? options.store;
   const isDry = options.dryRun === true;
   const address = farAddress(options.to, "--to");
   if (address !== undefined) return withFar(invocation, address, isDry ? "compare" : "write", signal, work);
-  if (!isDry) return withStore(io, given, "create", (store, { name }) => work(near(store, name)), "BOUGH_TO_KEY");
+  if (!isDry) return withStore(io, target, "create", (store, { name }) => work(near(store, name)), "BOUGH_TO_KEY");
   const opened = { isThere: false };
   try {
     const compare = (store: Store, { name }: StoreLocation) => {
       opened.isThere = true;
       return work(near(store, name));
     };
-    await withStore(io, given, "read", compare, "BOUGH_TO_KEY");
+    await withStore(io, target, "read", compare, "BOUGH_TO_KEY");
   } catch (error) {
     if (opened.isThere || !(error instanceof NoStoreError)) throw error;
-    const [empty, { name }] = [await openStore({ path: ":memory:" }), await locateStore(io, given)];
+    const [empty, { name }] = [await openStore({ path: ":memory:" }), await locateStore(io, target)];
     await work(near(empty, name)).finally(() => empty.close());
   }
 }

@@ -45,8 +45,8 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
   const location = await locateStore(io, options.store);
   const withSecrets = options.withSecrets === true;
   const args = ["mcp", ...(location.isDefault ? [] : ["--store", location.name]), ...(withSecrets ? ["--with-secrets"] : [])];
-  const { file, text, found, write } = await prepareInstallation(io, client, args);
-  if (found === "same") return out.line(`${client.title} has this server already, in ${file}.`);
+  const { file, text, found: present, write } = await prepareInstallation(io, client, args);
+  if (present === "same") return out.line(`${client.title} has this server already, in ${file}.`);
   out.line(styled("bold", `${client.title}: ${file}`));
   for (const line of text.split("\n")) out.line(`  ${line}`);
   notePassword(out, location, client.title);
@@ -57,9 +57,9 @@ async function install({ io, out, options }: Invocation<McpOptions>, name: strin
       : "Keys, tokens and passwords are masked in the answers of this server (--with-secrets keeps them).",
   );
   if (options.dryRun === true) return out.line("Nothing was written.");
-  if (io.ask === undefined && options.yes !== true) return explainByHand(out, found);
+  if (io.ask === undefined && options.yes !== true) return explainByHand(out, present);
   await out.flush();
-  const consequence = found === "other" ? "The entry of this name is replaced." : "Everything else in the file stays.";
+  const consequence = present === "other" ? "The entry of this name is replaced." : "Everything else in the file stays.";
   if (options.yes !== true) await confirm(io, `Write this entry to ${file}`, consequence);
   await write();
   out.line(`Written. Start ${client.title} again to use it.`);

@@ -54,15 +54,15 @@ async function searchSessions(
 ): Promise<readonly SessionSecrets[]> {
   const progress = showsProgress ? await startProgress(io, out, "reading") : undefined;
   const { signal, end } = io.cancelOnInterrupt();
-  const found: SessionSecrets[] = [];
+  const withSecrets: SessionSecrets[] = [];
   try {
     for (const [at, record] of records.entries()) {
       if (signal.aborted) throw new CancelledError("Interrupted. Not every session was read.");
       progress?.update(at, records.length, counted(records.length, "session"));
       const secrets = await searchSession(store, record);
-      if (secrets.places.length > 0) found.push(secrets);
+      if (secrets.places.length > 0) withSecrets.push(secrets);
     }
-    return found;
+    return withSecrets;
   } finally {
     progress?.end();
     end();
@@ -86,15 +86,15 @@ async function searchSession(store: Store, record: SessionRecord): Promise<Sessi
   return { id: record.id, title: name, places: [...places.values()], rows: places.size === 0 ? [] : await readOutline(session) };
 }
 
-async function printSecrets(out: Printer, found: readonly SessionSecrets[], read: number): Promise<void> {
-  for (const session of found) {
+async function printSecrets(out: Printer, sessions: readonly SessionSecrets[], read: number): Promise<void> {
+  for (const session of sessions) {
     out.line(styled("bold", session.title), styled("dim", `  ${session.id}`));
     for (const line of await placeLines(session, out)) out.line(...line);
     out.line();
     await out.pump();
   }
-  if (found.length === 0) return out.line(`No secrets found in ${counted(read, "session")}.`);
-  out.line(styled("bold", `${summaryOf(found)}.`));
+  if (sessions.length === 0) return out.line(`No secrets found in ${counted(read, "session")}.`);
+  out.line(styled("bold", `${summaryOf(sessions)}.`));
   out.line("They were sent to a model and are in the files of the agent too: revoke each where it was issued, and make a new one.");
   out.line("`bough export` masks them. `bough delete SESSION` removes a session from the store, with what it contains.");
 }

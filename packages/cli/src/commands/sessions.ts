@@ -71,7 +71,7 @@ async function readSessions(store: Store, io: Io, options: SessionsOptions): Pro
   const hits = options.grep === undefined ? undefined : await countHits(store, options.grep);
   const orphans = options.orphaned === true ? await findOrphanedSessions(store) : undefined;
   const isChosen = ({ id }: SessionRecord) => hits?.has(id) !== false && orphans?.has(id) !== false;
-  const found: SessionRecord[] = [];
+  const records: SessionRecord[] = [];
   for (const chosen of chosenFilters(io, options)) {
     const filter: SessionFilter = {
       ...chosen,
@@ -79,16 +79,16 @@ async function readSessions(store: Store, io: Io, options: SessionsOptions): Pro
       archived: options.archived === true ? "all" : false,
       empty: options.empty === true,
     };
-    found.push(...(await listMatching(store, filter, isChosen, options.limit + 1)));
+    records.push(...(await listMatching(store, filter, isChosen, options.limit + 1)));
   }
-  const newest = found.sort((a, b) => b.activeAtMs - a.activeAtMs).slice(0, options.limit);
+  const newest = records.sort((a, b) => b.activeAtMs - a.activeAtMs).slice(0, options.limit);
   const prices = await readPrices(io);
   const totals = await store.totalsOf(newest.map(({ id }) => id));
   const sessions = newest.flatMap((record): readonly ListedSession[] => {
     const of = totals.get(record.id);
     return of === undefined ? [] : [{ record, totals: of, cost: prices.total(of.usage), hits: hits?.get(record.id) ?? null }];
   });
-  return { sessions, more: found.length > newest.length };
+  return { sessions, more: records.length > newest.length };
 }
 
 const PAGE = 1000;

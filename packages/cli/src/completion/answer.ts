@@ -82,8 +82,8 @@ interface TypedLine {
 export function splitLine(line: string): TypedLine {
   const words: string[] = [];
   let [current, raw, quote]: [string, string, TypedLine["quote"]] = ["", "", ""];
-  for (let at = 0; at < line.length; at += 1) {
-    const character = line.charAt(at);
+  for (let position = 0; position < line.length; position += 1) {
+    const character = line.charAt(position);
     if (quote === "" && /\s/.test(character)) {
       if (raw !== "") words.push(current);
       [current, raw] = ["", ""];
@@ -92,10 +92,10 @@ export function splitLine(line: string): TypedLine {
     raw += character;
     if (quote === "" && (character === "'" || character === '"')) quote = character;
     else if (character === quote) quote = "";
-    else if (character === "\\" && quote !== "'" && at + 1 < line.length) {
-      at += 1;
-      raw += line.charAt(at);
-      current += line.charAt(at);
+    else if (character === "\\" && quote !== "'" && position + 1 < line.length) {
+      position += 1;
+      raw += line.charAt(position);
+      current += line.charAt(position);
     } else current += character;
   }
   return { before: words, current, raw, quote };

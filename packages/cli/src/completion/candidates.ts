@@ -58,16 +58,16 @@ interface ReadLine {
 
 function readLine(program: Command, words: readonly string[]): ReadLine {
   let [command, open, isLiteral]: [Command, Option | undefined, boolean] = [program, undefined, false];
-  let given: string[] = [];
+  let values: string[] = [];
   for (const word of words) {
     const options = optionsOf(program, command);
     if (open !== undefined) open = undefined;
     else if (word === "--") isLiteral = true;
     else if (word.startsWith("-") && !isLiteral) open = takesNext(findOption(options, word));
     else if (command === program) command = findCommand(program, word) ?? program;
-    else given = [...given, word];
+    else values = [...values, word];
   }
-  return { command, options: optionsOf(program, command), open, arguments: given, isLiteral };
+  return { command, options: optionsOf(program, command), open, arguments: values, isLiteral };
 }
 
 function optionsOf(program: Command, command: Command): readonly Option[] {
@@ -113,23 +113,23 @@ async function completeValue(option: Option, current: string, line: ReadLine, na
 
 async function completeArgument(
   program: Command,
-  { command, arguments: given }: ReadLine,
+  { command, arguments: values }: ReadLine,
   current: string,
   names: KnownNames,
 ): Promise<Completion> {
-  const argument = argumentAt(command, given.length);
+  const argument = argumentAt(command, values.length);
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return startingWith(argument.argChoices.map(plain), current);
   switch (argument.name()) {
     case "session":
       return names.sessions(current);
     case "entry":
-      return names.entries(given[0], current);
+      return names.entries(values[0], current);
     case "from":
       return names.sessions(current);
     case "to":
     case "other":
-      return names.entries(given[0], current);
+      return names.entries(values[0], current);
     case "path":
     case "file":
       return FILES;

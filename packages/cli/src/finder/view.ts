@@ -57,15 +57,15 @@ function headLine(model: FinderModel): Line {
 }
 
 function statusText(model: FinderModel): string {
-  const { found, problem, glyphs, rows, selected, preview } = model;
+  const { found: results, problem, glyphs, rows, selected, preview } = model;
   if (problem !== null) return problem;
-  if (found === null) return model.isSearching ? `searching${glyphs.ellipsis}` : "";
+  if (results === null) return model.isSearching ? `searching${glyphs.ellipsis}` : "";
   const number = rows.slice(0, selected + 1).filter(({ kind }) => kind === "hit").length;
   const isWide = model.size.columns >= NARROW;
   const places = isWide && preview.goesTo === "keep" && preview.place >= 0 && panesOf(model).preview !== undefined;
   const place = places ? `match ${preview.place + 1} of ${placeCount(preview)} ${glyphs.dot} ` : "";
-  const hits = found.hits.length === 0 ? "no hits" : `${place}hit ${count(number)} of ${count(found.total)}`;
-  return `${hits}${describeMatched(found.words.matched)}${model.isSearching ? glyphs.ellipsis : ""}`;
+  const hits = results.hits.length === 0 ? "no hits" : `${place}hit ${count(number)} of ${count(results.total)}`;
+  return `${hits}${describeMatched(results.words.matched)}${model.isSearching ? glyphs.ellipsis : ""}`;
 }
 
 function bodyLines(model: FinderModel): readonly FrameLine[] {

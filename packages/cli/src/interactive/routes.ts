@@ -113,7 +113,7 @@ export function createShellWorld(run: InteractiveRun, { session, record, compact
 async function showTree(
   run: InteractiveRun,
   terminal: Terminal,
-  { sessionId, draft, at }: Extract<Route, { kind: "tree" }>,
+  { sessionId, draft, at: opening }: Extract<Route, { kind: "tree" }>,
 ): Promise<Route> {
   const { filter, preview, leaving, rememberedLeaving } = run.config.navigator ?? {};
   const preferences = {
@@ -132,11 +132,11 @@ async function showTree(
         record,
       ),
     );
-  const ended = await runNavigator(terminal, withVisited, { sessionId, opening: at }, preferences);
+  const ended = await runNavigator(terminal, withVisited, { sessionId, opening }, preferences);
   const { result } = ended;
   switch (result.kind) {
     case "closed":
-      return { kind: "shell", sessionId, draft, isBack: at === undefined && describeSize(terminal) === before };
+      return { kind: "shell", sessionId, draft, isBack: opening === undefined && describeSize(terminal) === before };
     case "moved":
       return { kind: "shell", sessionId: ended.sessionId, draft, chosen: result.text };
     case "forked":

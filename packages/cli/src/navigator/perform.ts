@@ -132,19 +132,19 @@ export class NavigatorPerformer {
 
   /** The subagents of each entry, in the order of the calls that started them. */
   async #subagents(): Promise<ReadonlyMap<EntryId, readonly Subagent[]>> {
-    const found = new Map<EntryId, SessionRecord[]>();
+    const byCall = new Map<EntryId, SessionRecord[]>();
     for (const record of await listChildren(this.#world.store, this.#world.session.id)) {
       const entryId = record.parent?.entryId ?? null;
-      if (entryId !== null) found.set(entryId, [...(found.get(entryId) ?? []), record]);
+      if (entryId !== null) byCall.set(entryId, [...(byCall.get(entryId) ?? []), record]);
     }
-    const entries = await this.#world.session.entriesById([...found.keys()]);
-    for (const [id, records] of found) {
+    const entries = await this.#world.session.entriesById([...byCall.keys()]);
+    for (const [id, records] of byCall) {
       const entry = entries.get(id);
       const calls = entry === undefined ? [] : callIdsOf(entry);
       const callOf = ({ parent }: SessionRecord) => calls.indexOf(parent?.toolCallId ?? "");
       records.sort((a, b) => callOf(a) - callOf(b) || a.createdAtMs - b.createdAtMs);
     }
-    return found;
+    return byCall;
   }
 
   async #label(entryId: EntryId, label: string): Promise<void> {

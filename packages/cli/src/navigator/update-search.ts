@@ -78,7 +78,7 @@ function startQuery(before: NavigatorModel, query: string, search: Search): Navi
 export function addHits(model: NavigatorModel, event: Extract<NavigatorEvent, { kind: "hits" }>): NavigatorStep {
   const { search, tree } = model;
   if (search === null || tree === undefined || search.queryId !== event.queryId) return withoutEffects(model);
-  const found = rowsOf(
+  const rows = rowsOf(
     tree,
     event.hits.map(({ entryId }) => entryId),
   );
@@ -86,7 +86,7 @@ export function addHits(model: NavigatorModel, event: Extract<NavigatorEvent, { 
   const opensAt = event.isMore || model.opensAt === null ? -1 : tree.index.indexOf(model.opensAt);
   const given = opensAt < 0 ? [] : [opensAt];
   const labeled = event.isMore ? [] : [...rowsWithLabel(tree, search.field.text), ...given];
-  const hits = [...new Set([...(event.isMore ? (search.hits ?? []) : []), ...found, ...labeled])];
+  const hits = [...new Set([...(event.isMore ? (search.hits ?? []) : []), ...rows, ...labeled])];
   const snippets = new Map<number, HitSnippet>(event.isMore ? search.snippets : []);
   for (const { entryId, snippet, matches } of event.hits) snippets.set(tree.index.indexOf(entryId), { snippet, matches });
   // The pages of one query have the same words: the same object, so that the preview is not requested again.

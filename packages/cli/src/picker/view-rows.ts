@@ -23,15 +23,15 @@ export function headingLine(model: PickerModel, layout: Layout): Line {
 export function rowLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
   const lines: FrameLine[] = [];
   const { from, to } = visibleItems(listOf(model), model.top);
-  for (let at = from; at < to; at += 1) {
-    const row = model.rows[at];
+  for (let index = from; index < to; index += 1) {
+    const row = model.rows[index];
     if (row === undefined) continue;
     // Inversion covers the whole screen width, so beside a preview only the marker and the bold title show the selection.
     lines.push({
-      line: rowLine(model, layout, row, at === model.selected),
-      isSelected: at === model.selected && layout.preview?.position !== "beside",
+      line: rowLine(model, layout, row, index === model.selected),
+      isSelected: index === model.selected && layout.preview?.position !== "beside",
     });
-    const hit = rowHeight(model, at) === 2 ? model.search.hits.get(row.session.record.id) : undefined;
+    const hit = rowHeight(model, index) === 2 ? model.search.hits.get(row.session.record.id) : undefined;
     if (hit !== undefined) lines.push(plainLine(...snippetLine(model, layout, hit)));
   }
   return lines.slice(0, layout.list.rows);

@@ -25,23 +25,23 @@ const MAX_PLACES = 2000;
 export function findPlaces(lines: readonly Line[], from: number, finder: QueryFinder): readonly MarkedPlace[] {
   const texts = lines.slice(from).map(textOfLine);
   const places = mergeOverlaps(finder.find(texts.join("\n"), MAX_PLACES));
-  const found: MarkedPlace[] = [];
-  let at = 0;
+  const marked: MarkedPlace[] = [];
+  let position = 0;
   let offset = 0;
   for (const [place, { start, end }] of places.entries()) {
-    while (at < texts.length && offset + textLength(texts, at) < start) {
-      offset += textLength(texts, at) + 1;
-      at += 1;
+    while (position < texts.length && offset + textLength(texts, position) < start) {
+      offset += textLength(texts, position) + 1;
+      position += 1;
     }
     let lineStart = offset;
-    for (let line = at; line < texts.length && lineStart < end; line += 1) {
+    for (let line = position; line < texts.length && lineStart < end; line += 1) {
       const length = textLength(texts, line);
       const mark = { start: Math.max(start - lineStart, 0), end: Math.min(end - lineStart, length) };
-      if (mark.start < mark.end) found.push({ line: from + line, place, ...mark });
+      if (mark.start < mark.end) marked.push({ line: from + line, place, ...mark });
       lineStart += length + 1;
     }
   }
-  return found;
+  return marked;
 }
 
 function textLength(texts: readonly string[], at: number): number {

@@ -46,17 +46,17 @@ async function withServedStore(
   usual: string | undefined,
   work: (store: Store, opened: Opened) => Promise<void>,
 ): Promise<void> {
-  const given = path?.startsWith("~/") === true ? join(io.home, path.slice(2)) : (path ?? usual);
+  const place = path?.startsWith("~/") === true ? join(io.home, path.slice(2)) : (path ?? usual);
   let isThere = false;
   try {
-    await withStore(io, given, access === "write" ? "create" : "read", (store, { name }) => {
+    await withStore(io, place, access === "write" ? "create" : "read", (store, { name }) => {
       isThere = true;
       return work(store, { name, exists: true });
     });
   } catch (error) {
     if (isThere || access !== "compare" || !(error instanceof NoStoreError)) throw error;
     const empty = await openStore({ path: ":memory:" });
-    await work(empty, { name: given ?? "", exists: false }).finally(() => empty.close());
+    await work(empty, { name: place ?? "", exists: false }).finally(() => empty.close());
   }
 }
 

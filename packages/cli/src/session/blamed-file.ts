@@ -59,22 +59,22 @@ export async function readWorkingFile(io: Here, given: string, knownAs: string |
   return { request: { paths, text, elsewhere, renames: await readRenames(io, real), home: io.home }, shown: given };
 }
 
-async function readBytes(given: string, path: string): Promise<Buffer> {
+async function readBytes(name: string, path: string): Promise<Buffer> {
   try {
     const found = await stat(path);
     // A pipe and a device have no size, and perhaps no end.
-    if (!found.isFile() && !found.isDirectory()) throw new BlameSourceError(`${given} is a pipe, a socket or a device: it has no lines.`);
+    if (!found.isFile() && !found.isDirectory()) throw new BlameSourceError(`${name} is a pipe, a socket or a device: it has no lines.`);
     const { size } = found;
     if (size > MAX_BYTES)
-      throw new BlameSourceError(`${given} has ${size} bytes; files of more than ${MAX_BYTES / 1_000_000} MB are not read.`);
+      throw new BlameSourceError(`${name} has ${size} bytes; files of more than ${MAX_BYTES / 1_000_000} MB are not read.`);
     return await readFile(path);
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR")
-      throw new BlameSourceError(`There is no file ${given}. Of a commit: --commit REV ${given}`, { cause: error });
-    if (code === "EISDIR") throw new BlameSourceError(`${given} is a directory. Name a file in it.`, { cause: error });
+      throw new BlameSourceError(`There is no file ${name}. Of a commit: --commit REV ${name}`, { cause: error });
+    if (code === "EISDIR") throw new BlameSourceError(`${name} is a directory. Name a file in it.`, { cause: error });
     if (error instanceof BlameSourceError) throw error;
-    throw new BlameSourceError(`Cannot read ${given}: ${errorLine(error)}`, { cause: error });
+    throw new BlameSourceError(`Cannot read ${name}: ${errorLine(error)}`, { cause: error });
   }
 }
 
@@ -114,9 +114,9 @@ async function readRenames(
  *
  * @throws {BlameSourceError} there is no repository, commit or such file in it.
  */
-export async function readCommittedFile(io: Here, revision: string, given: string, knownAs: string | undefined): Promise<BlamedSource> {
+export async function readCommittedFile(io: Here, revision: string, name: string, knownAs: string | undefined): Promise<BlamedSource> {
   const { root, atMs, id } = await findCommit(io, revision);
-  const path = resolve(io.cwd, given);
+  const path = resolve(io.cwd, name);
   // The folder may be named by a symbolic link.
   const real = await realpath(dirname(path)).then(
     (folder) => join(folder, path.slice(dirname(path).length)),
@@ -124,8 +124,8 @@ export async function readCommittedFile(io: Here, revision: string, given: strin
   );
   const inside = relative(root, real).split(sep).join("/");
   const text = await runGit(io, root, ["show", `${id}:${inside}`]);
-  if (text === undefined) throw new BlameSourceError(`${given} is not in the commit ${revision}.`);
-  if (text.slice(0, 8_000).includes("\0")) throw new BlameSourceError(`${given} is a binary file: it has no lines.`);
+  if (text === undefined) throw new BlameSourceError(`${name} is not in the commit ${revision}.`);
+  if (text.slice(0, 8_000).includes("\0")) throw new BlameSourceError(`${name} is a binary file: it has no lines.`);
   const paths = [...new Set([knownAs === undefined ? path : resolve(io.cwd, knownAs), path, real])];
   const request = { paths, text, elsewhere: otherTrees(io, real), renames: await readRenames(io, real, id), untilMs: atMs, home: io.home };
   return { request, shown: inside };

@@ -90,9 +90,9 @@ const COLUMNS: readonly Column[] = [
   { heading: "directory", shrinksTo: 8, isPath: true, optional: true },
 ];
 
-async function printSessions(store: Store, io: Io, out: Printer, found: readonly SessionRecord[], others: number): Promise<void> {
+async function printSessions(store: Store, io: Io, out: Printer, candidates: readonly SessionRecord[], others: number): Promise<void> {
   const rows: (readonly Line[])[] = [];
-  for (const [at, record] of found.entries()) {
+  for (const [at, record] of candidates.entries()) {
     rows.push([
       [styled("dim", String(at + 1))],
       [styled("label", await shortSessionId(store, record.id, out))],
@@ -103,7 +103,7 @@ async function printSessions(store: Store, io: Io, out: Printer, found: readonly
       [styled("dim", shortDirectory(record.cwd ?? "", io.home))],
     ]);
   }
-  const isForked = found.some(({ parent }) => parent !== null);
+  const isForked = candidates.some(({ parent }) => parent !== null);
   const shown = <T>(cells: readonly T[]) => cells.filter((_, at) => isForked || COLUMNS[at]?.heading !== "fork of");
   for (const line of await tableLines(shown(COLUMNS), rows.map(shown), out.width, out.glyphs.ellipsis)) await out.note(...line);
   if (others > 0) await out.note(styled("dim", `and ${count(others)} more`));

@@ -17,17 +17,17 @@ export async function readOutline(session: Session, after = 0): Promise<readonly
 
 /** Lists the subagent sessions of a session, recursively. One query per session and page. */
 export async function listSubagents(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
-  const found = new Map<string, SessionRecord>();
+  const byId = new Map<string, SessionRecord>();
   const parents = [parentId];
   for (let at = 0; at < parents.length; at += 1) {
     for (const record of await listChildren(store, parents[at] ?? parentId)) {
       // Imported sessions may have cyclic parents.
-      if (found.has(record.id) || record.id === parentId) continue;
-      found.set(record.id, record);
+      if (byId.has(record.id) || record.id === parentId) continue;
+      byId.set(record.id, record);
       parents.push(record.id);
     }
   }
-  return [...found.values()];
+  return [...byId.values()];
 }
 
 /** Lists the subagent sessions that a session itself started, the most recently active first. */

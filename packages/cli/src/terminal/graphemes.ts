@@ -21,15 +21,15 @@ export function* graphemesOf(text: string): Generator<Grapheme> {
     // Half of a surrogate pair at the end would count as a cluster of its own, and the cluster before it as complete.
     const chunk = text.slice(from, isFirstHalf(text.charCodeAt(end - 1)) ? end - 1 : end);
     const isLast = from + chunk.length === text.length;
-    const found = PLAIN.test(chunk) ? codeUnitsOf(chunk) : segmentsOf(chunk);
+    const graphemes = PLAIN.test(chunk) ? codeUnitsOf(chunk) : segmentsOf(chunk);
     // The last cluster of a chunk may continue in the next chunk.
-    const whole = isLast ? found.length : found.length - 1;
+    const whole = isLast ? graphemes.length : graphemes.length - 1;
     for (let at = 0; at < whole; at += 1) {
-      const { segment, index } = found[at] ?? { segment: "", index: 0 };
+      const { segment, index } = graphemes[at] ?? { segment: "", index: 0 };
       yield { segment, index: from + index };
     }
     size = whole === 0 ? size * 2 : CHUNK;
-    from += isLast ? chunk.length : (found[whole]?.index ?? 0);
+    from += isLast ? chunk.length : (graphemes[whole]?.index ?? 0);
   }
 }
 

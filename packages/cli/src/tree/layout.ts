@@ -259,21 +259,21 @@ export class Layout {
 
   #visibleRow(rank: number, position: number, folds: Folds): VisibleRow {
     const { end, level } = this.#order;
-    const at = this.#rowAt(rank, folds);
+    const row = this.#rowAt(rank, folds);
     const group = this.#folds.group(rank, folds);
     const below = (end[rank] ?? rank) - rank;
     const isFolded = this.#folds.isFolded(rank, folds);
     const startsBranch = startsSideBranch(this.#order, rank);
     const isFoldable = (below > 0 && startsBranch) || this.#folds.startsOpenCalls(rank, folds);
     return {
-      at,
+      at: row,
       position,
       level: level[rank] ?? 0,
       startsBranch,
       isFirst: rank === 0,
       isOnPath: isOnPath(this.#order, rank),
       branches: group === undefined && isBranchPoint(this.#order, rank) ? childrenOf(this.#order, rank).length : 0,
-      isHit: this.hitNumber(at) > 0,
+      isHit: this.hitNumber(row) > 0,
       group: group === undefined ? null : this.#drawnGroup(group),
       fold: isFolded ? "folded" : isFoldable ? "foldable" : "none",
       hiddenBelow: isFolded && group === undefined ? below : 0,

@@ -157,24 +157,24 @@ export class TreeIndex {
   }
 
   #add(row: OutlineRow): void {
-    const at = this.size;
+    const index = this.size;
     const { seqs, parents, depths, bits, children, calls } = this.#columns;
     const parent = row.parentSeq === null ? NONE : this.#rowOfSeq(row.parentSeq);
-    const last = seqs[at - 1] ?? 0;
+    const last = seqs[index - 1] ?? 0;
     this.#idOf.push(row.id);
-    seqs[at] = Math.max(row.seq, last);
-    parents[at] = parent;
-    bits[at] = filterBits(row);
-    if (hasOnlyCalls(bits[at] ?? 0)) calls[at] = this.#namesOf(row.preview);
+    seqs[index] = Math.max(row.seq, last);
+    parents[index] = parent;
+    bits[index] = filterBits(row);
+    if (hasOnlyCalls(bits[index] ?? 0)) calls[index] = this.#namesOf(row.preview);
     if (parent !== NONE) {
-      depths[at] = (depths[parent] ?? 0) + 1;
+      depths[index] = (depths[parent] ?? 0) + 1;
       children[parent] = children[parent] === 0 ? 1 : 2;
     }
     if (row.seq < last) {
-      this.#late.set(row.seq, at);
-      this.#lateSeqs.set(at, row.seq);
+      this.#late.set(row.seq, index);
+      this.#lateSeqs.set(index, row.seq);
     }
-    if (this.#holdsAll) this.#held.set(at, row);
+    if (this.#holdsAll) this.#held.set(index, row);
   }
 
   /** Returns the index of a preview's tool names in the table, to which it adds new ones; 0: the table is full. */

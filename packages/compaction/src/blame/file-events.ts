@@ -70,17 +70,17 @@ export class FileHistory {
 
   /** Puts the events of a file before a move before those after it. */
   async #withEarlierNames(
-    found: readonly FoundEvent[],
+    own: readonly FoundEvent[],
     paths: readonly string[],
     renames: readonly GitRename[],
   ): Promise<readonly FileEvent[]> {
-    const moves = found.flatMap(({ change, createdAtMs, resolve }) => {
+    const moves = own.flatMap(({ change, createdAtMs, resolve }) => {
       if (change.kind !== "move" || !paths.includes(resolve(change.to) ?? "")) return [];
       return [{ from: resolve(change.from), untilMs: createdAtMs, isCall: true }];
     });
     const last = moves.at(-1);
     // What stood at this path before a move is gone.
-    let events: FileEvent[] = found
+    let events: FileEvent[] = own
       .filter(({ createdAtMs }) => last === undefined || createdAtMs >= last.untilMs)
       .map(({ resolve, ...event }) => asSeenFrom(event, paths, resolve));
     const earlier = [...(last === undefined ? [] : [last]), ...renames];
@@ -92,7 +92,7 @@ export class FileHistory {
   }
 
   async #readTouches(touches: readonly StoredFileTouch[]): Promise<readonly FoundEvent[]> {
-    const found: FoundEvent[] = [];
+    const events: FoundEvent[] = [];
     for (const [id, own] of groupBySession(touches)) {
       const session = await this.session(id);
       const entries = await session.entriesById([...new Set(own.map(({ entryId }) => entryId))]);
@@ -101,10 +101,10 @@ export class FileHistory {
         if (entry === undefined || isPrivate(entry)) continue;
         const result = await findResult(session, touch.entryId, touch.toolCallId);
         const event = toEvent(touch, entry, result, (path) => resolvePath(path, touch.cwd, this.#home));
-        if (event !== undefined) found.push(event);
+        if (event !== undefined) events.push(event);
       }
     }
-    return found;
+    return events;
   }
 
   /** Shell commands that name the file, or that remove a folder above it. */
@@ -127,7 +127,7 @@ export class FileHistory {
     untilMs: number,
     known: ReadonlySet<EntryId>,
   ): Promise<FoundEvent[]> {
-    const found: FoundEvent[] = [];
+    const events: FoundEvent[] = [];
     let read = 0;
     for (let cursor: string | undefined; ; ) {
       const page = await this.#store.search({
@@ -139,15 +139,15 @@ export class FileHistory {
         cursor,
       });
       for (const { sessionId, entryId } of page.hits) {
-        if (entryId !== null && !known.has(entryId)) found.push(...(await this.#readScripts(sessionId, entryId, paths)));
+        if (entryId !== null && !known.has(entryId)) events.push(...(await this.#readScripts(sessionId, entryId, paths)));
       }
       read += page.hits.length;
-      if (page.next === null) return found;
+      if (page.next === null) return events;
       if (read >= MOST_COMMANDS) break;
       cursor = page.next;
     }
     this.notes.push(`Only ${MOST_COMMANDS} of the entries that name ${names} were read for shell commands.`);
-    return found;
+    return events;
   }
 
   async #readScripts(sessionId: SessionId, entryId: EntryId, paths: readonly string[]): Promise<readonly FoundEvent[]> {
@@ -158,15 +158,15 @@ export class FileHistory {
     if (scripts.length === 0) return [];
     const name = posix.basename(paths[0] ?? "");
     const { cwd } = await session.record();
-    const found: FoundEvent[] = [];
+    const events: FoundEvent[] = [];
     for (const { script, toolCallId } of scripts) {
       const effect = this.#effectOf(script, name, paths, cwd);
       if (effect === undefined) continue;
       const result = toolCallId === null ? undefined : await findResult(session, entryId, toolCallId);
       const isDone = toolCallId === null || result !== undefined;
-      if (result?.isError !== true) found.push({ sessionId, entryId, createdAtMs: entry.createdAtMs, isDone, ...effect });
+      if (result?.isError !== true) events.push({ sessionId, entryId, createdAtMs: entry.createdAtMs, isDone, ...effect });
     }
-    return found;
+    return events;
   }
 
   /** The effect of a shell command on the file; undefined: it names another one. */

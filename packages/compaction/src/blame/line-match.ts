@@ -10,22 +10,22 @@ const MOST_COMPARED = 250_000;
  * matchLines(["a", "b", "c"], ["a", "x", "c"]); // Int32Array [0, -1, 2]
  */
 export function matchLines(before: readonly string[], after: readonly string[]): Int32Array {
-  const found = new Int32Array(after.length).fill(-1);
+  const matches = new Int32Array(after.length).fill(-1);
   const open: Block[] = [{ start: 0, end: before.length, newStart: 0, newEnd: after.length }];
   for (let block = open.pop(); block !== undefined; block = open.pop()) {
-    const rest = matchEdges(before, after, block, found);
+    const rest = matchEdges(before, after, block, matches);
     if (rest.start === rest.end || rest.newStart === rest.newEnd) continue;
     const pairs = uniquePairs(before, after, rest);
-    if (pairs.length === 0) matchSubsequence(before, after, rest, found);
+    if (pairs.length === 0) matchSubsequence(before, after, rest, matches);
     let [start, newStart] = [rest.start, rest.newStart];
     for (const [old, now] of pairs) {
-      found[now] = old;
+      matches[now] = old;
       open.push({ start, end: old, newStart, newEnd: now });
       [start, newStart] = [old + 1, now + 1];
     }
     if (pairs.length > 0) open.push({ start, end: rest.end, newStart, newEnd: rest.newEnd });
   }
-  return found;
+  return matches;
 }
 
 /** Lines of both sides, the ends not included. */
@@ -72,7 +72,7 @@ function singles(lines: readonly string[], start: number, end: number): Readonly
 function longestChain(pairs: readonly Pair[]): readonly Pair[] {
   const ends: number[] = [];
   const previous: number[] = [];
-  for (const [at, [old]] of pairs.entries()) {
+  for (const [index, [old]] of pairs.entries()) {
     let [low, high] = [0, ends.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -80,7 +80,7 @@ function longestChain(pairs: readonly Pair[]): readonly Pair[] {
       else high = middle;
     }
     previous.push(low === 0 ? -1 : (ends[low - 1] ?? -1));
-    ends[low] = at;
+    ends[low] = index;
   }
   const chain: Pair[] = [];
   for (let at = ends.at(-1) ?? -1; at >= 0; at = previous[at] ?? -1) {
@@ -91,7 +91,7 @@ function longestChain(pairs: readonly Pair[]): readonly Pair[] {
 }
 
 /** Matches a small block by the longest common subsequence of its lines. */
-function matchSubsequence(before: readonly string[], after: readonly string[], block: Block, found: Int32Array): void {
+function matchSubsequence(before: readonly string[], after: readonly string[], block: Block, matches: Int32Array): void {
   const { start, end, newStart, newEnd } = block;
   const [rows, columns] = [end - start, newEnd - newStart];
   if (rows * columns > MOST_COMPARED) return;
@@ -106,7 +106,7 @@ function matchSubsequence(before: readonly string[], after: readonly string[], b
     }
   }
   for (let row = 0, column = 0; row < rows && column < columns; ) {
-    if (isEqual(row, column)) found[newStart + column++] = start + row++;
+    if (isEqual(row, column)) matches[newStart + column++] = start + row++;
     else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) row += 1;
     else column += 1;
   }

@@ -58,31 +58,31 @@ class LineReplay {
     this.#current = current;
   }
 
-  apply(at: number): void {
-    const event = this.#events[at];
+  apply(index: number): void {
+    const event = this.#events[index];
     if (event === undefined) return;
     const { change, script, isDone } = event;
     const doubt = isDone ? null : NO_RESULT;
     switch (change.kind) {
       case "write":
-        this.#write(at, toUnix(change.text), doubt);
+        this.#write(index, toUnix(change.text), doubt);
         break;
       case "read":
-        this.#see(at, toUnix(change.text));
+        this.#see(index, toUnix(change.text));
         break;
       case "edit":
-        if (change.before !== null) this.#see(at, toUnix(change.before));
-        this.#edit(at, change.replacements, doubt);
+        if (change.before !== null) this.#see(index, toUnix(change.before));
+        this.#edit(index, change.replacements, doubt);
         break;
       case "move":
-        this.#edit(at, change.replacements, doubt);
+        this.#edit(index, change.replacements, doubt);
         break;
       case "delete":
         this.#known = undefined;
         this.#hasUnknownBase = false;
         break;
       case "unknown":
-        this.#lose(at, script === null ? WRITTEN_AGAIN : COMMAND);
+        this.#lose(index, script === null ? WRITTEN_AGAIN : COMMAND);
         break;
       case "nothing":
         this.#hasUnknownBase ||= this.#known === undefined;
@@ -157,13 +157,13 @@ class LineReplay {
    * Takes the text before an event from the next text that is known whole, by reverting the events between both. False: there is none,
    * or it is what is known already.
    */
-  #rewindTo(at: number): boolean {
+  #rewindTo(index: number): boolean {
     if (this.#rewinds >= MOST_REWINDS) return false;
     this.#rewinds += 1;
-    const seen = this.#nextSeen(at);
+    const seen = this.#nextSeen(index);
     if (seen === undefined) return false;
     let { text } = seen;
-    for (const { change } of this.#events.slice(at, seen.at).reverse()) {
+    for (const { change } of this.#events.slice(index, seen.at).reverse()) {
       if (change.kind !== "edit" && change.kind !== "move") continue;
       for (const replacement of change.replacements.toReversed()) text = revertReplacement(text, toUnixReplacement(replacement)) ?? text;
     }
@@ -202,16 +202,16 @@ function toUnixReplacement(replacement: Replacement): Replacement {
 
 /** The events that wrote each line, by its key, oldest first. */
 function indexWritten(events: readonly LineEvent[]): ReadonlyMap<string, readonly number[]> {
-  const found = new Map<string, number[]>();
+  const byLine = new Map<string, number[]>();
   for (const [at, event] of events.entries()) {
     for (const key of new Set(writtenTexts(event).flatMap((text) => toUnix(text).split("\n").map(keyOf)))) {
       if (!isTelling(key)) continue;
-      const known = found.get(key);
-      if (known === undefined) found.set(key, [at]);
+      const known = byLine.get(key);
+      if (known === undefined) byLine.set(key, [at]);
       else known.push(at);
     }
   }
-  return found;
+  return byLine;
 }
 
 function writtenTexts({ change, script }: LineEvent): readonly string[] {

@@ -98,17 +98,17 @@ export function listCommands(material: ExtractMaterial): readonly Line[] {
   const times = new Map<string, number>();
   for (const { command } of outcomes) if (command !== null) times.set(command, (times.get(command) ?? 0) + 1);
   const well = [...findLastRuns(outcomes)].filter(([command, run]) => !hasFailed(run) && times.has(command)).map(([command]) => command);
-  const found = [
+  const commands = [
     ...well
       .reverse()
       .sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0))
       .map(formatAsCode),
     ...getPreviousLines(material, "commands"),
   ];
-  const places = found.filter((line) => isFileMove(line.slice(1)));
+  const places = commands.filter((line) => isFileMove(line.slice(1)));
   return [
     ...rankInOrder(
-      found.filter((line) => !places.includes(line)),
+      commands.filter((line) => !places.includes(line)),
       12,
       2.5,
     ),

@@ -90,23 +90,23 @@ class FactFinder {
   readonly #commands = new Set<string>();
   #request: { readonly text: string; readonly at: number } | null = null;
 
-  read(message: ContextMessage, at: number): void {
+  read(message: ContextMessage, index: number): void {
     switch (message.role) {
       case "user":
-        this.#readUser(textOf(message.content), at);
+        this.#readUser(textOf(message.content), index);
         break;
       case "assistant":
-        this.#readReply(message, at);
+        this.#readReply(message, index);
         break;
       case "toolResult":
-        this.#readResult(message, at);
+        this.#readResult(message, index);
         break;
       case "bashExecution":
-        this.#readCommand(message, at);
+        this.#readCommand(message, index);
         break;
       case "compactionSummary":
       case "branchSummary":
-        this.#addNamed(extractProse(message.summary), at);
+        this.#addNamed(extractProse(message.summary), index);
         break;
       case "custom":
         // Messages of the host are repeated by the host.
@@ -126,15 +126,15 @@ class FactFinder {
     this.#addNamed(prose, at);
   }
 
-  #readReply(message: AssistantMessage, at: number): void {
-    this.#addNamed(extractProse(textOf(message.content)), at);
+  #readReply(message: AssistantMessage, index: number): void {
+    this.#addNamed(extractProse(textOf(message.content)), index);
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
       const core = simplifyCommand(readCommand(block) ?? "");
       if (core !== null) this.#commands.add(block.id);
-      if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.command });
+      if (core !== null) this.#list.add("command", core, index, { strength: STRENGTH.command });
       for (const { path, changed } of listTouchedFiles(block)) {
-        this.#list.add("file", path, at, { strength: changed ? STRENGTH.changed : STRENGTH.read });
+        this.#list.add("file", path, index, { strength: changed ? STRENGTH.changed : STRENGTH.read });
       }
     }
   }

@@ -172,25 +172,25 @@ class TimelineReader {
   #covered = 0;
   #thanked = false;
 
-  read(message: ContextMessage, at: number): void {
+  read(message: ContextMessage, index: number): void {
     switch (message.role) {
       case "user":
-        this.#readRequest(textOf(message.content), at);
+        this.#readRequest(textOf(message.content), index);
         break;
       case "custom":
-        this.#readHostMessage(textOf(message.content), at);
+        this.#readHostMessage(textOf(message.content), index);
         break;
       case "assistant":
-        this.#readReply(message, at);
+        this.#readReply(message, index);
         break;
       case "toolResult":
-        this.#readResult(message, at);
+        this.#readResult(message, index);
         break;
       case "bashExecution":
-        this.#readCommand(message, at);
+        this.#readCommand(message, index);
         break;
       case "compactionSummary":
-        if (at === 0) this.#leadingSummary = message.summary;
+        if (index === 0) this.#leadingSummary = message.summary;
         else this.#summaries.push(message.summary);
         break;
       case "branchSummary":
@@ -231,20 +231,20 @@ class TimelineReader {
     turn.request = { text, at, question: null, interrupts: false };
   }
 
-  #readReply({ content, stopReason }: AssistantMessage, at: number): void {
+  #readReply({ content, stopReason }: AssistantMessage, index: number): void {
     const text = textOf(content).trim();
     const calls = content.filter((block) => block.type === "toolCall");
     // A reply to "thanks" is ignored.
     if (this.#thanked && calls.length === 0) return;
     this.#thanked = false;
-    this.#readCalls(calls, text === "" || calls.length === 0 ? null : { text, at, carriedOut: false });
+    this.#readCalls(calls, text === "" || calls.length === 0 ? null : { text, at: index, carriedOut: false });
     if (text === "" && calls.length === 0) return;
     const turn = this.#turn;
     const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
     turn.reply = text === "" ? turn.reply && { ...turn.reply, ends: false } : { text, ends };
     if (text !== "") this.#lastReply = text;
     if (!ends) return;
-    turn.finalReplies.push({ text, at, work: countWork(turn.outcomes.slice(this.#covered)) });
+    turn.finalReplies.push({ text, at: index, work: countWork(turn.outcomes.slice(this.#covered)) });
     this.#covered = turn.outcomes.length;
   }
 

@@ -54,17 +54,17 @@ function splitOutside(line: string, mark: RegExp): readonly string[] {
   const parts: string[] = [];
   let quote = "";
   let start = 0;
-  for (let at = 0; at < line.length; at += 1) {
-    const letter = line.charAt(at);
-    if (letter === "\\") at += 1;
+  for (let position = 0; position < line.length; position += 1) {
+    const letter = line.charAt(position);
+    if (letter === "\\") position += 1;
     else if (quote !== "") quote = letter === quote ? "" : quote;
     else if (letter === '"' || letter === "'") quote = letter;
     else {
-      const found = mark.exec(line.slice(at, at + 2))?.[0];
+      const found = mark.exec(line.slice(position, position + 2))?.[0];
       if (found === undefined) continue;
-      parts.push(line.slice(start, at));
-      at += found.length - 1;
-      start = at + 1;
+      parts.push(line.slice(start, position));
+      position += found.length - 1;
+      start = position + 1;
     }
   }
   return [...parts, line.slice(start)].map((part) => part.trim());

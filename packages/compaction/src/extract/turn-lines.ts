@@ -427,20 +427,20 @@ interface MetError {
 
 function listMetErrors({ timeline, limits }: ExtractMaterial, wellAt: ReadonlyMap<string, number>): readonly MetError[] {
   const blocked = findBlockedOutcomes(timeline);
-  const found = new Map<string, MetError>();
-  for (const [at, { outcomes }] of timeline.turns.entries()) {
+  const errors = new Map<string, MetError>();
+  for (const [index, { outcomes }] of timeline.turns.entries()) {
     for (const outcome of outcomes) {
       const line = outcome.errors[0];
       const fate = decideFate(outcome, wellAt);
       if (line === undefined || fate === null || blocked.has(outcome)) continue;
       const where = outcome.command === null ? (outcome.call?.name ?? "") : `\`${outcome.command}\``;
       // Deleted first, so that the order is that of the last occurrence.
-      found.delete(normalizeErrorLine(line));
+      errors.delete(normalizeErrorLine(line));
       const text = toSafeLine(`${fate}${where}: ${line}`, Math.floor(limits.lineChars * 1.5));
-      found.set(normalizeErrorLine(line), { text, age: timeline.turns.length - 1 - at });
+      errors.set(normalizeErrorLine(line), { text, age: timeline.turns.length - 1 - index });
     }
   }
-  return [...found.values()];
+  return [...errors.values()];
 }
 
 /** null: omitted. */

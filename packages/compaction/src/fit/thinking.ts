@@ -71,19 +71,19 @@ interface ReattachOptions {
  */
 export function reattachThinking(parts: RequestParts, total: number, input: ReattachOptions, count: CountMessage): FitStep {
   if (input.setting === "never" || (input.setting === "auto" && !findModelFamily(input.model).needsThinking)) return keepParts(parts);
-  const at = parts.messages.findIndex(({ role }) => role === "assistant");
-  const reply = parts.messages[at];
-  const entry = parts.entries[at];
+  const replyIndex = parts.messages.findIndex(({ role }) => role === "assistant");
+  const reply = parts.messages[replyIndex];
+  const entry = parts.entries[replyIndex];
   if (reply?.role !== "assistant" || entry === undefined || reply.content[0]?.type === "thinking") return keepParts(parts);
   // If the block of the request does not fit or would be rejected, the block stored with the compaction is tried.
   for (const block of [findThinkingBefore(input.before, entry), input.summarized]) {
     if (!block || (input.setting === "auto" && !isAccepted(block, reply))) continue;
     const message: AssistantMessage = { ...reply, content: [block, ...reply.content] };
     const now = count(message);
-    const added = now - (parts.tokens[at] ?? 0);
+    const added = now - (parts.tokens[replyIndex] ?? 0);
     if (total + added > input.limitTokens) continue;
     const change = { kind: "reattached-thinking", entry, tokens: added } as const;
-    return { parts: replaceParts(parts, new Map([[at, { message, tokens: now }]])), changes: [change] };
+    return { parts: replaceParts(parts, new Map([[replyIndex, { message, tokens: now }]])), changes: [change] };
   }
   return keepParts(parts);
 }

@@ -97,7 +97,7 @@ export function limitImages(parts: RequestParts, imageBytes: number, count: Coun
   const dropped = findImagesOverBudget(parts.messages, imageBytes);
   if (dropped.size === 0) return keepParts(parts);
   const changed = new Map<number, CountedMessage>();
-  for (const [at, message] of parts.messages.entries()) {
+  for (const [index, message] of parts.messages.entries()) {
     const images = listBlocks(message).filter((block) => block.type === "image" && dropped.has(block)).length;
     if (images === 0) continue;
     // The dropped images of a message are its oldest ones, so their number says which.
@@ -105,7 +105,7 @@ export function limitImages(parts: RequestParts, imageBytes: number, count: Coun
       const now = replaceImages(message, dropped);
       return { message: now, tokens: count(now) };
     });
-    changed.set(at, lines);
+    changed.set(index, lines);
   }
   const bytes = [...dropped].reduce((total, { data }) => total + data.length, 0);
   const change = { kind: "images", images: dropped.size, bytes, tokens: countSavedTokens(parts, changed) } as const;

@@ -7,16 +7,16 @@ import { type FileRead, parseFileRead, type ToolOutput } from "./tool-output.js"
  * earlier content is outdated. Only outputs for which `stays` is true supersede others. Linear.
  */
 export function findSupersededReads(outputs: readonly ToolOutput[], stays: (output: ToolOutput) => boolean): ReadonlyMap<EntryId, string> {
-  const found = new Map<EntryId, string>();
+  const superseded = new Map<EntryId, string>();
   const later = new Map<string, Set<string>>();
   for (const output of outputs.toReversed()) {
     const read = parseFileRead(output);
     if (read === null) continue;
     const parts = later.get(read.path) ?? new Set();
-    if (parts.has(WHOLE) || parts.has(identifyPart(read, output))) found.set(output.id, read.path);
+    if (parts.has(WHOLE) || parts.has(identifyPart(read, output))) superseded.set(output.id, read.path);
     if (!output.result.isError && stays(output)) later.set(read.path, parts.add(identifyPart(read, output)));
   }
-  return found;
+  return superseded;
 }
 
 const WHOLE = "whole";
@@ -45,16 +45,16 @@ export function findDuplicates(
   minChars: number,
   stays: (output: ToolOutput) => boolean,
 ): ReadonlySet<EntryId> {
-  const found = new Set<EntryId>();
-  if (minChars === 0) return found;
+  const duplicates = new Set<EntryId>();
+  if (minChars === 0) return duplicates;
   const later = new Set<string>();
   for (const output of outputs.toReversed()) {
     const text = readPlainText(output);
     if (text === null || text.length < minChars) continue;
-    if (later.has(text)) found.add(output.id);
+    if (later.has(text)) duplicates.add(output.id);
     if (stays(output)) later.add(text);
   }
-  return found;
+  return duplicates;
 }
 
 function readPlainText({ result: { content } }: ToolOutput): string | null {

@@ -73,15 +73,15 @@ function selectMatching<T extends { readonly line: string }>(lines: readonly T[]
 
 /** The indexes of the lines that match. A script with a timeout can be interrupted inside a pattern, other code cannot. */
 function findMatching(lines: readonly string[], pattern: string, time: PatternTime): readonly number[] {
-  const found: number[] = [];
+  const matching: number[] = [];
   const startMs = performance.now();
   try {
     const expression = new RegExp(pattern, "iu");
     const test = () => {
-      for (const [at, line] of lines.entries()) if (expression.test(line)) found.push(at);
+      for (const [at, line] of lines.entries()) if (expression.test(line)) matching.push(at);
     };
     runInNewContext("test()", { test }, { timeout: Math.max(1, Math.floor(time.leftMs)) });
-    return found;
+    return matching;
   } catch (error) {
     if (error instanceof SyntaxError) throw new RecallInputError(`grep is no regular expression: ${error.message}`);
     // The error of a timeout belongs to the context of the script, whose classes are others.

@@ -80,12 +80,12 @@ const UNIFIED_HUNK = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 function parseUnified(lines: readonly string[], path: string): readonly FilePatch[] {
   const files: OpenFile[] = [];
   let before: string | undefined;
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at] ?? "";
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index] ?? "";
     const counts = UNIFIED_HUNK.exec(line);
     if (counts !== null) {
       const hunk = new HunkLines(null, Number(counts[1]));
-      at = hunk.take(lines, at + 1, Number(counts[2] ?? 1), Number(counts[3] ?? 1)) - 1;
+      index = hunk.take(lines, index + 1, Number(counts[2] ?? 1), Number(counts[3] ?? 1)) - 1;
       if (files.length === 0) files.push({ kind: "update", path, target: path, hunks: [] });
       const made = hunk.finish();
       if (made !== undefined) files.at(-1)?.hunks.push(made);
@@ -112,19 +112,25 @@ const SEARCH_END = /^(?:>{5,}|\+{5,}) ?REPLACE\s*$/;
 
 /** The blocks of a text; undefined: one of them does not end. */
 function parseSearchBlocks(lines: readonly string[]): readonly LineReplacement[] | undefined {
-  const found: LineReplacement[] = [];
-  for (let at = 0; at < lines.length; at += 1) {
-    if (!SEARCH_START.test(lines[at] ?? "")) continue;
-    const middle = lines.findIndex((line, index) => index > at && SEARCH_MIDDLE.test(line));
+  const replacements: LineReplacement[] = [];
+  for (let position = 0; position < lines.length; position += 1) {
+    if (!SEARCH_START.test(lines[position] ?? "")) continue;
+    const middle = lines.findIndex((line, index) => index > position && SEARCH_MIDDLE.test(line));
     const end = lines.findIndex((line, index) => index > middle && SEARCH_END.test(line));
     if (middle < 0 || end < 0) return undefined;
     // Cline gives the number of the first line as `:start_line:12` and a line of dashes before the text.
-    const first = lines.slice(at + 1, middle).findLastIndex((line) => /^:(?:start|end)_line:/.test(line));
-    const from = first < 0 ? at + 1 : at + 2 + first + (/^-+$/.test(lines[at + 2 + first] ?? "") ? 1 : 0);
-    found.push({ kind: "lines", before: lines.slice(from, middle), after: lines.slice(middle + 1, end), context: null, nearLine: null });
-    at = end;
+    const first = lines.slice(position + 1, middle).findLastIndex((line) => /^:(?:start|end)_line:/.test(line));
+    const from = first < 0 ? position + 1 : position + 2 + first + (/^-+$/.test(lines[position + 2 + first] ?? "") ? 1 : 0);
+    replacements.push({
+      kind: "lines",
+      before: lines.slice(from, middle),
+      after: lines.slice(middle + 1, end),
+      context: null,
+      nearLine: null,
+    });
+    position = end;
   }
-  return found;
+  return replacements;
 }
 
 /** The lines of one hunk. */
@@ -152,15 +158,15 @@ class HunkLines {
 
   /** Adds the lines of a hunk with counts; returns the index after its last line. */
   take(lines: readonly string[], start: number, before: number, after: number): number {
-    let [old, added, at] = [before, after, start];
-    for (; at < lines.length && (old > 0 || added > 0); at += 1) {
-      const line = lines[at] ?? "";
+    let [old, added, index] = [before, after, start];
+    for (; index < lines.length && (old > 0 || added > 0); index += 1) {
+      const line = lines[index] ?? "";
       if (!"-+ \\".includes(line.charAt(0))) break;
       if (!/^[+\\]/.test(line)) old -= 1;
       if (!/^[-\\]/.test(line)) added -= 1;
       this.add(line);
     }
-    return at;
+    return index;
   }
 
   /** undefined: the hunk changes nothing. */

@@ -94,11 +94,11 @@ type Layer = Readonly<Record<string, unknown>> | string;
 
 /** The error and its underlying errors, each once. */
 function unwrapError(error: unknown): readonly Layer[] {
-  const found: Layer[] = [];
+  const layers: Layer[] = [];
   const visit = (given: unknown, depth: number): void => {
-    if (typeof given === "string") found.push(given);
-    if (depth > MAX_DEPTH || !isRecord(given) || found.includes(given)) return;
-    found.push(given);
+    if (typeof given === "string") layers.push(given);
+    if (depth > MAX_DEPTH || !isRecord(given) || layers.includes(given)) return;
+    layers.push(given);
     for (const name of INNER) visit(given[name], depth + 1);
     // A RetryError keeps every attempt; only the last one is the reason.
     if (given["lastError"] === undefined && Array.isArray(given["errors"])) {
@@ -106,7 +106,7 @@ function unwrapError(error: unknown): readonly Layer[] {
     }
   };
   visit(error, 0);
-  return found;
+  return layers;
 }
 
 /** All fields are read only from a response: the given value may be a stored message, whose fields contain a conversation. */

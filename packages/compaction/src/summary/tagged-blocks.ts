@@ -68,16 +68,16 @@ export function parseComposed(summary: string): ComposedSummary {
 
 /** Reads the blocks before the body. @returns the index at which the body starts. */
 function readBefore(text: string, blocks: Map<BlockTag, string>): number {
-  let at = 0;
-  if (text.startsWith(PI_BRANCH_PREAMBLE)) at = skipSpace(text, PI_BRANCH_PREAMBLE.length);
+  let position = 0;
+  if (text.startsWith(PI_BRANCH_PREAMBLE)) position = skipSpace(text, PI_BRANCH_PREAMBLE.length);
   for (;;) {
-    const tag = BLOCKS_BEFORE.find((one) => text.startsWith(`<${one}>\n`, at));
-    if (tag === undefined) return at;
-    const from = at + tag.length + 3;
+    const tag = BLOCKS_BEFORE.find((one) => text.startsWith(`<${one}>\n`, position));
+    if (tag === undefined) return position;
+    const from = position + tag.length + 3;
     const to = text.indexOf(`\n</${tag}>`, from - 1);
-    if (to === -1) return at;
+    if (to === -1) return position;
     blocks.set(tag, text.slice(from, Math.max(from, to)));
-    at = skipSpace(text, to + tag.length + 4);
+    position = skipSpace(text, to + tag.length + 4);
   }
 }
 

@@ -145,31 +145,31 @@ class PathChanges {
     else if (payload.type === "message") this.#readMessage(at, payload.message);
   }
 
-  #readEdit(at: number, seq: number, { targetId, replacement }: ContextEditPayload): void {
+  #readEdit(index: number, seq: number, { targetId, replacement }: ContextEditPayload): void {
     const target = this.#indexes.get(targetId);
     if (target === undefined) {
       // The target is not sent any more, but it stood before the entries that the compaction keeps.
-      if (this.#compactionSeq !== null && seq < this.#compactionSeq) this.#add(at, -1, "edit");
+      if (this.#compactionSeq !== null && seq < this.#compactionSeq) this.#add(index, -1, "edit");
       return;
     }
     const edited = this.#entries[target]?.payload;
-    if (edited?.type === "compaction" && replacement === null) this.#add(at, target, "compaction");
-    else if (isSystem(edited)) this.#add(at, -1, "system");
-    else this.#add(at, target - 1, "edit");
+    if (edited?.type === "compaction" && replacement === null) this.#add(index, target, "compaction");
+    else if (isSystem(edited)) this.#add(index, -1, "system");
+    else this.#add(index, target - 1, "edit");
   }
 
-  #readMessage(at: number, message: Message): void {
+  #readMessage(index: number, message: Message): void {
     if (message.role === "system") {
       const text = joinTextBlocks(message.content);
-      if (text !== this.#system) this.#add(at, -1, "system");
+      if (text !== this.#system) this.#add(index, -1, "system");
       this.#system = text;
     } else if (message.role === "toolResult") {
       const reply = this.#calls.close(message.toolCallId);
-      if (reply !== undefined) this.#add(at, reply, "result");
+      if (reply !== undefined) this.#add(index, reply, "result");
     } else if (message.role === "assistant") {
-      this.#calls.open(message, at);
+      this.#calls.open(message, index);
       // The reply itself, and no other one.
-      if (this.#changedRequest) this.#add(at + 1, at - 1, "request");
+      if (this.#changedRequest) this.#add(index + 1, index - 1, "request");
       this.#changedRequest = false;
     }
   }

@@ -124,18 +124,19 @@ function tooDeep(at: string): UnserializableValueError {
 }
 
 /** The error for the first value that JSON cannot represent. */
-function firstMisfit(value: unknown, at: string, depth: number): UnserializableValueError {
+function firstMisfit(value: unknown, path: string, depth: number): UnserializableValueError {
   if (typeof value !== "object" || value === null)
-    return new UnserializableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
+    return new UnserializableValueError(path, typeof value === "number" ? String(value) : `a ${typeof value}`);
   // A cycle reaches this limit too.
-  if (depth > MAX_DEPTH) return tooDeep(at);
-  if (!Array.isArray(value) && !isPlainObject(value)) return new UnserializableValueError(at, `a ${classNameOf(value)}`);
+  if (depth > MAX_DEPTH) return tooDeep(path);
+  if (!Array.isArray(value) && !isPlainObject(value)) return new UnserializableValueError(path, `a ${classNameOf(value)}`);
   const gap = Array.isArray(value) ? value.indexOf(undefined) : -1;
-  if (gap >= 0) return new UnserializableValueError(`${at}[${gap}]`, "undefined");
+  if (gap >= 0) return new UnserializableValueError(`${path}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
-    if (!isJson(member, depth + 1, true)) return firstMisfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
+    if (!isJson(member, depth + 1, true))
+      return firstMisfit(member, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, depth + 1);
   }
-  return new UnserializableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
+  return new UnserializableValueError(path, "toJSON" in value ? "a toJSON of its own" : "a value");
 }
 
 function classNameOf(value: object): string {
@@ -308,21 +309,21 @@ function isBytes(value: unknown): value is Uint8Array {
 // Content goes to providers, whose formats have no bytes; images and files are base64 there.
 const CONTENT = /^entry\.(message\.)?(content|replacement)\b/;
 
-function encode(value: unknown, at: string, depth: number): unknown {
+function encode(value: unknown, path: string, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) throw tooDeep(at);
+  if (depth > MAX_DEPTH) throw tooDeep(path);
   if (isBytes(value)) {
-    if (CONTENT.test(at))
-      throw new InvalidEntryError(at.slice("entry.".length), "bytes are kept in details and custom data; content takes base64");
+    if (CONTENT.test(path))
+      throw new InvalidEntryError(path.slice("entry.".length), "bytes are kept in details and custom data; content takes base64");
     return { [RESERVED_NAME]: toBase64(value) };
   }
   // `undefined` elements and class instances are kept, so that the check after this one names them.
   if ("toJSON" in value && typeof value.toJSON === "function") return value;
-  if (Array.isArray(value)) return value.map((member: unknown, index) => encode(member, `${at}[${index}]`, depth + 1));
+  if (Array.isArray(value)) return value.map((member: unknown, index) => encode(member, `${path}[${index}]`, depth + 1));
   if (!isPlainObject(value)) return value;
   const only = onlyReservedMember(value);
-  if (only !== undefined) return mapMembers({ [`$${only.name}`]: only.member }, (member) => encode(member, at, depth + 1));
-  return mapMembers(value, (member, name) => encode(member, `${at}.${name}`, depth + 1));
+  if (only !== undefined) return mapMembers({ [`$${only.name}`]: only.member }, (member) => encode(member, path, depth + 1));
+  return mapMembers(value, (member, name) => encode(member, `${path}.${name}`, depth + 1));
 }
 
 function toBase64(bytes: Uint8Array): string {

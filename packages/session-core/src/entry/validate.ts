@@ -54,18 +54,18 @@ function isOptionalTime(value: unknown): value is number | undefined {
  * Restores members named `__proto__`, which zod leaves out of the objects it creates. They are defined, not assigned, so that
  * they do not become prototypes. Visits only the objects that zod created.
  */
-function restoreProtoMembers(given: unknown, made: unknown): void {
-  if (given === made || typeof made !== "object" || made === null) return;
+function restoreProtoMembers(input: unknown, made: unknown): void {
+  if (input === made || typeof made !== "object" || made === null) return;
   if (Array.isArray(made)) {
-    if (Array.isArray(given)) for (let at = 0; at < made.length; at += 1) restoreProtoMembers(given[at], made[at]);
+    if (Array.isArray(input)) for (let at = 0; at < made.length; at += 1) restoreProtoMembers(input[at], made[at]);
     return;
   }
-  if (!isObject(given)) return;
-  if (Object.hasOwn(given, "__proto__")) {
-    const value: unknown = Object.getOwnPropertyDescriptor(given, "__proto__")?.value;
+  if (!isObject(input)) return;
+  if (Object.hasOwn(input, "__proto__")) {
+    const value: unknown = Object.getOwnPropertyDescriptor(input, "__proto__")?.value;
     Object.defineProperty(made, "__proto__", { value, enumerable: true, writable: true, configurable: true });
   }
-  for (const [name, member] of Object.entries(made)) if (name !== "__proto__") restoreProtoMembers(given[name], member);
+  for (const [name, member] of Object.entries(made)) if (name !== "__proto__") restoreProtoMembers(input[name], member);
 }
 
 function bareMessageError(): InvalidEntryError {
@@ -97,16 +97,16 @@ interface FoundIssue {
 
 // A union reports a list of issues for each of its members. The deepest issue is of the member that the caller meant.
 function deepestIssue(issues: readonly core.$ZodIssue[], base: readonly PropertyKey[]): FoundIssue {
-  let found: FoundIssue = { path: base, message: "does not fit" };
+  let deepest: FoundIssue = { path: base, message: "does not fit" };
   for (const issue of issues) {
     const path = [...base, ...issue.path];
     const here: FoundIssue =
       issue.code === "invalid_union" && issue.errors.length > 0
         ? issue.errors.map((member) => deepestIssue(member, path)).reduce(deeperOf)
         : { path, message: issue.message };
-    found = found.message === "does not fit" ? here : deeperOf(found, here);
+    deepest = deepest.message === "does not fit" ? here : deeperOf(deepest, here);
   }
-  return found;
+  return deepest;
 }
 
 function deeperOf(a: FoundIssue, b: FoundIssue): FoundIssue {

@@ -126,19 +126,19 @@ function joinAscii(text: string, maxChars: number): string | undefined {
   const end = Math.min(text.length, from + openingChars(maxChars));
   while (from < end && isAsciiGap(text.charCodeAt(from))) from++;
   let line = "";
-  let at = from;
+  let position = from;
   // One character more than needed, because the last one may be a space, which is removed.
-  for (; at < end && line.length + at - from < maxChars + 2; at++) {
-    const code = text.charCodeAt(at);
+  for (; position < end && line.length + position - from < maxChars + 2; position++) {
+    const code = text.charCodeAt(position);
     if (code > DELETE) return undefined;
     if (!isAsciiGap(code)) continue;
-    const start = at;
-    while (at + 1 < end && isAsciiGap(text.charCodeAt(at + 1))) at++;
-    if (code === SPACE && at === start) continue;
+    const start = position;
+    while (position + 1 < end && isAsciiGap(text.charCodeAt(position + 1))) position++;
+    if (code === SPACE && position === start) continue;
     line += `${text.slice(from, start)} `;
-    from = at + 1;
+    from = position + 1;
   }
-  return (line + text.slice(from, at)).trim();
+  return (line + text.slice(from, position)).trim();
 }
 
 const SPACE = 0x20;
@@ -189,10 +189,10 @@ export interface VisibleText {
 /** undefined: nothing in the text is invisible. Line ends stay as they are. */
 export function visibleText(text: string): VisibleText | undefined {
   const pieces: { readonly at: number; readonly from: number; readonly text: string }[] = [];
-  let [at, from] = [0, 0];
+  let [position, from] = [0, 0];
   const keep = (end: number) => {
-    if (end > from) pieces.push({ at, from, text: text.slice(from, end) });
-    at += end - from;
+    if (end > from) pieces.push({ at: position, from, text: text.slice(from, end) });
+    position += end - from;
   };
   for (const { 0: hidden, index } of text.matchAll(HIDDEN)) {
     keep(index);

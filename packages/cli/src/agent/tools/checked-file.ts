@@ -203,27 +203,27 @@ const MAX_LINKS = 40;
 
 /** Resolves the symbolic links of an absolute path as the system does. Missing parts are kept. */
 async function resolveLinks(path: string): Promise<string> {
-  let at = parse(path).root;
-  const rest = path.slice(at.length).split(sep);
+  let reached = parse(path).root;
+  const rest = path.slice(reached.length).split(sep);
   let links = 0;
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     if (name === "" || name === ".") continue;
     if (name === "..") {
-      at = dirname(at);
+      reached = dirname(reached);
       continue;
     }
-    const next = join(at, name);
+    const next = join(reached, name);
     const target = await readLink(next);
     if (target === undefined) {
-      at = next;
+      reached = next;
       continue;
     }
     links += 1;
     if (links > MAX_LINKS) throw Object.assign(new Error(`ELOOP: too many links, ${path}`), { code: "ELOOP" });
-    if (isAbsolute(target)) at = parse(target).root;
+    if (isAbsolute(target)) reached = parse(target).root;
     rest.unshift(...target.split(sep));
   }
-  return at;
+  return reached;
 }
 
 const NOT_A_LINK: readonly unknown[] = ["EINVAL", "ENOENT", "ENOTDIR"];

@@ -244,16 +244,16 @@ class PieceMerger {
   }
 
   /** Merges the token at a position with the next one. The rank of a pair is the id of the merged token. */
-  #merge(at: number, length: number): void {
-    const id = read(this.#ranks, at);
-    const merged = read(this.#next, at);
+  #merge(position: number, length: number): void {
+    const id = read(this.#ranks, position);
+    const merged = read(this.#next, position);
     const next = read(this.#next, merged);
-    this.#ids[at] = id;
-    this.#next[at] = next;
-    if (next < length) this.#previous[next] = at;
+    this.#ids[position] = id;
+    this.#next[position] = next;
+    if (next < length) this.#previous[next] = position;
     this.#ranks[merged] = NO_PAIR;
-    this.#ranks[at] = next < length ? this.#pairs.rank(id, read(this.#ids, next)) : NO_PAIR;
-    const previous = read(this.#previous, at);
+    this.#ranks[position] = next < length ? this.#pairs.rank(id, read(this.#ids, next)) : NO_PAIR;
+    const previous = read(this.#previous, position);
     if (previous >= 0) this.#ranks[previous] = this.#pairs.rank(read(this.#ids, previous), id);
   }
 }

@@ -33,17 +33,17 @@ export function textBlocks(text: unknown, more: JsonObject = {}): readonly Assis
 }
 
 /** Parses the arguments of a call: an object, or its JSON text. Keeps any other value as text in `unreadable`, for the model. */
-export function parseArguments(given: unknown): JsonObject {
-  if (isObject(given)) return given;
-  if (given === undefined || given === null) return {};
-  if (typeof given !== "string") return { unreadable: tryStringify(given) };
-  if (given.trim() === "") return {};
+export function parseArguments(input: unknown): JsonObject {
+  if (isObject(input)) return input;
+  if (input === undefined || input === null) return {};
+  if (typeof input !== "string") return { unreadable: tryStringify(input) };
+  if (input.trim() === "") return {};
   try {
-    const value: unknown = JSON.parse(given);
-    return isObject(value) ? value : { unreadable: given };
+    const value: unknown = JSON.parse(input);
+    return isObject(value) ? value : { unreadable: input };
   } catch {
     // Not JSON.
-    return { unreadable: given };
+    return { unreadable: input };
   }
 }
 

@@ -42,18 +42,18 @@ export function openDatabase(options: ConnectionOptions): OpenedDatabase {
   }
 }
 
-function openFile(options: ConnectionOptions, found: StoreFile | undefined): OpenedDatabase {
+function openFile(options: ConnectionOptions, present: StoreFile | undefined): OpenedDatabase {
   const { path, mode, key } = options;
-  const identity = identifyFile(path, found, SUPPORTED_VERSION);
+  const identity = identifyFile(path, present, SUPPORTED_VERSION);
   if (mode !== "create") requireStore(path, identity);
-  const lock = key === undefined ? undefined : (found?.lock ?? lockNew(path, identity.kind, key));
+  const lock = key === undefined ? undefined : (present?.lock ?? lockNew(path, identity.kind, key));
   const open = openerOf(lock);
   // A newer program may have written its version to the WAL only. It is read over a read-only connection, which does not
   // checkpoint the WAL into the file.
   if (hasJournal(path)) rejectNewer(path, open);
   if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
-  const database = mode === "read-only" ? openToRead(path, found, open) : openToWrite(options, identity.kind, open);
-  const file = database.memory ? undefined : (found ?? StoreFile.find(path, key));
+  const database = mode === "read-only" ? openToRead(path, present, open) : openToWrite(options, identity.kind, open);
+  const file = database.memory ? undefined : (present ?? StoreFile.find(path, key));
   try {
     configure(database, options);
     const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined, open);
@@ -149,22 +149,22 @@ const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_R
  * Opens a file read-only. SQLite needs a side file (-shm) even for reads. If the folder is not writable, the whole store is
  * read into memory instead.
  */
-function openToRead(path: string, found: StoreFile | undefined, open: OpenSqlite): Database.Database {
+function openToRead(path: string, file: StoreFile | undefined, open: OpenSqlite): Database.Database {
   const database = open(path, { readonly: true, ...NO_WAIT });
   try {
     readVersion(database);
     return database;
   } catch (error) {
     database.close();
-    if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
+    if (file === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
     // The file alone lacks the writes in the WAL.
     if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
-    if (found.lock !== undefined) throw new StoreUnavailableError(path, LOCKED_IN_PLACE, { cause: error });
+    if (file.lock !== undefined) throw new StoreUnavailableError(path, LOCKED_IN_PLACE, { cause: error });
   }
-  const bytes = found.readAll();
+  const bytes = file.readAll();
   for (const offset of JOURNAL_KIND_OFFSETS) bytes[offset] = NO_JOURNAL_FILE;
   const copy = openSqlite(bytes);
-  found.release();
+  file.release();
   return copy;
 }
 
