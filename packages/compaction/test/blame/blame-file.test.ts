@@ -97,6 +97,16 @@ describe("the author of a line", () => {
     expect(await reasonOf(FIRST, 1)).toContain("before the first call");
   });
 
+  test("is perhaps a whole write, although the file was read later: the read says nothing of what was there before the write", async () => {
+    const session = await inProject();
+    const edit = await run(session, "edit", { path: "src/a.ts", old_string: "const two = 1;", new_string: "const two = 2;" });
+    const write = await run(session, "write", { path: "src/a.ts", content: "const zero = 0;\nconst one = 1;\n" });
+    await run(session, "edit", { path: "src/a.ts", old_string: "const zero = 0;\n", new_string: "" });
+    await run(session, "read", { path: "src/a.ts" }, { output: FIRST });
+    expect(await blame(FIRST)).toEqual([`perhaps ${write}`, `perhaps ${edit}`, "none -"]);
+    expect(await reasonOf(FIRST, 1)).toBe("the call wrote the whole file, and what it replaced is not known");
+  });
+
   test("is the original of an entry that forks have copied", async () => {
     const session = await inProject();
     const write = await run(session, "write", { path: "src/a.ts", content: FIRST });

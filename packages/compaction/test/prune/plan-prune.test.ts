@@ -217,6 +217,11 @@ describe("results with the same text", () => {
     expect(shown(planned(twice(first, second), given))).toBe(expected);
   });
 
+  test("the earlier one stays if the later one is pruned for another reason", () => {
+    const items = [prompt("u1"), called(1, { text }), called(2, { text, details: { useless: true } }), next("u2")];
+    expect(shown(planned(items))).toBe("r2 useless");
+  });
+
   test("of three the last stays", () => {
     const items = [prompt("u1"), called(1, { text }), called(2, { text }), called(3, { text }), next("u2")];
     expect(shown(planned(items))).toBe("r1 duplicate, r2 duplicate");

@@ -33,6 +33,7 @@ describe("before a request", () => {
     expect(request.done.compaction).toMatchObject({ kind: "compacted", trigger: "threshold", headroom: true });
     expect(request.use.totalTokens).toBeLessThanOrEqual(request.use.thresholdTokens);
     expect(heard.types()).toMatch(/^compactionStart .*compactionComplete usageInfo$/);
+    expect(heard.types()).not.toContain("stalled");
     expect(await findings(store)).toEqual([]);
   });
 
