@@ -1,16 +1,19 @@
 import type { SearchPage, SearchRequest } from "@bough/session-core";
 import {
   type AskedEntry,
+  type AskedLabel,
   type AskedTerm,
   chooseRead,
   correctWords,
   findForms,
+  findInLabels,
   groupByThemselves,
   type Mistake,
   MOST_RANKED,
   MOST_READ,
   matchedBy,
   placesThatCount,
+  placesWithLabel,
   possibleMistakes,
   probeOfQuestion,
   type QuestionPlaces,
@@ -29,8 +32,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.js";
 import { pgDynamicQuery, pgQuery, pgRaw } from "./query.js";
 import { entryWords, isSecured } from "./search-entries.js";
-import { BY_AGE_OF_ENTRY, type Candidate, type FoundEntry, scanEntries } from "./search-rows.js";
-import { searchedEntries, wholeQuery } from "./search-words.js";
+import { readLabels } from "./search-labels.js";
+import { BY_AGE_OF_ENTRY, type Candidate, type FoundEntry, keyOf, scanEntries } from "./search-rows.js";
+import { isOneOf, searchedEntries, wholeQuery } from "./search-words.js";
 import { POSITIONS_MISSING, toLexeme, WORDS_MISSING } from "./words.js";
 
 // The search for entries that answer a question, by the ranking of session-core: the forms of its words, the number of entries that have
@@ -40,13 +44,15 @@ import { POSITIONS_MISSING, toLexeme, WORDS_MISSING } from "./words.js";
 export interface Answers {
   readonly asked: readonly AskedTerm[];
   readonly ranked: readonly RankedAnswer<AnswerEntry>[];
+  /** The labels with words of it. */
+  readonly labels: readonly AskedLabel[];
 }
 
 /** An entry that is ranked, and its key. */
 type AnswerEntry = AskedEntry & FoundEntry;
 
 /**
- * Finds the entries that answer a question. `untilMs`: those created later are left out. Cost: six statements, two more if a word may be a
+ * Finds the entries that answer a question. `untilMs`: those created later are left out. Cost: seven statements, two more if a word may be a
  * mistake; with places or a tool, the payloads too. Of words that more than 10,000 entries have, the newest of these are looked at.
  */
 export async function findAnswers(
@@ -140,6 +146,8 @@ class QuestionSearch {
 
   async answers(): Promise<Answers> {
     await this.#readIndex();
+    const allLabels = await this.#readLabels();
+    const labels = allLabels.filter(({ row }) => this.#rows.has(keyOf(row)));
     const total = (await this.#database.get(entryTotal, {}))?.total ?? 0;
     const unsure = [...this.#rows.values()].filter(({ is_unsure }) => is_unsure);
     const chosen = this.#isPlaced
@@ -155,21 +163,26 @@ class QuestionSearch {
     const having = this.#columns.map((column, at) =>
       this.#isPlaced ? scanned.reduce((sum, { forms }) => sum + (forms[at] ?? 0), 0) : column.having,
     );
-    const isFound = (at: number) => this.#columns[at]?.isRead === false || found.some(({ places }) => (places[at]?.length ?? 0) > 0);
+    const isFound = (at: number) =>
+      this.#columns[at]?.isRead === false || [...found, ...labels].some(({ places }) => (places[at]?.length ?? 0) > 0);
     const corrected = correctWords(this.#asked, this.#mistakes, having, isFound);
     const isCounted = (at: number) => this.#isPlaced || this.#columns[at]?.isRead === true;
     const correct = <E extends AnswerEntry>(entry: E): E => ({
       ...entry,
       places: corrected.columns.map((at) => (isCounted(at) ? (entry.places[at] ?? []) : [])),
     });
-    const best = this.#choose(found.map(correct), corrected.having, total);
-    const entries = await this.#complete(best, correct);
+    const labelOf = new Map(labels.map(({ row, places }) => [keyOf(row), places]));
+    const withLabel = <E extends AnswerEntry>(entry: E): E =>
+      correct({ ...entry, places: placesWithLabel(entry.places, entry.words, labelOf.get(keyOf(entry))) });
+    const best = this.#choose(found.map(withLabel), corrected.having, total);
+    const entries = await this.#complete(best, withLabel);
     const sessions = [...new Set(entries.map(({ session }) => session))];
     const titles = titlesWith(corrected.asked, await readTitles(this.#database, sessions));
     const isAbove = await readPaths(this.#database, sessions);
     return {
       asked: corrected.asked,
       ranked: rankAnswers({ entries, weights: weightsOf(corrected.having, total), titles, isAbove }),
+      labels: allLabels,
     };
   }
 
@@ -207,7 +220,19 @@ class QuestionSearch {
   async #readRows(columns: readonly Column[]): Promise<void> {
     const looked = columns.flatMap(({ asked, isRead }) => (isRead ? [asked] : []));
     const asked = this.#columns.map((column) => column.asked);
-    for (const row of await readAnswers(this.#database, this.#request, looked, asked, this.#untilMs)) this.#rows.set(keyOf(row), row);
+    const condition = await hasOneOf(this.#database, this.#request, looked);
+    for (const row of await readAnswers(this.#database, this.#request, condition, asked, this.#untilMs)) this.#rows.set(keyOf(row), row);
+  }
+
+  /** Reads the labels with words, and their entries. */
+  async #readLabels(): Promise<readonly AskedLabel[]> {
+    if (this.#isPlaced) return [];
+    const asked = this.#columns.map((column) => column.asked);
+    const labels = findInLabels(await readLabels(this.#database, this.#request, this.#untilMs), asked);
+    if (labels.length === 0) return [];
+    const condition = isOneOf(labels.map(({ row }) => row));
+    for (const row of await readAnswers(this.#database, this.#request, condition, asked, this.#untilMs)) this.#rows.set(keyOf(row), row);
+    return labels;
   }
 
   /** The entries that were read, with their places in the index. */
@@ -256,17 +281,22 @@ interface AnswerRow extends Candidate {
   readonly is_partial: boolean;
 }
 
+/** The condition that an entry has one of some words, or a word that is not in the index. */
+async function hasOneOf(database: Database, request: SearchRequest, words: readonly AskedTerm[]): Promise<RawBuilder<boolean>> {
+  const { tenant } = database;
+  const { has } = entryWords(tenant, request, new Map(), await isSecured(database));
+  return has([...words.flatMap((one) => queriesOf(one, tenant)), `'${toLexeme(WORDS_MISSING, tenant)}'`]);
+}
+
 async function readAnswers(
   database: Database,
   request: SearchRequest,
-  looked: readonly AskedTerm[],
+  condition: RawBuilder<boolean>,
   asked: readonly AskedTerm[],
   untilMs: number | null,
 ): Promise<readonly AnswerRow[]> {
   const { tenant } = database;
   const { from, where } = searchedEntries(request, tenant, untilMs);
-  const missing = `'${toLexeme(WORDS_MISSING, tenant)}'`;
-  const { has } = entryWords(tenant, request, new Map(), await isSecured(database));
   const lexemes = asked
     .flatMap(({ term, forms }) => (term.kind === "words" ? tokensOf(term.words) : forms))
     .map((word) => toLexeme(word, tenant));
@@ -281,7 +311,7 @@ async function readAnswers(
       pgRaw(sql<AnswerRow>`
         SELECT chosen.*, unpacked.found, unpacked.words, unpacked.is_unsure, unpacked.is_partial FROM (
           SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes, entry.depth, entry.kind FROM ${from}
-          WHERE ${where} AND ${has([...looked.flatMap((one) => queriesOf(one, tenant)), missing])}
+          WHERE ${where} AND ${condition}
           ORDER BY ${BY_AGE_OF_ENTRY} LIMIT ${sql.lit(MOST_READ)}) AS chosen
         JOIN entry ON entry.tenant = ${tenant} AND entry.session_id = chosen.session_id AND entry.seq = chosen.seq
         CROSS JOIN ${unpacked}`),
@@ -353,8 +383,4 @@ async function readPaths(database: Database, sessions: readonly string[]): Promi
     }
     return false;
   };
-}
-
-function keyOf({ session_id, seq }: Pick<FoundEntry, "session_id" | "seq">): string {
-  return `${seq} ${session_id}`;
 }

@@ -17,6 +17,7 @@ import { BY_AGE, BY_AGE_OF_ENTRY, byAge, type Candidate, type FoundEntry, scanEn
 import {
   allOf,
   candidatesCondition,
+  type FurtherRequest,
   matches,
   type SearchedEntries,
   searchedEntries,
@@ -45,7 +46,7 @@ export interface FoundEntries {
 export async function findEntries(
   database: Database,
   matching: Matching,
-  request: SearchRequest,
+  request: FurtherRequest,
   parts: WordParts,
   untilMs: number | null,
 ): Promise<FoundEntries> {
@@ -96,7 +97,7 @@ export function entryWords(tenant: string, { sessionId }: SearchRequest, parts: 
 async function scan(
   database: Database,
   matching: Matching,
-  request: SearchRequest,
+  request: FurtherRequest,
   { from, where }: SearchedEntries,
   condition: RawBuilder<boolean> | null,
 ): Promise<readonly TextHit<FoundEntry>[]> {

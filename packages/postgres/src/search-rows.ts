@@ -1,8 +1,10 @@
 import type { HitCopy, SearchHit, SearchRequest } from "@bough/session-core";
 import {
   createSnippetWriter,
+  type EntryMatch,
   type EntrySeq,
   groupCopies,
+  labelledText,
   type Matching,
   NO_SNIPPET,
   type TextScan,
@@ -10,6 +12,7 @@ import {
   textOfHit,
   toEntryHit,
   toEntryKind,
+  toEntrySeq,
   toTitleHits,
 } from "@bough/session-core/engine";
 import { type RawBuilder, sql } from "kysely";
@@ -56,7 +59,7 @@ const hitRows = pgQuery<Keys & { snippets: boolean }, HitRow>(({ sql: text, p })
 /** Returns the hits of entries, in their order. An entry that was deleted is missing. Two statements. */
 export async function readHits(
   database: Database,
-  entries: readonly (FoundEntry & { readonly score?: number })[],
+  entries: readonly (FoundEntry & EntryMatch)[],
   matching: Matching,
   { snippets = true, places }: SearchRequest,
 ): Promise<readonly SearchHit[]> {
@@ -68,12 +71,12 @@ export async function readHits(
     const row = rows.get(keyOf(entry));
     if (row === undefined) return [];
     const kind = toEntryKind(row.kind);
-    const snippet = snippets ? writeSnippet(textOfHit(kind.type, row.payload, places)) : NO_SNIPPET;
-    return [toEntryHit({ ...row, ...kind }, snippet, copies.get(keyOf(entry)) ?? [], entry.score)];
+    const snippet = snippets ? writeSnippet(labelledText(entry.label, textOfHit(kind.type, row.payload, places))) : NO_SNIPPET;
+    return [toEntryHit({ ...row, ...kind }, snippet, copies.get(keyOf(entry)) ?? [], entry)];
   });
 }
 
-type CopyRow = Pick<FoundEntry, "session_id" | "seq"> & HitCopy;
+type CopyRow = Pick<FoundEntry, "session_id" | "seq"> & HitCopy & { readonly copySeq: number };
 
 // Of an entry without an origin, the origin of its copies refers to it: entry/origins.ts.
 const copiesOf = pgQuery<Keys, CopyRow>(({ sql: text, p }) =>
@@ -82,15 +85,25 @@ const copiesOf = pgQuery<Keys, CopyRow>(({ sql: text, p }) =>
       SELECT entry.session_id, entry.seq, coalesce(entry.origin, entry.session_id || ' ' || entry.id) AS origin
       FROM unnest(${p.sessions}::text[], ${p.seqs}::integer[]) AS asked (session_id, seq)
       JOIN entry ON entry.tenant = ${p.tenant} AND entry.session_id = asked.session_id AND entry.seq = asked.seq)
-    SELECT hit.session_id, hit.seq, other.session_id AS "sessionId", other.id AS "entryId" FROM hit
+    SELECT hit.session_id, hit.seq, other.session_id AS "sessionId", other.id AS "entryId", other.seq AS "copySeq" FROM hit
       JOIN entry AS other ON other.tenant = ${p.tenant} AND other.origin = hit.origin AND other.session_id <> hit.session_id
     UNION ALL
-    SELECT hit.session_id, hit.seq, other.session_id, other.id FROM hit
+    SELECT hit.session_id, hit.seq, other.session_id, other.id, other.seq FROM hit
       JOIN entry AS other ON other.tenant = ${p.tenant} AND other.session_id = split_part(hit.origin, ' ', 1) AND other.id = split_part(hit.origin, ' ', 2)
       WHERE other.origin IS NULL AND other.session_id <> hit.session_id`),
 );
 
-function keyOf({ session_id, seq }: Pick<FoundEntry, "session_id" | "seq">): string {
+/** The same entries in other sessions. */
+export async function findCopies(
+  database: Database,
+  entries: readonly FoundEntry[],
+): Promise<readonly Pick<FoundEntry, "session_id" | "seq">[]> {
+  if (entries.length === 0) return [];
+  const copies = await database.all(copiesOf, keysOf(entries));
+  return copies.map(({ sessionId, copySeq }) => ({ session_id: sessionId, seq: toEntrySeq(copySeq) }));
+}
+
+export function keyOf({ session_id, seq }: Pick<FoundEntry, "session_id" | "seq">): string {
   return `${seq} ${session_id}`;
 }
 

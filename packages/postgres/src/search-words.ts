@@ -203,8 +203,36 @@ export interface SearchedEntries {
 
 const JOIN_SESSION = sql`JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id`;
 
-/** The entries that a request allows. `untilMs`: those that a later page must not have. */
-export function searchedEntries(request: SearchRequest, tenant: string, untilMs: number | null): SearchedEntries {
+/** The key of an entry. */
+interface EntryKey {
+  readonly session_id: string;
+  readonly seq: number;
+}
+
+/** The condition that an entry is one of these. */
+export function isOneOf(entries: readonly EntryKey[]): RawBuilder<boolean> {
+  const sessions = entries.map(({ session_id }) => session_id);
+  const seqs = entries.map(({ seq }) => seq);
+  return sql`(entry.session_id, entry.seq) IN (SELECT * FROM unnest(${sessions}::text[], ${seqs}::integer[]))`;
+}
+
+/** A request without the entries that the search has found already. */
+export interface FurtherRequest extends SearchRequest {
+  readonly except?: readonly EntryKey[];
+}
+
+/** The entries that a request allows: of those that several sessions have, the one that is shown. `untilMs`: those that a later page must not have. */
+export function searchedEntries(request: FurtherRequest, tenant: string, untilMs: number | null): SearchedEntries {
+  const { from, where } = searchedCopies(request, tenant, untilMs);
+  const { except = [] } = request;
+  const conditions = [where];
+  if (!showsCopies(request)) conditions.push(isFirstCopy(request));
+  if (except.length > 0) conditions.push(sql`NOT ${isOneOf(except)}`);
+  return { from, where: allOf(conditions) };
+}
+
+/** The entries that a request allows, with all copies. */
+export function searchedCopies(request: SearchRequest, tenant: string, untilMs: number | null): SearchedEntries {
   const ofSession = sessionConditions(request);
   const conditions: RawBuilder<boolean>[] = [sql`entry.tenant = ${tenant}`, ...ofSession];
   const { sessionId, types, roles, seqs, sinceMs, path, includePrivate } = request;
@@ -215,7 +243,6 @@ export function searchedEntries(request: SearchRequest, tenant: string, untilMs:
   if (request.untilMs !== undefined) conditions.push(sql`entry.created_at_ms < ${wholeMs(request.untilMs)}`);
   if (untilMs !== null) conditions.push(sql`entry.created_at_ms <= ${untilMs}`);
   if (includePrivate !== true) conditions.push(sql`NOT entry.is_private`);
-  if (!showsCopies(request)) conditions.push(isFirstCopy(request));
   if (path !== undefined) conditions.push(touches(path));
   return { from: ofSession.length === 0 ? sql`entry` : sql`entry ${JOIN_SESSION}`, where: allOf(conditions) };
 }

@@ -1,8 +1,11 @@
 import type { SearchHit, SearchPage, SearchRequest } from "@bough/session-core";
 import {
   type Attempt,
+  type EntryMatch,
   finishPage,
+  includesLabels,
   includesTitles,
+  type LabelRow,
   listAttempts,
   listMisspellings,
   type Matching,
@@ -22,16 +25,17 @@ import type { Database } from "./database.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { findAnswers, matchedAnswers } from "./question-search.js";
 import { type FoundEntries, findByConditions, findEntries } from "./search-entries.js";
-import { findTitleHits, readHits } from "./search-rows.js";
+import { findLabelled, readLabels } from "./search-labels.js";
+import { findTitleHits, keyOf, readHits } from "./search-rows.js";
 import { formsKey, piecesToLookUp, readWordParts } from "./search-words.js";
 import { requireSession } from "./session-key.js";
 
 const DEFAULT_LIMIT = 20;
 
 /**
- * Searches titles and entries, with the terms and conditions of a search in a store on SQLite. With `relax`, a search that finds nothing is
- * tried again with weaker conditions. A search of words is four statements: the words with a part, titles, entries
- * with their ranks, and the payloads of the page.
+ * Searches titles, labels and entries, with the terms and conditions of a search in a store on SQLite. With `relax`, a search that finds nothing is
+ * tried again with weaker conditions. A search of words is five statements: the words with a part, labels, titles,
+ * entries with their ranks, and the payloads of the page.
  *
  * @throws {InvalidQueryError | SessionNotFoundError}
  */
@@ -62,37 +66,52 @@ async function findPage(database: Database, request: SearchRequest): Promise<Sea
 
 async function listByConditions(database: Database, request: SearchRequest, position: Position): Promise<SearchPage> {
   const found = await findByConditions(database, request, position.untilMs);
-  const page = await readPage(database, request, matchAll([]), { titles: [], found, position });
+  const page = await readPage(database, request, matchAll([]), { titles: [], labelled: [], found, position });
   return { ...page, matched: { kind: "all" }, unclosedQuote: null };
 }
 
-/** Titles with all the words of a question, then the entries that answer it, the best first. */
+/** Titles and labels with all the words of a question, then the entries that answer it, the best first. */
 async function answer(database: Database, request: SearchRequest, terms: readonly QuestionTerm[]): Promise<SearchPage> {
   const position = parseCursor(request.cursor);
   const answers = await findAnswers(database, request, terms, position.untilMs);
   const matching = matchAll(answers.asked.map(({ term }) => term));
   const forms = new Map(answers.asked.map(({ term, forms: of }) => [formsKey(term), of]));
   const titles = includesTitles(request, matching) ? await findTitleHits(database, matching, request, forms) : [];
+  const { entries: labelled, all } = await findLabelled(
+    database,
+    answers.labels.map(({ row }) => row),
+    matching,
+    request,
+  );
+  const isLabelled = new Set(all.map(keyOf));
+  const labelOf = new Map(answers.labels.map(({ row }) => [keyOf(row), row.label]));
+  const scoreOf = new Map(answers.ranked.map(({ entry, score }) => [keyOf(entry), score]));
+  const scored = labelled.map((row) => ({ ...row, score: scoreOf.get(keyOf(row)) }));
+  const ranked = answers.ranked.filter(({ entry }) => !isLabelled.has(keyOf(entry)));
   const found: FoundEntries = {
-    total: answers.ranked.length,
+    total: ranked.length,
     newestMs: answers.ranked.length === 0 ? null : Math.max(...answers.ranked.map(({ entry }) => entry.createdAtMs)),
-    list: async (offset, limit) => answers.ranked.slice(offset, offset + limit).map(({ entry, score }) => ({ ...entry, score })),
+    list: async (offset, limit) =>
+      ranked.slice(offset, offset + limit).map(({ entry, score }) => ({ ...entry, score, label: labelOf.get(keyOf(entry)) })),
   };
-  const page = await readPage(database, request, matching, { titles, found, position });
+  const page = await readPage(database, request, matching, { titles, labelled: scored, found, position });
   return { ...page, matched: matchedAnswers(answers), unclosedQuote: null };
 }
 
 async function searchOnce(database: Database, request: SearchRequest, matching: Matching, position: Position): Promise<UnmatchedPage> {
-  const parts = await readWordParts(database, piecesToLookUp(matching));
+  const labels = includesLabels(request, matching) ? readLabels(database, request, position.untilMs) : [];
+  const [parts, rows] = await Promise.all([readWordParts(database, piecesToLookUp(matching)), labels]);
+  const { entries: labelled, all: except } = await findLabelled(database, rows, matching, request);
   const [titles, found] = await Promise.all([
     includesTitles(request, matching) ? findTitleHits(database, matching, request, parts) : [],
-    findEntries(database, matching, request, parts, position.untilMs),
+    findEntries(database, matching, { ...request, except }, parts, position.untilMs),
   ]);
-  return readPage(database, request, matching, { titles, found, position });
+  return readPage(database, request, matching, { titles, labelled, found, position });
 }
 
 interface Found {
   readonly titles: readonly SearchHit[];
+  readonly labelled: readonly (LabelRow & EntryMatch)[];
   readonly found: FoundEntries;
   readonly position: Position;
 }
@@ -101,20 +120,27 @@ async function readPage(
   database: Database,
   request: SearchRequest,
   matching: Matching,
-  { titles, found, position: { offset, untilMs, attempt } }: Found,
+  { titles, labelled, found, position: { offset, untilMs, attempt } }: Found,
 ): Promise<UnmatchedPage> {
   const limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
   const onPage = titles.slice(offset, offset + limit);
-  const wanted = limit - onPage.length;
-  const entries = wanted > 0 ? await found.list(Math.max(0, offset - titles.length), wanted) : [];
-  const total = titles.length + found.total;
+  const start = Math.max(0, offset - titles.length);
+  const byLabel = labelled.slice(start, start + limit - onPage.length);
+  const wanted = limit - onPage.length - byLabel.length;
+  const first = titles.length + labelled.length;
+  const entries = [...byLabel, ...(wanted > 0 ? await found.list(Math.max(0, offset - first), wanted) : [])];
+  const total = first + found.total;
   const end = offset + limit;
-  const next = { offset: end, untilMs: untilMs ?? found.newestMs, attempt };
+  const next = { offset: end, untilMs: untilMs ?? newestOf(found, labelled), attempt };
   return {
     hits: [...onPage, ...(await readHits(database, entries, matching, request))],
     total,
     next: limit > 0 && end < total ? formatCursor(next) : null,
   };
+}
+
+function newestOf({ newestMs }: FoundEntries, labelled: readonly LabelRow[]): number | null {
+  return labelled.reduce((newest, { created_at_ms }) => Math.max(newest ?? 0, created_at_ms), newestMs);
 }
 
 const listedOf = pgQuery<{ words: readonly string[] }, { word: string }>(({ sql, p }) =>

@@ -37,6 +37,7 @@ const WALKS: readonly (readonly [part: string, why: string])[] = [
   ],
   ["AS words FROM word WHERE tenant", "parts of words: without the index of pg_trgm each different word of the tenant is compared"],
   ["SELECT session.seq, session.session_id AS id, session.title", "titles that match a search; parts of words are compared with each word"],
+  ["FROM label CROSS JOIN LATERAL", "labels that match a search: all of the searched sessions are compared"],
   ["AND NOT entry.inherited AND entry.origin IS NOT NULL AND EXISTS", "a deletion, which reads all entries of the session anyway"],
   ["SELECT session_id AS id, count(*) AS entries FROM entry", "counts the copies of a session, which have an index of their own"],
   ["SELECT count(*) AS count FROM entry", "totals: counts the copies, which have an index of their own"],

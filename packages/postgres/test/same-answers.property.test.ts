@@ -95,6 +95,10 @@ async function fill(store: Store, { texts, steps }: Plan): Promise<void> {
     await session.append(entries);
     own.push(...entries.map(({ id = "" }) => id));
   }
+  for (const [at, own] of ids.entries()) {
+    const session = await store.openSession(`s${at}`);
+    for (const id of own.slice(0, 3)) await session.labels.set(id, `the ${WORDS[(at + own.length) % WORDS.length]} label`);
+  }
   const session = await store.openSession("s1");
   for (const [at, long] of LONG.entries()) await session.append({ ...userMessage(long), id: `long${at}`, createdAtMs: 1_004_000 });
 }
@@ -102,7 +106,7 @@ async function fill(store: Store, { texts, steps }: Plan): Promise<void> {
 const shownOf = ({ hits, total, matched }: SearchPage) => ({
   total,
   matched,
-  hits: hits.map(({ sessionId, entryId, score }) => `${sessionId} ${entryId ?? "title"} ${score}`),
+  hits: hits.map(({ sessionId, entryId, score, label }) => `${sessionId} ${entryId ?? "title"} ${score} ${label}`),
 });
 
 test("a question has the same answers in a file, indexed or not, after an upgrade, and on a server", async () => {

@@ -204,12 +204,22 @@ export { ACCENTS, foldText, isAscii, piecesBetweenWords, toIndexedText, WORD_CHA
 export {
   describeCopies,
   type EntryHitRow,
+  type EntryMatch,
   groupCopies,
   NO_SNIPPET,
   type TitleRow,
   toEntryHit,
   toTitleHits,
 } from "./rules/search/hit-rows.js";
+export {
+  type AskedLabel,
+  findInLabels,
+  includesLabels,
+  type LabelRow,
+  labelledText,
+  matchLabels,
+  placesWithLabel,
+} from "./rules/search/labels.js";
 export { includesTitles, isIndexed, type Matching, matchAll, needsAll, parseRequest, showsCopies } from "./rules/search/matching.js";
 export { textOfHit } from "./rules/search/payload-text.js";
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./rules/search/query-matches.js";

@@ -327,10 +327,10 @@ function defineSearch(registry: CommandRegistry): void {
       group: GROUP,
       aliases: ["find", "grep"],
       paged: true,
-      summary: "Find entries and titles that contain all the words or parts of words",
+      summary: "Find entries, labels and titles that contain all the words or parts of words",
       more:
         "Whole words come first, then the starts of words, then other parts; of more than three words only whole ones. Case and accents " +
-        'are ignored. "several words" are found whole and in this order, C++ and --flag as they are typed, /expression/ and /expression/i ' +
+        'are ignored. Titles and labels come before texts. "several words" are found whole and in this order, C++ and --flag as they are typed, /expression/ and /expression/i ' +
         "as in JavaScript. If no entry has all of it: the same words, most of them, one spelling mistake, some; the output says which. " +
         "Without words, but with another condition: the newest first. prose is what people and models wrote, without fenced code; code: " +
         "fenced code, commands, what calls write and files that they read; tool: calls and their results. " +
@@ -351,7 +351,7 @@ function defineSearch(registry: CommandRegistry): void {
         ["bough search timeout --passages --around 1", "lines with numbers, and the entries around them"],
         ["bough search --tool bash --session parser", "the newest calls of a tool"],
       ],
-      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, isPrivate, copies: { sessionId, entryId }[], snippet, matches: [start, end][] }], total, matched, unclosedQuote, next }; with --passages and the like { hits: [{ sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate, copies: { sessionId, entryId }[], matched, lines, passages: [{ line, text }], around }], titles, total, matched, next }",
+      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, score, label, isPrivate, copies: { sessionId, entryId }[], snippet, matches: [start, end][] }], total, matched, unclosedQuote, next }; with --passages and the like { hits: [{ sessionId, sessionTitle, entryId, type, role, createdAtMs, isPrivate, copies: { sessionId, entryId }[], matched, label, lines, passages: [{ line, text }], around }], titles, total, matched, next }",
     },
     async () => (await import("../commands/search.js")).runSearch,
   )

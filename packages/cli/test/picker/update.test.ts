@@ -110,6 +110,7 @@ describe("The search field", () => {
       matches: [[0, 3]],
       copies: [],
       score: null,
+      label: null,
     } as const;
     const hits = new Map([["id-Printer", { hit, count: 2 }]]);
     picker.event({ kind: "hits", number: 1, hits, more: false, chosen: null });
@@ -339,6 +340,7 @@ describe("Results", () => {
       matches: [[2, 7]],
       copies: [],
       score: null,
+      label: null,
     };
     const hits = new Map([["id-Parser", { hit, count: 2 }]]);
     picker.event({ kind: "hits", number: picker.model.search.number, hits, more: false, chosen: null }).press("enter");

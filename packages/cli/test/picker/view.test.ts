@@ -55,6 +55,7 @@ describe("The screen", () => {
       matches: [[4, 10]],
       copies: [],
       score: null,
+      label: null,
     } as const;
     picker.event({
       kind: "hits",

@@ -76,7 +76,7 @@ export class EntrySource {
     return [...before.reverse(), ...after].filter((one) => this.#includePrivate || !one.isPrivate).map(({ isPrivate: _, ...one }) => one);
   }
 
-  /** The title of a session, without its secrets if they are masked. */
+  /** The title of a session, or a label in it, without its secrets if they are masked. */
   async title(sessionId: string, title: string): Promise<string> {
     return (await this.#masks?.maskTitle(title, () => this.#open(sessionId))) ?? title;
   }

@@ -46,6 +46,8 @@ export interface RecallHit {
   readonly matched: SearchMatch;
   /** Of a question: 0 to 1, how well it answers, as of `SearchHit`; null: of another query. */
   readonly score: number | null;
+  /** The label of the entry, if it has words of the query; else null. */
+  readonly label: string | null;
   /** The lines of the entry's text, as `recallRead` shows it. */
   readonly lines: number;
   /** The passages in which the words are close together, in the order of the text. */
@@ -235,12 +237,14 @@ async function describeHit(
   const finder = asked.query.trim() === "" ? null : createQueryFinder(query, matched);
   const passages = choosePassages(body, finder, PASSAGES);
   const around = asked.around === 0 ? [] : await source.neighbors(sessionId, entryId, asked.around);
+  const label = hit.label === null ? null : await source.title(sessionId, hit.label);
   const place = placeOf?.(entryId) ?? null;
   const call = await source.callOf(sessionId, entry);
   const copies = source.isStore ? hit.copies : [];
   const head = [
     `[${entryId}]${where} ${formatSpeaker(entry)}${call === null ? "" : ` ${call}`}`,
     formatTime(createdAtMs),
+    label === null ? null : `labelled ${JSON.stringify(shortLine(label, 60))}`,
     place,
     `${lines} ${lines === 1 ? "line" : "lines"}`,
     isPrivate(entry) ? "private" : null,
@@ -265,6 +269,7 @@ async function describeHit(
       copies,
       matched,
       score: hit.score,
+      label,
       lines,
       passages,
       around,

@@ -33,6 +33,18 @@ describe("a search of recall", () => {
     expect(text).toMatch(/^\[p1\] bashExecution, .*, private\n1: \$ echo zebra/);
   });
 
+  test("finds an entry by its label, and says so", async () => {
+    const { store, session } = await zebras();
+    await session.labels.set("u1", "golden moment");
+    for (const target of [store, session]) {
+      for (const query of ["golden moment", "when was the golden moment of the lexer?"]) {
+        const { data, text } = await recallSearch(target, { query });
+        expect(data.hits.map(({ entryId, label }) => [entryId, label])).toEqual([["u1", "golden moment"]]);
+        expect(text).toContain('labelled "golden moment"');
+      }
+    }
+  });
+
   test("finds by tool and by role, with words and without", async () => {
     const { session } = await zebras();
     expect(ids(await recallSearch(session, { query: "zebra", tool: "Grep" }))).toEqual(["g1", "g2"]);

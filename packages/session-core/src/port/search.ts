@@ -87,6 +87,8 @@ export interface SearchHit {
    * null: of another query, or a title.
    */
   readonly score: number | null;
+  /** The label of the entry, if it has words of the query: then the snippet starts with it, in brackets. null: of another entry, or a title. */
+  readonly label: string | null;
   /** True if the user kept the entry out of the conversation. Searches return such entries only with `includePrivate`. */
   readonly isPrivate: boolean;
   /** The other sessions that have the entry: its forks, or of a copy the original. Empty for titles. */
@@ -112,7 +114,7 @@ export type SearchMatch =
 
 /**
  * A page of hits. An entry that several sessions have is one hit: the original, or, if only some sessions are searched, the first of its
- * copies there. A search in one session finds the copies that the session has. Titles first, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
+ * copies there. A search in one session finds the copies that the session has. Titles first, then entries whose label matches, then entries with all of the query as whole words by BM25 rank, then those where a word is only the start
  * of another one, then those where it is another part of it; of equal ranks the newest first.
  */
 export interface SearchPage {

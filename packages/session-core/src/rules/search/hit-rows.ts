@@ -23,8 +23,14 @@ export interface EntryHitRow {
 /** The snippet of a search without snippets. */
 export const NO_SNIPPET: Snippet = { snippet: "", matches: [] };
 
+/** What a search knows of an entry that it found. `label`: it has words of the query. */
+export interface EntryMatch {
+  readonly score?: number | undefined;
+  readonly label?: string | undefined;
+}
+
 /** Returns the hit of an entry. */
-export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly HitCopy[], score: number | null = null): SearchHit {
+export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly HitCopy[], { score, label }: EntryMatch = {}): SearchHit {
   return {
     sessionId: row.session_id,
     sessionTitle: row.session_title,
@@ -33,7 +39,8 @@ export function toEntryHit(row: EntryHitRow, snippet: Snippet, copies: readonly 
     type: row.type,
     role: row.role,
     createdAtMs: row.created_at_ms,
-    score,
+    score: score ?? null,
+    label: label ?? null,
     isPrivate: row.is_private,
     copies,
     ...snippet,
@@ -95,6 +102,7 @@ function toTitleHit(row: TitleRow, snippet: Snippet): SearchHit {
     role: null,
     createdAtMs: row.created_at_ms,
     score: null,
+    label: null,
     isPrivate: false,
     copies: [],
     ...snippet,

@@ -37,7 +37,7 @@ export function probeOfQuestion(asked: readonly AskedTerm[]): TextProbe<Question
 }
 
 /** Finds the words of a question among the words of a text; undefined: there are none. */
-function createReader(asked: readonly AskedTerm[]): (words: readonly string[]) => QuestionPlaces | undefined {
+export function createReader(asked: readonly AskedTerm[]): (words: readonly string[]) => QuestionPlaces | undefined {
   const tests = asked.map(({ term }) => (term.kind === "stem" ? stemTest(term) : null));
   const phrases = asked.map(({ term }) => (term.kind === "stem" ? [] : tokensOf(foldText(term.words))));
   const termsOf = new Map<string, readonly number[]>();

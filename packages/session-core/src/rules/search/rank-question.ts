@@ -46,8 +46,8 @@ const SURROUNDINGS = 2;
 export const REACH = 10;
 const HALF_SURROUNDED = 3;
 const CLOSENESS = 1;
-/** In words. */
-const CLOSE = 10;
+/** Words that stand at most so far apart are close, in words. */
+export const CLOSE = 10;
 
 /** The sum of an entry that has each word without end, and whose surroundings have it too. */
 const MOST = 1.35 * ((K1 + 1) * (1 + NEIGHBORS) + CLOSENESS) + SURROUNDINGS;

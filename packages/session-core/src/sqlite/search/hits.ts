@@ -1,6 +1,15 @@
 import { sql } from "kysely";
 import type { HitCopy, SearchHit, SearchRequest } from "../../port/search.js";
-import { type EntryHitRow, groupCopies, NO_SNIPPET, type TitleRow, toEntryHit, toTitleHits } from "../../rules/search/hit-rows.js";
+import {
+  type EntryHitRow,
+  type EntryMatch,
+  groupCopies,
+  NO_SNIPPET,
+  type TitleRow,
+  toEntryHit,
+  toTitleHits,
+} from "../../rules/search/hit-rows.js";
+import { labelledText } from "../../rules/search/labels.js";
 import type { Matching } from "../../rules/search/matching.js";
 import { textOfHit } from "../../rules/search/payload-text.js";
 import type { AskedTerm } from "../../rules/search/question.js";
@@ -32,7 +41,7 @@ const rowsOfHits = query<{ seqs: string }, HitRow>(({ sql: text, p }) =>
 /** Returns the hits of entries, in the order of `entries`. An entry that was deleted is missing. */
 export function readHits(
   connection: Connection,
-  entries: readonly { readonly seq: number; readonly score?: number }[],
+  entries: readonly (EntryMatch & { readonly seq: number })[],
   matching: Matching,
   { snippets = true, places }: SearchRequest,
 ): readonly SearchHit[] {
@@ -41,16 +50,17 @@ export function readHits(
   const copies = readCopies(connection, rows);
   const bySeq = new Map<number, HitRow>(rows.map((row) => [row.seq, row]));
   const writeSnippet = createSnippetWriter(matching.terms);
-  return entries.flatMap(({ seq, score }) => {
+  return entries.flatMap((entry) => {
+    const { seq, label } = entry;
     const row = bySeq.get(seq);
     return row === undefined
       ? []
       : [
           toEntryHit(
             { ...row, is_private: row.is_private === 1 },
-            snippets ? writeSnippet(readText(connection, row, places)) : NO_SNIPPET,
+            snippets ? writeSnippet(labelledText(label, readText(connection, row, places))) : NO_SNIPPET,
             copies.get(seq) ?? [],
-            score,
+            entry,
           ),
         ];
   });
@@ -58,17 +68,18 @@ export function readHits(
 
 interface CopyRow extends HitCopy {
   readonly seq: number;
+  readonly copy: number;
 }
 
 // Of an entry without an origin, the origin of its copies refers to it: entry/origins.ts.
 const copiesOf = query<{ seqs: string }, CopyRow>(({ sql: text, p }) =>
   rawQuery(text<CopyRow>`
-    SELECT hit.seq, session.id AS "sessionId", other.id AS "entryId" FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
+    SELECT hit.seq, other.seq AS copy, session.id AS "sessionId", other.id AS "entryId" FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
       CROSS JOIN session AS place ON place.seq = hit.session_seq CROSS JOIN entry AS other ON other.origin = coalesce(hit.origin, place.id || ' ' || hit.id)
       CROSS JOIN session ON session.seq = other.session_seq
       WHERE other.session_seq <> hit.session_seq
     UNION ALL
-    SELECT hit.seq, session.id, other.id FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
+    SELECT hit.seq, other.seq, session.id, other.id FROM json_each(${p.seqs}) AS asked CROSS JOIN entry AS hit ON hit.seq = asked.value
       CROSS JOIN session ON session.id = substr(hit.origin, 1, instr(hit.origin, ' ') - 1)
       CROSS JOIN entry AS other ON other.session_seq = session.seq AND other.id = substr(hit.origin, instr(hit.origin, ' ') + 1)
       WHERE other.origin IS NULL AND other.session_seq <> hit.session_seq`),
@@ -77,6 +88,11 @@ const copiesOf = query<{ seqs: string }, CopyRow>(({ sql: text, p }) =>
 /** The other sessions with each entry of a page, by the row number of the entry. Cost: a look-up for each entry, and its copies. */
 function readCopies(connection: Connection, rows: readonly { readonly seq: number }[]): ReadonlyMap<number, readonly HitCopy[]> {
   return groupCopies(connection.all(copiesOf, { seqs: JSON.stringify(rows.map(({ seq }) => seq)) }), ({ seq }) => seq);
+}
+
+/** The row numbers of the same entries in other sessions. */
+export function findCopies(connection: Connection, seqs: readonly number[]): readonly number[] {
+  return seqs.length === 0 ? [] : connection.all(copiesOf, { seqs: JSON.stringify(seqs) }).map(({ copy }) => copy);
 }
 
 /** The text of a hit that was searched. */

@@ -3,6 +3,7 @@ import { toEntryKind } from "../../entry/kinds.js";
 import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
 import type { SearchPage, SearchRequest } from "../../port/search.js";
 import { type CorrectedWords, correctWords, type Mistake, possibleMistakes, toMistakes } from "../../rules/search/asked-words.js";
+import { type AskedLabel, findInLabels, type LabelRow, placesWithLabel } from "../../rules/search/labels.js";
 import { includesTitles, matchAll } from "../../rules/search/matching.js";
 import { type AskedTerm, findForms, matchedBy, type QuestionTerm } from "../../rules/search/question.js";
 import { probeOfQuestion, type QuestionPlaces } from "../../rules/search/question-probe.js";
@@ -24,6 +25,7 @@ import { dynamicQuery, query, rawQuery } from "../query.js";
 import { EntryScan, type Reader, runSliced, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { rowsToSearch } from "./index-hits.js";
+import { findLabelled, readLabels } from "./label-hits.js";
 import { type IndexedWord, knownWords, readIndexedWords, type SearchedRows, wordsStartingWith } from "./question-words.js";
 import { readVarints } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq, listNotIndexed } from "./search-index.js";
@@ -34,7 +36,7 @@ import { allOf, entryConditions, numberConditions } from "./search-query.js";
 
 const DEFAULT_LIMIT = 20;
 
-/** Finds the entries that answer a question, the best first, after the titles that have all of its words. */
+/** Finds the entries that answer a question, the best first, after the titles and the labels that have all of its words. */
 export async function searchQuestion(reader: Reader, request: SearchRequest, terms: readonly QuestionTerm[]): Promise<SearchPage> {
   const asked = await findForms(terms, (starts) => reader.read((connection) => wordsStartingWith(connection, starts)));
   const running = new QuestionSearch(request, asked);
@@ -43,6 +45,18 @@ export async function searchQuestion(reader: Reader, request: SearchRequest, ter
 
 /** An entry of the scan, and where its words are. */
 type Scanned = QuestionPlaces & { readonly seq: EntrySeq };
+
+/** What was read for a question, apart from the index. */
+interface FoundPlaces {
+  readonly scanned: readonly Scanned[];
+  readonly labels: readonly AskedLabel[];
+}
+
+/** The entries that answer a question, best first, and the labels with words of it. */
+interface Answers {
+  readonly ranked: readonly RankedAnswer<AnswerEntry>[];
+  readonly labels: readonly AskedLabel[];
+}
 
 /** What the index has for a question. */
 interface Indexed {
@@ -61,6 +75,7 @@ class QuestionSearch {
   #tail: Tail | undefined;
   #indexed: Indexed = { words: [], mistakes: [], met: new Set() };
   #scan: EntryScan<QuestionPlaces> | undefined;
+  #labels: readonly LabelRow[] = [];
 
   constructor(request: SearchRequest, asked: readonly AskedTerm[]) {
     this.#request = request;
@@ -80,6 +95,7 @@ class QuestionSearch {
     return connection.read(() => {
       const tail = this.#tail ?? { from: lastIndexedSeq(connection), to: lastEntrySeq(connection) };
       this.#tail = tail;
+      if (this.#scan === undefined && !this.#isPlaced) this.#labels = readLabels(connection, this.#request);
       this.#scan ??= this.#startScan(connection, tail);
       while (!this.#scan.isDone) {
         if (isOver()) return undefined;
@@ -164,66 +180,73 @@ class QuestionSearch {
   }
 
   #rank(connection: Connection, tail: Tail, hits: readonly Scanned[]): SearchPage {
-    const rows = readAnswers(
-      connection,
-      hits.map(({ seq }) => seq),
-      this.#request,
-    );
+    const labels = findInLabels(this.#labels, [...this.#asked, ...this.#indexed.mistakes.map(({ asked }) => asked)]);
+    const seqs = [...hits.map(({ seq }) => seq), ...labels.map(({ row }) => row.seq)];
+    const rows = readAnswers(connection, [...new Set(seqs)], this.#request);
     const known = new Map<number, AnswerRow>(rows.map((row) => [row.seq, row]));
-    const found = hits.filter(({ seq }) => known.has(seq));
+    const found = { scanned: hits.filter(({ seq }) => known.has(seq)), labels: labels.filter(({ row }) => known.has(row.seq)) };
     const corrected = this.#correct(hits, found);
     const weights = weightsOf(corrected.having, countEntries(connection));
     const entries = this.#collect(connection, corrected.columns, weights, found, known);
     const sessions = [...new Set(entries.map(({ sessionSeq }) => sessionSeq))];
     const titles = titlesWith(corrected.asked, readTitles(connection, sessions));
     const ranked = rankAnswers({ entries, weights, titles, isAbove: readPaths(connection, entries, sessions) });
-    return this.#toPage(connection, tail, ranked, corrected);
+    return this.#toPage(connection, tail, { ranked, labels: found.labels }, corrected);
   }
 
-  /** Which words stand for others, and how many entries have each. `found`: the hits of the scan that meet the other conditions. */
-  #correct(hits: readonly Scanned[], found: readonly Scanned[]): CorrectedWords {
+  /** Which words stand for others, and how many entries have each. `found`: what meets the other conditions. */
+  #correct(hits: readonly Scanned[], { scanned, labels }: FoundPlaces): CorrectedWords {
     const { words, mistakes, met } = this.#indexed;
-    const counted = this.#isPlaced ? found : hits;
+    const counted = this.#isPlaced ? scanned : hits;
     const having = words.map((word, at) => counted.reduce((sum, { forms }) => sum + (forms[at] ?? 0), this.#isPlaced ? 0 : word.having));
-    const isScanned = (at: number) => found.some(({ places }) => (places[at]?.length ?? 0) > 0);
-    return correctWords(this.#asked, mistakes, having, (at) => (!this.#isPlaced && met.has(at)) || isScanned(at));
+    const isRead = (at: number) => [...scanned, ...labels].some(({ places }) => (places[at]?.length ?? 0) > 0);
+    return correctWords(this.#asked, mistakes, having, (at) => (!this.#isPlaced && met.has(at)) || isRead(at));
   }
 
-  /** The best entries of the index and of the scan, with the places of the words in these columns. */
+  /** The best entries of the index, of the scan and of the labels, with the places of the words in these columns. */
   #collect(
     connection: Connection,
     columns: readonly number[],
     weights: readonly number[],
-    found: readonly Scanned[],
+    found: FoundPlaces,
     known: ReadonlyMap<number, AnswerRow>,
   ): readonly AnswerEntry[] {
     const words = columns.map((at) => this.#indexed.words[at]);
     // An entry must not rank higher because it is not indexed yet.
     const isRead = (at: number) => this.#isPlaced || words[at]?.isSkipped !== true;
-    const scanned = new Map(found.map((one) => [one.seq, columns.map((column, at) => (isRead(at) ? (one.places[column] ?? []) : []))]));
-    const lengths = new Map(found.map(({ seq, words: length }) => [seq, length]));
+    const inColumns = (places: QuestionPlaces["places"]) => columns.map((column, at) => (isRead(at) ? (places[column] ?? []) : []));
+    const scanned = new Map(found.scanned.map(({ seq, places }) => [seq, inColumns(places)]));
+    const labels = new Map(found.labels.map(({ row, places }) => [row.seq, inColumns(places)]));
+    const lengths = new Map(found.scanned.map(({ seq, words: length }) => [seq, length]));
     const counts = words.map((word, at) => {
-      const inScan = new Map<number, number>();
-      for (const [seq, places] of scanned) if (places[at]?.length) inScan.set(seq, places[at].length);
-      return this.#isPlaced || word === undefined ? [inScan] : [word.counts, inScan];
+      const read = [countPlaces(scanned, at), countPlaces(labels, at)];
+      return this.#isPlaced || word === undefined ? read : [word.counts, ...read];
     });
     const best = this.#chooseBest(connection, counts, weights, known);
     const seqs = new Set<number>(best.map(({ seq }) => seq));
     const inIndex = words.map((word) => word?.placesIn(seqs));
     return best.map((row) => {
       const places = scanned.get(row.seq) ?? inIndex.map((column) => column?.get(row.seq) ?? []);
-      return toEntry(row, places, lengths.get(row.seq));
+      const entry = toEntry(row, places, lengths.get(row.seq));
+      return { ...entry, places: placesWithLabel(places, entry.words, labels.get(row.seq)) };
     });
   }
 
-  #toPage(connection: Connection, tail: Tail, ranked: readonly RankedAnswer<AnswerEntry>[], { asked }: CorrectedWords): SearchPage {
+  #toPage(connection: Connection, tail: Tail, { ranked, labels }: Answers, { asked }: CorrectedWords): SearchPage {
     const limit = rowLimit(this.#request.limit ?? DEFAULT_LIMIT);
     const matching = matchAll(asked.map(({ term }) => term));
     const titles = includesTitles(this.#request, matching) ? findTitleHits(connection, matching, this.#request, asked) : [];
     const onPage = titles.slice(this.#offset, this.#offset + limit);
+    const labelled = findLabelled(connection, this.#labels, matching, this.#request);
+    const labelOf = new Map<number, string>(labels.map(({ row }) => [row.seq, row.label]));
+    const scored = ranked.map(({ entry: { seq }, score }) => ({ seq, score, label: labelOf.get(seq) }));
+    const scoreOf = new Map<number, number>(scored.map(({ seq, score }) => [seq, score]));
+    const byLabel = labelled.entries.map(({ seq, label }) => ({ seq, label, score: scoreOf.get(seq) }));
+    const isLabelled = new Set(labelled.seqs);
+    const found = [...byLabel, ...scored.filter(({ seq }) => !isLabelled.has(seq))];
     const from = Math.max(0, this.#offset - titles.length);
-    const answers = ranked.slice(from, from + limit - onPage.length).map(({ entry, score }) => ({ seq: entry.seq, score }));
-    const total = titles.length + ranked.length;
+    const answers = found.slice(from, from + limit - onPage.length);
+    const total = titles.length + found.length;
     const end = this.#offset + limit;
     return {
       hits: [...onPage, ...readHits(connection, answers, matching, this.#request)],
@@ -233,6 +256,13 @@ class QuestionSearch {
       next: limit > 0 && end < total ? `${end}.${tail.from}.${tail.to}` : null,
     };
   }
+}
+
+/** How often entries have the word of a column. */
+function countPlaces(entries: ReadonlyMap<number, QuestionPlaces["places"]>, at: number): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const [seq, places] of entries) if (places[at]?.length) counts.set(seq, places[at].length);
+  return counts;
 }
 
 const entryTotal = query<Record<never, never>, { total: number | null }>(({ sql: text }) =>

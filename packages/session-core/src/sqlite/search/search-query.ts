@@ -58,16 +58,28 @@ export function entryConditions(request: SearchRequest): readonly RawBuilder<boo
   return conditions;
 }
 
+/** A request without the entries that the search has found already. */
+export interface FurtherRequest extends SearchRequest {
+  readonly exceptSeqs?: readonly number[];
+}
+
 /**
- * Returns the conditions on the row number of an entry: the request names it, and the entry is not private unless the request includes
- * private entries. `seq` is the column of row numbers.
+ * Returns the conditions on the row number of an entry: the request names it, the entry is not private unless the request includes
+ * private entries, and it is the copy that is shown. `seq` is the column of row numbers.
  */
-export function numberConditions(request: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
-  const { seqs, includePrivate } = request;
+export function numberConditions(request: FurtherRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
+  const { exceptSeqs = [] } = request;
+  const conditions = [...copyConditions(request, seq)];
+  if (!showsCopies(request)) conditions.push(isFirstCopy(request, seq));
+  if (exceptSeqs.length > 0) conditions.push(sql`${seq} NOT IN (SELECT value FROM json_each(${JSON.stringify(exceptSeqs)}))`);
+  return conditions;
+}
+
+/** The conditions of `numberConditions` that the copies of an entry meet too. */
+export function copyConditions({ seqs, includePrivate }: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
   const conditions: RawBuilder<boolean>[] = [];
   if (seqs !== undefined) conditions.push(isOneOf(seqs, seq));
   if (includePrivate !== true) conditions.push(sql`${seq} NOT IN (SELECT entry_seq FROM private_entry)`);
-  if (!showsCopies(request)) conditions.push(isFirstCopy(request, seq));
   return conditions;
 }
 

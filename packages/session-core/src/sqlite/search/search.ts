@@ -9,9 +9,11 @@ import { listByConditions } from "./conditions.js";
 import { EntryScan, type Reader, runSliced, type ScanHit, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
+import { findLabelled, type Labelled, readLabels } from "./label-hits.js";
 import { searchQuestion } from "./question-search.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq, listNotIndexed } from "./search-index.js";
+import type { FurtherRequest } from "./search-query.js";
 import { allowMistake, type FittingRow, findFittingRows } from "./term-rows.js";
 
 const DEFAULT_LIMIT = 20;
@@ -26,7 +28,7 @@ export interface LastScan {
 }
 
 /**
- * Searches titles, the index, and the entries that are not indexed yet, each of which is scanned. A long scan lets the event loop
+ * Searches titles, labels, the index, and the entries that are not indexed yet, each of which is scanned. A long scan lets the event loop
  * continue in between. With `relax`, a search that finds nothing is tried again with weaker conditions.
  *
  * @throws {InvalidQueryError}
@@ -52,11 +54,12 @@ export async function search(reader: Reader, request: SearchRequest, lastScan: L
 }
 
 class Search {
-  readonly #request: SearchRequest;
+  #request: FurtherRequest;
   readonly #matching: Matching;
   readonly #lastScan: LastScan;
   readonly #limit: number;
   readonly #position: Position;
+  #labelled: Labelled | undefined;
   #scan: EntryScan<Omit<ScanHit, "seq">> | undefined;
   #tail: Tail | undefined;
 
@@ -74,9 +77,17 @@ class Search {
     return connection.read(() => {
       const tail = this.#tail ?? { from: lastIndexedSeq(connection), to: lastEntrySeq(connection) };
       this.#tail = tail;
+      this.#labelled ??= this.#findLabelled(connection);
       const hits = this.#scanTail(connection, tail, isOver);
-      return hits && this.#readPage(connection, tail, hits);
+      return hits && this.#readPage(connection, tail, hits, this.#labelled);
     });
+  }
+
+  /** What follows is searched without the entries whose labels match. */
+  #findLabelled(connection: Connection): Labelled {
+    const labelled = findLabelled(connection, readLabels(connection, this.#request), this.#matching, this.#request);
+    if (labelled.seqs.length > 0) this.#request = { ...this.#request, exceptSeqs: labelled.seqs };
+    return labelled;
   }
 
   #scanTail(connection: Connection, tail: Tail, isOver: () => boolean): readonly ScanHit[] | undefined {
@@ -112,16 +123,20 @@ class Search {
     return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, this.#position.attempt, tail]);
   }
 
-  #readPage(connection: Connection, tail: Tail, scanned: readonly ScanHit[]): UnmatchedPage {
+  #readPage(connection: Connection, tail: Tail, scanned: readonly ScanHit[], labelled: Labelled): UnmatchedPage {
     const { offset, attempt } = this.#position;
     const titles = includesTitles(this.#request, this.#matching) ? findTitleHits(connection, this.#matching, this.#request) : [];
     const hits: SearchHit[] = titles.slice(offset, offset + this.#limit);
     const isInIndex = isIndexed(this.#matching, this.#request);
     const whole = isInIndex ? countIndexHits(connection, this.#matching, this.#request, tail.from) : 0;
     const parts = isInIndex ? findPartHits(connection, this.#matching, this.#request, tail.from) : [];
-    const total = titles.length + whole + parts.length + scanned.length;
+    const first = titles.length + labelled.entries.length;
+    const total = first + whole + parts.length + scanned.length;
     const found = { whole, parts, scanned };
-    const entries = this.#listEntries(connection, tail, found, Math.max(0, offset - titles.length), this.#limit - hits.length);
+    const start = Math.max(0, offset - titles.length);
+    const byLabel = labelled.entries.slice(start, start + this.#limit - hits.length);
+    const room = this.#limit - hits.length - byLabel.length;
+    const entries = [...byLabel, ...this.#listEntries(connection, tail, found, Math.max(0, offset - first), room)];
     for (const hit of readHits(connection, entries, this.#matching, this.#request)) hits.push(hit);
     const end = offset + this.#limit;
     return { hits, total, next: this.#limit > 0 && end < total ? formatCursor({ offset: end, tail, attempt }) : null };

@@ -1,0 +1,48 @@
+import type { SearchRequest } from "@bough/session-core";
+import { includesLabels, type LabelRow, type Matching, matchLabels } from "@bough/session-core/engine";
+import { sql } from "kysely";
+import type { Database } from "./database.js";
+import { pgDynamicQuery, pgRaw } from "./query.js";
+import { type FoundEntry, findCopies } from "./search-rows.js";
+import { searchedCopies } from "./search-words.js";
+
+// The entries that a search finds by their labels.
+
+/** The entries whose labels match. */
+export interface Labelled {
+  /** Best first. */
+  readonly entries: readonly LabelRow[];
+  /** These and their copies. */
+  readonly all: readonly Pick<FoundEntry, "session_id" | "seq">[];
+}
+
+/** Finds the entries whose labels match. `rows`: those of `readLabels`. */
+export async function findLabelled(
+  database: Database,
+  rows: readonly LabelRow[],
+  matching: Matching,
+  request: SearchRequest,
+): Promise<Labelled> {
+  const entries = includesLabels(request, matching) ? matchLabels(rows, matching, request) : [];
+  return { entries, all: [...entries, ...(await findCopies(database, entries))] };
+}
+
+/** The entries with labels that a request allows: originals before copies, in the order in which their sessions came into the store. Cost: the labels of the searched sessions. */
+export function readLabels(database: Database, request: SearchRequest, untilMs: number | null): Promise<readonly LabelRow[]> {
+  const { where } = searchedCopies(request, database.tenant, untilMs);
+  const ofSession = request.sessionId === undefined ? sql`` : sql`AND label.session_id = ${request.sessionId}`;
+  // OFFSET 0: each label looks up its entry. Otherwise the planner may read all entries of a session.
+  return database.all(
+    pgDynamicQuery<LabelRow>(() =>
+      pgRaw(sql<LabelRow>`
+        SELECT label.label, found.seq, found.session_id, found.created_at_ms, found.origin FROM label CROSS JOIN LATERAL (
+          SELECT entry.seq, entry.session_id, entry.created_at_ms, entry.inherited, session.seq AS session_seq,
+            coalesce(entry.origin, entry.session_id || ' ' || entry.id) AS origin
+          FROM entry JOIN session ON session.tenant = entry.tenant AND session.session_id = entry.session_id
+          WHERE entry.session_id = label.session_id AND entry.seq = label.entry_seq AND ${where} OFFSET 0) AS found
+        WHERE label.tenant = ${database.tenant} ${ofSession}
+        ORDER BY found.inherited, found.session_seq, found.session_id, found.seq`),
+    ),
+    {},
+  );
+}
