@@ -45,8 +45,8 @@ export class Indexer {
   /** The object of the current line. */
   #object: JsonObject | undefined;
 
-  /** Of the records before those of this reading: the first one that is not read again, and the ids of all; undefined: there are none. */
-  readonly #before: { readonly next: NodeIndex; readonly seen: SeenIds; readonly chains: number } | undefined;
+  /** Of the records before those of this reading: the first one that is not read again, the ids of all, and their session, which is one; undefined: there are none. */
+  readonly #before: { readonly next: NodeIndex; readonly seen: SeenIds; readonly chain: number } | undefined;
 
   /** `isChain`: a record without a parent is below the one that was added before it. `saved`: by an earlier reading. */
   constructor(
@@ -65,7 +65,7 @@ export class Indexer {
     this.#calls = new CallIndex(saved?.calls);
     this.#replies = new ReplyGroups(saved?.replies);
     if (saved === undefined) return;
-    this.#before = { next: saved.next, seen: SeenIds.from(saved.seen), chains: saved.chains.length };
+    this.#before = { next: saved.next, seen: SeenIds.from(saved.seen), chain: saved.chains.findIndex(({ records }) => records > 0) };
     this.#restoreLinks(saved);
   }
 
@@ -116,7 +116,7 @@ export class Indexer {
     const linked = this.#parentOf(record);
     const chain = this.#chains.chainOf(record, this.#records.get(linked)?.chain ?? 0, this.#agent);
     const parent = this.#parentInChain(chain, linked);
-    this.#assertRest(this.#chains.facts.length === this.#before?.chains);
+    this.#assertRest(chain === this.#before?.chain);
     this.#chains.addFacts(chain, record);
     if (this.#nodeOf.has(uuid) && this.#isRepeat(uuid, line, record, parent)) {
       this.#push("absorbed", uuid, line, parent, chain);
@@ -128,6 +128,7 @@ export class Indexer {
   #addSide(line: SourceLine, record: JsonObject): void {
     const leaf = record.type === "summary" ? stringAt(record, "leafUuid") : undefined;
     if (leaf !== undefined && !this.#nodeOf.has(leaf)) this.#assertNew(leaf);
+    this.#assertRest(typeof record.uuid !== "string" || this.#before?.chain === 0);
     this.#titles.add(record);
     this.#chains.addFacts(0, record);
     this.#push("side", "", line, ROOT, 0);

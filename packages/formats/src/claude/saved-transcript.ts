@@ -112,7 +112,11 @@ export function saveIndex(state: IndexState, first: NodeIndex): Omit<SavedTransc
   const { file, count } = state;
   const shift = (node: NodeIndex) => (node < 0 ? node : node < first || node >= count ? BEFORE : node - first);
   const calls: (readonly [id: string, facts: CallFacts])[] = [];
-  for (const call of file.calls) if (call[1].reply >= first || call[1].answer === undefined) calls.push(call);
+  for (const call of file.calls) {
+    const { reply, answer = count } = call[1];
+    // The answer of an earlier call may be among the records that are read again.
+    if (reply >= first || answer >= first) calls.push(call);
+  }
   const seen = seenIds(state, first);
   if (calls.length > MOST_CALLS || state.titles.summaries.length > MOST_TITLES || seen === undefined) return undefined;
   const records = file.records.slice(first, count);

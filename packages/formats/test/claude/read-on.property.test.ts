@@ -1,11 +1,27 @@
 import { appendFileSync, writeFileSync } from "node:fs";
-import { ReadFromStartError, type ReadingPosition } from "@bough/session-core/engine";
+import { ReadFromStartError, type ReadingPosition, type SourceRecord } from "@bough/session-core/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
 import { claudeFormat } from "../../src/claude/format.js";
 import { grown, watchedEqualsImported } from "../world/watched.js";
-import { boundary, call, fileOf, type Line, progress, reply, result, SESSION, side, summary, system, text, user } from "./claude-file.js";
+import {
+  boundary,
+  call,
+  directory,
+  fileOf,
+  type Line,
+  progress,
+  reply,
+  result,
+  SESSION,
+  side,
+  sidechain,
+  summary,
+  system,
+  text,
+  user,
+} from "./claude-file.js";
 
 // A transcript that grew is read on from where it ended. Only its last records are known then: each test has more than these.
 
@@ -132,7 +148,37 @@ function readOn(more: readonly Line[]): { readonly lines: readonly number[]; rea
   return { lines: records.flatMap((record) => (record.kind === "entry" ? [record.line] : [])), position: session?.position?.() };
 }
 
+/** The entries of lines that a reading of a grown transcript gives, and those that a reading of all of it gives for the same lines. */
+function bothReadings(earlier: readonly Line[], more: readonly Line[]) {
+  const path = fileOf(earlier);
+  const [first] = claudeFormat.sessions(path);
+  for (const _ of first?.records() ?? []);
+  const position: ReadingPosition | undefined = JSON.parse(JSON.stringify(first?.position?.() ?? null)) ?? undefined;
+  appendFileSync(path, toContent(more));
+  const [grownOn] = claudeFormat.sessions(path, undefined, undefined, () => position);
+  const [whole] = claudeFormat.sessions(path);
+  const entriesFrom = (records: Iterable<SourceRecord>, line: number) =>
+    [...records].flatMap((record) => (record.kind === "entry" && record.line > line ? [record] : []));
+  const readOn = position === undefined ? [] : entriesFrom(grownOn?.records(position) ?? [], 0);
+  return { readOn, whole: entriesFrom(whole?.records() ?? [], (readOn[0]?.line ?? 0) - 1) };
+}
+
 describe("a transcript that grew", () => {
+  test("behind a late result of an earlier call reads that result with the name of its tool", () => {
+    const asked = [user("l0", null, "go"), reply("l1", "l0", "first", [call("late", "Task")], { stop_reason: "tool_use" })];
+    const turns = Array.from({ length: 50 }, (_, at) => [
+      user(`u${at}`, at === 0 ? "l1" : `a${at - 1}`, `ask ${at}`),
+      reply(`a${at}`, `u${at}`, `m${at}`, [text("Done.")], { stop_reason: "end_turn" }),
+    ]).flat();
+    const open = [reply("o1", "a49", "open", [text("I look.")]), result("r1", "o1", "late")];
+    const { readOn: records, whole } = bothReadings(
+      [...asked, ...turns, ...open],
+      [reply("o2", "r1", "open", [call("c2")], { stop_reason: "tool_use" }), result("r2", "o2", "c2")],
+    );
+    expect(JSON.stringify(records)).toContain('"toolName":"Task"');
+    expect(records).toEqual(whole);
+  });
+
   test("by a turn is read from where it ended", () => {
     const more = [user("n1", lastId, "More"), reply("n2", "n1", "n", [text("Yes.")], { stop_reason: "end_turn" })];
     const { lines, position } = readOn(more);
@@ -151,4 +197,22 @@ describe("a transcript that grew", () => {
   ])("is read from its start when %s", (_, more) => {
     expect(() => readOn(more)).toThrow(ReadFromStartError);
   });
+});
+
+test("the transcript of an agent is read from its start when a record of the conversation is written into it", () => {
+  const folder = directory();
+  const started = call("t1", "Task", { description: "Look", prompt: "ask 0" });
+  fileOf([user("s0", null, "go"), reply("s1", "s0", "start", [started], { stop_reason: "tool_use" })], `${SESSION}.jsonl`, folder);
+  const path = fileOf(
+    EARLIER.map((line) => sidechain(line, "a1")),
+    `${SESSION}/subagents/agent-a1.jsonl`,
+    folder,
+  );
+  const [first] = claudeFormat.sessions(path);
+  for (const _ of first?.records() ?? []);
+  const position: ReadingPosition | undefined = JSON.parse(JSON.stringify(first?.position?.() ?? null)) ?? undefined;
+  expect(position?.line).toBe(EARLIER.length);
+  appendFileSync(path, toContent([user("n1", null, "Hello")]));
+  const [session] = claudeFormat.sessions(path, undefined, undefined, () => position);
+  expect(() => [...(session?.records(position) ?? [])]).toThrow(ReadFromStartError);
 });
