@@ -178,6 +178,26 @@ test("what the reading thread cannot read, the import reports as in one thread, 
   });
 });
 
+test("a file whose reading thread is killed once is read by another thread, which also reads the files behind it", async () => {
+  const files = join(folder, "killed once");
+  mkdirSync(files);
+  writePiFile(join(files, "one.jsonl"), 10 * BYTES);
+  writePiFile(join(files, "two.jsonl"), BYTES, 7);
+  const expected = await imported(files, false);
+  const before = new Set(all.workers);
+  let killed: Worker | undefined;
+  const kill = ({ path, records }: ImportProgress) => {
+    if (killed !== undefined || !path.endsWith("one.jsonl") || records === 0) return;
+    killed = all.workers.findLast((worker) => worker.threadId > 0);
+    void killed?.terminate();
+  };
+  expect(await inNewStore(async (store) => withoutTimes(await importPath(store, files, { threads: "always", onProgress: kill })))).toEqual(
+    expected,
+  );
+  expect(killed).toBeDefined();
+  expect(all.workers.filter((worker) => !before.has(worker) && worker !== killed)).toHaveLength(1);
+});
+
 test("a reading thread that is killed while the import writes is one error of its file, of which nothing is stored", async () => {
   const files = join(folder, "killed");
   mkdirSync(files);

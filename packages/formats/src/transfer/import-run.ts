@@ -240,19 +240,28 @@ export class ImportRun {
     const thread = this.#threadFor(file);
     if (thread === undefined || !readHeadOnce(file.path, this.#folders).isSqlite)
       return detectFormat(file.path, this.#formats, this.#folders);
-    const name = await this.#withThread(file, thread, () => thread.detect(file.path));
+    const name = await this.#withThread(file, (one) => one.detect(file.path));
     // If it failed: what it met, this thread meets again and reports.
     return name === FAILED ? detectFormat(file.path, this.#formats, this.#folders) : this.#formats.find((format) => format.name === name);
   }
 
-  /** Runs work of the reading thread. If it failed, nothing is lost. @throws {SourceUnreadableError} it ended. */
-  async #withThread<T>({ path }: FoundFile, thread: ReadingThread, work: () => Promise<T>): Promise<T | typeof FAILED> {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof ReadingThreadFailedError) return FAILED;
-      if (error instanceof ReadingThreadEndedError) throw endOfThread(path, await thread.ended);
-      throw error;
+  /**
+   * Runs work of the reading thread for a file, and if the thread ended, once more in another one. If there is none, or it failed, nothing
+   * is lost. @throws {SourceUnreadableError} the thread ended twice.
+   */
+  async #withThread<T>(file: FoundFile, work: (thread: ReadingThread) => Promise<T>): Promise<T | typeof FAILED> {
+    const ends: unknown[] = [];
+    for (;;) {
+      const thread = this.#threadFor(file);
+      if (ends.length === MOST_ENDS || (ends.length > 0 && thread === undefined)) throw endOfThread(file.path, ends.at(-1));
+      if (thread === undefined) return FAILED;
+      try {
+        return await work(thread);
+      } catch (error) {
+        if (error instanceof ReadingThreadFailedError) return FAILED;
+        if (!(error instanceof ReadingThreadEndedError)) throw error;
+        ends.push(await thread.ended);
+      }
     }
   }
 
@@ -272,13 +281,13 @@ export class ImportRun {
    * that thread failed: what it met, this one meets again and reports.
    */
   async #importByThread(file: FoundFile, format: SourceFormat): Promise<number | undefined> {
-    const thread = this.#threadFor(file);
     let done = 0;
-    if (thread === undefined) return done;
-    const read = await this.#withThread(file, thread, async () => {
+    const read = await this.#withThread(file, async (thread) => {
+      let at = 0;
       for await (const session of thread.sessions(file.path, format.name)) {
-        await this.#importOneOf(file, format, session);
-        done += 1;
+        if (at >= done) await this.#importOneOf(file, format, session);
+        at += 1;
+        done = Math.max(done, at);
       }
     });
     return read === FAILED ? done : undefined;
@@ -353,7 +362,10 @@ export class ImportRun {
   }
 }
 
-/** The result of work of a reading thread that failed. */
+/** A file at which so many reading threads ended is reported. */
+const MOST_ENDS = 2;
+
+/** The result of work of a reading thread that failed, or that there is not. */
 const FAILED = Symbol("failed");
 
 /** The error of a file that was read when the reading thread ended. */

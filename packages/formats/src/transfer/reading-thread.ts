@@ -77,6 +77,8 @@ export class ReadingThreads {
 
   /** The thread that reads a file of this size; undefined: the one that writes reads it. */
   threadFor(bytes: number): ReadingThread | undefined {
+    // A thread that ended, for example for want of memory, is replaced. One that could not be started would not be the next time either.
+    if (this.#thread?.works === false && this.#thread.hasStarted) this.#thread = takeThread();
     const isWorth = this.#use === "always" || bytes >= LEAST_FILE_BYTES;
     return isWorth && this.#thread?.works === true ? this.#thread : undefined;
   }
@@ -95,7 +97,7 @@ export class ReadingThreadFailedError extends Error {
 
 /**
  * The reading thread ended while it read a file, for example because there was not enough memory. Nothing of the session is written. The
- * file is not read again: in the thread that writes, it could end the process.
+ * file is read once more by another such thread, and never by the one that writes: it could end the process.
  */
 export class ReadingThreadEndedError extends Error {
   override readonly name = "ReadingThreadEnded";
@@ -111,6 +113,7 @@ export class ReadingThread {
   readonly #counters: Int32Array<SharedArrayBuffer>;
   readonly #started: Promise<unknown>;
   #posted = 0;
+  #hasStarted = false;
   #isFailed = false;
   readonly #ended: Promise<unknown>;
   #settle: { resolve(answer: ReadingAnswer): void; reject(error: unknown): void } | undefined;
@@ -136,15 +139,23 @@ export class ReadingThread {
       this.#worker.on("exit", (code) => resolve(`exit code ${code}`));
     });
     this.#worker.on("exit", () => this.#fail(new Error("it ended")));
-    this.#started = this.#answer().catch((cause) => {
-      throw new ReadingThreadFailedError("it did not start", { cause });
-    });
+    this.#started = this.#answer().then(
+      () => (this.#hasStarted = true),
+      (cause) => {
+        throw new ReadingThreadFailedError("it did not start", { cause });
+      },
+    );
     this.#started.catch(() => {});
   }
 
   /** False after a failure: then files are read without it. */
   get works(): boolean {
     return !this.#isFailed;
+  }
+
+  /** True once it has taken its first request. */
+  get hasStarted(): boolean {
+    return this.#hasStarted;
   }
 
   /** Resolves with the reason when the thread has ended. */
