@@ -213,8 +213,9 @@ export function parseRows(path) {
   database.close();
 }
 
+/** An object, or a list of objects; in a text, or in bytes. */
 function isJson(value) {
-  return typeof value === "string" ? value.startsWith("{") : value instanceof Uint8Array && value[0] === 0x7b;
+  return typeof value === "string" ? /^(?:\{|\[\{)/.test(value) : value instanceof Uint8Array && value[0] === 0x7b;
 }
 
 function writeJson(path, value) {

@@ -41,7 +41,7 @@ export class ChatStore {
   }
 
   message(id: string): ChatMessage | undefined {
-    const [row] = this.#database.all("SELECT rowid AS line, data FROM blobs WHERE id = ?", id);
+    const row = this.#database.first("SELECT rowid AS line, data FROM blobs WHERE id = ?", id);
     if (row === undefined) return undefined;
     const record = parseJsonObject(toText(row.data) ?? "");
     return { id, line: Number(row.line), record };
@@ -49,7 +49,7 @@ export class ChatStore {
 
   /** The state that `meta` names; undefined if it is missing or no state. */
   newestState(meta: JsonObject): ChatState | undefined {
-    const [row] = this.#database.all("SELECT data FROM blobs WHERE id = ?", stringAt(meta, "latestRootBlobId") ?? "");
+    const row = this.#database.first("SELECT data FROM blobs WHERE id = ?", stringAt(meta, "latestRootBlobId") ?? "");
     return row && readChatState(bytesOf(row.data));
   }
 

@@ -43,7 +43,7 @@ export class EditorStore {
   /** Reads the facts of a chat that newer versions keep in the table `composerHeaders`. */
   header(id: string): JsonObject {
     if (!this.#tables.has("composerHeaders")) return {};
-    const [row] = this.#reading.database.all("SELECT value FROM composerHeaders WHERE composerId = ?", id);
+    const row = this.#reading.database.first("SELECT value FROM composerHeaders WHERE composerId = ?", id);
     return parseJsonObject(toText(row?.value) ?? "") ?? {};
   }
 
@@ -62,7 +62,7 @@ export class EditorStore {
   /** A value of the table of the workspace. */
   item(key: string): JsonObject {
     if (!this.#tables.has("ItemTable")) return {};
-    const [row] = this.#reading.database.all("SELECT value FROM ItemTable WHERE key = ?", key);
+    const row = this.#reading.database.first("SELECT value FROM ItemTable WHERE key = ?", key);
     return parseJsonObject(toText(row?.value) ?? "") ?? {};
   }
 
@@ -79,7 +79,7 @@ export class EditorStore {
   }
 
   #value(key: string): { readonly text: string; readonly line: number } | undefined {
-    const [row] = this.#reading.database.all("SELECT value, rowid AS line FROM cursorDiskKV WHERE key = ?", key);
+    const row = this.#reading.database.first("SELECT value, rowid AS line FROM cursorDiskKV WHERE key = ?", key);
     return row && { text: toText(row.value) ?? "", line: Number(row.line) };
   }
 }

@@ -1,5 +1,5 @@
 import { openSqlite } from "@bough/session-core/sqlite";
-import { isObject, type JsonObject } from "@bough/session-core/wire";
+import type { JsonObject } from "@bough/session-core/wire";
 import type Database from "better-sqlite3";
 import { SourceUnreadableError, UnknownFormatError } from "../errors.js";
 import { copyDatabase, type DatabaseCopy, isReadableInPlace } from "./database-copy.js";
@@ -19,6 +19,12 @@ export type SourceValue = string | number | bigint | Uint8Array | null;
 export interface SourceDatabaseOptions {
   /** A longer database is read where it is, in bytes. Default: 256 MiB. 0: for a few rows of any database. */
   readonly mostCopiedBytes?: number;
+}
+
+/** A statement whose rows are arrays of these columns. */
+interface PreparedQuery {
+  readonly statement: Database.Statement<unknown[], unknown[]>;
+  readonly columns: readonly string[];
 }
 
 /**
@@ -46,7 +52,7 @@ export class SourceDatabase {
   readonly #copy: DatabaseCopy | undefined;
   readonly #database: Database.Database;
   /** Readers ask the same few queries thousands of times. */
-  readonly #statements = new Map<string, Database.Statement>();
+  readonly #statements = new Map<string, PreparedQuery>();
   /** True if rows are read one at a time: the open read does not block the program that writes the database. */
   readonly #isStreaming: boolean;
 
@@ -95,9 +101,7 @@ export class SourceDatabase {
   /** The rows of a query, one at a time. A second query may run meanwhile. */
   *rows(sql: string, ...values: readonly SourceValue[]): Generator<JsonObject, void, void> {
     if (!this.#isStreaming) return yield* this.all(sql, ...values);
-    // Arrays: the driver takes twice as long to make objects of rows that have ten columns.
-    const statement = this.#wrapErrors(() => this.#database.prepare<unknown[], unknown[]>(sql).raw());
-    const columns = statement.columns().map(({ name }) => name);
+    const { statement, columns } = this.#wrapErrors(() => this.#prepareNew(sql));
     const found = this.#wrapErrors(() => statement.iterate(...values));
     try {
       for (;;) {
@@ -113,13 +117,31 @@ export class SourceDatabase {
 
   /** All rows of a query. */
   all(sql: string, ...values: readonly SourceValue[]): readonly JsonObject[] {
-    return this.#wrapErrors(() => this.#prepare(sql).all(...values)).filter(isObject);
+    return this.#wrapErrors(() => {
+      const { statement, columns } = this.#prepare(sql);
+      return statement.all(...values).map((row) => toRow(columns, row));
+    });
   }
 
-  #prepare(sql: string): Database.Statement {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+  /** The first row of a query; undefined: it has none. For a query that is asked for each of many rows. */
+  first(sql: string, ...values: readonly SourceValue[]): JsonObject | undefined {
+    return this.#wrapErrors(() => {
+      const { statement, columns } = this.#prepare(sql);
+      const row = statement.get(...values);
+      return row && toRow(columns, row);
+    });
+  }
+
+  #prepare(sql: string): PreparedQuery {
+    const known = this.#statements.get(sql) ?? this.#prepareNew(sql);
     this.#statements.set(sql, known);
     return known;
+  }
+
+  #prepareNew(sql: string): PreparedQuery {
+    // Arrays: the driver takes longer to make objects of rows.
+    const statement = this.#database.prepare<unknown[], unknown[]>(sql).raw();
+    return { statement, columns: statement.columns().map(({ name }) => name) };
   }
 
   /** The names of the tables. */
@@ -152,7 +174,10 @@ export class SourceDatabase {
 
 function toRow(columns: readonly string[], values: readonly unknown[]): JsonObject {
   const row: Record<string, unknown> = {};
-  for (const [at, column] of columns.entries()) row[column] = values[at];
+  for (let at = 0; at < columns.length; at += 1) {
+    const column = columns[at];
+    if (column !== undefined) row[column] = values[at];
+  }
   return row;
 }
 
