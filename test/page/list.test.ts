@@ -140,6 +140,24 @@ describe("the list of sessions", () => {
     await item.locator(".unread").waitFor({ state: "detached" });
   });
 
+  test("fits a telephone, with the path of a directory and a title that are wider", async () => {
+    await home.withStore(async (store) => {
+      const cwd = `/home/ada/${"a-long-name/".repeat(6)}deep`;
+      const session = await store.createSession({ id: "wide", cwd, title: "Read the documentation first. ".repeat(12) });
+      await session.append(userMessage("Go"));
+    });
+    const { address } = await view(home);
+    const { page } = await openPage(browser(), address, { followed: true, viewport: { width: 375, height: 700 }, isMobile: true });
+    await page.locator("html.script").waitFor();
+    const rights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll("#filter *")].map((one) => one.getBoundingClientRect().right)`,
+    );
+    expect(Math.max(...rights)).toBeLessThanOrEqual(375);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+    expect(await page.evaluate(`document.querySelector('[data-session="wide"] .title').getClientRects()[0].height`)).toBeLessThan(90);
+    await home.withStore((store) => store.deleteSession("wide"));
+  });
+
   test("is the same for a browser without scripts", async () => {
     const { address } = await view(home);
     const { page } = await openPage(browser(), address, { followed: true, javaScriptEnabled: false });

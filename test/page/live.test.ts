@@ -348,6 +348,23 @@ describe("moving and choosing", () => {
     }
   });
 
+  test.each([960, 1100, 1280])("beside a long title a search has its place in a bar of %i pixels", async (width) => {
+    await home.withStore((store) => store.renameSession(id, "Read all of the documentation first. ".repeat(6)));
+    const { address } = await view(home);
+    const { page } = await openPage(browser(), `${address}${id}`, { followed: true, viewport: { width, height: 700 } });
+    await page.locator('.live[data-state="on"]').waitFor();
+    await page.fill("#words", "reply");
+    await page.locator("#found", { hasText: "2 found" }).waitFor();
+    const boxes = await page.evaluate<[number, number][]>(
+      `[...document.querySelectorAll("#bar :is(a, button, input, select, output)")].filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]).sort(([a], [b]) => a - b)`,
+    );
+    for (const [at, [left]] of boxes.entries()) expect(left).toBeGreaterThanOrEqual(boxes[at - 1]?.[1] ?? 0);
+    expect(boxes.at(-1)?.[1]).toBeLessThanOrEqual(width);
+    const cut = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('#found'))";
+    expect(await page.evaluate(cut)).toBe(false);
+    expect(await page.evaluate("document.querySelector('#intro h1').getClientRects()[0].height")).toBeLessThan(100);
+  });
+
   test("the menu of an entry copies its link and the commands that go on from it", async () => {
     const { address } = await view(home);
     const { page } = await openPage(browser(), `${address}${id}`, { followed: true, permissions: ["clipboard-read", "clipboard-write"] });

@@ -136,10 +136,11 @@ export function sumCosts(costs: readonly (Cost | null)[]): Cost | null {
   }, null);
 }
 
-/** A cost in words: `$1.2345`, or `~$1.20` if a part of it is estimated. */
+/** A cost in words: `$1.2345`, or `~$1.20` if a part of it is estimated (`<$0.0001` if it is less). */
 export function costText({ storedUsd, estimatedUsd }: Cost): string {
   if (estimatedUsd === 0) return dollars(storedUsd);
   const usd = storedUsd + estimatedUsd;
+  if (usd < 0.00005) return "<$0.0001";
   return `~$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
 }
 

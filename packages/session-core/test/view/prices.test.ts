@@ -110,6 +110,7 @@ describe("the cost of replies", () => {
     expect(costText(stored)).toBe("$1.5000");
     expect(costText({ storedUsd: 0, estimatedUsd: 1.2 })).toBe("~$1.20");
     expect(costText({ storedUsd: 0, estimatedUsd: 0.0123 })).toBe("~$0.0123");
+    expect(costText({ storedUsd: 0, estimatedUsd: 0.00002 })).toBe("<$0.0001");
     const mixed = sumCosts([stored, null, { storedUsd: 0, estimatedUsd: 0.5 }]);
     expect(mixed === null ? "" : costText(mixed)).toBe("~$2.00");
     expect(sumCosts([null, null])).toBeNull();
