@@ -51,15 +51,12 @@ describe("a page with more tool calls than a browser makes folds of quickly", ()
     const { page } = await openPage(browser(), file);
     await holds(page, "document.querySelectorAll('.block').length === 0");
     // A block that no pause of the browser has come to yet.
-    await page
-      .locator("#path article .body")
-      .last()
-      .evaluate((body) => {
-        const block = document.createElement("div");
-        block.className = "call block";
-        block.append(document.createElement("p"), document.createElement("pre"));
-        body.append(block);
-      });
+    await page.evaluate(`(() => {
+      const block = document.createElement("div");
+      block.className = "call block";
+      block.append(document.createElement("p"), document.createElement("pre"));
+      [...document.querySelectorAll("#path article .body")].at(-1).append(block);
+    })()`);
     await page.keyboard.press("Control+f");
     expect(await page.locator(".block").count()).toBe(0);
     expect(await page.locator("details.call").count()).toBe(CALLS + 1);
