@@ -1,3 +1,6 @@
+const { readdirSync } = require("node:fs");
+const { join } = require("node:path");
+
 // Imports between folders point in one direction. The folders of session-core, lowest first: a folder may import from itself, and
 // from folders that are listed before it. `port` is what handles and engines know of each other, `rules` is what engines share.
 const CORE_FOLDERS = [
@@ -16,30 +19,16 @@ const CORE_FOLDERS = [
 const SQLITE_FOLDERS = [["file", "migrations"], ["payloads"], ["search"], ["sessions"], ["tree"], ["import", "verify"]];
 
 // The folders of formats, lowest first: one for each program, and what all of them use.
+const SHARED_BY_FORMATS = ["source", "secrets", "transfer"];
+// Readers that use the blocks of another one.
+const BUILT_ON_OTHERS = ["qwen"];
 const FORMATS_FOLDERS = [
   ["source"],
   ["secrets"],
-  [
-    "antigravity",
-    "bough",
-    "claude",
-    "co-cli",
-    "codex",
-    "copilot",
-    "cursor",
-    "droid",
-    "gemini",
-    "grok",
-    "hermes",
-    "kimi",
-    "markdown",
-    "messages",
-    "opencode",
-    "pi",
-    "vscode-chat",
-  ],
-  // Readers that use the blocks of another one.
-  ["qwen"],
+  readdirSync(join(__dirname, "../packages/formats/src"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && ![...SHARED_BY_FORMATS, ...BUILT_ON_OTHERS].includes(entry.name))
+    .map((entry) => entry.name),
+  BUILT_ON_OTHERS,
   ["transfer"],
 ];
 

@@ -20,7 +20,7 @@ import { startsAndIs } from "./schema.js";
 import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 import { PAYLOAD_PAGE, parseUndamaged, recountUsage } from "./usage.js";
 
-// Copies of entries in several sessions, by the rules of a store on SQLite (tree/copies.ts). A statement may read and mark entries of other
+// Copies of entries in several sessions, by the rules of a store on SQLite (tree/origins.ts). A statement may read and mark entries of other
 // sessions than the one that is written to: their totals are added up again under the lock of their rows.
 
 /** The most origins, or entries, of one statement. */

@@ -22,7 +22,6 @@ import {
 } from "@bough/session-core/engine";
 import { commitBatch } from "./commit.js";
 import { readContextPath } from "./context.js";
-import { copiesOf } from "./copies.js";
 import type { Database, PgDatabase } from "./database.js";
 import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readEntry, shortEntryIds } from "./entries.js";
 import { type PgLeafState, readLeaf } from "./facts.js";
@@ -34,6 +33,7 @@ import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, re
 import { findCommonAncestor, readFileOperations, readFileTouches, readPathSeqs, scanPath } from "./paths.js";
 import type { FirstWrites, WriteRules } from "./planned-session.js";
 import { search } from "./search.js";
+import { copiesOf } from "./session-copy.js";
 import { findSessionsByName, listSessions, shortSessionIds } from "./session-list.js";
 import { archiveSession, createSession, deleteSession, findSessionRecord, openSession, renameSession, setMetadata } from "./sessions.js";
 import {

@@ -36,8 +36,8 @@ export { type AddedUsage, UsageSums, usageOf } from "./entry/usage.js";
 export type { ValidatedEntry } from "./entry/validate.js";
 export { errorCode, isSystemError } from "./errors/system-error.js";
 export { type CounterSeq, type EntrySeq, newEntryId, quoted, type SessionSeq, toEntrySeq, toSessionSeq } from "./ids/ids.js";
+export { isLikeServerAddress, isServerUrl } from "./port/connection-options.js";
 export type { EntryFacts, PathEffect, PreparedEntry } from "./port/entry-facts.js";
-export { isLikeServerAddress, isServerUrl } from "./port/place.js";
 export {
   type ContextEnd,
   type ContextEntry,

@@ -172,7 +172,7 @@ export {
   WrongKeyError,
 } from "./errors/store-errors.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
-export type { Durability } from "./port/place.js";
+export type { Durability } from "./port/connection-options.js";
 export type {
   EntryListing,
   Label,

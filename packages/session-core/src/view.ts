@@ -57,6 +57,7 @@ export { cleanPath, findPatch, listCallTouches } from "./tools/file-operations.j
 export { classifyTool, type ToolKind } from "./tools/known-tools.js";
 export { viewCall } from "./view/call-view.js";
 export { titleOf, viewEntry, viewStep } from "./view/entry-view.js";
+export { groupSteps, type ReplyStep, type Step } from "./view/group-steps.js";
 export {
   type Cost,
   costLine,
@@ -69,7 +70,6 @@ export {
   PriceList,
   sumCosts,
 } from "./view/prices.js";
-export { groupSteps, type ReplyStep, type Step } from "./view/step.js";
 export { describeFidelity, summaryFiles } from "./view/summary-view.js";
 export type {
   AttachmentPart,

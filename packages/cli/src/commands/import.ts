@@ -19,8 +19,8 @@ import { withStore } from "../session/open-store.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
-import { indexImported, printHeld, printProblems, printSkipped, throwForProblems } from "./imported.js";
 import { startProgress } from "./progress.js";
+import { indexImported, printHeld, printProblems, printSkipped, throwForProblems } from "./report-import.js";
 
 interface ImportCommandOptions extends CommonOptions {
   readonly verbose?: boolean;

@@ -19,7 +19,7 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
   const { io, options } = invocation;
   if (options.install !== undefined) return install(invocation, options.install);
   if (options.dryRun === true) throw new UsageError("--dry-run needs --install CLIENT; without it nothing is written.");
-  const [{ serveMcp }, { ServedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/served-store.js")]);
+  const [{ serveMcp }, { ReopenedStore }] = await Promise.all([import("../mcp/server.js"), import("../mcp/reopened-store.js")]);
   const location = await locateStore(io, options.store);
   const file = location.isServer ? undefined : location.address;
   // The protocol is spoken over stdin: a command that prints the key must not read it.
@@ -33,7 +33,7 @@ export const runMcp: Command<McpOptions> = async (invocation) => {
       throw error;
     }
   };
-  await serveMcp(new ServedStore(file, open), io, options.withSecrets === true);
+  await serveMcp(new ReopenedStore(file, open), io, options.withSecrets === true);
 };
 
 async function install({ io, out, options }: Invocation<McpOptions>, name: string): Promise<void> {

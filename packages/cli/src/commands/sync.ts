@@ -9,8 +9,8 @@ import type { StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
-import { indexImported, printHeld, printProblems, throwForProblems } from "./imported.js";
 import { startProgress } from "./progress.js";
+import { indexImported, printHeld, printProblems, throwForProblems } from "./report-import.js";
 
 interface SyncCommandOptions extends CommonOptions {
   readonly agent?: readonly string[];

@@ -10,7 +10,7 @@ import { errorLine } from "../format/error-text.js";
 import type { Io } from "../terminal/io.js";
 import { VERSION } from "../version.js";
 import { BLAME_TOOL } from "./blame-tool.js";
-import type { ServedStore } from "./served-store.js";
+import type { ReopenedStore } from "./reopened-store.js";
 import { InvalidInputError, type McpSource, type McpTool } from "./tool.js";
 import { RECALL_TOOLS, SESSION_TOOLS } from "./tools.js";
 
@@ -23,7 +23,7 @@ const INSTRUCTIONS =
  * Serves the tools over the pipes until the client closes one of its ends. The store is opened by the first call, so that the handshake
  * does not wait for it. Secrets in the answers are masked unless `withSecrets`.
  */
-export async function serveMcp(store: ServedStore, io: Io, withSecrets = false): Promise<void> {
+export async function serveMcp(store: ReopenedStore, io: Io, withSecrets = false): Promise<void> {
   const server = new Server(
     { name: "bough", title: "Bough", version: VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -65,7 +65,7 @@ export async function serveMcp(store: ServedStore, io: Io, withSecrets = false):
 
 /** Answers a call. Does not throw: an error is an answer. */
 async function answerCall(
-  store: ServedStore,
+  store: ReopenedStore,
   { masksOf, here }: { masksOf: (opened: Store) => SessionMasks | undefined; here: McpSource["here"] },
   call: { readonly name: string; readonly arguments?: unknown },
 ): Promise<CallToolResult> {

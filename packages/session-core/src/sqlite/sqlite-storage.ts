@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EntryId, EntrySeq, SessionId } from "../ids/ids.js";
-import type { ConnectionOptions } from "../port/place.js";
+import type { ConnectionOptions } from "../port/connection-options.js";
 import type { ContextEnd, Fork, LeafState, NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { SearchRequest } from "../port/search.js";
 import type {
@@ -40,12 +40,12 @@ import { SqlitePacking } from "./sqlite-packing.js";
 import { listLabels, readTokenCounts, saveTokenCounts } from "./tree/annotations.js";
 import { commitBatch, createSession, type FirstWrites, findOpened, openOrCreate } from "./tree/commit.js";
 import { readContextPath, SettingsCache } from "./tree/context-path.js";
-import { deleteSession, listInherited } from "./tree/copies.js";
 import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readPathSeqsById, scanPath } from "./tree/entry-list.js";
 import { readEntry } from "./tree/entry-rows.js";
 import { readFileOperations, readFileTouches } from "./tree/file-operations.js";
 import { forkSession } from "./tree/fork.js";
 import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "./tree/leaves.js";
+import { deleteSession, listInherited } from "./tree/origins.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./tree/outline.js";
 import { type FileLeafState, findCommonAncestorId } from "./tree/paths.js";
 import { readCopiedEntries, readCopiedState, writeCopiedPart } from "./tree/session-copy.js";

@@ -17,7 +17,7 @@ import {
 } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { PostgresDriverError } from "../errors/server-errors.js";
-import { type Durability, isLikeServerAddress } from "../port/place.js";
+import { type Durability, isLikeServerAddress } from "../port/connection-options.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { Store } from "./store.js";
 

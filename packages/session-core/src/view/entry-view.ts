@@ -3,8 +3,8 @@ import { isSummary } from "../entry/kinds.js";
 import type { AssistantBlock, AssistantMessage, BashExecutionMessage, Message } from "../entry/message.js";
 import { asTyped } from "../entry/text.js";
 import { viewAttachment, viewBlocks, viewCall, viewCommand, viewResult, viewText } from "./call-view.js";
+import type { ReplyStep, Step } from "./group-steps.js";
 import type { PriceList } from "./prices.js";
-import type { ReplyStep, Step } from "./step.js";
 import { field, modelName, summaryFields, usageText, viewSummary } from "./summary-view.js";
 import type { EntryView, MarkdownPart, NotePart, ViewField, ViewOptions, ViewPart, ViewTitle } from "./view.js";
 

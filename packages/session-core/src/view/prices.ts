@@ -1,7 +1,7 @@
 import type { Usage } from "../entry/message.js";
 import { usageOf } from "../entry/usage.js";
 import { dollars } from "../text/numbers.js";
-import type { Step } from "./step.js";
+import type { Step } from "./group-steps.js";
 
 /** US dollars for a million tokens. A token of the cache without a price of its own costs as much as one of input. */
 export interface Price {

@@ -3,7 +3,7 @@ import type { Entry, EntryPayload } from "../../src/entry/entry.js";
 import { ENTRY_TYPES, MESSAGE_ROLES } from "../../src/entry/kinds.js";
 import type { AssistantMessage, Message } from "../../src/entry/message.js";
 import { titleOf, viewEntry, viewStep } from "../../src/view/entry-view.js";
-import { groupSteps } from "../../src/view/step.js";
+import { groupSteps } from "../../src/view/group-steps.js";
 import type { EntryView } from "../../src/view/view.js";
 
 function entry(message: Message): EntryPayload {

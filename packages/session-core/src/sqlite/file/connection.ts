@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreClosedError, StoreDamagedError, StoreReadOnlyError } from "../../errors/store-errors.js";
-import type { ConnectionOptions } from "../../port/place.js";
+import type { ConnectionOptions } from "../../port/connection-options.js";
 import { bind } from "../../rules/declare-query.js";
 import type { Query } from "../query.js";
 import { copyDatabase } from "./backup.js";

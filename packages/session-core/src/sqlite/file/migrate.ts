@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import { ForeignFileError, NewerStoreError } from "../../errors/store-errors.js";
-import type { OnProgress } from "../../port/place.js";
+import type { OnProgress } from "../../port/connection-options.js";
 import { initial } from "../migrations/0001-initial.js";
 import { entryTokenCount } from "../migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "../migrations/0003-ancestors-and-activity.js";

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
-import type { OnProgress } from "../../port/place.js";
+import type { OnProgress } from "../../port/connection-options.js";
 import { toStoredCustomType } from "../../rules/derived-columns.js";
 import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreBusyError, StoreNotLockedError, StoreUnavailableError } from "../../errors/store-errors.js";
-import type { ConnectionOptions } from "../../port/place.js";
+import type { ConnectionOptions } from "../../port/connection-options.js";
 import { type OpenSqlite, openSqlite } from "./driver.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError } from "./sqlite-errors.js";

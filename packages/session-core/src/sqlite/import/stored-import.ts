@@ -9,10 +9,10 @@ import { setSourceSession } from "../sessions/source-files.js";
 import { findValue } from "../sessions/values.js";
 import { findLabel } from "../tree/annotations.js";
 import { StoredSession } from "../tree/commit.js";
-import { connectCopies } from "../tree/copies.js";
 import { findEntryRow, findEntrySeq, parsePayload } from "../tree/entry-rows.js";
 import { isTip, type WriteTarget } from "../tree/entry-writer.js";
 import { hasLeafMoves } from "../tree/leaves.js";
+import { connectCopies } from "../tree/origins.js";
 
 /** A session in the file that an import writes to. Each answer and each change is a statement. */
 export class StoredImport extends StoredSession implements ImportTarget {

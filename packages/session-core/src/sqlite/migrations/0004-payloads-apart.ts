@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import type { OnProgress } from "../../port/place.js";
+import type { OnProgress } from "../../port/connection-options.js";
 import { type BlockEntry, divideIntoBlocks, encodeBlock } from "../file/block.js";
 
 // `entry.kind` is a number instead of the texts of type and role, which took 16 bytes of each row. The lists repeat those of

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import type { OnProgress } from "../../port/place.js";
+import type { OnProgress } from "../../port/connection-options.js";
 import { metadataRows } from "../../rules/session-filter.js";
 import { CUSTOM_KINDS, customTypeIn, payloadsFrom } from "../file/old-payloads.js";
 

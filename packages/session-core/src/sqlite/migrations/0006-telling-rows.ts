@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import { customTypeOf, toEntryKind, toKindNumber } from "../../entry/kinds.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { betterTitle, isTyped, previewOf } from "../../entry/text.js";
-import type { OnProgress } from "../../port/place.js";
+import type { OnProgress } from "../../port/connection-options.js";
 import { toStoredCustomType } from "../../rules/derived-columns.js";
 import { payloadsFrom } from "../file/old-payloads.js";
 

@@ -3,7 +3,7 @@ import { toEntryKind } from "../../entry/kinds.js";
 import { contentKey, decideOriginals, type Holder, type SharedEntry, sourcesFirst } from "../../entry/origins.js";
 import { parseStoredPayload } from "../../entry/stored-payload.js";
 import { isRecorded, type ReplyUsage, usageOf } from "../../entry/usage.js";
-import type { OnProgress } from "../../port/place.js";
+import type { OnProgress } from "../../port/connection-options.js";
 import { payloadsFrom } from "../file/old-payloads.js";
 
 /** Adds to entries the origin of which they are copies, and to usage the number of replies that reported it. */

@@ -24,9 +24,9 @@ import { indexTitle } from "../search/search-index.js";
 import { findSessionRow, indexMetadata, insertNewSession, resolveSession } from "../sessions/session-rows.js";
 import { listValueTexts, replaceValues } from "../sessions/values.js";
 import { saveTokenCounts, setLabel } from "./annotations.js";
-import { connectCopied } from "./copies.js";
 import { addToKind, addUsage, insertOperation, insertStored, nextEntrySeq, TreeEnds } from "./entry-writer.js";
 import { setLeaf } from "./leaves.js";
+import { connectCopied } from "./origins.js";
 import { addWaypoint, SHORTEST_STRIDE } from "./paths.js";
 import { type Places, placesOf } from "./places.js";
 

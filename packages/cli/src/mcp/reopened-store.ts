@@ -13,7 +13,7 @@ interface Opened {
  * The store that a server reads. The first call opens it. A server runs for days: if another file has taken the place of the store, as
  * after a restore, the next call opens that one. A store that could not be opened is tried again by the next call.
  */
-export class ServedStore {
+export class ReopenedStore {
   readonly #path: string | undefined;
   readonly #open: () => Promise<Store>;
   #current: Opened | undefined;
