@@ -4,4 +4,4 @@ export { type MaskedText, maskSecrets } from "./secrets/mask-secrets.js";
 export { type RedactOptions, redact, withoutSecrets } from "./secrets/redact.js";
 export { describeSecrets, type FoundSecret, type SecretCount } from "./secrets/secret.js";
 export { type SecretPlace, SessionMasker } from "./secrets/session-masker.js";
-export { SessionMasks } from "./secrets/session-masks.js";
+export { canHaveSecret, SessionMasks } from "./secrets/session-masks.js";

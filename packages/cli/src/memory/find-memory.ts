@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { SessionMasks } from "@bough/formats/secrets";
+import { canHaveSecret, SessionMasks } from "@bough/formats/secrets";
 import {
   type Entry,
   type EntryId,
@@ -59,22 +59,21 @@ export async function findMemory(store: Store, place: Place, call: HookCall, lea
   const own = await ownSession(call);
   const others = records.filter((record) => !own.isSession(record));
   if (others.length === 0) return [];
-  const masks = new SessionMasks();
-  if (call.kind === "start") return describeNewest(store, others, masks);
+  if (call.kind === "start") return maskDrafts(await draftNewest(store, others));
   const query = queryOf(call.prompt);
   if (query === undefined) return [];
   const hits = await searchHere(store, others, query);
   const fitting = hits.filter(({ score, entryId }) => (score ?? 0) >= leastScore && entryId !== null);
   const least = (fitting[0]?.score ?? 0) * NEAR_BEST;
-  const passages: Passage[] = [];
+  const drafts: Draft[] = [];
   const writeSnippet = createSnippetWriter(readQuestion(query) ?? []);
   for (const hit of fitting) {
-    if (passages.length === MOST_PASSAGES || (hit.score ?? 0) < least) break;
-    if (own.hasEntry(hit) || passages.some((one) => one.sessionId === hit.sessionId && one.entryId === hit.entryId)) continue;
-    const passage = await describeHit(store, hit, masks, writeSnippet);
-    if (passage !== undefined && !passages.some(({ text }) => text === passage.text)) passages.push(passage);
+    if (drafts.length === MOST_PASSAGES || (hit.score ?? 0) < least) break;
+    if (own.hasEntry(hit) || drafts.some(({ session, entry }) => session.id === hit.sessionId && entry.id === hit.entryId)) continue;
+    const draft = await draftHit(store, hit, writeSnippet);
+    if (draft !== undefined && !drafts.some((one) => one.write(one.entry) === draft.write(draft.entry))) drafts.push(draft);
   }
-  return passages;
+  return maskDrafts(drafts);
 }
 
 /** The sessions of a place, newest first. */
@@ -146,45 +145,66 @@ async function searchHere(store: Store, records: readonly SessionRecord[], query
     .sort((one, other) => (other.score ?? 0) - (one.score ?? 0));
 }
 
-async function describeHit(
+/** A passage before its secrets are taken out. */
+interface Draft {
+  readonly session: Session;
+  readonly record: SessionRecord;
+  readonly entry: Entry;
+  readonly reply: Entry | null;
+  readonly files: readonly string[];
+  readonly score: number;
+  /** The text of the passage, from the entry with or without its secrets. */
+  readonly write: (entry: Entry) => string;
+}
+
+async function draftHit(
   store: Store,
-  hit: SearchHit,
-  masks: SessionMasks,
+  { sessionId, entryId, score }: SearchHit,
   writeSnippet: (text: string) => { readonly snippet: string },
-): Promise<Passage | undefined> {
-  const { sessionId, entryId, createdAtMs, score } = hit;
+): Promise<Draft | undefined> {
   if (entryId === null) return undefined;
   const session = await store.openSession(sessionId);
   const entry = (await session.entriesById([entryId])).get(entryId);
   if (entry === undefined || isPrivate(entry)) return undefined;
-  const record = await session.record();
-  const turn = await readTurn(session, entry);
-  return {
-    sessionId,
-    entryId,
-    createdAtMs,
-    title: await masks.maskTitle(sessionTitle(record), async () => session),
-    speaker: speakerOf(entry),
-    text: await writeMasked(masks, session, entry, (shown) => excerpt(readableText(shown), writeSnippet)),
-    reply: turn.reply === null ? null : await writeMasked(masks, session, turn.reply, shortReply),
-    files: turn.files,
-    cwd: record.cwd,
-    score: score ?? 0,
-  };
+  const write = (shown: Entry) => excerpt(readableText(shown), writeSnippet);
+  return { session, record: await session.record(), entry, ...(await readTurn(session, entry)), score: score ?? 0, write };
 }
 
 /**
- * Writes an entry without its secrets. The session is read for what is secret in it only if a word of the written text can be a secret: that
- * costs more than all the rest. The secrets are taken out before the text is cut, because a part of one is not recognized.
+ * Writes drafts without their secrets. A session is read for those of them that stand elsewhere, once, and only if a word of the written texts can be a
+ * secret: that costs more than all the rest. The secrets are taken out before a text is cut, because a part of one is not recognized.
  */
-async function writeMasked(masks: SessionMasks, session: Session, entry: Entry, write: (entry: Entry) => string): Promise<string> {
-  const plain = write(entry);
-  let canBeSecret = false;
-  await masks.maskTitle(plain, async () => {
-    canBeSecret = true;
-    return session;
+async function maskDrafts(drafts: readonly Draft[]): Promise<readonly Passage[]> {
+  const masks = new SessionMasks();
+  const titles = new Map<Draft, string>();
+  for (const draft of drafts) titles.set(draft, await masks.maskTitle(sessionTitle(draft.record), async () => draft.session));
+  const unsure = new Map<SessionId, Entry[]>();
+  for (const { session, entry, reply, write } of drafts) {
+    const shown = [canHaveSecret(write(entry)) ? entry : null, reply !== null && canHaveSecret(shortReply(reply)) ? reply : null];
+    unsure.set(session.id, [...(unsure.get(session.id) ?? []), ...shown.filter((one) => one !== null)]);
+  }
+  const masked = new Map<Entry, Entry>();
+  for (const [id, entries] of unsure) {
+    const session = drafts.find((draft) => draft.session.id === id)?.session;
+    if (session === undefined || entries.length === 0) continue;
+    const masker = await masks.forEntries(session, entries);
+    for (const entry of entries) masked.set(entry, masker.maskEntry(entry));
+  }
+  return drafts.map((draft) => {
+    const { session, record, entry, reply, files, score, write } = draft;
+    return {
+      sessionId: session.id,
+      entryId: entry.id,
+      createdAtMs: entry.createdAtMs,
+      title: titles.get(draft) ?? "",
+      speaker: speakerOf(entry),
+      text: write(masked.get(entry) ?? entry),
+      reply: reply === null ? null : shortReply(masked.get(reply) ?? reply),
+      files,
+      cwd: record.cwd,
+      score,
+    };
   });
-  return canBeSecret ? write((await masks.of(session)).maskEntry(entry)) : plain;
 }
 
 function shortReply(entry: Entry): string {
@@ -243,30 +263,19 @@ async function readTurn(session: Session, entry: Entry): Promise<{ readonly repl
 
 const NEWEST = 3;
 
-/** The newest sessions of a place: their titles, and the last request of each. */
-async function describeNewest(store: Store, records: readonly SessionRecord[], masks: SessionMasks): Promise<readonly Passage[]> {
-  const passages: Passage[] = [];
+/** The newest sessions of a place: the last request of each. */
+async function draftNewest(store: Store, records: readonly SessionRecord[]): Promise<readonly Draft[]> {
+  const drafts: Draft[] = [];
   for (const record of records.filter(({ messageCount, kind }) => messageCount > 1 && kind === "conversation")) {
-    if (passages.length === NEWEST) break;
+    if (drafts.length === NEWEST) break;
     const session = await store.openSession(record.id);
     const leafId = session.leafId;
     if (leafId === null) continue;
     const { items } = await session.scan({ leafId, order: "up", types: ["message"], limit: 200 });
     const last = items.find((one) => one.type === "message" && one.message.role === "user" && !isSmallTalk(previewOf(one)));
     if (last === undefined) continue;
-    const turn = await readTurn(session, last);
-    passages.push({
-      sessionId: record.id,
-      entryId: last.id,
-      createdAtMs: last.createdAtMs,
-      title: await masks.maskTitle(sessionTitle(record), async () => session),
-      speaker: "the user",
-      text: await writeMasked(masks, session, last, (shown) => shortLine(readableText(shown), PASSAGE_CHARS)),
-      reply: turn.reply === null ? null : await writeMasked(masks, session, turn.reply, shortReply),
-      files: turn.files,
-      cwd: record.cwd,
-      score: 1,
-    });
+    const write = (shown: Entry) => shortLine(readableText(shown), PASSAGE_CHARS);
+    drafts.push({ session, record, entry: last, ...(await readTurn(session, last)), score: 1, write });
   }
-  return passages;
+  return drafts;
 }

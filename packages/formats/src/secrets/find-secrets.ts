@@ -3,7 +3,7 @@ import { visibleText } from "@bough/session-core/view";
 import { LINE_RULES, PLACE_RULES } from "./place-rules.js";
 import { findPrivateKeys } from "./private-keys.js";
 import type { FoundSecret, SecretRule } from "./secret.js";
-import { TOKEN_HINT, TOKEN_RULES } from "./token-rules.js";
+import { TOKEN_HINT, TOKEN_RULES, tokenRulesFor } from "./token-rules.js";
 
 /**
  * The secrets in a text, in their order, without overlaps: keys and tokens with known prefixes, private keys, passwords in URLs,
@@ -46,16 +46,21 @@ function findIn(text: string, places: readonly SecretRule[]): readonly FoundSecr
     for (const rule of rules) for (const one of matchesOf(rule, text)) if (!isNone(one)) found.push(one);
   };
   if (TOKEN_HINT.test(text)) {
-    add(TOKEN_RULES, ({ start, end }) => isPlaceholder(text.slice(start, end)));
+    add(tokenRulesFor(text), ({ start, end }) => isPlaceholder(text.slice(start, end)));
     found.push(...findBrokenTokens(text, found));
   }
-  add(places, (one) => isNoValue(text, one));
+  add(
+    places.filter(({ hints }) => isHinted(hints, text)),
+    (one) => isNoValue(text, one),
+  );
   return found;
 }
 
-function matchesOf({ kind, hints, pattern, accepts }: SecretRule, text: string): readonly FoundSecret[] {
-  const isPossible = hints instanceof RegExp ? hints.test(text) : hints.some((hint) => text.includes(hint));
-  if (!isPossible) return [];
+function isHinted(hints: SecretRule["hints"], text: string): boolean {
+  return hints instanceof RegExp ? hints.test(text) : hints.some((hint) => text.includes(hint));
+}
+
+function matchesOf({ kind, pattern, accepts }: SecretRule, text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   for (const { 0: whole, 1: before = "", index } of text.matchAll(pattern)) {
     const [start, end] = [index + before.length, index + whole.length];

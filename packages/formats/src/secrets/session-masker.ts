@@ -6,6 +6,7 @@ import { findSecrets, findSecretsInLine, isStandIn, mergeOverlaps } from "./find
 import { replaceSecrets, SecretMasker } from "./mask-secrets.js";
 import type { FoundSecret, SecretCount } from "./secret.js";
 import { kindByName } from "./secret-names.js";
+import { SharedRuns } from "./shared-runs.js";
 
 /** A place of a secret in a session. */
 export interface SecretPlace {
@@ -50,11 +51,15 @@ export class SessionMasker {
     return this.#lines.size;
   }
 
-  /** Remembers the secrets of an entry. */
-  learn(entry: Entry): void {
+  /** Remembers the secrets of an entry. `canMatter`: texts for which it returns false are not searched. */
+  learn(entry: Entry, canMatter: (text: string) => boolean = () => true): void {
     const isEnv = this.#showsEnvFile(entry);
     let isClean = true;
     mapTexts(entry, (text, name) => {
+      if (!canMatter(text)) {
+        isClean = false;
+        return text;
+      }
       for (const { start, end, kind } of this.#find(text, name, isEnv)) {
         isClean = false;
         this.#remember(text.slice(start, end), kind);
@@ -157,7 +162,7 @@ export class SessionMasker {
 
   /** The learned secret in which a title or a preview was cut: no rule recognizes a part of it. */
   #findCut(text: string): { readonly start: number; readonly secret: string; readonly kind: string } | undefined {
-    if (!text.endsWith("…") || text.length > MAX_CUT_CHARS) return undefined;
+    if (!canBeCut(text)) return undefined;
     const rest = text.slice(0, -1);
     for (const [line, { secret, kind }] of this.#lines) {
       for (let length = Math.min(line.length, rest.length); length >= MIN_CUT_CHARS; length -= 1)
@@ -237,6 +242,25 @@ const MAX_CUT_CHARS = 512;
 const MIN_CUT_CHARS = 6;
 /** The number of learned secrets whose further occurrences are found; a search costs one pass of the text for each. */
 const MAX_KNOWN = 200;
+
+/**
+ * A test for the texts of a session that can have a secret of some entries: a masker that has learned only these masks the entries as one that
+ * has learned all. Of a secret in which a text was cut only the start is there, so that each text can have it.
+ */
+export function canShareSecretsWith(entries: readonly Entry[]): (text: string) => boolean {
+  const runs = new SharedRuns();
+  let isCut = false;
+  mapTexts(entries, (text) => {
+    runs.add(text);
+    isCut ||= canBeCut(text);
+    return text;
+  });
+  return isCut ? () => true : (text) => runs.canShare(text);
+}
+
+function canBeCut(text: string): boolean {
+  return text.endsWith("…") && text.length <= MAX_CUT_CHARS;
+}
 
 /** True if the secret is unlikely to occur as a normal word: at least 12 characters, among them letters and digits. */
 function isUnmistakable(secret: string): boolean {

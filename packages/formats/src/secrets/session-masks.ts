@@ -1,6 +1,6 @@
-import type { Session, SessionId } from "@bough/session-core";
+import type { Entry, Session, SessionId } from "@bough/session-core";
 import { checkArgument, TEXT, withMethods } from "@bough/session-core/arguments";
-import { SessionMasker } from "./session-masker.js";
+import { canShareSecretsWith, SessionMasker } from "./session-masker.js";
 
 const SESSION = withMethods("a session", "entriesSince");
 
@@ -43,23 +43,50 @@ export class SessionMasks {
   }
 
   /**
+   * Returns a masker that masks some entries of a session as that of `of` does, apart from the numbers of the masks. Cost: reads the session, but
+   * looks for secrets only in texts that can share one with these entries: for a process that shows a few entries of a large session.
+   */
+  async forEntries(session: Session, entries: readonly Entry[]): Promise<SessionMasker> {
+    checkArgument("session", session, SESSION);
+    if (this.#learned.has(session.id)) return this.of(session);
+    const masker = new SessionMasker();
+    const canMatter = canShareSecretsWith(entries);
+    await readAfter(session, 0, (entry) => masker.learn(entry, canMatter));
+    return masker;
+  }
+
+  /**
    * The title of a session without its secrets. The session is opened and read only if a word of the title can be a secret: a list of
    * sessions need not read all of them.
    */
   async maskTitle(title: string, open: () => Promise<Session>): Promise<string> {
     checkArgument("title", title, TEXT);
-    return CAN_BE_SECRET.test(title) ? (await this.of(await open())).maskLine(title) : title;
+    return canHaveSecret(title) ? (await this.of(await open())).maskLine(title) : title;
   }
 }
 
 /** A name of secrets, a word with letters and digits, also with symbols between, an address, or the start of a key. */
 const CAN_BE_SECRET = /pass|pwd|key|secret|token|auth|cookie|login|credential|:\/\/|-----|(?=\S{0,64}\d)(?=\S{0,64}[a-z])\S{6}/i;
 
-async function learnMore(session: Session, known: Learned): Promise<void> {
-  for (;;) {
-    const entries = await session.entriesSince(known.seq);
-    for (const entry of entries) known.masker.learn(entry);
-    known.seq = entries.at(-1)?.seq ?? known.seq;
-    if (entries.length === 0) return;
+/** True if a word of a text can be a secret, or the text names one. @see SessionMasks.maskTitle */
+export function canHaveSecret(text: string): boolean {
+  return CAN_BE_SECRET.test(text);
+}
+
+function learnMore(session: Session, known: Learned): Promise<void> {
+  return readAfter(session, known.seq, (entry) => {
+    known.masker.learn(entry);
+    known.seq = entry.seq;
+  });
+}
+
+/** Visits the entries after one, by order of arrival. */
+async function readAfter(session: Session, seq: number, visit: (entry: Entry) => void): Promise<void> {
+  for (let after = seq; ; ) {
+    const entries = await session.entriesSince(after);
+    for (const entry of entries) visit(entry);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
   }
 }
