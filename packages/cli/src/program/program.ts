@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { INSTALL, SHELLS } from "../completion/scripts.js";
 import { UsageError } from "../errors.js";
 import { listExitCodes } from "../exit-codes.js";
+import { quotePath } from "../format/path.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
@@ -98,7 +99,8 @@ function explainParserError(text: string): string {
           .split(", ")
           .map((one) => `bough ${one}`)
           .join(", ")}?`;
-  return `bough: There is no command '${unknown}'.${question} bough --help lists the commands.\n`;
+  const session = meant === undefined ? `, and a session is opened by bough shell ${quotePath(unknown)}` : "";
+  return `bough: There is no command '${unknown}'.${question} bough --help lists the commands${session}.\n`;
 }
 
 /** A command in the list of commands: its name and arguments. */

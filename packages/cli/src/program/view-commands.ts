@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber } from "./options.js";
 
@@ -95,7 +95,7 @@ function defineView(registry: CommandRegistry): void {
       more:
         "Serves read-only pages on 127.0.0.1, under an address that nobody can guess, and opens it in the browser ($BROWSER, or that of the " +
         "desktop). Without SESSION: a list of all sessions, with a search. New entries appear by themselves. Secrets are masked, and commands " +
-        "kept out of the conversation are left out. Other users of this machine get no answer. Ctrl+C stops it.",
+        "kept out of the conversation are left out. Other users of this machine are refused. Ctrl+C stops it.",
       examples: [
         ["bough view", "all sessions"],
         ["bough view parser", "one session"],
@@ -106,7 +106,9 @@ function defineView(registry: CommandRegistry): void {
     async () => (await import("../commands/view.js")).runView,
   )
     .option("--no-open", "do not open a browser")
-    .option("--port <n>", "the port (default: the same for a store each time, else any that is free)", parsePort, 0)
+    .addOption(
+      new Option("--port <n>", "the port").argParser(parsePort).default(0, "the same for a store each time, else any that is free"),
+    )
     .option("--idle <minutes>", "stop after so many minutes without a request; 0: never", parseWholeNumber, 60)
     .option("--thinking", "include the thinking of the model")
     .option("--private", "also commands kept out of the conversation")

@@ -80,7 +80,7 @@ describe("help", () => {
   test.each([
     ["serach", "There is no command 'serach'. Did you mean bough search? bough --help lists the commands."],
     ["checkout", "There is no command 'checkout'. Did you mean bough go? bough --help lists the commands."],
-    ["qqq", "There is no command 'qqq'. bough --help lists the commands."],
+    ["qqq", "There is no command 'qqq'. bough --help lists the commands, and a session is opened by bough shell qqq."],
   ])("%s is answered with the command that was meant", async (word, message) => {
     const here = world();
     expect(await here.run([word, "x"])).toMatchObject({ exit: 2, out: "", err: `bough: ${message}\n`, code: "USAGE" });
