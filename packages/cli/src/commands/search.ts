@@ -61,6 +61,8 @@ export const runSearch: Command<SearchOptions> = async (invocation) => {
     if (options.json === true) return out.json(page);
     const atStore = options.store === undefined ? "" : ` --store ${quotePath(name)}`;
     await printHits(out, store, page, { atStore, isWithin: sessionId !== undefined });
+    if (page.total > 0) return;
+    for (const line of await countWithoutFilters(store, { ...request, sessionId })) out.line(line);
   });
 };
 
@@ -194,6 +196,35 @@ function explainPage({ matched, unclosedQuote }: SearchPage): readonly string[] 
     case "spelling":
       return [...quote, `No entry has "${matched.typed}"; these have "${matched.found.join('", "')}".`];
   }
+}
+
+/** The conditions of a request that can be left out, by the names of their filters. */
+const FILTERS = {
+  agents: "agent",
+  sinceMs: "since",
+  untilMs: "until",
+  sessionId: "session",
+  sessionIds: "dir, model or cost",
+  cwd: "directory",
+  path: "path",
+  roles: "role",
+  types: "type",
+  places: "in",
+  tool: "tool",
+} as const satisfies Partial<Record<keyof SearchRequest, string>>;
+
+/** Of a search that found nothing: for each of its filters, and for all together, how many matches there are without. A search for each. */
+async function countWithoutFilters(store: Store, request: SearchRequest): Promise<readonly string[]> {
+  const used = new Set(Object.entries(request).flatMap(([key, value]) => (value === undefined ? [] : [key])));
+  const given = Object.entries(FILTERS).filter(([key]) => used.has(key));
+  if (given.length === 0 || request.query.trim() === "") return [];
+  const lines: string[] = [];
+  for (const left of [...given.map((one) => [one]), ...(given.length > 1 ? [given] : [])]) {
+    const without = Object.fromEntries(left.map(([key]) => [key, undefined]));
+    const { total } = await store.search({ ...request, ...without, limit: 1, snippets: false });
+    if (total > 0) lines.push(`Without the filter ${left.map(([, name]) => name).join(", ")}: ${counted(total, "match", "matches")}.`);
+  }
+  return lines;
 }
 
 /** The hits of each session, in the order of the best of each. */

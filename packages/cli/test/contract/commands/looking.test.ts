@@ -326,6 +326,29 @@ describe("bough search", () => {
     expect(await total("said", "--until", "30m")).toMatchObject({ total: 4 });
   });
 
+  test("says of a search that found nothing how many matches there are without each filter", async () => {
+    const here = world();
+    await parserSession(here);
+    const { out } = await here.run(["search", "replied role:user", "--path", "nowhere.ts"]);
+    expect(out.trimEnd().split("\n").slice(1)).toEqual(["Without the filter path, role: 3 matches."]);
+    const one = await here.run(["search", "replied", "--role", "user", "--type", "message"]);
+    expect(one.out.trimEnd().split("\n").slice(1)).toEqual([
+      "Without the filter role: 3 matches.",
+      "Without the filter role, type: 3 matches.",
+    ]);
+    expect((await here.run(["search", "wombat", "--role", "user"])).out).not.toContain("Without");
+  });
+
+  test("prints an entry that its label finds", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.run(["label", "pars", "asst2", "golden moment"]);
+    expect((await here.run(["search", "golden moment"])).out).toContain("[golden moment] replied in asst2");
+    expect(await here.json("search", "golden")).toMatchObject({ total: 1, hits: [{ entryId: "asst2", label: "golden moment" }] });
+    await here.run(["label", "pars", "asst2", "--remove"]);
+    expect((await here.run(["search", "golden moment"])).out).toContain("No matches.");
+  });
+
   test("searches a name of a filter without a value as a word", async () => {
     const here = world();
     await here.withStore(async (store) => {
