@@ -247,7 +247,8 @@ describe("The navigator in a terminal", () => {
     terminal.press("v");
     await terminal.until(/│.*The table is generated/);
     terminal.press("q");
-    await restored(terminal, 0);
+    // As less and vim leave it: what was on the screen before is there again.
+    expect(await restored(terminal, 0)).toContain("tree -i parser");
   });
 
   it("is suspended by Ctrl-Z and drawn again in the foreground", async () => {

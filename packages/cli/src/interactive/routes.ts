@@ -136,7 +136,7 @@ async function showTree(
   const { result } = ended;
   switch (result.kind) {
     case "closed":
-      return { kind: "shell", sessionId, draft, isBack: opening === undefined && describeSize(terminal) === before };
+      return { kind: "shell", sessionId, draft, isBack: opening === undefined && isStillThere(terminal, before) };
     case "moved":
       return { kind: "shell", sessionId: ended.sessionId, draft, chosen: result.text };
     case "forked":
@@ -151,9 +151,19 @@ function createNavigatorWorld(run: InteractiveRun, session: Session, compactor: 
   return { store, session, compactor, io, rememberChoice: (choice) => saveLeavingChoice(run, choice) };
 }
 
-/** If the size changed, the output of the shell is gone from the terminal, and the shell prints the end of the session again. */
 function describeSize({ stdout }: Terminal): string {
   return `${stdout.columns}x${stdout.rows}`;
+}
+
+/**
+ * True if the output of the shell is on the terminal as it was. A terminal of another size restores it in the old one: its lines move to the
+ * scrollback (erasing would lose them), and the shell prints the end of the session again.
+ */
+function isStillThere(terminal: Terminal, before: string): boolean {
+  if (describeSize(terminal) === before) return true;
+  const { rows } = terminal.stdout;
+  terminal.stdout.write(`\u001b[${rows};1H${"\n".repeat(rows)}\u001b[H`);
+  return false;
 }
 
 const CHOICES = ["no-summary", "summary", "focus"] as const;
@@ -188,7 +198,7 @@ async function showPicker(
     case "new":
       return { kind: "shell", sessionId: await createSession(run, null), draft };
     case "cancelled":
-      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: describeSize(terminal) === before };
+      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: isStillThere(terminal, before) };
   }
 }
 

@@ -58,7 +58,6 @@ class ScreenRun<Model, Effect, Event, Result> {
   #isOver = false;
   /** The process is suspended, and the terminal is another program's. */
   #isAway = false;
-  #wasResized = false;
   /** Draws in the new size; undefined: the size has not changed since the last draw. */
   #resizing: NodeJS.Timeout | undefined;
   readonly #input: TerminalInput;
@@ -102,7 +101,6 @@ class ScreenRun<Model, Effect, Event, Result> {
   }
 
   readonly #onResize = () => {
-    this.#wasResized = true;
     if (this.#screen.kind === "full") return this.#drawResized();
     clearTimeout(this.#resizing);
     this.#resizing = setTimeout(() => this.#drawResized(), SETTLED_MS);
@@ -215,8 +213,6 @@ class ScreenRun<Model, Effect, Event, Result> {
     clearTimeout(this.#resizing);
     this.#terminal.stdout.off("resize", this.#onResize);
     this.#leave();
-    // Terminals restore the main screen as it was before, which has the old size. Its lines move to the scrollback.
-    if (this.#screen.kind === "full" && this.#wasResized) this.#terminal.stdout.write(scrollAway(this.#terminal.stdout.rows));
     this.#removeEndListener();
     this.#screen.close?.();
   }
@@ -230,9 +226,4 @@ class ScreenRun<Model, Effect, Event, Result> {
       this.#reject(error);
     }
   }
-}
-
-/** Moves the lines of the screen into the scrollback, and the cursor to the top. Erasing would lose them. */
-function scrollAway(rows = FALLBACK.rows): string {
-  return `\u001b[${rows};1H${"\n".repeat(rows)}\u001b[H`;
 }
