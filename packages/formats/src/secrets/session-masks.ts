@@ -70,6 +70,7 @@ const CAN_BE_SECRET = /pass|pwd|key|secret|token|auth|cookie|login|credential|:\
 
 /** True if a word of a text can be a secret, or the text names one. @see SessionMasks.maskTitle */
 export function canHaveSecret(text: string): boolean {
+  checkArgument("text", text, TEXT);
   return CAN_BE_SECRET.test(text);
 }
 
