@@ -9,7 +9,8 @@ import type { Screen, ScreenHost, Size, Step, TerminalEvent } from "./screen.js"
 
 // Of xterm: the alternate screen, and bracketed paste.
 const ENTER_FULL = "\u001b[?1049h";
-const LEAVE_FULL = "\u001b[?1049l";
+// Erased first: after a change of its size tmux moves rows of the alternate screen to the main one.
+const LEAVE_FULL = "\u001b[H\u001b[J\u001b[?1049l";
 const PASTES_ON = "\u001b[?2004h";
 const PASTES_OFF = "\u001b[?2004l";
 // Of xterm: presses and the wheel, in the form without a limit of 223 columns.
