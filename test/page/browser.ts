@@ -33,6 +33,9 @@ interface OpenOptions extends BrowserContextOptions {
   readonly followed?: boolean;
 }
 
+/** A busy machine may need long; what never comes is noticed by then. */
+const LONGEST_WAIT_MS = 120_000;
+
 /** Opens an address or a file. At the end of the test nothing may have gone wrong in it. */
 export async function openPage(
   browser: Browser,
@@ -40,6 +43,7 @@ export async function openPage(
   { followed = false, ...options }: OpenOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(LONGEST_WAIT_MS);
   const page = await context.newPage();
   const incidents: string[] = [];
   const [path = "", hash] = address.split("#");
@@ -72,5 +76,5 @@ export async function openPage(
 
 /** Waits until an expression is true in a page. Playwright's own wait evaluates a text there, which the policy of the page forbids. */
 export async function holds(page: Page, expression: string): Promise<void> {
-  await expect.poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => page.evaluate(`Boolean(${expression})`), { timeout: LONGEST_WAIT_MS }).toBe(true);
 }
