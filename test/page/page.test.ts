@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { assistantMessage, userMessage } from "@bough/session-core";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openPage, useBrowser } from "./browser.js";
+import { holds, openPage, useBrowser } from "./browser.js";
 import { Home, SAMPLE } from "./home.js";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -66,7 +66,7 @@ describe("the page of a session", () => {
       await page.keyboard.press("Enter");
       await page.locator("#found", { hasText: ` of ${total}`, hasNotText: before ?? "" }).waitFor();
       places.add(await page.locator("#found").textContent());
-      await page.waitForFunction("CSS.highlights.has('hit-now')");
+      await holds(page, "CSS.highlights.has('hit-now')");
       expect(await page.evaluate("[...CSS.highlights.get('hit-now')].map(String).join().toLowerCase()")).toBe("kipped");
     }
     expect(places.size).toBe(total);
@@ -82,7 +82,7 @@ describe("the page of a session", () => {
     await page.fill("#words", "why are the expressions tried?");
     await page.locator("#found", { hasText: /^\d+ found$/ }).waitFor();
     await page.keyboard.press("Enter");
-    await page.waitForFunction("CSS.highlights.has('hit-now')");
+    await holds(page, "CSS.highlights.has('hit-now')");
     expect(await marked()).toEqual(["expression", "tried"]);
     // A path with other characters between its words.
     await page.fill("#words", "src\\lexer.ts");
@@ -103,7 +103,7 @@ describe("the page of a session", () => {
     await page.keyboard.press("Enter");
     await page.locator("#found", { hasText: "1 of" }).waitFor();
     // The match is marked in the frame after the one in which it is counted.
-    await page.waitForFunction("CSS.highlights.has('hit-now')");
+    await holds(page, "CSS.highlights.has('hit-now')");
     const isVisible = "[...CSS.highlights.get('hit-now')][0].startContainer.parentElement.checkVisibility()";
     expect(await page.evaluate(isVisible)).toBe(true);
   });
