@@ -1,26 +1,12 @@
 // Finds the programs of OpenSSH for the tests of copies between two machines: $SSHD, an installed sshd, or else, for root on Debian, the
 // package `openssh-server`, which it installs; with ssh and ssh-keygen of the same package.
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { installPackages } from "./apt.mjs";
+import { findProgram, installPackages } from "./apt.mjs";
 
 // sshd lies outside of the PATH of most users.
-const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin"];
-
-function find(name) {
-  return FOLDERS.filter((folder) => folder !== "")
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
+const MORE_FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin"];
 
 function findAll() {
+  const find = (name) => findProgram(name, MORE_FOLDERS);
   const [sshd, ssh, keygen] = [process.env["SSHD"] || find("sshd"), find("ssh"), find("ssh-keygen")];
   return sshd && ssh && keygen ? { sshd, ssh, keygen } : undefined;
 }
