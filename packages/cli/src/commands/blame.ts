@@ -2,7 +2,7 @@ import type { BlamedEntry, BlamedFile, BlamedLine } from "@bough/compaction";
 import type { Store } from "@bough/session-core";
 import { counted } from "@bough/session-core/view";
 import { BlameSourceError, UsageError } from "../errors.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { type BlamedSource, readCommit, readCommittedFile, readWorkingFile } from "../session/blamed-file.js";
 import { shortEntryId, shortSessionId } from "../session/names.js";
@@ -53,7 +53,7 @@ async function blameLines({ io, out, options }: Invocation<BlameOptions>, store:
   if (options.json === true) return out.json({ commit: commit ?? null, ...(await toJson(store, out, answered)) });
   const groups = groupLines(answered.lines);
   if (range !== undefined && groups.length <= MOST_DETAILED) await printDetails(out, store, answered, groups);
-  else await printTable(out, store, answered, groups);
+  else await printGroups(out, store, answered, groups);
   for (const note of answered.notes) out.line(styled("dim", note));
 }
 
@@ -127,7 +127,7 @@ const COLUMNS: readonly Column[] = [
   { heading: "request", shrinksTo: 20 },
 ];
 
-async function printTable(out: Printer, store: Store, { source, lines, entries }: Answered, groups: readonly LineGroup[]): Promise<void> {
+async function printGroups(out: Printer, store: Store, { source, lines, entries }: Answered, groups: readonly LineGroup[]): Promise<void> {
   const ids: ShownIds[] = [];
   for (const entry of entries) ids.push(await readIds(out, store, entry));
   const rows = groups.map((group): readonly Line[] => {
@@ -137,10 +137,7 @@ async function printTable(out: Printer, store: Store, { source, lines, entries }
     const doubt: Line = group.verdict === "perhaps" ? [styled("heading", "perhaps: "), said] : [said];
     return [[range(group)], [shown.session], [shown.entry], [entry.agent], [styled("dim", dateTime(entry.createdAtMs))], doubt];
   });
-  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) {
-    out.line(...line);
-    await out.pump();
-  }
+  await printTable(out, COLUMNS, rows);
   out.line(styled("dim", `${summarize(source.shown, lines, entries.length)}.`));
   const [first] = ids;
   if (first !== undefined)
@@ -211,7 +208,7 @@ async function blameCommit({ io, out, options }: Invocation<BlameOptions>, store
   out.line(styled("bold", id.slice(0, 12)), `  ${subject}`);
   for (const one of answered) {
     out.line();
-    await printTable(out, store, one, groupLines(one.lines));
+    await printGroups(out, store, one, groupLines(one.lines));
   }
   if (answered.length === 0) out.line("It adds no lines of text.");
 }

@@ -4,13 +4,14 @@ import type { EntryId, Session } from "@bough/session-core";
 import { count, counted, describeFidelity, isSummary, readableSummary } from "@bough/session-core/view";
 import { CommandError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeFiles } from "../session/compaction-text.js";
 import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { extraField, type ListedSummary, listSummaries, type Summaries, type SummaryEntry, toListedSummary } from "../session/summaries.js";
+import type { Glyphs } from "../terminal/glyphs.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
@@ -42,7 +43,11 @@ export const runCheckpoints: Command<CheckpointsOptions> = async (invocation) =>
 async function printList({ out, options }: Invocation<CheckpointsOptions>, session: Session, { listed }: Summaries): Promise<void> {
   if (options.json === true) return out.json({ sessionId: session.id, checkpoints: listed });
   if (listed.length === 0) return printNone(out, session);
-  for (const line of await renderTable(out, listed)) out.line(...line);
+  await printTable(
+    out,
+    COLUMNS,
+    listed.map((summary) => summaryRow(summary, out.glyphs)),
+  );
   out.line(
     styled(
       "dim",
@@ -105,19 +110,18 @@ const COLUMNS: readonly Column[] = [
   { heading: "entry", shrinksTo: 8, optional: true },
 ];
 
-/** Renders the list of summaries as a table. */
-export async function renderTable(out: Printer, listed: readonly ListedSummary[]): Promise<readonly Line[]> {
-  const rows = listed.map((summary): readonly Line[] => [
+function summaryRow(summary: ListedSummary, { to }: Glyphs): readonly Line[] {
+  const files = summary.readFiles.length + summary.modifiedFiles.length;
+  return [
     [summary.number === null ? "" : String(summary.number)],
     [styled("dim", dateTime(summary.createdAtMs))],
     [styled("summary", summary.title)],
     [describeReason(summary)],
-    [describeTokens(summary, out.glyphs.to)],
+    [describeTokens(summary, to)],
     [summary.messages === null ? "" : count(summary.messages)],
-    [summary.readFiles.length + summary.modifiedFiles.length === 0 ? "" : count(summary.readFiles.length + summary.modifiedFiles.length)],
+    [files === 0 ? "" : count(files)],
     [styled("dim", summary.entryId)],
-  ]);
-  return tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis);
+  ];
 }
 
 function describeReason({ kind, number, onPath, trigger }: ListedSummary): string {
@@ -132,12 +136,7 @@ function describeTokens({ tokensBefore, tokensAfter }: ListedSummary, to: string
 }
 
 /** Renders one summary: its data, then its text. */
-export function renderSummary(
-  { to }: Printer["glyphs"],
-  listed: ListedSummary,
-  entry: SummaryEntry,
-  checkpoint: Checkpoint | undefined,
-): readonly Line[] {
+function renderSummary({ to }: Glyphs, listed: ListedSummary, entry: SummaryEntry, checkpoint: Checkpoint | undefined): readonly Line[] {
   const { number, kind, entryId, title, createdAtMs, messages, readFiles, modifiedFiles } = listed;
   const covers = checkpoint?.covers;
   const tokens = describeTokens(listed, to);

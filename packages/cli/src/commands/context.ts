@@ -7,7 +7,7 @@ import { type ChosenSession, chooseSession } from "../session/choose-session.js"
 import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import type { Io } from "../terminal/io.js";
-import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
+import { type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -112,7 +112,7 @@ function gistLines(message: ContextMessage): readonly Line[] {
 function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): void {
   if (brief) {
     const text = lines.map(textOfLine).find((line) => line.trim() !== "") ?? "";
-    out.line(...fitLine([...heading, `  ${text.trim()}`], out.width, out.glyphs.ellipsis));
+    out.fitted(...heading, `  ${text.trim()}`);
     return;
   }
   out.line();

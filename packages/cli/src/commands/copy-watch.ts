@@ -7,7 +7,7 @@ import { RemoteEndedError, RemoteStoreError } from "../errors.js";
 import { dateTime } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
 import type { Io } from "../terminal/io.js";
-import { fitLine, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import { safeJson } from "../terminal/safe.js";
 import { type CopyPair, type CopyRun, recordIn, withPlaces } from "./copy-places.js";
 
@@ -115,7 +115,7 @@ class CopyWatch {
       const what = problem === "" ? `${outcome === "copied" ? "new, " : "+"}${counted(entriesAdded, "entry", "entries")}  ` : "";
       const left = problem === "" ? [] : [styled("error", `${outcome}  `)];
       const end = problem === "" ? [] : [`  ${problem}`];
-      out.line(...fitLine([styled("dim", `${this.#now}  `), what, ...left, styled("bold", title), ...end], out.width, out.glyphs.ellipsis));
+      out.fitted(styled("dim", `${this.#now}  `), what, ...left, styled("bold", title), ...end);
     }
     await out.flush();
   }

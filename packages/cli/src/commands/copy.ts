@@ -2,7 +2,7 @@ import type { CopyOptions, CopyProgress, SessionCopyResult } from "@bough/sessio
 import { copyBetween } from "@bough/session-core/copies";
 import { count, counted } from "@bough/session-core/view";
 import { CancelledError, CommandError, RemoteEndedError, UsageError } from "../errors.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { resolveSession, sessionTitle, shortSessionId } from "../session/names.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -108,7 +108,7 @@ async function printReport(out: Printer, pair: CopyPair, results: readonly Sessi
   const news = options.verbose === true ? results : results.filter(({ outcome }) => outcome !== "unchanged");
   const listed = options.verbose === true ? news : news.slice(0, SHOWN_SESSIONS);
   const rows = await Promise.all(listed.map((result) => resultRow(out, pair, result)));
-  if (rows.length > 0) for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  if (rows.length > 0) await printTable(out, COLUMNS, rows);
   if (listed.length < news.length) out.line(styled("dim", `and ${count(news.length - listed.length)} more; --verbose lists all`));
   for (const { sessionId, difference, error } of results) {
     const short = await shortIdIn(pair, sessionId, out);

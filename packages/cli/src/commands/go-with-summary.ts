@@ -11,7 +11,7 @@ import { shortEntryId } from "../session/names.js";
 import { summaryTitle } from "../session/summaries.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
-import { fitLine, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
@@ -64,7 +64,7 @@ function arrivalToJson(session: Session, previousLeafId: EntryId | null, arrival
 }
 
 async function printArrival(out: Printer, session: Session, arrival: Arrival, model: SummaryModel | null): Promise<void> {
-  out.line(...fitLine([styled("dim", "leaf: "), await describeArrival(out, session, arrival)], out.width, out.glyphs.ellipsis));
+  out.fitted(styled("dim", "leaf: "), await describeArrival(out, session, arrival));
   if (arrival.kind === "moved" && arrival.method !== null) out.line(styled("dim", "written by: "), describeMethod(arrival.method, model));
   else out.line(styled("dim", "No summary: no entries were left behind."));
   if (arrival.text !== null) {

@@ -4,7 +4,7 @@ import { afterResults } from "../session/after-results.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { resolveEntry, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { fitLine, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 import type { GoWithSummaryOptions } from "./go-with-summary.js";
@@ -30,7 +30,7 @@ export const runGo: Command<GoOptions> = async (invocation) => {
     const previousLeafId = session.leafId;
     await session.moveLeaf(target);
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
-    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session, out)], out.width, out.glyphs.ellipsis));
+    out.fitted(styled("dim", "leaf: "), await describeLeaf(session, out));
     if (results > 0)
       out.line(styled("dim", `The leaf is after ${counted(results, "tool result")} of this entry: a call keeps its results.`));
     if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${await shortSessionId(store, session.id, out)}`));
@@ -60,6 +60,6 @@ export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], opt
         options.redo === true ? "Nothing was undone since the last move." : "No move of the leaf is left to undo.",
       );
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
-    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session, out)], out.width, out.glyphs.ellipsis));
+    out.fitted(styled("dim", "leaf: "), await describeLeaf(session, out));
   });
 };

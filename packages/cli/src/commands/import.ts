@@ -12,7 +12,7 @@ import type { Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
 import { CancelledError, CommandError } from "../errors.js";
 import { quotePath } from "../format/path.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { describeAgent, findAgents, sourceEnvironment } from "../session/known-agents.js";
 import { sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -188,7 +188,7 @@ async function printSessions(out: Printer, store: Store, sessions: readonly Impo
   if (sessions.length === 0) return;
   const listed = options.verbose === true ? sessions : sessions.slice(0, SHOWN_SESSIONS);
   const rows = await Promise.all(listed.map((session) => sessionRow(out, store, session)));
-  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  await printTable(out, COLUMNS, rows);
   if (listed.length < sessions.length) out.line(styled("dim", `and ${count(sessions.length - listed.length)} more; --verbose lists all`));
 }
 

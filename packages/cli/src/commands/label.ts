@@ -3,7 +3,7 @@ import { UsageError } from "../errors.js";
 import { chooseSession, describeEntry } from "../session/choose-session.js";
 import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { fitLine, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
@@ -27,10 +27,9 @@ export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, en
     if (options.json === true) return out.json({ sessionId: session.id, entryId, label });
     const described = await describeEntry(session, entryId, out);
     const shown = label === null ? styled("dim", "no label") : styled("label", `[${label}]`);
-    out.line(...fitLine([shown, `  ${described}`], out.width, out.glyphs.ellipsis));
+    out.fitted(shown, `  ${described}`);
     if (text !== undefined)
-      for (const line of await changeLines(session, out, entryId, label ?? "", before))
-        out.line(...fitLine([styled("dim", line)], out.width, out.glyphs.ellipsis));
+      for (const line of await changeLines(session, out, entryId, label ?? "", before)) out.fitted(styled("dim", line));
   });
 };
 

@@ -12,7 +12,7 @@ import {
   type Violation,
 } from "@bough/session-core";
 import { bytes, counted } from "@bough/session-core/view";
-import { CancelledError, CommandError, NoStoreError } from "../errors.js";
+import { CommandError, NoStoreError } from "../errors.js";
 import { quotePath } from "../format/path.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -22,7 +22,7 @@ import { requireNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
-import { startProgress } from "./progress.js";
+import { withProgress } from "./progress.js";
 
 /** `bough verify`: prints the integrity violations of the store or of one session. */
 export const runVerify: Command = async ({ io, out, args: [name], options }) => {
@@ -59,17 +59,9 @@ export const runBackup: Command<BackupCommandOptions> = async ({ io, out, args: 
       if (options.json === true) return out.json({ file: path, bytes: null });
       return out.line(`would copy ${place} to ${path}`);
     }
-    const progress = await startProgress(io, out, "copying");
-    const { signal, end } = io.cancelOnInterrupt();
-    try {
-      await store.backup(path, (done, total) => progress.update(done, total, "pages"), signal);
-    } catch (error) {
-      if (signal.aborted) throw new CancelledError("Cancelled. No backup was written.", { cause: error });
-      throw error;
-    } finally {
-      progress.end();
-      end();
-    }
+    await withProgress(io, out, { operation: "copying", cancelled: "Cancelled. No backup was written." }, (progress, signal) =>
+      store.backup(path, (done, total) => progress.update(done, total, "pages"), signal),
+    );
     const { size } = await stat(path);
     if (options.json === true) return out.json({ file: path, bytes: size });
     out.line(`${bytes(size)} copied to ${path}`);
@@ -80,24 +72,12 @@ export const runBackup: Command<BackupCommandOptions> = async ({ io, out, args: 
 export const runPack: Command = async ({ io, out, options }) => {
   await requireFile(io, options, ({ server, schema }) => `vacuumdb --full --schema=${schema} ${server}`);
   await withStore(io, options.store, "change", async (store, { name: place }) => {
-    const progress = await startProgress(io, out, "packing");
-    const { signal, end } = io.cancelOnInterrupt();
-    try {
-      const packed = await store.pack({
-        signal,
-        onProgress: (done, total) => progress.update(done, total, counted(done, "entry", "entries")),
-      });
-      progress.end();
-      if (options.json === true) return out.json({ store: place, ...packed });
-      out.line(describePacked(packed, place));
-    } catch (error) {
-      if (signal.aborted)
-        throw new CancelledError("Interrupted. What was packed stays packed; run the command again for the rest.", { cause: error });
-      throw error;
-    } finally {
-      progress.end();
-      end();
-    }
+    const cancelled = "Interrupted. What was packed stays packed; run the command again for the rest.";
+    const packed = await withProgress(io, out, { operation: "packing", cancelled }, (progress, signal) =>
+      store.pack({ signal, onProgress: (done, total) => progress.update(done, total, counted(done, "entry", "entries")) }),
+    );
+    if (options.json === true) return out.json({ store: place, ...packed });
+    out.line(describePacked(packed, place));
   });
 };
 
@@ -135,21 +115,13 @@ export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args
   const change = `${path} by ${backup}, ${content}`;
   if (options.dryRun === true) return out.line(`would replace ${change}`);
   if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
-  const progress = await startProgress(io, out, "restoring");
-  const { signal, end } = io.cancelOnInterrupt();
-  try {
-    const restored = await restoreStore({ backup, path, key, signal, onProgress: (done, total) => progress.update(done, total, "pages") });
-    progress.end();
-    if (options.json === true) return out.json(restored);
-    out.line(`replaced: ${change}`);
-    if (restored.keptAt !== null) out.line(`the old store is now ${restored.keptAt}`);
-  } catch (error) {
-    if (signal.aborted) throw new CancelledError("Cancelled. Nothing was replaced.", { cause: error });
-    throw error;
-  } finally {
-    progress.end();
-    end();
-  }
+  const cancelled = "Cancelled. Nothing was replaced.";
+  const restored = await withProgress(io, out, { operation: "restoring", cancelled }, (progress, signal) =>
+    restoreStore({ backup, path, key, signal, onProgress: (done, total) => progress.update(done, total, "pages") }),
+  );
+  if (options.json === true) return out.json(restored);
+  out.line(`replaced: ${change}`);
+  if (restored.keptAt !== null) out.line(`the old store is now ${restored.keptAt}`);
 };
 
 /** What is in a backup, and its key; asks for the key of a locked one if none was given. */

@@ -1,6 +1,6 @@
 import { type ListedPrice, PRICES_DATE, PRICES_SOURCE, PriceList } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -18,10 +18,7 @@ export const runPrices: Command<CommonOptions> = async ({ io, out, args: [name],
     ...[input, output, cacheRead ?? input, cacheWrite ?? input].map((price): Line => [String(price)]),
     [styled("dim", maker ?? "config file")],
   ]);
-  for (const line of await tableLines(COLUMNS, cells, out.width, out.glyphs.ellipsis)) {
-    out.line(...line);
-    await out.pump();
-  }
+  await printTable(out, COLUMNS, cells);
   out.line(styled("dim", `US dollars for a million tokens, as of ${PRICES_DATE}, from ${PRICES_SOURCE}. Estimated costs begin with ~.`));
 };
 

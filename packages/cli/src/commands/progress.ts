@@ -1,4 +1,5 @@
 import type { SingleBar } from "cli-progress";
+import { CancelledError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -9,6 +10,30 @@ import { loadExactWidths, padEnd, truncate } from "../terminal/width.js";
 export interface Progress {
   update(done: number, total: number, what: string): void;
   end(): void;
+}
+
+/**
+ * Runs a long operation with its progress (`startProgress`); SIGINT aborts its signal.
+ *
+ * @throws {CancelledError} it failed after that; the message is `cancelled`.
+ */
+export async function withProgress<T>(
+  io: Io,
+  out: Printer,
+  { operation, cancelled }: { readonly operation: string; readonly cancelled: string },
+  work: (progress: Progress, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const progress = await startProgress(io, out, operation);
+  const { signal, end } = io.cancelOnInterrupt();
+  try {
+    return await work(progress, signal);
+  } catch (error) {
+    if (!signal.aborted || error instanceof CancelledError) throw error;
+    throw new CancelledError(cancelled, { cause: error });
+  } finally {
+    progress.end();
+    end();
+  }
 }
 
 const SILENT: Progress = { update: () => undefined, end: () => undefined };

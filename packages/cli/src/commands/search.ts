@@ -5,7 +5,7 @@ import { count, counted, ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/
 import { UsageError } from "../errors.js";
 import { hitKind } from "../format/entry-lines.js";
 import { quotePath } from "../format/path.js";
-import { dateTime, parseTime } from "../format/time.js";
+import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { searchConditions } from "../session/chosen-sessions.js";
 import { resolveSession, sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
@@ -16,7 +16,7 @@ import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
-import type { Command, CommonOptions } from "./command.js";
+import { type Command, type CommonOptions, timeOption } from "./command.js";
 import { PRINTED_CHARS, printAnswer } from "./recall-output.js";
 
 interface SearchOptions extends CommonOptions {
@@ -95,8 +95,8 @@ function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequ
     agents: options.agent === undefined ? undefined : [options.agent],
     path: options.path,
     cwd: options.directory === undefined ? undefined : resolve(io.cwd, options.directory),
-    sinceMs: parseTimeOption("--since", options.since, io.now()),
-    untilMs: parseTimeOption("--until", options.until, io.now()),
+    sinceMs: timeOption("--since", options.since, io.now()),
+    untilMs: timeOption("--until", options.until, io.now()),
     relax: options.exact !== true,
     includePrivate: options.private === true,
     limit: options.limit,
@@ -127,13 +127,6 @@ function checkChoices<T extends string>(
     if (found === undefined) throw new UsageError(`${option} ${one} is unknown. Choose from ${allowed.join(", ")}.`);
     return found;
   });
-}
-
-function parseTimeOption(option: string, given: string | undefined, now: number): number | undefined {
-  if (given === undefined) return undefined;
-  const at = parseTime(given, now);
-  if (at === undefined) throw new UsageError(`${option} ${given} is not a time. Write 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago.`);
-  return at;
 }
 
 /** Hits of one page where all are printed: the rank of each hit is computed again for each page. */

@@ -3,7 +3,7 @@ import { describeSecrets, type SecretPlace } from "@bough/formats/secrets";
 import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
 import { count, counted, oneLine } from "@bough/session-core/view";
 import { CancelledError, CommandError } from "../errors.js";
-import { tableLines } from "../format/table.js";
+import { printTable } from "../format/table.js";
 import { resolveSession, sessionTitle } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { listSessions, readOutline } from "../session/paging.js";
@@ -89,7 +89,7 @@ async function searchSession(store: Store, record: SessionRecord): Promise<Sessi
 async function printSecrets(out: Printer, sessions: readonly SessionSecrets[], read: number): Promise<void> {
   for (const session of sessions) {
     out.line(styled("bold", session.title), styled("dim", `  ${session.id}`));
-    for (const line of await placeLines(session, out)) out.line(...line);
+    await printPlaces(session, out);
     out.line();
     await out.pump();
   }
@@ -99,7 +99,7 @@ async function printSecrets(out: Printer, sessions: readonly SessionSecrets[], r
   out.line("`bough export` masks them. `bough delete SESSION` removes a session from the store, with what it contains.");
 }
 
-async function placeLines({ places, rows }: SessionSecrets, out: Printer): Promise<readonly Line[]> {
+async function printPlaces({ places, rows }: SessionSecrets, out: Printer): Promise<void> {
   const ids = shortIds(
     places.flatMap(({ entryId }) => entryId ?? []),
     rows,
@@ -111,7 +111,7 @@ async function placeLines({ places, rows }: SessionSecrets, out: Printer): Promi
     [styled("dim", context)],
   ]);
   const columns = [{ heading: "  entry" }, { heading: "secret" }, { heading: "" }, { heading: "where", shrinksTo: 20 }];
-  return tableLines(columns, cells, out.width, out.glyphs.ellipsis);
+  await printTable(out, columns, cells);
 }
 
 /** `7 secrets in 2 sessions: 5 GitHub tokens, 2 passwords`. */

@@ -3,7 +3,7 @@ import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } fr
 import { type Cost, count } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { shortDirectory } from "../format/path.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { age } from "../format/time.js";
 import { agentOf, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -50,7 +50,7 @@ export const runSessions: Command<SessionsOptions> = async ({ io, out, options }
     const named = sessions.flatMap(({ record }) => [record.id, ...(forkedFrom(record) ?? [])]);
     const ids = new Map(await Promise.all(named.map(async (id) => [id, await shortSessionId(store, id, out)] as const)));
     const rows = sessions.map((one) => columns.map(({ cell }) => cell(one, { ids, now: io.now(), home: io.home })));
-    for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+    await printTable(out, columns, rows);
     if (more) out.line(styled("dim", `The newest ${sessions.length} sessions; --limit N lists more.`));
   });
 };

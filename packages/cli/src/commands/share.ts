@@ -5,7 +5,7 @@ import { bytes, counted } from "@bough/session-core/view";
 import * as z from "zod";
 import { loadConfig } from "../config/config-file.js";
 import { CommandError, UsageError } from "../errors.js";
-import { tableLines } from "../format/table.js";
+import { printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { lockedPage, readPagePassword } from "../page/locked-page.js";
 import { pageMasks } from "../page/masks.js";
@@ -139,7 +139,7 @@ const runList: Command<ShareOptions> = async ({ io, out, options }) => {
       ]),
     );
     const columns = [{ heading: "link" }, { heading: "shared" }, { heading: "session", shrinksTo: 12 }, { heading: "state" }];
-    for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+    await printTable(out, columns, rows);
   });
 };
 

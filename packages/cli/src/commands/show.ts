@@ -7,7 +7,7 @@ import { type ChosenSession, chooseSession } from "../session/choose-session.js"
 import { resolveEntry, sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
-import { fieldLine, fitLine, type Line, styled } from "../terminal/line.js";
+import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { rowText } from "../tree/row-text.js";
@@ -88,7 +88,7 @@ async function showSession(out: Printer, store: Store, { session, record }: Chos
   if (json) return out.json({ session: record, ...facts });
   const ids = await readShortIds(store, session, record, facts, out);
   for (const line of renderRecord(record, ids)) out.line(...line);
-  for (const line of renderDetails(facts, ids)) out.line(...fitLine(line, out.width, out.glyphs.ellipsis));
+  for (const line of renderDetails(facts, ids)) out.fitted(...line);
 }
 
 /** The short ids of the sessions and entries that are shown, by id. */

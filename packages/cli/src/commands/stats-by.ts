@@ -1,6 +1,6 @@
 import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
 import { type Cost, count, counted, isRecorded, type ReplyUsage, sumCosts, usageOf } from "@bough/session-core/view";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { agentOf, sessionTitle } from "../session/names.js";
 import { sessionPages } from "../session/paging.js";
@@ -59,7 +59,7 @@ export async function printStatsBy(io: Io, out: Printer, store: Store, options: 
     by === "day" ? ([a], [b]) => (a < b ? -1 : 1) : ([, a], [, b]) => usdOf(b.cost) - usdOf(a.cost) || b.outputTokens - a.outputTokens,
   );
   if (options.json === true) return out.json({ by, rows: rows.map(([key, sum]) => ({ key, ...toJson(sum) })), total: toJson(total) });
-  await printTable(out, by, rows, total);
+  await printSums(out, by, rows, total);
 }
 
 /** All chosen sessions, also archived ones and those of subagents. A session active before `--since` has no reply since then. */
@@ -169,7 +169,7 @@ const COLUMNS: readonly Column[] = [
   { heading: "cached", align: "right", optional: true },
 ];
 
-async function printTable(out: Printer, by: string, rows: readonly (readonly [string, Sum])[], total: Sum): Promise<void> {
+async function printSums(out: Printer, by: string, rows: readonly (readonly [string, Sum])[], total: Sum): Promise<void> {
   if (rows.length === 0) return out.line("No replies are recorded.");
   const columns: readonly Column[] = [{ heading: by, shrinksTo: 12 }, { heading: "cost", align: "right" }, ...COLUMNS];
   const cells = [...rows, ["total", total] as const].map(([key, sum], at): readonly Line[] => [
@@ -180,10 +180,7 @@ async function printTable(out: Printer, by: string, rows: readonly (readonly [st
     ...tokenCells(sum),
     cachedCell(sum),
   ]);
-  for (const line of await tableLines(columns, cells, out.width, out.glyphs.ellipsis)) {
-    out.line(...line);
-    await out.pump();
-  }
+  await printTable(out, columns, cells);
   if (total.withoutCost > 0)
     out.line(
       styled(

@@ -1,7 +1,7 @@
 import type { SessionId, Statistics, Store } from "@bough/session-core";
 import { bytes, count, counted, type PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { type Column, tableLines } from "../format/table.js";
+import { type Column, printTable } from "../format/table.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { sessionPages } from "../session/paging.js";
@@ -75,8 +75,7 @@ async function printCounts(
   out.line(styled("bold", parts.join(", ")));
   const types = Object.entries(byType).sort(([, a], [, b]) => b - a);
   const rows = types.map(([type, number]): readonly Line[] => [[type], [count(number)]]);
-  if (rows.length > 0)
-    for (const line of await tableLines([{ heading: "type" }, { heading: "entries", align: "right" }], rows, out.width)) out.line(...line);
+  if (rows.length > 0) await printTable(out, [{ heading: "type" }, { heading: "entries", align: "right" }], rows);
 }
 
 const COLUMNS: readonly Column[] = [
@@ -100,5 +99,5 @@ async function printUsage(out: Printer, heading: string, models: UsageByModel): 
     ...tokenCells(one),
     [costCell(cost)],
   ]);
-  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  await printTable(out, COLUMNS, rows);
 }

@@ -114,10 +114,7 @@ async function writeService(io: Io, { file, text }: Service, overwrite: boolean)
       cause: error,
     });
   }
-  async function* once() {
-    yield text;
-  }
-  await writeNewFile(io, file, once(), overwrite);
+  await writeNewFile(io, file, [text], overwrite);
 }
 
 /** @throws {CommandError} a command failed; the message names it and those after it. */

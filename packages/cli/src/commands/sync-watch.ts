@@ -8,7 +8,7 @@ import { dateTime } from "../format/time.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { sessionTitle } from "../session/names.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
-import { fitLine, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import { safeJson } from "../terminal/safe.js";
 import { FolderWatcher } from "../watch/folder-watcher.js";
 import type { CommonOptions, Invocation } from "./command.js";
@@ -161,7 +161,7 @@ class WatchRun {
         ...(entriesAdded > 0 || outcome === "created" ? [added] : []),
         ...writing,
       ];
-      out.line(...fitLine([...start, styled("bold", title)], out.width, out.glyphs.ellipsis));
+      out.fitted(...start, styled("bold", title));
     }
     await out.flush();
   }

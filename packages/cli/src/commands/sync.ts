@@ -1,15 +1,15 @@
 import { findAgentFolders, type ImportProgress, type SyncedAgent, type SyncReport, syncSessions } from "@bough/formats";
 import { openStore, type Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
-import { CancelledError, CommandError, NoStoreError, UsageError } from "../errors.js";
-import { type Column, tableLines } from "../format/table.js";
+import { CommandError, NoStoreError, UsageError } from "../errors.js";
+import { type Column, printTable } from "../format/table.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import type { StoreLocation } from "../session/store-location.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
-import { startProgress } from "./progress.js";
+import { withProgress } from "./progress.js";
 import { indexImported, printHeld, printProblems, throwForProblems } from "./report-import.js";
 
 interface SyncCommandOptions extends CommonOptions {
@@ -62,22 +62,15 @@ async function withSyncedStore(
 }
 
 async function syncOnce({ io, out, options }: Invocation<SyncCommandOptions>, store: Store): Promise<SyncReport> {
-  const { signal, end } = io.cancelOnInterrupt();
-  const progress = await startProgress(io, out, "importing");
-  const onProgress = (at: ImportProgress) => progress.update(at.bytesDone, at.bytesTotal, at.path);
   const { agent: agents, dryRun } = options;
-  try {
+  const cancelled = "Interrupted; the sessions so far were imported. Run `bough sync` again for the others.";
+  return withProgress(io, out, { operation: "importing", cancelled }, async (progress, signal) => {
+    const onProgress = (at: ImportProgress) => progress.update(at.bytesDone, at.bytesTotal, at.path);
     const report = await syncSessions(store, { agents, dryRun, environment: sourceEnvironment(io), signal, onProgress });
     progress.end();
     if (countAdded(report.agents) > 0) await indexImported(store, io, out, signal);
     return report;
-  } catch (error) {
-    if (!signal.aborted || error instanceof CancelledError) throw error;
-    throw new CancelledError("Interrupted; the sessions so far were imported. Run `bough sync` again for the others.", { cause: error });
-  } finally {
-    progress.end();
-    end();
-  }
+  });
 }
 
 /** @throws {UsageError} no agent has one of these names. */
@@ -119,7 +112,7 @@ async function printSync({ out, options }: Invocation<SyncCommandOptions>, { age
   for (const { path, target } of agents.flatMap(({ links }) => links))
     out.line(styled("dim", `link    ${path} leads out of the folder of the agent, to ${target}`));
   printProblems(out, merge({ agents }), options.verbose === true);
-  for (const line of await tableLines(COLUMNS.slice(0, shown), rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  await printTable(out, COLUMNS.slice(0, shown), rows);
   printHeld(out, merge({ agents }).sessions);
   const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);
   const added = countAdded(agents);

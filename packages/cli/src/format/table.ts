@@ -1,4 +1,5 @@
 import { fitLine, type Line, lineWidth, type Span, styled, textOfLine } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
 import { loadWidthsFor } from "../terminal/width.js";
 import { pathEnd } from "./path.js";
 
@@ -28,6 +29,14 @@ export async function tableLines(
 ): Promise<readonly Line[]> {
   await loadWidthsFor(rows.flatMap((row) => row.map(textOfLine)));
   return fitTable(columns, rows, width, ellipsis);
+}
+
+/** Prints a table in the width of the output. */
+export async function printTable(out: Printer, columns: readonly Column[], rows: readonly (readonly Line[])[]): Promise<void> {
+  for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) {
+    out.line(...line);
+    await out.pump();
+  }
 }
 
 function fitTable(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis: string): readonly Line[] {

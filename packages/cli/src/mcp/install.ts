@@ -45,7 +45,7 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
     write: async () => {
       const text = addEntry(file, config, client.path, entry);
       await makeFolder(dirname(file));
-      await writeNewFile(io, file, once(text), before !== undefined);
+      await writeNewFile(io, file, [text], before !== undefined);
     },
   };
 }
@@ -204,8 +204,4 @@ function withMember(value: unknown, path: readonly string[], entry: unknown): un
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-async function* once(text: string): AsyncGenerator<string, void, void> {
-  yield text;
 }

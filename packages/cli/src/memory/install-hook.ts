@@ -86,11 +86,7 @@ async function removeFile(file: string): Promise<void> {
 
 async function write(io: Io, file: string, text: string, exists: boolean): Promise<void> {
   await makeFolder(dirname(file));
-  await writeNewFile(io, file, once(text), exists);
-}
-
-async function* once(text: string): AsyncGenerator<string, void, void> {
-  yield text;
+  await writeNewFile(io, file, [text], exists);
 }
 
 /** A word of a shell command: quoted if the shell would read it as anything else. */

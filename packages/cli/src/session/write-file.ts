@@ -9,6 +9,9 @@ import type { Io } from "../terminal/io.js";
 /** Size of a write, in UTF-16 code units. */
 const CHUNK = 1 << 18;
 
+/** The text of a file in pieces. */
+type Pieces = AsyncIterable<string> | readonly string[];
+
 /** Readable by its owner only, as agents write their sessions. */
 export const PRIVATE = 0o600;
 
@@ -19,7 +22,7 @@ export const PRIVATE = 0o600;
  *
  * @throws {CommandError | OutputFailedError}
  */
-export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean, mode?: number): Promise<void> {
+export async function writeNewFile(io: Io, path: string, pieces: Pieces, overwrite: boolean, mode?: number): Promise<void> {
   const replaced = await checkTarget(path, overwrite);
   const target = replaced === undefined ? path : await realpath(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
@@ -86,7 +89,7 @@ async function checkTarget(path: string, overwrite: boolean): Promise<number | u
   return found.mode & 0o777;
 }
 
-async function writeAll(path: string, pieces: AsyncIterable<string>, mode: number | undefined): Promise<void> {
+async function writeAll(path: string, pieces: Pieces, mode: number | undefined): Promise<void> {
   const file = await open(path, "w");
   try {
     if (mode !== undefined) await file.chmod(mode);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Glyphs, glyphsFor } from "./glyphs.js";
 import type { Io } from "./io.js";
-import { type Line, paintLine } from "./line.js";
+import { fitLine, type Line, paintLine } from "./line.js";
 import { Pager, type ReadPagerSetting } from "./pager.js";
 import { safeJson } from "./safe.js";
 
@@ -44,6 +44,11 @@ export class Printer {
   /** Buffers one line of the output. */
   line(...line: Line): void {
     this.#buffer += `${paintLine(line, this.#io.stdout.color)}\n`;
+  }
+
+  /** Buffers one line of the output, cut to its width. */
+  fitted(...line: Line): void {
+    this.line(...fitLine(line, this.width, this.glyphs.ellipsis));
   }
 
   /** Buffers a part of a document, unchanged. */
