@@ -1,4 +1,4 @@
-// Loads modules of the command that only define: the commands with their help, the keys, the settings. Pages are made from them.
+// Loads the modules that write pages from the definitions of the command: its commands with their help, the keys, the settings.
 import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -6,14 +6,14 @@ import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** The exports of the modules in packages/cli/src/program with these names, in one object. */
+/** The exports of the modules in packages/cli/pages with these names, in one object. */
 export async function loadDefinitions(...names) {
   // Inside the package, so that the definitions find the libraries that they import.
   const folder = mkdtempSync(join(root, "packages/cli/node_modules/.bough-docs-"));
   try {
     await build({
       absWorkingDir: root,
-      entryPoints: names.map((name) => `packages/cli/src/program/${name}.ts`),
+      entryPoints: names.map((name) => `packages/cli/pages/${name}.ts`),
       outdir: folder,
       outExtension: { ".js": ".mjs" },
       splitting: true,

@@ -1,12 +1,9 @@
-// Writes docs/commands.md, docs/exit-codes.md, docs/config.md and docs/navigator.md from the definitions in the code. Tests compare them.
-import { writeFileSync } from "node:fs";
+// Writes the parts of docs/commands.md, docs/exit-codes.md, docs/config.md and docs/navigator.md that come from definitions in the code. Tests compare them.
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadDefinitions } from "./definitions.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const { renderCommandsPage, renderConfigPage, renderExitCodesPage, renderNavigatorPage } = await loadDefinitions("pages", "navigator-page");
-writeFileSync(join(root, "docs/config.md"), renderConfigPage());
-writeFileSync(join(root, "docs/navigator.md"), renderNavigatorPage());
-writeFileSync(join(root, "docs/commands.md"), renderCommandsPage());
-writeFileSync(join(root, "docs/exit-codes.md"), renderExitCodesPage());
+const docs = join(dirname(fileURLToPath(import.meta.url)), "../docs");
+const { PAGE_NAMES, renderPage } = await loadDefinitions("docs-pages");
+for (const name of PAGE_NAMES) writeFileSync(join(docs, name), renderPage(name, readFileSync(join(docs, name), "utf8")));

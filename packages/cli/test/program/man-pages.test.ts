@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { renderManPages } from "../../src/program/man-pages.js";
+import { renderManPages } from "../../pages/man-pages.js";
 import { commandNames } from "./command-names.js";
 
 const pages = renderManPages();

@@ -1,22 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { renderNavigatorPage } from "../../src/program/navigator-page.js";
-import { renderCommandsPage, renderExitCodesPage } from "../../src/program/pages.js";
+import { PAGE_NAMES, renderPage } from "../../pages/docs-pages.js";
 
-function page(name: string): string {
-  return readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
-}
-
-describe("the pages that are made from the program (node .ci/docs.mjs)", () => {
-  test("say what the commands say of themselves", () => {
-    expect(page("commands.md")).toBe(renderCommandsPage());
+describe("the pages with parts that are written from the program (node .ci/docs.mjs)", () => {
+  test("list every command, setting, key and exit code", () => {
+    for (const name of PAGE_NAMES) {
+      const page = readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
+      expect(page).toBe(renderPage(name, page));
+    }
   });
 
-  test("list every key of the screens", () => {
-    expect(page("navigator.md")).toBe(renderNavigatorPage());
-  });
-
-  test("list every exit code", () => {
-    expect(page("exit-codes.md")).toBe(renderExitCodesPage());
+  test("say where a part has no place in its page", () => {
+    expect(() => renderPage("config.md", "# The config file\n")).toThrow("docs/config.md has no place for its part settings.");
   });
 });

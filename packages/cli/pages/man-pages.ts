@@ -1,11 +1,11 @@
 // The manual pages, in the man macros of roff. `.ci/build.mjs` writes them to dist/man; package.json names them, so that npm installs them.
 
 import type { Command, Help, Option } from "commander";
-import { EXIT_USAGE, type ListedExit, listExitCodes } from "../exit-codes.js";
-import { VERSION } from "../version.js";
-import { type CommandHelp, helpOf } from "./define.js";
-import { createDefinitions } from "./pages.js";
-import { TOPICS } from "./program.js";
+import { EXIT_USAGE, type ListedExit, listExitCodes } from "../src/exit-codes.js";
+import { type CommandHelp, helpOf } from "../src/program/define.js";
+import { TOPICS } from "../src/program/program.js";
+import { VERSION } from "../src/version.js";
+import { createDefinitions } from "./docs-pages.js";
 
 /** A manual page. */
 export interface ManPage {
