@@ -7,7 +7,7 @@ import { type Column, printTable } from "../format/table.js";
 import { age } from "../format/time.js";
 import { agentOf, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { sessionPages } from "../session/paging.js";
+import { hitPages, sessionPages } from "../session/paging.js";
 import { findPlace, placeFilters } from "../session/place.js";
 import { costCell, costJson, readPrices } from "../session/prices.js";
 import type { Io } from "../terminal/io.js";
@@ -105,12 +105,9 @@ async function listMatching(store: Store, filter: SessionFilter, matches: (recor
 /** The number of entries and titles with the words, by session. */
 async function countHits(store: Store, query: string): Promise<ReadonlyMap<SessionId, number>> {
   const hits = new Map<SessionId, number>();
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.search({ query, relax: false, includePrivate: true, limit: PAGE, cursor });
+  for await (const page of hitPages(store, { query, relax: false, includePrivate: true, limit: PAGE }))
     for (const { sessionId } of page.hits) hits.set(sessionId, (hits.get(sessionId) ?? 0) + 1);
-    if (page.next === null) return hits;
-    cursor = page.next;
-  }
+  return hits;
 }
 
 function gitBranchOf({ metadata }: SessionRecord): string | null {

@@ -1,6 +1,6 @@
 import type { EntryId, EntryType, MessageRole, SearchHit, SearchMatch, SessionId } from "@bough/session-core";
 import type { MarkedPlace } from "../preview/marks.js";
-import type { GoesTo, Pane } from "../preview/pane.js";
+import { type GoesTo, type Pane, type SplitAreas, splitBelow, splitBeside } from "../preview/pane.js";
 import { parseTypedQuery, type TypedQuery } from "../session/typed-filters.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Line } from "../terminal/line.js";
@@ -126,26 +126,14 @@ export function queryOf({ field, nowMs }: Pick<FinderModel, "field" | "nowMs">):
   return parseTypedQuery(field.text.trimStart(), { nowMs, home: "" });
 }
 
-/** The areas of the screen between its first two lines and its last one. */
-interface FinderPanes {
-  readonly body: number;
-  readonly list: Size;
-  readonly preview: (Size & { readonly place: "beside" | "below" }) | undefined;
-}
-
 /** From this width on the preview is beside the list. */
 const WIDE = 100;
 /** From this height of the body on the preview fits below the list. */
 const HIGH = 9;
 
-/** Divides the screen: heading, query, list and preview, key hints. */
-export function panesOf({ size: { columns, rows } }: Pick<FinderModel, "size">): FinderPanes {
-  const body = Math.max(rows - 3, 1);
-  if (columns >= WIDE) {
-    const right = Math.min(Math.floor(columns / 2), 100);
-    return { body, list: { columns: columns - right - 1, rows: body }, preview: { columns: right, rows: body, place: "beside" } };
-  }
-  if (body < HIGH) return { body, list: { columns, rows: body }, preview: undefined };
-  const below = Math.floor(body * 0.45);
-  return { body, list: { columns, rows: body - below - 1 }, preview: { columns, rows: below, place: "below" } };
+/** Divides the screen between its first two lines, heading and query, and its last one, the key hints. */
+export function panesOf({ size: { columns, rows } }: Pick<FinderModel, "size">): SplitAreas {
+  const body = { columns, rows: Math.max(rows - 3, 1) };
+  if (columns >= WIDE) return splitBeside(body);
+  return body.rows < HIGH ? { list: body, preview: undefined } : splitBelow(body);
 }

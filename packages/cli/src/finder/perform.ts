@@ -4,6 +4,7 @@ import { errorLine } from "../format/error-text.js";
 import { markedPreview } from "../preview/entry.js";
 import { searchConditions } from "../session/chosen-sessions.js";
 import { sessionTitle } from "../session/names.js";
+import { hitPages } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
 import { bothOf, conflictOf, parseTypedQuery } from "../session/typed-filters.js";
 import { NewestOnly } from "../session/typed-search.js";
@@ -70,27 +71,18 @@ export class FinderPerformer {
       if (conflict !== undefined) throw new InvalidQueryError(query, conflict);
       const prices = () => (this.#prices ??= readPrices(io));
       const asked = [conditions, ROLE_CONDITIONS[role], await searchConditions({ store, prices }, typed)].reduce((a, b) => bothOf(a, b));
-      for (let cursor: string | undefined; isWanted(); ) {
-        const page = await store.search({
-          ...conditions,
-          ...asked,
-          ...(sessionId === null ? {} : { sessionId }),
-          query: words,
-          relax: true,
-          // A screen is read by the person whose entries these are, so it has the private ones too.
-          includePrivate: true,
-          limit: hits.length === 0 ? FIRST_PAGE : NEXT_PAGE,
-          cursor,
-        });
+      const within = sessionId === null ? {} : { sessionId };
+      // A screen is read by the person whose entries these are, so it has the private ones too.
+      const request = { ...conditions, ...asked, ...within, query: words, relax: true, includePrivate: true, limit: FIRST_PAGE };
+      for await (const page of hitPages(store, request, NEXT_PAGE)) {
         hits.push(...page.hits);
         const sessions = await this.#sessionsOf(page.hits);
         const isLast = page.next === null || hits.length >= MAX_HITS;
         const found = { hits: [...hits], sessions, total: page.total, words: { query: words, matched: page.matched } };
         if (isWanted()) dispatch({ kind: "found", queryId, found, isLast, nowMs: io.now() });
-        if (isLast || page.next === null) return;
-        cursor = page.next;
         // Pending keys are handled between two pages.
         await new Promise(setImmediate);
+        if (isLast || !isWanted()) return;
       }
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;

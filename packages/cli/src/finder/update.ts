@@ -1,8 +1,8 @@
 import type { SearchHit } from "@bough/session-core";
-import { clampScroll, type GoesTo, goToPlace, placeCount, scrollByHalf, withLines } from "../preview/pane.js";
+import { type GoesTo, goToPlace, isOverPane, placeCount, scrollByHalf, scrollByWheel, withLines } from "../preview/pane.js";
 import { editField } from "../tui/field.js";
-import { actionOf, helpLines } from "../tui/key-table.js";
-import { type ListShape, pageFrom, scrollText, stepFrom, topOf, turnWheel, WHEEL_ROWS } from "../tui/list.js";
+import { actionOf, helpLines, helpRows } from "../tui/key-table.js";
+import { type ListShape, pageFrom, scrollText, stepFrom, topOf, turnWheel } from "../tui/list.js";
 import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
 import {
@@ -63,7 +63,7 @@ function updateByMouse(model: FinderModel, event: MouseEvent): FinderStep {
 /** The wheel and the keys of a text scroll the help; other keys close it. */
 function updateHelp(model: FinderModel, top: number, event: TerminalEvent): FinderStep {
   const { length } = helpLines(model.keys, model.size.columns, model.glyphs);
-  const help = scrollText(event, top, length, Math.max(model.size.rows - 2, 1));
+  const help = scrollText(event, top, length, helpRows(model.size));
   return withoutEffects(help !== undefined ? { ...model, help } : event.kind === "key" ? { ...model, help: null } : model);
 }
 
@@ -234,24 +234,11 @@ type Pointed =
 function pointedAt(model: FinderModel, event: MouseEvent): Pointed | undefined {
   if (event.action !== "press") {
     const direction = event.action === "wheelUp" ? -1 : 1;
-    return isOverPreview(model, event) ? { kind: "preview", model: scrolled(model, direction) } : { kind: "list", direction };
+    if (!isOverPane(panesOf(model), event, HEAD_ROWS)) return { kind: "list", direction };
+    return { kind: "preview", model: { ...model, preview: scrollByWheel(model.preview, previewRows(model), direction) } };
   }
   const line = event.row - HEAD_ROWS;
-  if (line < 0 || line >= panesOf(model).list.rows || isOverPreview(model, event)) return undefined;
+  if (line < 0 || line >= panesOf(model).list.rows || isOverPane(panesOf(model), event, HEAD_ROWS)) return undefined;
   const row = model.top + line;
   return model.rows[row]?.kind === "hit" ? { kind: "row", row, isOpened: event.isDouble === true } : undefined;
-}
-
-function isOverPreview(model: FinderModel, { column, row }: MouseEvent): boolean {
-  const { list, preview } = panesOf(model);
-  if (preview === undefined || row < HEAD_ROWS) return false;
-  return preview.place === "beside" ? column >= list.columns : row - HEAD_ROWS >= list.rows;
-}
-
-function scrolled(model: FinderModel, by: 1 | -1): FinderModel {
-  const { preview } = model;
-  return {
-    ...model,
-    preview: { ...preview, scroll: clampScroll(preview, panesOf(model).preview?.rows ?? 1, preview.scroll + by * WHEEL_ROWS) },
-  };
 }

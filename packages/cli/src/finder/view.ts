@@ -5,13 +5,13 @@ import { hitKind } from "../format/entry-lines.js";
 import { age } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { markLine } from "../preview/marks.js";
-import { paneLines, placeCount } from "../preview/pane.js";
+import { paneLines, placeCount, splitLines } from "../preview/pane.js";
 import { snippetFromMatch } from "../preview/snippet.js";
 import { describeMatched, TYPED_FILTER_LINE } from "../session/typed-text.js";
-import { fitLine, fitMiddle, type Line, lineWidth, type Style, styled } from "../terminal/line.js";
+import { fitLine, type Line, lineWidth, type Style, spreadLine, styled } from "../terminal/line.js";
 import { visibleField } from "../tui/field.js";
-import { helpLines, keyName } from "../tui/key-table.js";
-import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
+import { type ActionHints, firstKeyName, helpLines, helpScreen, hintLine, hintsOf } from "../tui/key-table.js";
+import { type Frame, type FrameLine, padFrame, plainLine, type Size } from "../tui/screen.js";
 import type { FinderAction } from "./keys.js";
 import { type FinderModel, type FinderRow, panesOf, queryOf } from "./model.js";
 
@@ -23,17 +23,22 @@ const NARROW = 60;
 /** The frame of the finder: heading, query, hits and preview, key hints. */
 export function view(model: FinderModel): Frame {
   const { columns, rows } = model.size;
-  const { ellipsis } = model.glyphs;
-  if (model.help !== null) return { lines: helpScreen(model, model.help) };
+  const fitted = (lines: readonly FrameLine[]) =>
+    lines.slice(0, rows).map(({ line, isSelected }) => ({ line: fitLine(line, columns, model.glyphs.ellipsis), isSelected }));
+  if (model.help !== null) {
+    const lines = helpLines(model.keys, columns, model.glyphs);
+    return {
+      lines: fitted(helpScreen("Keys of the search", lines, model.help, model.size, "all other keys edit the query. Esc goes back")),
+    };
+  }
   const field = visibleField(model.field, Math.max(columns - FIELD_SIGN.length, 1));
   const lines = [
     plainLine(...headLine(model)),
     plainLine(styled("match", FIELD_SIGN), field.text),
     ...bodyLines(model),
-    plainLine(...hintLine(model)),
+    plainLine(...hintLine(hintsOf(model.keys, HINTS, model.glyphs.isAscii), columns)),
   ];
-  const fitted = lines.slice(0, rows).map(({ line, isSelected }) => ({ line: fitLine(line, columns, ellipsis), isSelected }));
-  return { lines: fitted, cursor: { row: Math.min(1, rows - 1), column: Math.min(FIELD_SIGN.length + field.column, columns - 1) } };
+  return { lines: fitted(lines), cursor: { row: Math.min(1, rows - 1), column: Math.min(FIELD_SIGN.length + field.column, columns - 1) } };
 }
 
 /** Draws the scope of the search and the number of hits. */
@@ -42,18 +47,13 @@ function headLine(model: FinderModel): Line {
   const status = styled(model.problem === null ? "dim" : "error", ` ${statusText(model)} `);
   const isLeftOut = role === "all" && size.columns < NARROW;
   const right: Line = [status, ...(isLeftOut ? [] : [styled("label", `[${role === "all" ? "all roles" : role}]`)])];
-  const room = Math.max(size.columns - lineWidth(right), 8);
-  const left = fitLine(
-    [
-      styled("heading", "Search"),
-      ` ${glyphs.dot} `,
-      styled("bold", within?.title ?? "all sessions"),
-      styled("label", [conditions, ...queryOf(model).filters].map((one) => (one === "" ? "" : ` ${one}`)).join("")),
-    ],
-    room,
-    glyphs.ellipsis,
-  );
-  return [...left, " ".repeat(Math.max(room - lineWidth(left), 0)), ...right];
+  const left: Line = [
+    styled("heading", "Search"),
+    ` ${glyphs.dot} `,
+    styled("bold", within?.title ?? "all sessions"),
+    styled("label", [conditions, ...queryOf(model).filters].map((one) => (one === "" ? "" : ` ${one}`)).join("")),
+  ];
+  return spreadLine(left, right, size.columns, glyphs.ellipsis);
 }
 
 function statusText(model: FinderModel): string {
@@ -69,24 +69,11 @@ function statusText(model: FinderModel): string {
 }
 
 function bodyLines(model: FinderModel): readonly FrameLine[] {
-  const { list, preview, body } = panesOf(model);
-  const hits = padLines(listLines(model, list), list.rows);
-  if (preview === undefined) return hits;
-  const shown = model.rows.length === 0 ? [] : paneLines(model.preview, preview, "Shift-Up/Down", model.glyphs);
-  if (preview.place === "below") {
-    const rule = plainLine(styled("dim", model.glyphs.rule.repeat(model.size.columns)));
-    return padLines([...hits, rule, ...shown.map((line) => plainLine(...line))], body);
-  }
-  return hits.map(({ line, isSelected }, at) => {
-    // In a divided screen the selected row is bold: an inverted line would extend into the preview.
-    const left = isSelected === true ? line.map((piece) => (typeof piece === "string" ? styled("bold", piece) : piece)) : line;
-    const gap = " ".repeat(Math.max(list.columns - lineWidth(line), 0));
-    return plainLine(...left, gap, styled("dim", model.glyphs.bar), ...(shown[at] ?? []));
-  });
-}
-
-function padLines(lines: readonly FrameLine[], rows: number): readonly FrameLine[] {
-  return Array.from({ length: rows }, (_, at) => lines[at] ?? plainLine());
+  const areas = panesOf(model);
+  const hits = padFrame(listLines(model, areas.list), areas.list.rows);
+  if (areas.preview === undefined) return hits;
+  const shown = model.rows.length === 0 ? [] : paneLines(model.preview, areas.preview, "Shift-Up/Down", model.glyphs);
+  return splitLines(hits, shown, areas, model.glyphs);
 }
 
 function listLines(model: FinderModel, { columns, rows }: Size): readonly FrameLine[] {
@@ -113,9 +100,8 @@ function emptyText(model: FinderModel): readonly string[] {
   }
   if (isSearching) return [`searching${glyphs.ellipsis}`];
   const where = within === null ? "of any session" : "of this session";
-  const key = keys.find(({ action }) => action === "role")?.keys[0];
-  const ofRole =
-    role === "all" ? "" : ` Only ${ROLE_WORDS[role]} are searched${key === undefined ? "" : ` (${keyName(key, glyphs.isAscii)})`}.`;
+  const key = firstKeyName(keys, "role", glyphs.isAscii);
+  const ofRole = role === "all" ? "" : ` Only ${ROLE_WORDS[role]} are searched${key === "" ? "" : ` (${key})`}.`;
   const given = [conditions, ...filters].filter((one) => one !== "").join(" ");
   const among = given === "" ? "" : ` Searched with ${given}.`;
   return [`No entry ${where} ${words.trim() === "" ? "is found" : "has these words"}.${ofRole}${among}`];
@@ -135,9 +121,7 @@ function sessionLine(
 ): Line {
   const right: Line = [styled("dim", `  ${counted(hits, "hit")} ${glyphs.dot} ${age(session.activeAtMs, nowMs)}`)];
   const directory = session.cwd === null || columns < 60 ? "" : `  ${session.cwd.split("/").findLast((part) => part !== "") ?? ""}`;
-  const room = Math.max(columns - lineWidth(right), 8);
-  const left = fitLine([styled("heading", session.title), styled("dim", directory)], room, glyphs.ellipsis);
-  return [...left, " ".repeat(Math.max(room - lineWidth(left), 0)), ...right];
+  return spreadLine([styled("heading", session.title), styled("dim", directory)], right, columns, glyphs.ellipsis);
 }
 
 const ROLE_STYLES: Readonly<Record<string, Style>> = {
@@ -156,11 +140,10 @@ function hitLine({ glyphs, nowMs, within }: FinderModel, hit: SearchHit, isSelec
   ];
   const room = columns - lineWidth(left) - lineWidth(right);
   const text = snippetFromMatch(hit, Math.floor(room / 5), glyphs) ?? markLine([hit.snippet], []);
-  const line = fitMiddle(left, text, [], columns - lineWidth(right), glyphs.ellipsis);
-  return [...line, " ".repeat(Math.max(columns - lineWidth(line) - lineWidth(right), 0)), ...right];
+  return spreadLine([...left, ...text], right, columns, glyphs.ellipsis);
 }
 
-const HINTS: readonly (readonly [FinderAction, string])[] = [
+const HINTS: ActionHints<FinderAction> = [
   ["open", "open in the tree"],
   ["close", "close"],
   ["next", "next match"],
@@ -169,29 +152,3 @@ const HINTS: readonly (readonly [FinderAction, string])[] = [
   ["sessionDown", "next session"],
   ["help", "keys"],
 ];
-
-/** As many key hints as fit. */
-function hintLine({ keys, glyphs, size }: FinderModel): Line {
-  const line: Line[number][] = [];
-  for (const [action, text] of HINTS) {
-    const key = keys.find((binding) => binding.action === action)?.keys[0];
-    if (key === undefined) continue;
-    const next = [line.length === 0 ? "" : "  ", styled("bold", keyName(key, glyphs.isAscii)), styled("dim", ` ${text}`)];
-    if (lineWidth([...line, ...next]) > size.columns) break;
-    line.push(...next);
-  }
-  return line;
-}
-
-function helpScreen({ keys, size, glyphs }: FinderModel, top: number): readonly FrameLine[] {
-  const lines = helpLines(keys, size.columns, glyphs);
-  const room = Math.max(size.rows - 2, 1);
-  const below = lines.length - top - room;
-  const end = `${below > 0 ? `${count(below)} more below; ` : ""}all other keys edit the query. Esc goes back`;
-  const shown = [
-    [styled("heading", "Keys of the search")],
-    ...Array.from({ length: room }, (_, at) => lines[top + at] ?? []),
-    [styled("dim", end)],
-  ];
-  return shown.slice(0, size.rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
-}

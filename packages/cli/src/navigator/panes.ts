@@ -1,17 +1,14 @@
-import type { Size } from "../tui/screen.js";
+import { type SplitAreas, splitBelow, splitBeside } from "../preview/pane.js";
 import type { NavigatorModel } from "./model.js";
 
 /** The areas of the screen, in lines and columns. */
-export interface Panes {
+export interface Panes extends SplitAreas {
   readonly columns: number;
   /** Lines of heading and footer. On a screen of very few lines first the footer and then the heading are omitted. */
   readonly head: number;
   readonly foot: number;
   /** Lines between them, for list, preview and dialog. */
   readonly body: number;
-  readonly list: Size;
-  /** The preview `beside` the list, `below` it, or `over` it; undefined: none. */
-  readonly preview: (Size & { readonly place: "beside" | "below" | "over" }) | undefined;
 }
 
 /** From this width on the preview is beside the list. */
@@ -30,17 +27,10 @@ export function panesOf({ size, preview, search }: Pick<NavigatorModel, "size" |
   const body = Math.max(rows - head - foot - field, 1);
   const edges = { columns, head, foot, body };
   if (!preview.isShown) return { ...edges, list: { columns, rows: body }, preview: undefined };
-  if (columns >= WIDE) {
-    const right = Math.min(Math.floor(columns / 2), 100);
-    // One column for the line between them.
-    return { ...edges, list: { columns: columns - right - 1, rows: body }, preview: { columns: right, rows: body, place: "beside" } };
-  }
-  if (rows >= HIGH) {
-    const below = Math.floor(body * 0.45);
-    return { ...edges, list: { columns, rows: body - below - 1 }, preview: { columns, rows: below, place: "below" } };
-  }
+  if (columns >= WIDE) return { ...edges, ...splitBeside({ columns, rows: body }) };
+  if (rows >= HIGH) return { ...edges, ...splitBelow({ columns, rows: body }) };
   // A few rows of the list stay, so that a key that moves shows where it goes.
   const left = body - LEAST_LIST - 1;
-  if (left >= 2 * LEAST_LIST) return { ...edges, list: { columns, rows: LEAST_LIST }, preview: { columns, rows: left, place: "below" } };
+  if (left >= 2 * LEAST_LIST) return { ...edges, ...splitBelow({ columns, rows: body }, left) };
   return { ...edges, list: { columns, rows: body }, preview: { columns, rows: body, place: "over" } };
 }

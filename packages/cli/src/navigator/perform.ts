@@ -14,7 +14,7 @@ import { afterResults } from "../session/after-results.js";
 import { branchPrompt } from "../session/branch-prompt.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { sessionTitle } from "../session/names.js";
-import { listChildren } from "../session/paging.js";
+import { childrenByEntry, hitPages } from "../session/paging.js";
 import { readPrices } from "../session/prices.js";
 import { NewestOnly } from "../session/typed-search.js";
 import { unfinishedQuery } from "../session/typed-text.js";
@@ -132,11 +132,7 @@ export class NavigatorPerformer {
 
   /** The subagents of each entry, in the order of the calls that started them. */
   async #subagents(): Promise<ReadonlyMap<EntryId, readonly Subagent[]>> {
-    const byCall = new Map<EntryId, SessionRecord[]>();
-    for (const record of await listChildren(this.#world.store, this.#world.session.id)) {
-      const entryId = record.parent?.entryId ?? null;
-      if (entryId !== null) byCall.set(entryId, [...(byCall.get(entryId) ?? []), record]);
-    }
+    const byCall = await childrenByEntry(this.#world.store, this.#world.session.id);
     const entries = await this.#world.session.entriesById([...byCall.keys()]);
     for (const [id, records] of byCall) {
       const entry = entries.get(id);
@@ -275,18 +271,15 @@ class IncrementalSearch {
   async #search({ query, queryId }: Query, isWanted: () => boolean): Promise<void> {
     try {
       const words = unfinishedQuery(query);
-      let cursor: string | undefined;
-      for (let found = 0; found < MAX_HITS && isWanted(); ) {
-        const limit = found === 0 ? FIRST_PAGE : NEXT_PAGE;
-        const page = await this.#world.session.search({ ...REQUEST, query: words, limit, cursor });
+      let found = 0;
+      for await (const page of hitPages(this.#world.session, { ...REQUEST, query: words, limit: FIRST_PAGE }, NEXT_PAGE)) {
         const hits = page.hits.flatMap(({ entryId, snippet, matches }) => (entryId === null ? [] : [{ entryId, snippet, matches }]));
         const { total, matched } = page;
         this.#dispatch({ kind: "hits", queryId, hits, total, isMore: found > 0, words: { query: words, matched } });
         found += page.hits.length;
-        if (page.next === null || page.hits.length === 0) return;
-        cursor = page.next;
         // Pending keys are handled between two pages.
         await new Promise(setImmediate);
+        if (found >= MAX_HITS || page.hits.length === 0 || !isWanted()) return;
       }
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;

@@ -1,9 +1,9 @@
 import type { EntryId } from "@bough/session-core";
-import { clampScroll } from "../preview/pane.js";
+import { isOverPane, scrollByWheel } from "../preview/pane.js";
 import { leafRow } from "../tree/shown-rows.js";
 import type { VisibleRow } from "../tree/visible-row.js";
 import { actionOf } from "../tui/key-table.js";
-import { turnWheel, WHEEL_ROWS } from "../tui/list.js";
+import { turnWheel } from "../tui/list.js";
 import { type MouseEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree, Reading } from "./model.js";
 import { panesOf } from "./panes.js";
@@ -193,24 +193,13 @@ function updateByMouse(model: NavigatorModel, event: MouseEvent): Clicked | unde
   return { step, isOpened: false };
 }
 
-function isOverPreview(model: NavigatorModel, { column, row }: MouseEvent): boolean {
-  const { head, list, preview } = panesOf(model);
-  switch (preview?.place) {
-    case "over":
-      return true;
-    case "below":
-      return row - head >= list.rows;
-    case "beside":
-      return column >= list.columns;
-    case undefined:
-      return false;
-  }
+function isOverPreview(model: NavigatorModel, event: MouseEvent): boolean {
+  const panes = panesOf(model);
+  return isOverPane(panes, event, panes.head);
 }
 
 function scrollPreview(model: NavigatorModel, direction: 1 | -1): NavigatorStep {
-  const { preview } = model;
-  const scroll = clampScroll(preview, panesOf(model).preview?.rows ?? 0, preview.scroll + direction * WHEEL_ROWS);
-  return withoutEffects({ ...model, preview: { ...preview, scroll } });
+  return withoutEffects({ ...model, preview: scrollByWheel(model.preview, panesOf(model).preview?.rows ?? 0, direction) });
 }
 
 /** Scrolls the list. The selection stays on its row as long as that is on the screen. */

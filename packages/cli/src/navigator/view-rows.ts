@@ -5,7 +5,7 @@ import { age, dateTime } from "../format/time.js";
 import { findMarks, markLine } from "../preview/marks.js";
 import { snippetFromMatch } from "../preview/snippet.js";
 import type { Glyphs } from "../terminal/glyphs.js";
-import { fitLine, fitMiddle, type Line, lineWidth, styled, textOfLine } from "../terminal/line.js";
+import { fitLine, fitMiddle, type Line, lineWidth, spreadLine, styled, textOfLine } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
 import { branchCount, groupText, leafNames, rowText } from "../tree/row-text.js";
@@ -75,7 +75,7 @@ function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
         ? dimmed(fitted)
         : fitted;
   const line = fitMiddle(left, text, marks, room, glyphs.ellipsis);
-  return { line: [...line, " ".repeat(Math.max(0, room - lineWidth(line))), ...right], isSelected };
+  return { line: spreadLine(line, right, columns, glyphs.ellipsis, 0), isSelected };
 }
 
 /** The column of a row's fold sign. */

@@ -1,12 +1,12 @@
 import { count, counted } from "@bough/session-core/view";
-import { paneLines, placeCount } from "../preview/pane.js";
+import { paneLines, placeCount, splitLines } from "../preview/pane.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { describeMatched } from "../session/typed-text.js";
-import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { fitLine, type Line, lineWidth, spreadLine, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { visibleField } from "../tui/field.js";
-import { keyName } from "../tui/key-table.js";
-import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
+import { type ActionHints, hintLine, hintsOf } from "../tui/key-table.js";
+import { type Frame, type FrameLine, padFrame, plainLine, type Size } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel, NavigatorTree, Reading, Search } from "./model.js";
 import { type Panes, panesOf } from "./panes.js";
@@ -58,29 +58,20 @@ function fitDialog({ lines, cursor }: DialogView, rows: number): DialogView {
 function bodyLines(model: NavigatorModel, panes: Panes): readonly FrameLine[] {
   const { preview } = panes;
   if (preview === undefined) return listLines(model, panes.list);
-  const shown = previewLines(model, preview);
-  if (preview.place === "over") return shown;
-  const list = listLines(model, panes.list);
-  if (preview.place === "below") {
-    const rule = plainLine(styled("dim", model.glyphs.rule.repeat(panes.columns)));
-    return [...list, rule, ...shown];
-  }
-  return list.map((line, at) => ({ line: joinPanes(line, panes.list.columns, shown[at] ?? plainLine(), model) }));
-}
-
-/** In a divided screen the selected row is bold: an inverted line would extend into the preview. */
-function joinPanes({ line, isSelected }: FrameLine, columns: number, right: FrameLine, { glyphs }: NavigatorModel): Line {
-  const left = isSelected === true ? line.map((piece) => (typeof piece === "string" ? styled("bold", piece) : piece)) : line;
-  const rest = " ".repeat(Math.max(columns - lineWidth(line), 0));
-  return [...left, rest, styled("dim", glyphs.bar), ...right.line];
+  const shown = paneLines(model.preview, preview, "J K", model.glyphs);
+  if (preview.place !== "over") return splitLines(listLines(model, panes.list), shown, panes, model.glyphs);
+  return padFrame(
+    shown.map((line) => plainLine(...line)),
+    preview.rows,
+  );
 }
 
 function listLines(model: NavigatorModel, { columns, rows }: Size): readonly FrameLine[] {
   const { tree, layout, top, folds } = model;
   if (tree === undefined || layout === undefined)
-    return padLines([plainLine(...fitLine([styled("dim", "Reading the session "), model.glyphs.ellipsis], columns, ""))], rows);
+    return padFrame([plainLine(...fitLine([styled("dim", "Reading the session "), model.glyphs.ellipsis], columns, ""))], rows);
   const lines = viewRows(model, tree, layout.window(top, rows, folds), columns);
-  return padLines(lines.length === 0 ? emptyLines(model, tree, columns) : lines, rows);
+  return padFrame(lines.length === 0 ? emptyLines(model, tree, columns) : lines, rows);
 }
 
 /** Explains why the list is empty: no entries, no hits, or a filter. */
@@ -89,17 +80,6 @@ function emptyLines(model: NavigatorModel, { index }: NavigatorTree, columns: nu
   if (index.size === 0) return message("No entries yet.");
   if (model.search?.hits?.length === 0) return message("No hits. Esc ends the search.");
   return message("No entry matches the filter. Ctrl-D shows the conversation, Ctrl-A everything.");
-}
-
-function previewLines({ preview, glyphs }: NavigatorModel, pane: Size): readonly FrameLine[] {
-  return padLines(
-    paneLines(preview, pane, "J K", glyphs).map((line) => plainLine(...line)),
-    pane.rows,
-  );
-}
-
-function padLines(lines: readonly FrameLine[], rows: number): readonly FrameLine[] {
-  return lines.length >= rows ? lines.slice(0, rows) : [...lines, ...Array.from({ length: rows - lines.length }, () => plainLine())];
 }
 
 /** Session, position, number of rows, and filter. */
@@ -112,10 +92,7 @@ function headLine(model: NavigatorModel, columns: number): FrameLine {
   const place = model.reading === null ? `${count(position)}/${count(visible)}${hidden}` : readingText(model.reading);
   const held = tree?.isHeld === true ? [styled("summary", ` ${BEING_WRITTEN}`)] : [];
   const right: Line = [...held, styled("dim", ` ${place} `), styled("label", `[${filter}]`)];
-  const room = Math.max(columns - lineWidth(right), 0);
-  const name = fitLine([styled("bold", title)], room, glyphs.ellipsis);
-  const gap = " ".repeat(Math.max(room - lineWidth(name), 0));
-  return plainLine(...fitLine([...name, gap, ...right], columns, glyphs.ellipsis));
+  return plainLine(...fitLine(spreadLine([styled("bold", title)], right, columns, glyphs.ellipsis, 0), columns, glyphs.ellipsis));
 }
 
 /** Describes how much of the tree was read, and how many keys wait for the rest. */
@@ -124,9 +101,7 @@ function readingText({ done, total, held }: Reading): string {
   return `reading ${count(Math.min(done, total))} of ${counted(total, "entry", "entries")}${keys}`;
 }
 
-type KeyHint = readonly [key: string, action: string];
-
-const LIST_HINTS: readonly (readonly [action: NavigatorAction, text: string])[] = [
+const LIST_HINTS: ActionHints<NavigatorAction> = [
   ["go", "go"],
   ["help", "all keys"],
   ["close", "close"],
@@ -135,43 +110,26 @@ const LIST_HINTS: readonly (readonly [action: NavigatorAction, text: string])[] 
   ["fold", "fold"],
   ["label", "label"],
 ];
-const LEAVING_HINTS: readonly KeyHint[] = [
+const LEAVING_HINTS = [
   ["Enter", "choose"],
   ["Up/Down", "another"],
   ["Esc", "stay here"],
-];
-const SEARCH_HINTS: readonly KeyHint[] = [
+] as const;
+const SEARCH_HINTS = [
   ["Enter", "to the list"],
   ["Esc", "end the search"],
   ["Up/Down", "choose"],
-];
+] as const;
 
 /** The notice, else hints on keys. */
 function footLine(model: NavigatorModel, columns: number): FrameLine {
   const { notice, glyphs } = model;
   if (notice !== null)
     return plainLine(...fitLine([notice.isError ? styled("error", notice.text) : notice.text], columns, glyphs.ellipsis));
-  if (model.dialog.kind === "leaving") return hintLine(LEAVING_HINTS, columns);
+  if (model.dialog.kind === "leaving") return plainLine(...hintLine(LEAVING_HINTS, columns));
   if (model.dialog.kind !== "none") return plainLine();
-  if (model.search?.isTyping === true) return hintLine(SEARCH_HINTS, columns);
-  const hints = LIST_HINTS.flatMap(([action, text]) => {
-    const key = model.keys.find((binding) => binding.action === action)?.keys[0];
-    return key === undefined ? [] : [[keyName(key, glyphs.isAscii), text] as const];
-  });
-  return hintLine(hints, columns);
-}
-
-/** As many hints as fit, the first ones first. */
-function hintLine(hints: readonly KeyHint[], columns: number): FrameLine {
-  const line: (string | Span)[] = [];
-  let used = 0;
-  for (const [key, text] of hints) {
-    const piece: Line = [styled("bold", key), styled("dim", ` ${text}  `)];
-    used += lineWidth(piece);
-    if (used - 2 > columns) break;
-    line.push(...piece);
-  }
-  return plainLine(...fitLine(line, columns, ""));
+  const hints = model.search?.isTyping === true ? SEARCH_HINTS : hintsOf(model.keys, LIST_HINTS, glyphs.isAscii);
+  return plainLine(...hintLine(hints, columns));
 }
 
 const SEARCH_SIGN = "/ ";

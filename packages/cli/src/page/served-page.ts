@@ -2,7 +2,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import type { Entry, EntryId, SessionRecord, Store } from "@bough/session-core";
 import { counted, groupSteps, PriceList, previewOf } from "@bough/session-core/view";
 import { sessionTitle } from "../session/names.js";
-import { listChildren } from "../session/paging.js";
+import { childrenByEntry } from "../session/paging.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { NONE } from "../tree/tree-index.js";
 import { documentEnd, documentStart } from "./document.js";
@@ -237,14 +237,7 @@ export class ServedPage {
   }
 
   async #subagentsOf(): Promise<ReadonlyMap<EntryId, readonly SessionRecord[]>> {
-    this.#subagents ??= listChildren(this.#store, this.#served.session.id).then((records) => {
-      const found = new Map<EntryId, SessionRecord[]>();
-      for (const record of records) {
-        const entryId = record.parent?.entryId ?? null;
-        if (entryId !== null) found.set(entryId, [...(found.get(entryId) ?? []), record]);
-      }
-      return found;
-    });
+    this.#subagents ??= childrenByEntry(this.#store, this.#served.session.id);
     return this.#subagents;
   }
 

@@ -126,8 +126,3 @@ export function helpLines({ settings, size }: Pick<PickerModel, "settings" | "si
   const searchField = wrapLine([styled("dim", SEARCH_FIELD_HELP)], Math.max(size.columns - 1, 1));
   return [...keyHelpLines(bound, size.columns, settings.glyphs), [], ...searchField];
 }
-
-/** Rows of the help screen between its title and its last line. */
-export function helpRows({ size }: Pick<PickerModel, "size">): number {
-  return Math.max(1, size.rows - 2);
-}

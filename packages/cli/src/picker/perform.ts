@@ -12,7 +12,7 @@ import {
 } from "@bough/session-core";
 import { asTyped, ENTRY_TYPES, previewOf } from "@bough/session-core/view";
 import { searchConditions } from "../session/chosen-sessions.js";
-import { listSubagents } from "../session/paging.js";
+import { hitPages, listSubagents } from "../session/paging.js";
 import { type Place, placeFilters } from "../session/place.js";
 import { readPrices } from "../session/prices.js";
 import { groupHitsBySession } from "../session/session-rows.js";
@@ -225,23 +225,15 @@ async function searchTexts(
   if (!asksForEntries(typed)) return dispatch({ kind: "hits", number: effect.number, hits: new Map(), more, chosen });
   // Hits of a repository are those of the listed sessions.
   for (const { cwd } of filtersOf(world, effect.scope)) {
-    let cursor: string | undefined;
-    for (let page = 0; page < MAX_HIT_PAGES; page += 1) {
-      // Without titles: matchSessions finds those without the index.
-      const found = await store.search({
-        ...conditions,
-        query: unfinishedQuery(typed.words),
-        cwd,
-        types: conditions.types ?? ENTRY_TYPES,
-        includePrivate: true,
-        limit: HITS_PER_PAGE,
-        cursor,
-      });
+    // Without titles: matchSessions finds those without the index.
+    const own = { query: unfinishedQuery(typed.words), cwd, types: conditions.types ?? ENTRY_TYPES, includePrivate: true };
+    let pages = 0;
+    for await (const found of hitPages(store, { ...conditions, ...own, limit: HITS_PER_PAGE })) {
       if (!isNewest()) return;
       for (const hit of found.hits) hits.push(hit);
+      pages += 1;
       more ||= found.next !== null;
-      if (found.next === null || new Set(hits.map(({ sessionId }) => sessionId)).size >= ENOUGH_SESSIONS) break;
-      cursor = found.next;
+      if (pages === MAX_HIT_PAGES || new Set(hits.map(({ sessionId }) => sessionId)).size >= ENOUGH_SESSIONS) break;
       await pause();
     }
   }

@@ -4,7 +4,7 @@ import { type Line, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
 import { type Field, visibleField } from "../tui/field.js";
-import { keyName } from "../tui/key-table.js";
+import { firstKeyName as nameOfFirstKey } from "../tui/key-table.js";
 import type { PickerAction } from "./keys.js";
 import { isSearching, type PickerModel, type PickerSettings } from "./model.js";
 
@@ -19,8 +19,7 @@ export function quoteTitle(title: string, { glyphs }: Pick<PickerSettings, "glyp
 
 /** The display name of the first key of an action; empty if it has none. */
 export function firstKeyName({ keys, glyphs }: PickerSettings, action: PickerAction): string {
-  const first = keys.find((binding) => binding.action === action)?.keys[0];
-  return first === undefined ? "" : keyName(first, glyphs.arrow === "<-");
+  return nameOfFirstKey(keys, action, glyphs.isAscii);
 }
 
 /** The lines below the title: the field, the question, or the notice. Fields fit the width; the caller wraps the rest. */

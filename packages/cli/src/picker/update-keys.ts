@@ -1,11 +1,11 @@
 import { sessionTitle } from "../session/names.js";
 import { SORTS } from "../session/session-rows.js";
 import { editField, newField } from "../tui/field.js";
-import { actionOf } from "../tui/key-table.js";
+import { actionOf, helpRows } from "../tui/key-table.js";
 import { pageFrom, scrollText, stepFrom } from "../tui/list.js";
 import { type KeyEvent, type MouseEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import { helpLines, helpRows, listOf } from "./layout.js";
+import { helpLines, listOf } from "./layout.js";
 import { isSearching, type PickerMode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
 import { quoteTitle } from "./prompt.js";
 import { refreshPool, showScope, startSearch } from "./session-lists.js";
@@ -167,6 +167,6 @@ function answerDeleteQuestion(model: PickerModel, mode: Extract<PickerMode, { ki
 function scrollHelp(model: PickerModel, mode: Extract<PickerMode, { kind: "help" }>, event: InputEvent | MouseEvent): PickerModel {
   const action = event.kind !== "key" ? undefined : event.key === "escape" ? "cancel" : actionOf(model.settings.keys, event.key);
   if (action === "cancel" || action === "help") return backToList(model);
-  const top = scrollText(event, mode.top, helpLines(model).length, helpRows(model));
+  const top = scrollText(event, mode.top, helpLines(model).length, helpRows(model.size));
   return top === undefined ? model : { ...model, mode: { ...mode, top } };
 }

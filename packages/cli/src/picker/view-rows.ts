@@ -5,7 +5,7 @@ import { age } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
 import type { SessionRow, TextHit } from "../session/session-rows.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
-import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { fitLine, type Line, padLine, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
 import { visibleItems } from "../tui/list.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
@@ -56,11 +56,8 @@ function joinCells(cells: readonly Line[]): Line {
   return cells.flatMap((one) => [" ".repeat(COLUMN_GAP), ...one]);
 }
 
-/** Cuts or pads a cell to the width of its column. */
 function formatCell(line: Line, width: number, align: PickerColumn["align"], { settings }: PickerModel): Line {
-  const fitted = fitLine(line, width, settings.glyphs.ellipsis);
-  const space = " ".repeat(Math.max(0, width - lineWidth(fitted)));
-  return align === "right" ? [space, ...fitted] : [...fitted, space];
+  return padLine(line, width, settings.glyphs.ellipsis, align);
 }
 
 function titleLine(model: PickerModel, row: SessionRow, width: number, isSelected: boolean): Line {

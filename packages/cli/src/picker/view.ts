@@ -1,19 +1,23 @@
 import { count } from "@bough/session-core/view";
 import { shortDirectory } from "../format/path.js";
 import { wrapLine } from "../format/wrap.js";
-import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
+import { fitLine, type Line, padLine, spreadLine, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
-import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
+import { type ActionHints, helpScreen, hintLine, hintsOf } from "../tui/key-table.js";
+import { type Frame, type FrameLine, padFrame, plainLine } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import { computeLayout, helpLines, helpRows, type Layout } from "./layout.js";
+import { computeLayout, helpLines, type Layout } from "./layout.js";
 import { isSearching, type PickerModel, type PreviewMessage, selectedRow } from "./model.js";
 import { firstKeyName, promptCursor } from "./prompt.js";
 import { emptyLines, headingLine, rowLines } from "./view-rows.js";
 
 /** Draws title, prompt, list, preview and key hints. The cost is independent of the number of sessions. */
 export function view(model: PickerModel): Frame {
-  const lines = model.mode.kind === "help" ? helpScreen(model, model.mode.top) : listScreen(model);
   const { columns, rows } = model.size;
+  const lines =
+    model.mode.kind === "help"
+      ? helpScreen("Keys of the session picker", helpLines(model), model.mode.top, model.size, "Esc goes back")
+      : listScreen(model);
   const { ellipsis } = model.settings.glyphs;
   const fitted = Array.from({ length: rows }, (_, at): FrameLine => {
     const { line, isSelected } = lines[at] ?? plainLine();
@@ -35,7 +39,7 @@ function listScreen(model: PickerModel): readonly FrameLine[] {
 
 function bodyLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
   const rows = model.rows.length === 0 ? emptyRows(model) : rowLines(model, layout);
-  const list = Array.from({ length: layout.list.rows }, (_, at) => rows[at] ?? plainLine());
+  const list = padFrame(rows, layout.list.rows);
   const preview = previewLines(model, layout);
   if (layout.preview === undefined) return list;
   if (layout.preview.position === "below") return [...list, plainLine(...previewRule(model)), ...preview.map((line) => plainLine(...line))];
@@ -60,11 +64,10 @@ function titleLine(model: PickerModel): Line {
   const reading = model.lists[scope].state === "reading" ? ellipsis : "";
   const order = isSearching(model) ? "best first" : sort === "name" ? "by name" : sort;
   const right = ` ${of}${reading} ${dot} ${order}${model.withArchived ? ` ${dot} with archived` : ""}`;
-  const room = Math.max(size.columns - lineWidth([right]), 10);
-  return [...padLine([styled("heading", "Sessions"), ` ${dot} `, styled("bold", place)], room, ellipsis), styled("dim", right)];
+  return spreadLine([styled("heading", "Sessions"), ` ${dot} `, styled("bold", place)], [styled("dim", right)], size.columns, ellipsis, 10);
 }
 
-const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", readonly (readonly [PickerAction, string])[]>> = {
+const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", ActionHints<PickerAction>>> = {
   list: [
     ["open", "open"],
     ["help", "help"],
@@ -89,25 +92,8 @@ const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", readonly (
 /** Key hints for the mode, as many as fit. */
 function keysLine(model: PickerModel): Line {
   const { mode, settings, size } = model;
-  const hints = mode.kind === "help" ? [] : HINTS[mode.kind].map(([action, what]) => [firstKeyName(settings, action), what] as const);
-  const all = mode.kind === "search" ? [...hints, ["Esc", "back to the list"] as const] : hints;
-  const pieces: Line[number][] = [];
-  for (const [key, what] of all) {
-    if (key === "") continue;
-    const next = [pieces.length === 0 ? "" : "  ", styled("bold", key), styled("dim", ` ${what}`)];
-    if (lineWidth([...pieces, ...next]) > size.columns) break;
-    pieces.push(...next);
-  }
-  return pieces;
-}
-
-function helpScreen(model: PickerModel, top: number): readonly FrameLine[] {
-  const lines = helpLines(model);
-  const room = helpRows(model);
-  const shown = Array.from({ length: room }, (_, at) => plainLine(...(lines[top + at] ?? [])));
-  const below = lines.length - top - room;
-  const more = below > 0 ? `${count(below)} more below; ` : "";
-  return [plainLine(styled("heading", "Keys of the session picker")), ...shown, plainLine(styled("dim", `${more}Esc goes back`))];
+  const hints = mode.kind === "help" ? [] : hintsOf(settings.keys, HINTS[mode.kind], settings.glyphs.isAscii);
+  return hintLine(mode.kind === "search" ? [...hints, ["Esc", "back to the list"]] : hints, size.columns);
 }
 
 /** The lines of the preview, as many as it has rows. Wraps only the text that fits. */
@@ -169,10 +155,4 @@ function messageLines({ role, text }: PreviewMessage, columns: number, most: num
 
 function inUserStyle(line: Line): Line {
   return line.map((piece) => (typeof piece === "string" ? styled("user", piece) : piece));
-}
-
-/** Cuts or pads a line to a width. */
-function padLine(line: Line, width: number, ellipsis: string): Line {
-  const fitted = fitLine(line, width, ellipsis);
-  return [...fitted, " ".repeat(Math.max(0, width - lineWidth(fitted)))];
 }

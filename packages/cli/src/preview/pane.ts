@@ -1,6 +1,7 @@
 import type { Glyphs } from "../terminal/glyphs.js";
-import { fitLine, type Line, styled } from "../terminal/line.js";
-import type { Size } from "../tui/screen.js";
+import { fitLine, type Line, padLine, styled } from "../terminal/line.js";
+import { WHEEL_ROWS } from "../tui/list.js";
+import { type FrameLine, type MouseEvent, plainLine, type Size } from "../tui/screen.js";
 import { type MarkedPlace, markLine } from "./marks.js";
 
 /** The scrolled lines of a preview, with the places of a search. */
@@ -49,6 +50,48 @@ export function clampScroll({ lines }: Pick<Pane, "lines">, rows: number, scroll
 /** The pane scrolled by half its rows. */
 export function scrollByHalf<P extends Pane>(pane: P, rows: number, direction: 1 | -1): P {
   return { ...pane, scroll: clampScroll(pane, rows, pane.scroll + direction * Math.max(Math.floor(rows / 2), 1)) };
+}
+
+/** The pane after a step of the wheel. */
+export function scrollByWheel<P extends Pane>(pane: P, rows: number, direction: 1 | -1): P {
+  return { ...pane, scroll: clampScroll(pane, rows, pane.scroll + direction * WHEEL_ROWS) };
+}
+
+/** A list and the pane of its selected item: beside it, below it, or over it. undefined: there is no pane. */
+export interface SplitAreas {
+  readonly list: Size;
+  readonly preview: (Size & { readonly place: "beside" | "below" | "over" }) | undefined;
+}
+
+/** The areas with the pane at the right; a column between them is the line. */
+export function splitBeside({ columns, rows }: Size): SplitAreas {
+  const right = Math.min(Math.floor(columns / 2), 100);
+  return { list: { columns: columns - right - 1, rows }, preview: { columns: right, rows, place: "beside" } };
+}
+
+/** The areas with a pane of `below` rows under the list; a row between them is the line. */
+export function splitBelow({ columns, rows }: Size, below = Math.floor(rows * 0.45)): SplitAreas {
+  return { list: { columns, rows: rows - below - 1 }, preview: { columns, rows: below, place: "below" } };
+}
+
+/** True if the pointer is over the pane; `head`: the rows above the areas. */
+export function isOverPane({ list, preview }: SplitAreas, { column, row }: MouseEvent, head: number): boolean {
+  if (preview === undefined || row < head) return false;
+  if (preview.place === "over") return true;
+  return preview.place === "beside" ? column >= list.columns : row - head >= list.rows;
+}
+
+/** The lines of a list and of its pane, which has not more than its rows. */
+export function splitLines(list: readonly FrameLine[], pane: readonly Line[], { list: { columns }, preview }: SplitAreas, glyphs: Glyphs) {
+  if (preview?.place === "below") {
+    const rule = plainLine(styled("dim", glyphs.rule.repeat(columns)));
+    return [...list, rule, ...Array.from({ length: preview.rows }, (_, at) => plainLine(...(pane[at] ?? [])))];
+  }
+  return list.map(({ line, isSelected }, at) => {
+    // In a divided screen the selected row is bold: an inverted line would extend into the pane.
+    const left = isSelected === true ? line.map((piece) => (typeof piece === "string" ? styled("bold", piece) : piece)) : line;
+    return plainLine(...padLine(left, columns, glyphs.ellipsis), styled("dim", glyphs.bar), ...(pane[at] ?? []));
+  });
 }
 
 /** The visible lines, at most `rows`. `keys`: what scrolls the pane, for the note about further lines. */

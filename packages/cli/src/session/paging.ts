@@ -1,4 +1,4 @@
-import type { OutlineRow, Session, SessionFilter, SessionRecord, Store } from "@bough/session-core";
+import type { EntryId, OutlineRow, SearchPage, SearchRequest, Session, SessionFilter, SessionRecord, Store } from "@bough/session-core";
 
 /** Rows per page of an outline. */
 const PAGE = 5000;
@@ -31,8 +31,18 @@ export async function listSubagents(store: Store, parentId: string): Promise<rea
 }
 
 /** Lists the subagent sessions that a session itself started, the most recently active first. */
-export async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
   return listSessions(store, { parentId, kind: "subagent", archived: "all", empty: true });
+}
+
+/** The sessions of subagents by the entry that started them; those of which nobody recorded it are left out. */
+export async function childrenByEntry(store: Store, parentId: string): Promise<ReadonlyMap<EntryId, SessionRecord[]>> {
+  const found = new Map<EntryId, SessionRecord[]>();
+  for (const record of await listChildren(store, parentId)) {
+    const entryId = record.parent?.entryId ?? null;
+    if (entryId !== null) found.set(entryId, [...(found.get(entryId) ?? []), record]);
+  }
+  return found;
 }
 
 /** Lists all sessions that meet a filter, the most recently active first. */
@@ -40,6 +50,23 @@ export async function listSessions(store: Store, filter: SessionFilter): Promise
   const records: SessionRecord[] = [];
   for await (const page of sessionPages(store, filter)) for (const record of page) records.push(record);
   return records;
+}
+
+/**
+ * The pages of a search, the best hits first: `request.limit` hits of the first one, which has to arrive fast, and `laterLimit` of each
+ * later one.
+ */
+export async function* hitPages(
+  place: { search(request: SearchRequest): Promise<SearchPage> },
+  request: SearchRequest,
+  laterLimit = request.limit,
+): AsyncGenerator<SearchPage> {
+  for (let asked = request; ; ) {
+    const page = await place.search(asked);
+    yield page;
+    if (page.next === null) return;
+    asked = { ...request, limit: laterLimit, cursor: page.next };
+  }
 }
 
 /** The sessions that meet a filter, the most recently active first, `filter.limit` of them at a time. */

@@ -58,6 +58,18 @@ export function fitLine(line: Line, width: number, ellipsis = "…"): Line {
   return fitted;
 }
 
+/** The line, cut or filled with spaces to `width` columns. */
+export function padLine(line: Line, width: number, ellipsis: string, align: "left" | "right" = "left"): Line {
+  const fitted = fitLine(line, width, ellipsis);
+  const space = " ".repeat(Math.max(0, width - lineWidth(fitted)));
+  return align === "right" ? [space, ...fitted] : [...fitted, space];
+}
+
+/** A text on the left, cut if it must be to no fewer than `least` columns, and another one at the right end of `width` columns. */
+export function spreadLine(left: Line, right: Line, width: number, ellipsis: string, least = 8): Line {
+  return [...padLine(left, Math.max(width - lineWidth(right), least), ellipsis), ...right];
+}
+
 /** The parts of a line in `width` columns; the middle is cut first, so that what is on the right stays visible. */
 export function fitMiddle(left: Line, middle: Line, right: Line, width: number, ellipsis: string): Line {
   const room = width - lineWidth(left) - lineWidth(right);

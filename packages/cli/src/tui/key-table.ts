@@ -1,7 +1,9 @@
+import { count } from "@bough/session-core/view";
 import { wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
-import { type Line, styled } from "../terminal/line.js";
+import { type Line, lineWidth, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
+import { type FrameLine, padFrame, plainLine, type Size } from "./screen.js";
 
 /** The keys of one action of a screen, and its help. */
 interface KeyBinding<Action extends string> {
@@ -36,6 +38,51 @@ export function rebindKeys<Action extends string>(table: KeyTable<Action>, overr
     const keys = overrides[binding.action];
     return { ...binding, keys: keys ?? binding.keys.filter((key) => !taken.has(key)) };
   });
+}
+
+/** The first key of an action as it is printed; empty: it has none. */
+export function firstKeyName<Action extends string>(table: KeyTable<Action>, action: Action, isAscii: boolean): string {
+  const key = table.find((binding) => binding.action === action)?.keys[0];
+  return key === undefined ? "" : keyName(key, isAscii);
+}
+
+/** Actions of a screen with what their keys do, the most important one first. */
+export type ActionHints<Action extends string> = readonly (readonly [action: Action, text: string])[];
+
+/** As many key hints as fit; those of actions without a key are left out. */
+export function hintLine(hints: readonly (readonly [key: string, text: string])[], columns: number): Line {
+  const line: Line[number][] = [];
+  for (const [key, text] of hints) {
+    if (key === "") continue;
+    const next = [line.length === 0 ? "" : "  ", styled("bold", key), styled("dim", ` ${text}`)];
+    if (lineWidth([...line, ...next]) > columns) break;
+    line.push(...next);
+  }
+  return line;
+}
+
+/** The hints of actions with their keys in the table. */
+export function hintsOf<Action extends string>(table: KeyTable<Action>, hints: ActionHints<Action>, isAscii: boolean) {
+  return hints.map(([action, text]) => [firstKeyName(table, action, isAscii), text] as const);
+}
+
+/** The rows of a help screen between its heading and its last line. */
+export function helpRows({ rows }: Size): number {
+  return Math.max(rows - 2, 1);
+}
+
+/** A help screen: the heading, its lines from `top` on, and how many more there are before `end`. */
+export function helpScreen(heading: string, lines: readonly Line[], top: number, size: Size, end: string): readonly FrameLine[] {
+  const room = helpRows(size);
+  const below = lines.length - top - room;
+  return [
+    plainLine(styled("heading", heading)),
+    ...padFrame(
+      lines.slice(top, top + room).map((line) => plainLine(...line)),
+      room,
+    ),
+    plainLine(styled("dim", `${below > 0 ? `${count(below)} more below; ` : ""}${end}`)),
+  ];
 }
 
 /** A key table as help: group headings, and each action after its keys; long explanations are wrapped. */

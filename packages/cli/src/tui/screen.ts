@@ -102,6 +102,11 @@ export interface FrameLine {
   readonly isSelected?: boolean | undefined;
 }
 
+/** The first `rows` lines, and empty ones up to that number. */
+export function padFrame(lines: readonly FrameLine[], rows: number): readonly FrameLine[] {
+  return Array.from({ length: rows }, (_, at) => lines[at] ?? plainLine());
+}
+
 /** A line that is not selected. */
 export function plainLine(...line: Line): FrameLine {
   return { line };
