@@ -1,9 +1,19 @@
 import type { EntryId, SessionId } from "@bough/session-core";
 import type { SourceRecord } from "@bough/session-core/engine";
-import { isObject, type JsonObject, numberAt, objectAt, parseJson, parseTime, stringAt } from "@bough/session-core/wire";
+import { type JsonObject, numberAt, objectAt, objectsAt, parseJson, parseTime, stringAt } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
 import type { SourceLine } from "../source/json-lines.js";
-import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, userPayload } from "../source/payloads.js";
+import {
+  compactionPayload,
+  foreignPayload,
+  hiddenPayload,
+  notePayload,
+  replyPayload,
+  resultPayload,
+  textBlocks,
+  thinkingBlocks,
+  userPayload,
+} from "../source/payloads.js";
 import type { LogConversation } from "../source/record-log.js";
 
 /** Steps that the program adds for the model, and steps that only say what happened. */
@@ -35,9 +45,11 @@ export class AntigravityConversation implements LogConversation {
   constructor(sessionId: SessionId, startMs: number, state: JsonObject = {}) {
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model");
-    const [open, prompts] = [listAt(state, "open"), listAt(state, "prompts")];
-    this.#open = open.map((call) => ({ id: String(call.id), name: String(call.name) }));
-    this.#prompts = prompts.map((one) => ({ step: numberAt(one, "step") ?? 0, before: stringAt(one, "before") ?? null }));
+    this.#open = objectsAt(state, "open").map((call) => ({ id: String(call.id), name: String(call.name) }));
+    this.#prompts = objectsAt(state, "prompts").map((one) => ({
+      step: numberAt(one, "step") ?? 0,
+      before: stringAt(one, "before") ?? null,
+    }));
     this.#step = numberAt(state, "step") ?? -1;
   }
 
@@ -47,30 +59,23 @@ export class AntigravityConversation implements LogConversation {
 
   *read(record: JsonObject, { number: line }: SourceLine): Generator<SourceRecord, void, void> {
     const createdAtMs = parseTime(record.created_at);
-    for (const [part, payload] of this.#payloads(record, line).entries()) yield this.#chain.add({ line, part, createdAtMs, payload });
-    if (this.#isEmpty) yield { kind: "merged", line };
+    const payloads = this.#payloads(record, line);
+    for (const [part, payload] of payloads.entries()) yield this.#chain.add({ line, part, createdAtMs, payload });
+    if (payloads.length === 0) yield { kind: "merged", line };
   }
 
   *finish(): Generator<SourceRecord, void, void> {}
 
-  #isEmpty = false;
-
   #payloads(record: JsonObject, line: number): readonly JsonObject[] {
-    const payloads = this.#payloadsOf(record, line);
-    this.#isEmpty = payloads.length === 0;
-    return payloads;
-  }
-
-  #payloadsOf(record: JsonObject, line: number): readonly JsonObject[] {
     const { type } = record;
     const content = stringAt(record, "content") ?? "";
     if (type === "USER_INPUT") return this.#prompt(content, numberAt(record, "step_index"));
     this.#step = Math.max(this.#step, numberAt(record, "step_index") ?? 0);
-    if (type === "CHECKPOINT") return content === "" ? [] : [{ type: "compaction", summary: content, firstKeptEntryId: null }];
+    if (type === "CHECKPOINT") return content === "" ? [] : [compactionPayload({ summary: content })];
     if (HIDDEN.has(type)) return content === "" ? [] : [hiddenPayload(`antigravity.${String(type).toLowerCase()}`, content)];
     if (NOTES.has(type)) return [notePayload(`antigravity.${String(type).toLowerCase()}`, record)];
     if (typeof type !== "string") return [foreignPayload(record)];
-    const calls = listAt(record, "tool_calls").map((call, at) => toCall(call, `call-${line}-${at}`));
+    const calls = objectsAt(record, "tool_calls").map((call, at) => toCall(call, `call-${line}-${at}`));
     const reply =
       type === "PLANNER_RESPONSE" || calls.length > 0 ? this.#reply(record, calls, type === "PLANNER_RESPONSE" ? content : "") : [];
     return type === "PLANNER_RESPONSE" ? reply : [...reply, ...this.#result(record, type, content)];
@@ -91,12 +96,7 @@ export class AntigravityConversation implements LogConversation {
 
   #reply(record: JsonObject, calls: readonly JsonObject[], text: string): readonly JsonObject[] {
     this.#open = [...this.#open, ...calls.map(({ id, name }) => ({ id: String(id), name: String(name) }))];
-    const thinking = stringAt(record, "thinking") ?? "";
-    const content = [
-      ...(thinking === "" ? [] : [{ type: "thinking", thinking }]),
-      ...(text === "" ? [] : [{ type: "text", text }]),
-      ...calls,
-    ];
+    const content = [...thinkingBlocks(stringAt(record, "thinking")), ...textBlocks(text), ...calls];
     return content.length === 0 ? [] : [replyPayload({ content, provider: "google", model: this.#model })];
   }
 
@@ -108,11 +108,6 @@ export class AntigravityConversation implements LogConversation {
     const details = Array.isArray(record.truncated_fields) ? { type, truncated_fields: record.truncated_fields } : { type };
     return [resultPayload({ toolCallId: call.id, toolName: call.name, content, isError, details })];
   }
-}
-
-function listAt(record: JsonObject, name: string): readonly JsonObject[] {
-  const list = record[name];
-  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 /** A call. The values of its arguments are JSON texts. */

@@ -4,12 +4,12 @@ import {
   isObject,
   type JsonObject,
   listIterations,
-  numberAt,
   objectAt,
   stringAt,
   toOwnUsage,
   without,
 } from "@bough/session-core/wire";
+import { compactionPayload, messagePayload, withOthers } from "../source/payloads.js";
 import type { RecordTable } from "./record-table.js";
 import { type BoundaryFacts, type NodeIndex, ROOT } from "./session-file.js";
 import type { UuidMap } from "./uuid-map.js";
@@ -89,16 +89,17 @@ export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKep
   const metadata = objectAt(boundary, "compactMetadata") ?? {};
   const rest = without(metadata, ["trigger", "preTokens", "postTokens", "native"]);
   const native = nativeCompactionOf({ details: metadata });
-  return {
-    type: "compaction",
+  const trigger = stringAt(metadata, "trigger");
+  const payload = compactionPayload({
     summary: summaryText(summary),
-    firstKeptEntryId: firstKept,
-    ...tokens("tokensBefore", numberAt(metadata, "preTokens")),
-    ...tokens("tokensAfter", numberAt(metadata, "postTokens")),
-    ...triggerOf(stringAt(metadata, "trigger")),
-    ...(Object.keys(rest).length === 0 ? {} : { compactMetadata: rest }),
-    ...(native === undefined ? {} : { details: { native } }),
-  };
+    kept: { firstKeptEntryId: firstKept },
+    tokensBefore: metadata.preTokens,
+    tokensAfter: metadata.postTokens,
+    // Claude Code's "auto" is a compaction at a threshold.
+    trigger: trigger === "auto" ? "threshold" : trigger,
+    details: native && { native },
+  });
+  return withOthers(payload, "compactMetadata", rest);
 }
 
 /**
@@ -109,38 +110,26 @@ export function toReplyPayloads(message: JsonObject): readonly JsonObject[] {
   const content = Array.isArray(message.content) ? message.content.filter(isObject) : [];
   const at = content.findLastIndex((block) => block.originalType === "compaction" && isCompactionBlock(block.raw));
   const block = content[at]?.raw;
-  if (!isCompactionBlock(block)) return [{ type: "message", message }];
+  if (!isCompactionBlock(block)) return [messagePayload(message)];
   const { provider, model } = message;
   const made = { provider: stringAt(message, "provider") ?? "anthropic", ...(typeof model === "string" ? { model } : {}) };
   const usage = listIterations(objectAt(message, "usage")).find(({ type }) => type === "compaction");
-  const compaction = {
-    ...{ type: "compaction", summary: block.content, firstKeptEntryId: null, trigger: "provider", ...made },
+  const compaction = compactionPayload({
+    summary: block.content,
+    trigger: "provider",
     details: { native: { ...made, items: [block], readable: true } },
-    ...(usage === undefined ? {} : { usage: toOwnUsage(usage, "usage") }),
-  };
+    usage: usage && { ...toOwnUsage(usage, "usage") },
+  });
   const [before, after] = [content.slice(0, at), content.slice(at + 1)];
-  const first = before.length === 0 ? [] : [{ type: "message", message: { role: "assistant", content: before, provider, model } }];
-  return [...first, compaction, ...(after.length === 0 ? [] : [{ type: "message", message: { ...message, content: after } }])];
+  const first = before.length === 0 ? [] : [messagePayload({ role: "assistant", content: before, provider, model })];
+  return [...first, { ...compaction, ...made }, ...(after.length === 0 ? [] : [messagePayload({ ...message, content: after })])];
 }
 
-/** The payload of a summary without a boundary. */
-export function toCompactionWithoutBoundary(summary: JsonObject): JsonObject {
-  return { type: "compaction", summary: summaryText(summary), firstKeptEntryId: null };
-}
-
-function summaryText(record: JsonObject): string {
+/** The text of a summary: the whole of its record's message. */
+export function summaryText(record: JsonObject): string {
   const content = objectAt(record, "message")?.content;
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   const texts = content.map((block: unknown) => (isObject(block) ? (stringAt(block, "text") ?? "") : ""));
   return texts.filter((text) => text !== "").join("\n");
-}
-
-function tokens(name: string, count: number | undefined): JsonObject {
-  return count === undefined || count < 0 ? {} : { [name]: count };
-}
-
-// Claude Code's "auto" is a compaction at a threshold.
-function triggerOf(trigger: string | undefined): JsonObject {
-  return trigger === undefined ? {} : { trigger: trigger === "auto" ? "threshold" : trigger };
 }

@@ -9,6 +9,7 @@ import {
   toContentBlock,
   toReplyBlocks,
   without,
+  withoutUndefined,
 } from "@bough/session-core/wire";
 import {
   classifyInjected,
@@ -54,16 +55,11 @@ function toQueuedMessage(record: JsonObject, prompt: unknown): JsonObject {
 function toResultMessages(record: JsonObject, content: unknown, toolNames: ToolNames): readonly JsonObject[] {
   return findResultBlocks(content).map((block, at) => {
     const toolCallId = String(block.tool_use_id);
-    const toolName = toolNames(toolCallId);
-    // The record has one structured result for all its blocks.
-    const details = at === 0 ? record.toolUseResult : undefined;
     return {
-      role: "toolResult",
-      toolCallId,
-      ...(toolName === undefined ? {} : { toolName }),
-      content: toContent(block.content),
-      isError: block.is_error === true,
-      ...(details === undefined ? {} : { details }),
+      ...{ role: "toolResult", toolCallId, toolName: toolNames(toolCallId) },
+      ...{ content: toContent(block.content), isError: block.is_error === true },
+      // The record has one structured result for all its blocks.
+      details: at === 0 ? record.toolUseResult : undefined,
     };
   });
 }
@@ -96,7 +92,7 @@ export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
   const messages = lines.map((line) => objectAt(line, "message") ?? {});
   const usages = messages.map((message) => objectAt(message, "usage")).filter((usage) => usage !== undefined);
   const costs = lines.flatMap((line) => numberAt(line, "costUSD") ?? []).filter((cost) => cost >= 0);
-  return removeUndefined({
+  return withoutUndefined({
     role: "assistant",
     content: removeRepeatedCalls(messages.flatMap((message) => toReplyBlocks(message.content))),
     ...readModel(messages),
@@ -160,11 +156,6 @@ function joinTextBlocks(message: JsonObject): string {
 
 function firstNonEmpty(messages: readonly JsonObject[], key: string): string | undefined {
   return messages.map((message) => stringAt(message, key)).find((text) => text !== undefined && text !== "");
-}
-
-function removeUndefined(message: JsonObject): JsonObject {
-  if (!Object.values(message).includes(undefined)) return message;
-  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
 }
 
 const FIGURES = [

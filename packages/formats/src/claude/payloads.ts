@@ -1,6 +1,7 @@
 import type { EntryId, ImportProblem } from "@bough/session-core";
 import { type JsonObject, quoted, stringAt } from "@bough/session-core/wire";
-import { readKeptUuids, toCompaction, toCompactionWithoutBoundary, toReplyPayloads } from "./compaction.js";
+import { compactionPayload, foreignPayload, messagePayload, withOthers } from "../source/payloads.js";
+import { readKeptUuids, summaryText, toCompaction, toReplyPayloads } from "./compaction.js";
 import { isUsableId } from "./ids.js";
 import { toReplyMessage, toUserMessages } from "./messages.js";
 import type { TreePlacement } from "./placement.js";
@@ -38,13 +39,13 @@ export class PayloadBuilder {
       case "human":
       case "injected":
       case "result":
-        return withoutProblems(...this.#userPayloads(record));
+        return this.#withOthers(record, toUserMessages(record, (id) => this.#file.calls.get(id)?.name).map(messagePayload));
       case "reply":
-        return withoutProblems(...this.#replyPayloads(node, record));
+        return this.#withOthers(record, toReplyPayloads(toReplyMessage(this.#linesOf(node, record))));
       case "boundary":
         return this.#compaction(node, record);
       case "summary":
-        return withoutProblems({ ...toCompactionWithoutBoundary(record), ...readOtherFields(record, this.#firstBranch) });
+        return this.#withOthers(record, [compactionPayload({ summary: summaryText(record) })]);
       case "noise":
       case "side":
       case "absorbed":
@@ -54,17 +55,10 @@ export class PayloadBuilder {
     }
   }
 
-  #replyPayloads(node: NodeIndex, record: JsonObject): readonly JsonObject[] {
-    const leftover = readOtherFields(record, this.#firstBranch);
-    return toReplyPayloads(toReplyMessage(this.#linesOf(node, record))).map((payload, at) =>
-      at === 0 ? { ...payload, ...leftover } : payload,
-    );
-  }
-
-  #userPayloads(record: JsonObject): readonly JsonObject[] {
-    const leftover = readOtherFields(record, this.#firstBranch);
-    const messages = toUserMessages(record, (id) => this.#file.calls.get(id)?.name);
-    return messages.map((message, at) => ({ type: "message", message, ...(at === 0 ? leftover : {}) }));
+  /** The first payload has the other fields of the record. */
+  #withOthers(record: JsonObject, payloads: readonly JsonObject[], problems: RecordPayloads["problems"] = []): RecordPayloads {
+    const others = readOtherFields(record, this.#firstBranch);
+    return { payloads: payloads.map((payload, at) => (at === 0 ? withOthers(payload, "claude", others) : payload)), problems };
   }
 
   #linesOf(node: NodeIndex, first: JsonObject): readonly JsonObject[] {
@@ -84,8 +78,7 @@ export class PayloadBuilder {
     if (summary === undefined) return { ...toForeign(boundary), problems: [...problems, NO_SUMMARY] };
     const firstKept = this.#firstKept(node, facts?.firstKept);
     if (firstKept === null && readKeptUuids(boundary).length > 0 && facts?.isFollowed !== true) problems.push(NOT_ON_PATH);
-    const payload = { ...toCompaction(boundary, summary, firstKept), ...readOtherFields(boundary, this.#firstBranch) };
-    return { payloads: [payload], problems };
+    return this.#withOthers(boundary, [toCompaction(boundary, summary, firstKept)], problems);
   }
 
   #firstKept(boundary: NodeIndex, kept: NodeIndex | undefined): EntryId | null {
@@ -105,17 +98,13 @@ const NOT_ON_PATH = {
   message: "the entries that the compaction kept are not on its path; imported as keeping nothing",
 } as const;
 
-function withoutProblems(...payloads: readonly JsonObject[]): RecordPayloads {
-  return { payloads, problems: [] };
-}
-
 function toForeign(record: JsonObject): RecordPayloads {
   const originalType = readTypeName(record);
   // A message without content or a record without a type is an invalid record, not one of an unknown type.
   const isBroken =
     originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
   const message = `no message can be made of this record (${quoted(originalType)}); kept as a foreign entry`;
-  return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
+  return { payloads: [foreignPayload(record, originalType)], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
 }
 
 // Fields that are part of the entry's position, its message or the session's header.
@@ -148,15 +137,11 @@ const KEPT_ELSEWHERE: ReadonlySet<string> = new Set([
   "slug",
 ]);
 
-/**
- * The other fields of a record under `claude`: unknown fields, and the git branch if it is not the first one of the session.
- * Empty if there are none.
- */
-function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
+/** The other fields of a record: unknown fields, and the git branch if it is not the first one of the session. */
+function readOtherFields(record: JsonObject, firstBranch: string | undefined): JsonObject {
   const others = Object.keys(record).filter((key) => !KEPT_ELSEWHERE.has(key));
   // Defined, not assigned: a member may be named `__proto__`.
   const rest = Object.fromEntries(others.map((key) => [key, record[key]]));
   const branch = stringAt(record, "gitBranch");
-  const claude = branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };
-  return Object.keys(claude).length === 0 ? {} : { claude };
+  return branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };
 }

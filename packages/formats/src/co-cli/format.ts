@@ -7,9 +7,10 @@ import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-document.js";
 import { readHead, readJsonValues } from "../source/json-lines.js";
+import { messagePayload } from "../source/payloads.js";
 import { statPath } from "../source/source-file.js";
 import type { SourceAgent, SourceFormat } from "../source/source-format.js";
-import { replyPayload, requestPayload } from "./parts.js";
+import { requestPayload, responsePayload } from "./parts.js";
 
 const coCliAgent: SourceAgent = {
   name: "co-cli",
@@ -109,11 +110,11 @@ class Reader {
     if (!isMessage(message) || !Array.isArray(message.parts))
       return yield this.#add(line, { type: "foreign", originalType: "unknown", raw: message }, undefined);
     const at = parseTime(message.timestamp);
-    if (message.kind === "response") return yield this.#add(line, replyPayload(message), at);
+    if (message.kind === "response") return yield this.#add(line, responsePayload(message), at);
     const instructions = stringAt(message, "instructions");
     if (instructions !== undefined && instructions !== this.#instructions) {
       this.#instructions = instructions;
-      yield this.#add(line, { type: "message", message: { role: "system", content: instructions } }, at);
+      yield this.#add(line, messagePayload({ role: "system", content: instructions }), at);
     }
     const parts = message.parts.filter(isObject);
     if (parts.length === 0) yield { kind: "merged", line };

@@ -1,4 +1,3 @@
-import { stopReasonOf } from "@bough/session-core";
 import {
   isObject,
   type JsonObject,
@@ -8,10 +7,19 @@ import {
   stringAt,
   toDataBlock,
   toForeignBlock,
-  toOwnUsage,
-  tryStringify,
   without,
+  withoutUndefined,
 } from "@bough/session-core/wire";
+import {
+  compactionPayload,
+  foreignPayload,
+  hiddenPayload,
+  messagePayload,
+  replyPayload,
+  resultPayload,
+  toText,
+  userPayload,
+} from "../source/payloads.js";
 
 /** The starts of a user prompt with which co-cli replaces earlier messages; only the first one has a summary in it. */
 const SUMMARY = "[CONTEXT COMPACTION — REFERENCE ONLY]";
@@ -23,30 +31,24 @@ export function requestPayload(part: JsonObject): JsonObject {
   const { content } = part;
   switch (part.part_kind) {
     case "system-prompt":
-      if (typeof content === "string") return toEntry({ role: "system", content });
+      if (typeof content === "string") return messagePayload({ role: "system", content });
       break;
     case "user-prompt":
       if (typeof content === "string") return promptPayload(content);
-      if (Array.isArray(content)) return toEntry({ role: "user", content: content.map(promptBlock) });
+      if (Array.isArray(content)) return userPayload(content.map(promptBlock));
       break;
     case "tool-return":
-      return toEntry(toResult(part, content, part.outcome !== undefined && part.outcome !== "success"));
+      return toResult(part, content, part.outcome !== undefined && part.outcome !== "success");
     case "retry-prompt":
-      if (typeof part.tool_name === "string") return toEntry(toResult(part, content, true));
-      return toEntry({ role: "custom", customType: "co-cli.retry", display: false, content: textOf(content) });
+      return typeof part.tool_name === "string" ? toResult(part, content, true) : hiddenPayload("co-cli.retry", toText(content));
   }
-  return { type: "foreign", originalType: stringAt(part, "part_kind") ?? "unknown", raw: part };
-}
-
-function toEntry(message: JsonObject): JsonObject {
-  return { type: "message", message };
+  return foreignPayload(part, stringAt(part, "part_kind"));
 }
 
 function promptPayload(content: string): JsonObject {
   if (content.startsWith(SUMMARY) || content.startsWith(PLACEHOLDER))
-    return { type: "compaction", summary: summaryOf(content), firstKeptEntryId: null, "co-cli": { prompt: content } };
-  if (content.startsWith(TODOS)) return toEntry({ role: "custom", customType: "co-cli.todos", display: false, content });
-  return toEntry({ role: "user", content });
+    return { ...compactionPayload({ summary: summaryOf(content) }), "co-cli": { prompt: content } };
+  return content.startsWith(TODOS) ? hiddenPayload("co-cli.todos", content) : userPayload(content);
 }
 
 /** The summary between the sentences around it; the whole prompt if they are others. */
@@ -69,33 +71,17 @@ function promptBlock(part: unknown): JsonObject {
 function toResult(part: JsonObject, content: unknown, isError: boolean): JsonObject {
   const toolName = stringAt(part, "tool_name");
   const details = without(part, ["part_kind", "tool_name", "tool_call_id", "content", "timestamp", "outcome"]);
-  return {
-    role: "toolResult",
-    toolCallId: stringAt(part, "tool_call_id") ?? toolName ?? "unknown",
-    ...(toolName === undefined ? {} : { toolName }),
-    content: textOf(content),
-    isError,
-    ...(Object.values(details).every((value) => value === null) ? {} : { details }),
-  };
-}
-
-function textOf(content: unknown): string {
-  return typeof content === "string" ? content : content === undefined || content === null ? "" : (tryStringify(content) ?? "");
+  const toolCallId = stringAt(part, "tool_call_id") ?? toolName ?? "unknown";
+  const hasDetails = Object.values(details).some((value) => value !== null);
+  return resultPayload({ toolCallId, toolName, content: toText(content), isError, details: hasDetails ? details : {} });
 }
 
 /** The reply of a response. */
-export function replyPayload(response: JsonObject): JsonObject {
+export function responsePayload(response: JsonObject): JsonObject {
   const parts = Array.isArray(response.parts) ? response.parts : [];
-  const [model, provider, reason] = ["model_name", "provider_name", "finish_reason"].map((name) => stringAt(response, name));
-  const usage = objectAt(response, "usage");
-  return toEntry({
-    role: "assistant",
-    content: parts.map(replyBlock),
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-    ...(usage === undefined ? {} : { usage: toUsage(usage) }),
-    ...(reason === undefined ? {} : { stopReason: stopReasonOf(reason) }),
-  });
+  const [model, provider, stopReason] = ["model_name", "provider_name", "finish_reason"].map((name) => stringAt(response, name));
+  const usage = toUsage(objectAt(response, "usage") ?? {});
+  return replyPayload({ content: parts.map(replyBlock), provider, model, usage, stopReason });
 }
 
 function replyBlock(part: unknown): JsonObject {
@@ -106,7 +92,8 @@ function replyBlock(part: unknown): JsonObject {
       if (typeof content === "string") return { type: "text", text: content };
       break;
     case "thinking":
-      if (typeof content === "string") return { type: "thinking", thinking: content, ...signatureOf(part) };
+      if (typeof content === "string")
+        return withoutUndefined({ type: "thinking", thinking: content, thinkingSignature: stringAt(part, "signature") });
       break;
     case "tool-call": {
       const [id, name] = [stringAt(part, "tool_call_id"), stringAt(part, "tool_name")];
@@ -117,20 +104,12 @@ function replyBlock(part: unknown): JsonObject {
   return { ...toForeignBlock(part), originalType: stringAt(part, "part_kind") ?? "unknown" };
 }
 
-function signatureOf(part: JsonObject): JsonObject {
-  const signature = stringAt(part, "signature");
-  return signature === undefined ? {} : { thinkingSignature: signature };
-}
-
 /** The counts of pydantic-ai, old and new names; those of the prompt include the cached tokens. */
 function toUsage(usage: JsonObject): JsonObject {
-  return toOwnUsage(
-    {
-      input_tokens: numberAt(usage, "input_tokens") ?? numberAt(usage, "request_tokens"),
-      output_tokens: numberAt(usage, "output_tokens") ?? numberAt(usage, "response_tokens"),
-      total_tokens: usage.total_tokens,
-      input_tokens_details: { cached_tokens: usage.cache_read_tokens, cache_write_tokens: usage.cache_write_tokens },
-    },
-    "usage",
-  );
+  return {
+    input_tokens: numberAt(usage, "input_tokens") ?? numberAt(usage, "request_tokens"),
+    output_tokens: numberAt(usage, "output_tokens") ?? numberAt(usage, "response_tokens"),
+    total_tokens: usage.total_tokens,
+    input_tokens_details: { cached_tokens: usage.cache_read_tokens, cache_write_tokens: usage.cache_write_tokens },
+  };
 }

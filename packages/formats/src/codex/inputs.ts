@@ -87,7 +87,7 @@ const COMMAND =
 function toCommandMessage(text: string): JsonObject | undefined {
   const [, command, exitCode, output] = COMMAND.exec(text) ?? [];
   if (command === undefined || output === undefined) return undefined;
-  return { role: "bashExecution", command, output, ...(exitCode === undefined ? {} : { exitCode: Number(exitCode) }) };
+  return { role: "bashExecution", command, output, exitCode: exitCode === undefined ? undefined : Number(exitCode) };
 }
 
 /** The kind of a content if Codex wrote all its parts: that of the first one. */

@@ -1,4 +1,3 @@
-import type { EntryId } from "@bough/session-core";
 import {
   isCompactionItem,
   isObject,
@@ -13,6 +12,7 @@ import {
   without,
   withoutUndefined,
 } from "@bough/session-core/wire";
+import { compactionPayload, type KeptEntries, resultPayload } from "../source/payloads.js";
 
 /** The blocks of a reply that an item of the model gives; undefined: the item belongs to no reply, or has not the shape of its type. */
 export function toReplyBlocks(item: JsonObject): readonly JsonObject[] | undefined {
@@ -99,20 +99,12 @@ function toContentBlock(part: unknown): readonly JsonObject[] {
   return images.length > 0 ? images : [toForeignBlock(part)];
 }
 
-/** The output of a tool as a message; undefined: the item has no id of a call. `toolName`: that of the call, if it is known. */
-export function toResultMessage(item: JsonObject, toolName: string | undefined, details: JsonObject = {}): JsonObject | undefined {
+/** The output of a tool as a payload; undefined: the item has no id of a call. `toolName`: that of the call, if it is known. */
+export function toResultPayload(item: JsonObject, toolName: string | undefined, details: JsonObject = {}): JsonObject | undefined {
   const toolCallId = stringAt(item, "call_id");
   if (toolCallId === undefined) return undefined;
   const { content, isError, more } = item.type === "tool_search_output" ? toFoundTools(item) : toOutput(item.output);
-  const all = { ...more, ...details };
-  return {
-    role: "toolResult",
-    toolCallId,
-    ...(toolName === undefined ? {} : { toolName }),
-    content,
-    isError: isError || details.success === false,
-    ...(Object.keys(all).length === 0 ? {} : { details: all }),
-  };
+  return resultPayload({ toolCallId, toolName, content, isError: isError || details.success === false, details: { ...more, ...details } });
 }
 
 interface ToolOutput {
@@ -177,12 +169,6 @@ interface CompactionFacts {
   readonly model: { readonly provider?: string; readonly model?: string };
 }
 
-/** The entries that a compaction keeps, as its payload names them. */
-export interface KeptEntries {
-  readonly firstKeptEntryId: EntryId | null;
-  readonly keptEntryIds?: readonly (EntryId | null)[];
-}
-
 /**
  * The payload of a compaction. The list of items that replaced the history is in the details, with the reply that is the summary. Where
  * OpenAI wrote the summary, encrypted, its item is `native`, and a note is the summary.
@@ -193,11 +179,8 @@ export function toCompaction(message: string, compacted: JsonObject, facts: Comp
   const native = toNative(compacted, model);
   const details = withoutUndefined({ opening, reply, ...without(compacted, ["message"]), native });
   const readable = summary === "" && native !== undefined ? opaqueSummaryText(native.provider, []) : summary;
-  return {
-    ...{ type: "compaction", summary: readable, ...kept },
-    ...withoutUndefined({ tokensBefore, usage }),
-    ...(Object.keys(details).length === 0 ? {} : { details }),
-  };
+  const known = Object.keys(details).length === 0 ? undefined : details;
+  return compactionPayload({ summary: readable, kept, tokensBefore, usage, details: known });
 }
 
 function toNative({ replacement_history: list }: JsonObject, { provider = "openai", model }: CompactionFacts["model"]) {

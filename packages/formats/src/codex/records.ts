@@ -2,9 +2,10 @@ import type { EntryId, SessionId } from "@bough/session-core";
 import { type ReadingPosition, RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { type JsonObject, numberAt, objectAt, stringAt } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
+import { type KeptEntries, messagePayload } from "../source/payloads.js";
 import { eventKind, toItems } from "./events.js";
 import { toInputMessage } from "./inputs.js";
-import { isOutput, type KeptEntries, summaryIn, toCompaction, toReplyBlocks, toResultMessage } from "./items.js";
+import { isOutput, summaryIn, toCompaction, toReplyBlocks, toResultPayload } from "./items.js";
 import { type ItemPlace, OpenRequest, type RequestEnd, type RolloutEntry } from "./request.js";
 import { type MessageSource, type RolloutLine, toForeign } from "./rollout-file.js";
 import { SettingsReader } from "./settings.js";
@@ -101,7 +102,7 @@ export class RolloutReader {
     if (this.#hasMeta) return yield* this.#follow(line, toForeign(line));
     this.#hasMeta = true;
     const system = this.#settings.readMeta(line.payload);
-    if (system !== undefined) yield* this.#emit(line, { type: "message", message: { role: "system", content: system } });
+    if (system !== undefined) yield* this.#emit(line, messagePayload({ role: "system", content: system }));
   }
 
   *#readItem(line: RolloutLine, item: JsonObject, part = 0): Generator<SourceRecord, void, void> {
@@ -134,8 +135,8 @@ export class RolloutReader {
     const toolName = this.#calls.get(id);
     this.#calls.delete(id);
     if (this.#request !== undefined) return this.#request.open.addResult(place, item, toolName);
-    const message = toResultMessage(item, toolName);
-    if (message !== undefined) yield this.#add({ ...place, payload: { type: "message", message } });
+    const payload = toResultPayload(item, toolName);
+    if (payload !== undefined) yield this.#add({ ...place, payload });
   }
 
   /** A message that starts a new request; undefined: the item has not the shape of its type. */
@@ -151,7 +152,7 @@ export class RolloutReader {
       this.#beforeContext = undefined;
     } else this.#beforeContext ??= this.#chain.leafId;
     this.#window.add(item, this.#chain.idOf({ line: line.line, part }));
-    yield this.#add({ ...placeOf(line), part, payload: { type: "message", message: input.message } });
+    yield this.#add({ ...placeOf(line), part, payload: messagePayload(input.message) });
   }
 
   *#readSettings(line: RolloutLine, given: JsonObject): Generator<SourceRecord, void, void> {
@@ -270,8 +271,7 @@ export class RolloutReader {
   *#readError(line: RolloutLine, event: JsonObject): Generator<SourceRecord, void, void> {
     const errorMessage = stringAt(event, "message");
     if (errorMessage === undefined) return yield* this.#follow(line, toForeign(line));
-    const message = { role: "assistant", content: [], ...this.#settings.model, stopReason: "error", errorMessage };
-    yield* this.#emit(line, { type: "message", message });
+    yield* this.#emit(line, messagePayload({ role: "assistant", content: [], ...this.#settings.model, stopReason: "error", errorMessage }));
   }
 
   /** An entry that ends the open request. */
@@ -306,13 +306,10 @@ export class RolloutReader {
 /** The payload of an item of a list; undefined: it has none. */
 function toPayload(item: JsonObject): JsonObject | undefined {
   const content = toReplyBlocks(item);
-  const message =
-    content === undefined
-      ? isOutput(item)
-        ? toResultMessage(item, undefined)
-        : toInputMessage(item)?.message
-      : { role: "assistant", content };
-  return message && { type: "message", message };
+  if (content !== undefined) return messagePayload({ role: "assistant", content });
+  if (isOutput(item)) return toResultPayload(item, undefined);
+  const input = toInputMessage(item);
+  return input && messagePayload(input.message);
 }
 
 function placeOf({ line, createdAtMs, origin }: RolloutLine): ItemPlace {

@@ -1,5 +1,6 @@
 import { type EntryReference, type JsonObject, objectAt, stringAt, tryStringify, without } from "@bough/session-core/wire";
-import { toResultMessage } from "./items.js";
+import { messagePayload } from "../source/payloads.js";
+import { toResultPayload } from "./items.js";
 import type { ModelFields } from "./settings.js";
 
 /** An entry without its place in the tree. */
@@ -142,7 +143,7 @@ export class OpenRequest {
 
   /** The entries in order: the reply, and those that followed it. */
   *entries(end: RequestEnd): Generator<RolloutEntry, void, void> {
-    yield { ...this.#place, payload: { type: "message", message: this.#toReply(end) } };
+    yield { ...this.#place, payload: this.#toReply(end) };
     yield* this.followers();
   }
 
@@ -150,19 +151,13 @@ export class OpenRequest {
   *followers(): Generator<RolloutEntry, void, void> {
     for (const follower of this.#followers) {
       if (follower.kind === "entry") yield follower.entry;
-      else yield { ...follower.place, payload: { type: "message", message: this.#toResult(follower.item, follower.toolName) } };
+      else yield { ...follower.place, payload: this.#toResult(follower.item, follower.toolName) };
     }
   }
 
   #toReply(end: RequestEnd): JsonObject {
     const stopReason = this.#stopReason(end);
-    return {
-      role: "assistant",
-      content: this.#blocks,
-      ...this.#model,
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
-      ...(stopReason === undefined ? {} : { stopReason }),
-    };
+    return messagePayload({ role: "assistant", content: this.#blocks, ...this.#model, usage: this.#usage, stopReason });
   }
 
   #stopReason(end: RequestEnd): string | undefined {
@@ -172,7 +167,7 @@ export class OpenRequest {
   }
 
   #toResult(item: JsonObject, toolName: string | undefined): JsonObject {
-    return toResultMessage(item, toolName, this.#details.get(stringAt(item, "call_id") ?? "")) ?? {};
+    return toResultPayload(item, toolName, this.#details.get(stringAt(item, "call_id") ?? "")) ?? {};
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { readJsonLines, type SourceLine } from "../source/json-lines.js";
+import { foreignPayload } from "../source/payloads.js";
 
 /** A line of a rollout in the form of today's versions. */
 export interface RolloutLine {
@@ -71,7 +72,7 @@ function toEnvelope(raw: JsonObject): readonly [type: string, payload: JsonObjec
 /** The payload of a line that is kept as it is. */
 export function toForeign({ type, payload, raw }: RolloutLine): JsonObject {
   const detail = stringAt(payload, "type");
-  return { type: "foreign", originalType: detail === undefined ? type : `${type}/${detail}`, raw };
+  return foreignPayload(raw, detail === undefined ? type : `${type}/${detail}`);
 }
 
 /** True if Codex writes such a line: an envelope with a known type, or the data of a session of an early version. */

@@ -32,8 +32,7 @@ export class SettingsReader {
   }
 
   get model(): ModelFields {
-    if (this.#model === undefined) return {};
-    return { ...(this.#provider === undefined ? {} : { provider: this.#provider }), model: this.#model };
+    return this.#model === undefined ? {} : withoutUndefined({ provider: this.#provider, model: this.#model });
   }
 
   /** Reads the data of the session. Returns its system message; undefined: it has none, or a fork repeats that of its source. */
@@ -60,7 +59,7 @@ export class SettingsReader {
     const [model, provider] = [stringAt(given, "model"), stringAt(given, "model_provider_id") ?? this.#provider];
     if (model === undefined || (model === this.#model && provider === this.#provider)) return [];
     [this.#model, this.#provider] = [model, provider];
-    return [{ type: "model_change", ...(provider === undefined ? {} : { provider }), modelId: model }];
+    return [withoutUndefined({ type: "model_change", provider, modelId: model })];
   }
 
   #readEffort(given: JsonObject): readonly JsonObject[] {

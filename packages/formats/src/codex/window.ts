@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { EntryId } from "@bough/session-core";
 import { compactionSummaryText, isObject, type JsonObject, stringAt, tryStringify } from "@bough/session-core/wire";
-import { isOutput, type KeptEntries, summaryIn } from "./items.js";
+import type { KeptEntries } from "../source/payloads.js";
+import { isOutput, summaryIn } from "./items.js";
 
 /**
  * The newest items that are always remembered. No window of a model has more: an item of the few words that a call and its output have at

@@ -1,5 +1,6 @@
 import type { EntryId } from "@bough/session-core";
-import { isObject, type JsonObject, numberAt, stringAt } from "@bough/session-core/wire";
+import { type JsonObject, numberAt, objectsAt, stringAt, textsAt } from "@bough/session-core/wire";
+import { type KeptEntries, keptEntries } from "../source/payloads.js";
 
 /** The number of compactions without an end that are remembered: a compaction that a crash cut off never ends. */
 const MOST_OPEN = 200;
@@ -21,12 +22,6 @@ interface OpenCompaction {
   readonly kept: readonly EntryId[];
 }
 
-/** The entries that a compaction keeps. Without prompts of the user before, it keeps all from the first one on. */
-export interface KeptEntries {
-  readonly firstKeptEntryId: EntryId | null;
-  readonly keptEntryIds?: readonly (EntryId | null)[];
-}
-
 /**
  * The compactions of a conversation of Copilot CLI. The conversation continues during a compaction, so a compaction keeps the entries since
  * its start, and the prompts of the user, which Copilot repeats in the message of the summary before it. Memory: an id for each prompt.
@@ -39,12 +34,12 @@ export class Compactions {
 
   /** `state`: that of an earlier reading. */
   constructor(state: JsonObject = {}) {
-    this.#open = objectsIn(state.compactions).map((one) => ({
+    this.#open = objectsAt(state, "compactions").map((one) => ({
       attempt: stringAt(one, "attempt") ?? null,
-      kept: [...(stringAt(one, "firstKept") === undefined ? [] : [stringAt(one, "firstKept") ?? ""]), ...textsIn(one.kept)],
+      kept: [...(stringAt(one, "firstKept") === undefined ? [] : [stringAt(one, "firstKept") ?? ""]), ...textsAt(one, "kept")],
     }));
-    this.#prompts = objectsIn(state.prompts).map((one) => ({ id: stringAt(one, "id") ?? "", chars: numberAt(one, "chars") ?? 0 }));
-    this.#recent = textsIn(state.recent);
+    this.#prompts = objectsAt(state, "prompts").map((one) => ({ id: stringAt(one, "id") ?? "", chars: numberAt(one, "chars") ?? 0 }));
+    this.#recent = textsAt(state, "recent");
   }
 
   /** The state from which a later reading continues. */
@@ -74,16 +69,16 @@ export class Compactions {
     [this.#open, this.#prompts, this.#recent] = [[], [], []];
   }
 
-  /** The end of the compaction that started as this attempt, else of the last one. */
+  /**
+   * The end of the compaction that started as this attempt, else of the last one. Without prompts of the user before, it keeps all from the
+   * first one on.
+   */
   end(attempt: string | undefined): KeptEntries {
     const ended = this.#open.find((one) => one.attempt === (attempt ?? null)) ?? this.#open.at(-1);
     this.#open = this.#open.filter((one) => one !== ended);
     const kept = ended?.kept ?? [];
     const prompts = selectPrompts(this.#prompts.filter(({ id }) => !kept.includes(id))).map(({ id }) => id);
-    const [first] = prompts;
-    return first === undefined
-      ? { firstKeptEntryId: kept[0] ?? null }
-      : { firstKeptEntryId: first, keptEntryIds: [...prompts, null, ...kept] };
+    return keptEntries(prompts, kept);
   }
 }
 
@@ -104,12 +99,4 @@ function fitting(prompts: readonly Prompt[], mostChars: number, most: number): r
     return at > 0 && (at >= Math.round(most) || chars > mostChars);
   });
   return count === -1 ? prompts : prompts.slice(0, count);
-}
-
-function objectsIn(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one: unknown) => typeof one === "string") : [];
 }

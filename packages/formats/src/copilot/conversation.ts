@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import type { EntryId, SessionId } from "@bough/session-core";
 import type { SourceEntry, SourceRecord } from "@bough/session-core/engine";
-import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
+import { isObject, type JsonObject, numberAt, objectAt, objectsAt, parseTime, stringAt } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
+import { foreignPayload, messagePayload, userPayload } from "../source/payloads.js";
 import { Compactions } from "./compactions.js";
 import {
   COPILOT_PROVIDER,
@@ -63,7 +64,7 @@ export class EventConversation {
     const { state = {} } = options;
     this.#chain = new EntryChain(sessionId, startMs, state);
     this.#options = options;
-    this.#calls = objectsIn(state.calls);
+    this.#calls = objectsAt(state, "calls");
     this.#compactions = new Compactions(state);
     this.#model = stringAt(state, "model");
     this.#effort = stringAt(state, "effort");
@@ -86,7 +87,7 @@ export class EventConversation {
   /** The prompt of an agent, which none of its events has. */
   addPrompt(text: string, line: number, id: EntryId): SourceEntry {
     this.#compactions.add(id, "prompt", text.length);
-    return this.#chain.add({ line, id, payload: { type: "message", message: { role: "user", content: text } } });
+    return this.#chain.add({ line, id, payload: userPayload(text) });
   }
 
   *read(event: JsonObject, line: number): Generator<SourceRecord, void, void> {
@@ -137,7 +138,7 @@ export class EventConversation {
     if (entry === undefined) return;
     const texts = chunks.map((data) => stringAt(data, "reasoningText") ?? "").join("");
     this.#thought = texts === "" ? undefined : digest(texts);
-    for (const { toolCallId, name } of chunks.flatMap(({ toolRequests }) => objectsIn(toolRequests)))
+    for (const { toolCallId, name } of chunks.flatMap((data) => objectsAt(data, "toolRequests")))
       this.#openCall(toolCallId, name, { entryId: entry.id });
     yield entry;
   }
@@ -224,7 +225,7 @@ export class EventConversation {
     const own = digest(content);
     if (own === this.#system) return [];
     this.#system = own;
-    return [{ type: "message", message: { role: "system", content }, copilot: rest }];
+    return [{ ...messagePayload({ role: "system", content }), copilot: rest }];
   }
 
   #toResult(data: JsonObject): JsonObject | undefined {
@@ -258,10 +259,11 @@ export class EventConversation {
     }
   }
 
-  #rememberMessage(entryId: EntryId, { role, content }: JsonObject): void {
+  #rememberMessage(entryId: EntryId, message: JsonObject): void {
+    const { role } = message;
     if (role === "system") return;
     const kind = role === "user" ? "prompt" : role === "assistant" ? "reply" : "other";
-    this.#compactions.add(entryId, kind, kind === "prompt" ? textLength(content) : 0);
+    this.#compactions.add(entryId, kind, kind === "prompt" ? textLength(message) : 0);
   }
 
   #openCall(id: unknown, name: unknown, more: JsonObject): void {
@@ -319,21 +321,17 @@ function isReply(data: JsonObject): boolean {
 
 function toNotification({ content, ...details }: JsonObject): JsonObject | undefined {
   if (typeof content !== "string") return undefined;
-  return { type: "message", message: { role: "custom", customType: "copilot.notification", display: true, content, details } };
+  return messagePayload({ role: "custom", customType: "copilot.notification", display: true, content, details });
 }
 
 /** The characters of the texts of a content. */
-function textLength(content: unknown): number {
-  if (typeof content === "string") return content.length;
-  return objectsIn(content).reduce((sum, block) => sum + (stringAt(block, "text")?.length ?? 0), 0);
+function textLength(message: JsonObject): number {
+  if (typeof message.content === "string") return message.content.length;
+  return objectsAt(message, "content").reduce((sum, block) => sum + (stringAt(block, "text")?.length ?? 0), 0);
 }
 
 function toForeign({ event }: Part): JsonObject {
-  return { type: "foreign", originalType: stringAt(event, "type") || "unknown", raw: event };
-}
-
-function objectsIn(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return foreignPayload(event);
 }
 
 function digest(text: string): string {

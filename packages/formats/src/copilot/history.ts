@@ -1,10 +1,11 @@
 import { basename } from "node:path";
 import { fromOpenAiChat, type SessionId } from "@bough/session-core";
 import type { SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, parseTime, stringAt, toDataBlock, toForeignBlock } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, parseTime, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import { isDocument, readDocumentHead, readJsonDocument } from "../source/json-document.js";
+import { messagePayload, resultPayload, toMediaContent, userPayload } from "../source/payloads.js";
 import type { FileHead } from "../source/source-format.js";
 import { COPILOT_PROVIDER } from "./messages.js";
 
@@ -63,17 +64,14 @@ function toPayload(value: unknown, model: string | undefined, names: Map<unknown
   switch (role) {
     case "system":
     case "developer":
-      return typeof content === "string" ? { type: "message", message: { role: "system", content } } : toForeign(role, value);
+      return typeof content === "string" ? messagePayload({ role: "system", content }) : toForeign(role, value);
     case "user":
-      return { type: "message", message: { role, content: toContent(content) } };
+      return userPayload(toMediaContent(content));
     case "assistant":
       return toReply(value, model, names);
-    case "tool": {
-      if (typeof toolCallId !== "string") return toForeign("message", value);
-      const toolName = names.get(toolCallId);
-      const named = toolName === undefined ? {} : { toolName };
-      return { type: "message", message: { role: "toolResult", toolCallId, ...named, content: toContent(content), isError: false } };
-    }
+    case "tool":
+      if (typeof toolCallId !== "string") break;
+      return resultPayload({ toolCallId, toolName: names.get(toolCallId), content: toMediaContent(content), isError: false });
   }
   return toForeign("message", value);
 }
@@ -85,18 +83,6 @@ function toReply(value: JsonObject, model: string | undefined, names: Map<unknow
   const blocks = payload.type === "message" && Array.isArray(payload.message.content) ? payload.message.content : [];
   for (const block of blocks) if (block.type === "toolCall") names.set(block.id, block.name);
   return { ...payload };
-}
-
-function toContent(content: unknown): string | readonly JsonObject[] {
-  if (typeof content === "string") return content;
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  return parts.flatMap((part): readonly JsonObject[] => {
-    const text = isObject(part) && part.type === "text" ? stringAt(part, "text") : undefined;
-    if (text !== undefined) return [{ type: "text", text }];
-    const image = isObject(part) && isObject(part.image_url) ? stringAt(part.image_url, "url") : undefined;
-    const blocks = image === undefined ? [] : toDataBlock(image);
-    return blocks.length > 0 ? blocks : [{ ...toForeignBlock(part) }];
-  });
 }
 
 function toForeign(type: string, raw: unknown): JsonObject {

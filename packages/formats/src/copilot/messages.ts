@@ -9,7 +9,17 @@ import {
   toOwnUsage,
   without,
 } from "@bough/session-core/wire";
-import type { KeptEntries } from "./compactions.js";
+import {
+  compactionPayload,
+  hiddenPayload,
+  type KeptEntries,
+  messagePayload,
+  resultPayload,
+  textBlocks,
+  thinkingBlocks,
+  userPayload,
+  withOthers,
+} from "../source/payloads.js";
 
 /** The provider of Copilot's models, as other programs name it. */
 export const COPILOT_PROVIDER = "github-copilot";
@@ -37,8 +47,7 @@ export function toUserPayload(data: JsonObject, isPrompt: boolean): JsonObject |
     ...without(data, ["content", ...(Array.isArray(data.attachments) ? ["attachments"] : []), ...same(data, "transformedContent", text)]),
     ...(others.length === 0 ? {} : { attachments: others }),
   };
-  const message = isPrompt ? { role: "user", content } : { role: "custom", customType: "copilot.injected", display: false, content };
-  return withRest({ type: "message", message }, rest);
+  return withOthers(isPrompt ? userPayload(content) : hiddenPayload("copilot.injected", content), "copilot", rest);
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -82,16 +91,14 @@ export function toReplyPayload(chunks: readonly JsonObject[], about: AboutReply)
   // Up to 1.0.40, the reply has its output tokens, and no record those of the prompt.
   const output = Math.max(0, ...chunks.map((data) => numberAt(data, "outputTokens") ?? 0));
   const usage = readUsage(recorded) ?? (output > 0 ? { output } : undefined);
-  const message = {
-    role: "assistant",
-    content,
-    ...(named === undefined ? {} : { provider: COPILOT_PROVIDER, model: named }),
-    ...(usage === undefined ? {} : { usage }),
-    stopReason: content.some((block) => block.type === "toolCall") ? "toolUse" : "stop",
-  };
+  const stopReason = content.some((block) => block.type === "toolCall") ? "toolUse" : "stop";
+  const payload = messagePayload({ role: "assistant", content, ...modelFields(named), usage, stopReason });
   const moreUsage = without(recorded, [...COUNTS, "model", "apiCallId"]);
-  const rest = { ...without(merged, IN_REPLY), ...(Object.keys(moreUsage).length === 0 ? {} : { usage: moreUsage }) };
-  return withRest({ type: "message", message }, rest);
+  return withOthers(payload, "copilot", withOthers(without(merged, IN_REPLY), "usage", moreUsage));
+}
+
+function modelFields(model: string | undefined): JsonObject {
+  return model === undefined ? {} : { provider: COPILOT_PROVIDER, model };
 }
 
 /**
@@ -101,16 +108,12 @@ export function toReplyPayload(chunks: readonly JsonObject[], about: AboutReply)
 export function toStoppedPayload(data: JsonObject, counts: JsonObject, errorMessage: string, model?: string): JsonObject | undefined {
   const usage = readUsage(counts);
   if (usage === undefined) return undefined;
-  const named = stringAt(counts, "model") ?? model;
-  const message = {
-    role: "assistant",
-    content: [],
-    ...(named === undefined ? {} : { provider: COPILOT_PROVIDER, model: named }),
-    usage,
-    stopReason: "error",
-    errorMessage,
-  };
-  return withRest({ type: "message", message }, data);
+  const named = modelFields(stringAt(counts, "model") ?? model);
+  return withOthers(
+    messagePayload({ role: "assistant", content: [], ...named, usage, stopReason: "error", errorMessage }),
+    "copilot",
+    data,
+  );
 }
 
 const COUNTS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
@@ -130,15 +133,10 @@ function readUsage(counts: JsonObject): JsonObject | undefined {
 }
 
 function toReplyBlocks(data: JsonObject, earlier: string | undefined): readonly JsonObject[] {
-  const thinking = stringAt(data, "reasoningText") || (earlier ?? "");
-  const signature = stringAt(data, "reasoningOpaque") ?? "";
-  const text = stringAt(data, "content") ?? "";
   const requests: readonly unknown[] = Array.isArray(data.toolRequests) ? data.toolRequests : [];
   return [
-    ...(thinking === "" && signature === ""
-      ? []
-      : [{ type: "thinking", thinking, ...(signature === "" ? {} : { thinkingSignature: signature }) }]),
-    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...thinkingBlocks(stringAt(data, "reasoningText") || earlier, stringAt(data, "reasoningOpaque")),
+    ...textBlocks(stringAt(data, "content")),
     ...requests.map(toCallBlock),
   ];
 }
@@ -165,18 +163,9 @@ export function toResultPayload(data: JsonObject, toolName: string | undefined):
   const result = toResult(data);
   const text = stringAt(result, "content");
   const details = without(result, text === undefined ? [] : ["content", ...same(result, "detailedContent", text)]);
-  const message = {
-    role: "toolResult",
-    toolCallId,
-    ...(toolName === undefined ? {} : { toolName }),
-    content: toResultContent(data, result),
-    isError: data.success !== true,
-    ...(Object.keys(details).length === 0 ? {} : { details }),
-  };
-  return withRest(
-    { type: "message", message },
-    without(data, ["toolCallId", "success", "parentToolCallId", ...(result === NONE ? [] : ["result"])]),
-  );
+  const payload = resultPayload({ toolCallId, toolName, content: toResultContent(data, result), isError: data.success !== true, details });
+  const placed = ["toolCallId", "success", "parentToolCallId", ...(result === NONE ? [] : ["result"])];
+  return withOthers(payload, "copilot", without(data, placed));
 }
 
 const NONE: JsonObject = {};
@@ -207,8 +196,8 @@ export function toShellPayload(data: JsonObject, args: JsonObject): JsonObject |
   if (command === undefined) return undefined;
   const output = stringAt(result, "content") ?? stringAt(objectAt(data, "error") ?? {}, "message") ?? "";
   const exit = /<exited with exit code (-?\d+)>\s*$/.exec(output)?.[1];
-  const message = { role: "bashExecution", command, output, ...(exit === undefined ? {} : { exitCode: Number(exit) }) };
-  return withRest({ type: "message", message }, without(data, ["success"]));
+  const message = { role: "bashExecution", command, output, exitCode: exit === undefined ? undefined : Number(exit) };
+  return withOthers(messagePayload(message), "copilot", without(data, ["success"]));
 }
 
 /** Members of a `session.compaction_complete` that have a place of their own in a compaction. */
@@ -220,28 +209,11 @@ const IN_COMPACTION = ["success", "summaryContent", "preCompactionTokens", "post
  */
 export function toCompactionPayload(data: JsonObject, summary: string, kept: KeptEntries): JsonObject {
   const title = /<checkpoint_title>\s*([^<]*?)\s*<\/checkpoint_title>/i.exec(summary)?.[1];
+  const [instructions, trigger] = [stringAt(data, "customInstructions"), stringAt(data, "trigger")];
+  const counts = { tokensBefore: data.preCompactionTokens, tokensAfter: data.postCompactionTokens };
   const usage = readUsage(objectAt(data, "compactionTokensUsed") ?? {});
-  const instructions = stringAt(data, "customInstructions");
-  const trigger = stringAt(data, "trigger");
   return {
-    type: "compaction",
-    summary,
-    ...kept,
-    ...count("tokensBefore", data.preCompactionTokens),
-    ...count("tokensAfter", data.postCompactionTokens),
-    ...(trigger === undefined ? {} : { trigger }),
-    ...(title === undefined || title === "" ? {} : { title }),
-    ...(instructions === undefined || instructions === "" ? {} : { instructions }),
-    ...(usage === undefined ? {} : { usage }),
+    ...compactionPayload({ summary, kept, ...counts, trigger, title, instructions, usage }),
     copilot: without(data, IN_COMPACTION),
   };
-}
-
-function count(name: string, value: unknown): JsonObject {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? { [name]: value } : {};
-}
-
-/** The payload, with the members of the record that have no other place. */
-function withRest(payload: JsonObject, rest: JsonObject): JsonObject {
-  return Object.keys(rest).length === 0 ? payload : { ...payload, copilot: rest };
 }

@@ -9,6 +9,7 @@ import {
   stringAt,
   without,
 } from "@bough/session-core/wire";
+import { foreignPayload, messagePayload, resultPayload, textBlocks, thinkingBlocks } from "../source/payloads.js";
 import { userMessages } from "./user-text.js";
 
 /** A message, or a part of one, as Cursor's editor shows it; and the number of its row. */
@@ -63,7 +64,7 @@ function hasText({ record }: Bubble): boolean {
 }
 
 function hasThinking({ record }: Bubble): boolean {
-  return thinkingOf(record) !== undefined;
+  return thoughtsOf(record).length > 0;
 }
 
 /** A prompt, or a bubble of an unknown type. */
@@ -71,47 +72,33 @@ function otherStep(bubble: Bubble): Step {
   const { record } = bubble;
   let createdAtMs = timeOf(bubble);
   if (!isPrompt(bubble)) {
-    const payload = {
-      type: "foreign",
-      originalType: `bubble ${numberAt(record, "type") ?? stringAt(record, "type") ?? "undefined"}`,
-      raw: record,
-    };
-    return { bubbles: [bubble], payloads: [payload], createdAtMs };
+    const type = numberAt(record, "type") ?? stringAt(record, "type");
+    return { bubbles: [bubble], payloads: [foreignPayload(record, `bubble ${type}`)], createdAtMs };
   }
   const messages = userMessages([{ type: "text", text: textOf(record) }], (sentAtMs) => (createdAtMs ??= sentAtMs));
-  return { bubbles: [bubble], payloads: messages.map(asPayload), createdAtMs };
+  return { bubbles: [bubble], payloads: messages.map(messagePayload), createdAtMs };
 }
 
 function replyStep(bubbles: readonly Bubble[], model: string | undefined): Step {
   const content = bubbles.flatMap(({ record }) => blocksOf(record));
   const tool = bubbles.map(toolOf).find((one) => one !== undefined);
   const blocks = tool === undefined ? content : [...content, callOf(tool)];
-  const reply = { role: "assistant", content: blocks, ...(model === undefined ? {} : { model }), ...usageOf(bubbles) };
-  const result = tool && resultOf(tool);
-  const messages = blocks.length === 0 ? [] : result === undefined ? [reply] : [reply, result];
-  return { bubbles, payloads: messages.map(asPayload), createdAtMs: bubbles.map(timeOf).find((time) => time !== undefined) };
-}
-
-function asPayload(message: JsonObject): JsonObject {
-  return { type: "message", message };
+  const reply = messagePayload({ role: "assistant", content: blocks, model, ...usageOf(bubbles) });
+  const payloads = blocks.length === 0 ? [] : [reply, ...(tool === undefined ? [] : resultsOf(tool))];
+  return { bubbles, payloads, createdAtMs: bubbles.map(timeOf).find((time) => time !== undefined) };
 }
 
 function textOf(record: JsonObject): string {
   return stringAt(record, "text") ?? stringAt(record, "rawText") ?? "";
 }
 
-function thinkingOf(record: JsonObject): JsonObject | undefined {
-  const thinking = objectAt(record, "thinking");
-  const text = (thinking && stringAt(thinking, "text")) ?? "";
-  const signature = (thinking && stringAt(thinking, "signature")) ?? "";
-  if (text === "" && signature === "") return undefined;
-  return { type: "thinking", thinking: text, ...(signature === "" ? {} : { thinkingSignature: signature }) };
+function thoughtsOf(record: JsonObject): readonly JsonObject[] {
+  const thinking = objectAt(record, "thinking") ?? {};
+  return thinkingBlocks(stringAt(thinking, "text"), stringAt(thinking, "signature"));
 }
 
 function blocksOf(record: JsonObject): readonly JsonObject[] {
-  const thinking = thinkingOf(record);
-  const text = textOf(record);
-  return [...(thinking === undefined ? [] : [thinking]), ...(text === "" ? [] : [{ type: "text", text }])];
+  return [...thoughtsOf(record), ...textBlocks(textOf(record))];
 }
 
 /** The model of a reply, or the one that a prompt chose. */
@@ -157,26 +144,19 @@ function callOf({ id, name, data }: Tool): JsonObject {
 /** Members in which results of commands and of read files have their text. */
 const SHOWN = ["output", "contents"];
 
-/** undefined: the call has not ended, or was stopped with the program. */
-function resultOf({ id, name, data }: Tool): JsonObject | undefined {
+/** The result of a call; none if it has not ended, or was stopped with the program. */
+function resultsOf({ id, name, data }: Tool): readonly JsonObject[] {
   const status = stringAt(data, "status") ?? "";
   const error = errorOf(data.error);
   const result = stringAt(data, "result") ?? (data.result === undefined || data.result === null ? "" : JSON.stringify(data.result));
   const isError = status === "error" || status === "cancelled" || (error !== "" && result === "");
-  if (!isError && result === "" && status !== "completed") return undefined;
+  if (!isError && result === "" && status !== "completed") return [];
   const parsed = parseJson(result);
   const shownAt = isObject(parsed) ? SHOWN.find((key) => stringAt(parsed, key) !== undefined) : undefined;
   const shown = isObject(parsed) && shownAt !== undefined ? stringAt(parsed, shownAt) : undefined;
   const details = isObject(parsed) && shownAt !== undefined ? without(parsed, [shownAt]) : {};
   const content = isError && error !== "" ? error : (shown ?? result);
-  return {
-    role: "toolResult",
-    toolCallId: id,
-    toolName: name,
-    content: content === "" ? [] : content,
-    isError,
-    ...(Object.keys(details).length === 0 ? {} : { details }),
-  };
+  return [resultPayload({ toolCallId: id, toolName: name, content: content || [], isError, details })];
 }
 
 /** The error message for the model or the person, from a JSON text, an object or a text. */

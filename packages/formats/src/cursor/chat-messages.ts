@@ -8,14 +8,14 @@ import {
   toReplyBlocks,
   without,
 } from "@bough/session-core/wire";
+import { foreignPayload, messagePayload, withOthers } from "../source/payloads.js";
 import { userMessages } from "./user-text.js";
 
 /** The payloads of a message of a chat, at least one. `onSent` gets the time of a prompt. */
 export function toPayloads(record: JsonObject, onSent: (ms: number | undefined) => void): readonly JsonObject[] {
   const messages = toMessages(record, onSent);
-  if (messages.length === 0) return [{ type: "foreign", originalType: stringAt(record, "role") ?? "unknown", raw: record }];
-  const rest = otherFields(record);
-  return messages.map((message, at) => ({ type: "message", message, ...(at === 0 ? rest : {}) }));
+  if (messages.length === 0) return [foreignPayload(record, stringAt(record, "role"))];
+  return messages.map((message, at) => withOthers(messagePayload(message), "cursor", at === 0 ? otherFields(record) : {}));
 }
 
 /** True if Cursor wrote the whole message: the system prompt, or facts for the model. */
@@ -78,8 +78,7 @@ function asArray(value: unknown): readonly unknown[] | undefined {
 
 function toReply(record: JsonObject, blocks: readonly unknown[]): JsonObject {
   const models = [record, ...blocks].flatMap((source) => (isObject(source) ? (stringAt(cursorOptions(source), "modelName") ?? []) : []));
-  const model = models[0] === undefined ? {} : { model: models[0] };
-  return { role: "assistant", content: blocks.map(toReplyBlock), ...model };
+  return { role: "assistant", content: blocks.map(toReplyBlock), model: models[0] };
 }
 
 function toReplyBlock(block: unknown): JsonObject {
@@ -118,16 +117,13 @@ function toResult(block: unknown, record: JsonObject): JsonObject {
   const result = isObject(block) && block.type === "tool-result" ? block : {};
   const toolCallId = stringAt(result, "toolCallId") ?? stringAt(record, "id");
   if (toolCallId === undefined) return { role: "custom", customType: "cursor.tool", display: true, content: [toForeignBlock(block)] };
-  const toolName = stringAt(result, "toolName");
-  const shown = objectAt(cursorOptions(record), "highLevelToolCallResult");
-  const details = shown && without(shown, ["isError"]);
+  const shown = objectAt(cursorOptions(record), "highLevelToolCallResult") ?? {};
+  const details = without(shown, ["isError"]);
   return {
-    role: "toolResult",
-    toolCallId,
-    ...(toolName === undefined ? {} : { toolName }),
+    ...{ role: "toolResult", toolCallId, toolName: stringAt(result, "toolName") },
     content: result === block ? resultContent(result) : [toForeignBlock(block)],
-    isError: shown?.isError === true,
-    ...(details === undefined || Object.keys(details).length === 0 ? {} : { details }),
+    isError: shown.isError === true,
+    details: Object.keys(details).length === 0 ? undefined : details,
   };
 }
 
@@ -142,10 +138,9 @@ function cursorOptions(source: JsonObject): JsonObject {
   return objectAt(objectAt(source, "providerOptions") ?? {}, "cursor") ?? {};
 }
 
-/** The fields of a message that are in no payload, under `cursor`. */
+/** The fields of a message that are in no payload. */
 function otherFields(record: JsonObject): JsonObject {
   const own = without(record, ["role", "content", "providerOptions", ...(record.role === "tool" ? ["id"] : [])]);
   const options = without(cursorOptions(record), ["highLevelToolCallResult", "modelName"]);
-  const cursor = { ...own, ...options };
-  return Object.keys(cursor).length === 0 ? {} : { cursor };
+  return { ...own, ...options };
 }

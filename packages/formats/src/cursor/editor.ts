@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
-import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "@bough/session-core/wire";
+import { isObject, type JsonObject, numberAt, objectAt, objectsAt, parseTime, stringAt, textsAt } from "@bough/session-core/wire";
 import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
 import type { SourceFolders } from "../source/source-folders.js";
@@ -42,11 +42,6 @@ function parentsOf(store: EditorStore, ids: readonly string[]): ReadonlyMap<stri
     for (const key of ["subComposerIds", "subagentComposerIds"]) for (const child of textsAt(record, key)) parents.set(child, id);
   }
   return parents;
-}
-
-function textsAt(record: JsonObject, key: string): readonly string[] {
-  const value = record[key];
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 }
 
 function hasBubbles(store: EditorStore, { id, record }: Composer): boolean {
@@ -179,10 +174,4 @@ function tabSession(path: string, tab: JsonObject, cwd: string | undefined): Sou
   };
   const chat: ChatBubbles = { shown: [...found.keys()], left: [], find: (id) => found.get(id), isBeingWritten: false };
   return { header, path, records: () => new ComposerTree(path, header, chat).records() };
-}
-
-/** The objects of an array. */
-function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
-  const value = object[key];
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

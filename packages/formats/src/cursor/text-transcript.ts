@@ -2,6 +2,7 @@ import type { SessionId } from "@bough/session-core";
 import type { SourceRecord } from "@bough/session-core/engine";
 import type { JsonObject } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
+import { messagePayload, textBlocks } from "../source/payloads.js";
 import { readStart, statPath } from "../source/source-file.js";
 import { userMessages } from "./user-text.js";
 
@@ -34,12 +35,12 @@ export function* readTextTranscript(path: string, sessionId: SessionId): Generat
       createdAtMs = sentAtMs;
     });
     for (const [part, message] of messages.entries())
-      yield chain.add({ line: at + 1, part, createdAtMs, payload: { type: "message", message } });
+      yield chain.add({ line: at + 1, part, createdAtMs, payload: messagePayload(message) });
     for (let line = at + 1; line < end; line += 1) if (lines[line]?.trim() !== "") yield { kind: "merged", line: line + 1 };
   }
 }
 
 function toMessages(speaker: string, text: string, onSent: (ms: number | undefined) => void): readonly JsonObject[] {
   if (speaker.startsWith("user")) return userMessages([{ type: "text", text }], onSent);
-  return [{ role: "assistant", content: text === "" ? [] : [{ type: "text", text }] }];
+  return [{ role: "assistant", content: textBlocks(text) }];
 }

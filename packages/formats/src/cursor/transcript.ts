@@ -1,9 +1,19 @@
 import type { SessionId } from "@bough/session-core";
 import type { SourceRecord } from "@bough/session-core/engine";
-import { isObject, type JsonObject, numberAt, objectAt, stringAt, toContentBlock, toReplyBlocks } from "@bough/session-core/wire";
+import {
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  stringAt,
+  toContentBlock,
+  toReplyBlocks,
+} from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import type { SourceLine } from "../source/json-lines.js";
+import { foreignPayload, messagePayload, resultPayload } from "../source/payloads.js";
 import type { LogConversation } from "../source/record-log.js";
 import { userMessages } from "./user-text.js";
 
@@ -25,7 +35,7 @@ export class TranscriptConversation implements LogConversation {
     this.#sessionId = sessionId;
     this.#changedAtMs = changedAtMs;
     this.#sentAtMs = numberAt(state ?? {}, "sentAtMs");
-    this.#openCalls = Array.isArray(state?.openCalls) ? state.openCalls.filter(isObject) : [];
+    this.#openCalls = objectsAt(state ?? {}, "openCalls");
   }
 
   get state(): JsonObject {
@@ -51,15 +61,16 @@ export class TranscriptConversation implements LogConversation {
     if (record.role === "user" && isMessage) return this.#user(content, line);
     if (record.role === "assistant" && isMessage) return this.#reply(content, line);
     if (record.type === "turn_ended" && record.status === "success" && Object.keys(record).length === 2) return [];
-    return [{ type: "foreign", originalType: stringAt(record, "type") ?? stringAt(record, "role") ?? "unknown", raw: record }];
+    return [foreignPayload(record, stringAt(record, "type") ?? stringAt(record, "role"))];
   }
 
   #user(content: unknown, line: number): readonly JsonObject[] {
     const blocks: readonly unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
     const results = blocks.filter(isResult).map((block, at) => this.#result(block, line, at));
     const others = blocks.filter((block) => !isResult(block)).map(toContentBlock);
-    if (results.length > 0 && others.length === 0) return results.map(asPayload);
-    return [...results, ...userMessages(others, (sentAtMs) => (this.#sentAtMs = sentAtMs ?? this.#sentAtMs))].map(asPayload);
+    if (results.length > 0 && others.length === 0) return results;
+    const messages = userMessages(others, (sentAtMs) => (this.#sentAtMs = sentAtMs ?? this.#sentAtMs));
+    return [...results, ...messages.map(messagePayload)];
   }
 
   #reply(content: unknown, line: number): readonly JsonObject[] {
@@ -72,28 +83,22 @@ export class TranscriptConversation implements LogConversation {
       return { ...block, id };
     });
     const results = blocks.filter(isResult);
-    const reply = { role: "assistant", content: toReplyBlocks(blocks.filter((block) => !isResult(block))) };
+    const reply = messagePayload({ role: "assistant", content: toReplyBlocks(blocks.filter((block) => !isResult(block))) });
     this.#openCalls = calls.length > 0 ? calls : this.#openCalls;
-    return [reply, ...results.map((block, at) => this.#result(block, line, at))].map(asPayload);
+    return [reply, ...results.map((block, at) => this.#result(block, line, at))];
   }
 
   #result(block: JsonObject, line: number, at: number): JsonObject {
     const id = stringAt(block, "tool_use_id");
     const call = this.#openCalls.find((one) => id === undefined || one.id === id);
     this.#openCalls = this.#openCalls.filter((one) => one !== call);
-    const toolName = call && stringAt(call, "name");
-    return {
-      role: "toolResult",
+    return resultPayload({
       toolCallId: id ?? (call && stringAt(call, "id")) ?? derivedId(this.#sessionId, line, "result", at),
-      ...(toolName === undefined ? {} : { toolName }),
+      toolName: call && stringAt(call, "name"),
       content: typeof block.content === "string" ? block.content : toBlocks(block.content),
       isError: block.is_error === true,
-    };
+    });
   }
-}
-
-function asPayload(message: JsonObject): JsonObject {
-  return { type: "message", message };
 }
 
 function toBlocks(content: unknown): readonly JsonObject[] {

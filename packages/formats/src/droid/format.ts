@@ -16,7 +16,16 @@ import {
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
 import { readHeadOnce } from "../source/json-lines.js";
-import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, toText, userPayload } from "../source/payloads.js";
+import {
+  compactionPayload,
+  foreignPayload,
+  hiddenPayload,
+  notePayload,
+  replyPayload,
+  resultPayload,
+  toText,
+  userPayload,
+} from "../source/payloads.js";
 import { readRecordLog } from "../source/record-log.js";
 import { readStart } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
@@ -109,7 +118,7 @@ function readRecord(record: JsonObject, reading: TreeReading, own: string, model
       return { id: stringAt(record, "id"), parentId: above, createdAtMs, payloads: messagePayloads(record, reading, model) };
     }
     case "compaction_state":
-      return { id: stringAt(record, "id"), parentId: undefined, createdAtMs, payloads: [compactionPayload(record, reading)] };
+      return { id: stringAt(record, "id"), parentId: undefined, createdAtMs, payloads: [statePayload(record, reading)] };
     case "todo_state":
     case "session_end":
       return {
@@ -175,15 +184,13 @@ function toResult(block: JsonObject, reading: TreeReading): JsonObject {
 }
 
 /** A compaction. It keeps the messages from the anchor on. */
-function compactionPayload(record: JsonObject, reading: TreeReading): JsonObject {
+function statePayload(record: JsonObject, reading: TreeReading): JsonObject {
   const summary = stringAt(record, "summaryText");
   if (summary === undefined) return foreignPayload(record);
   const anchor = stringAt(objectAt(record, "anchorMessage") ?? {}, "id");
   const firstKept = anchor === undefined ? undefined : reading.findLast((above) => above.id === anchor);
-  const tokens = record.summaryTokens;
   return {
-    ...{ type: "compaction", summary, firstKeptEntryId: firstKept ?? null },
-    ...(typeof tokens === "number" && tokens >= 0 ? { tokensAfter: tokens } : {}),
+    ...compactionPayload({ summary, kept: { firstKeptEntryId: firstKept ?? null }, tokensAfter: record.summaryTokens }),
     droid: without(record, ["type", "id", "timestamp", "summaryText", "summaryTokens", "systemInfo", "systemInfoText"]),
   };
 }

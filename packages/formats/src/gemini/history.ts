@@ -1,5 +1,5 @@
 import type { EntryId } from "@bough/session-core";
-import { isObject, type JsonObject, objectAt, stringAt } from "@bough/session-core/wire";
+import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from "@bough/session-core/wire";
 import { isResponse, textOf, toParts, toResultContent } from "./parts.js";
 
 /** The facts by which two versions of a message are compared: digests of the content that a model reads. */
@@ -158,8 +158,8 @@ export function hasEnded({ status }: JsonObject): boolean {
 }
 
 /** The calls that are recorded in a reply. */
-export function callsIn({ toolCalls }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(toolCalls) ? toolCalls.filter(isObject) : [];
+export function callsIn(record: JsonObject): readonly JsonObject[] {
+  return objectsAt(record, "toolCalls");
 }
 
 function callIdOf(part: JsonObject): string {

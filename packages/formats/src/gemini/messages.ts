@@ -1,4 +1,16 @@
-import { isObject, type JsonObject, objectAt, parseArguments, parseTime, stringAt, toOwnUsage, without } from "@bough/session-core/wire";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  parseArguments,
+  parseTime,
+  stringAt,
+  toOwnUsage,
+  without,
+} from "@bough/session-core/wire";
+import { foreignPayload, hiddenPayload, messagePayload, notePayload, resultPayload, userPayload, withOthers } from "../source/payloads.js";
+import { callsIn, hasEnded } from "./history.js";
 import { callBlock, isErrorAnswer, isResponse, signatureOf, textOf, toBlock, toParts, toResultContent } from "./parts.js";
 
 /** A payload of a message; the number of it among those of the message, from 0; the call that it answers. */
@@ -16,11 +28,9 @@ export interface MessagePayload {
  * @param isAnswered returns true if a call of the session has a result.
  */
 export function toPayloads(record: JsonObject, isAnswered: (callId: string) => boolean): readonly MessagePayload[] {
-  const others = without(record, KNOWN);
   const [first, ...more] = knownPayloads(record, isAnswered);
-  if (first === undefined) return [];
-  const isWhole = Object.keys(others).length === 0 || first.payload.type !== "message";
-  return [isWhole ? first : { ...first, payload: { ...first.payload, gemini: others } }, ...more];
+  if (first?.payload.type !== "message") return first === undefined ? [] : [first, ...more];
+  return [{ ...first, payload: withOthers(first.payload, "gemini", without(record, KNOWN)) }, ...more];
 }
 
 const KNOWN = ["id", "timestamp", "type", "content", "displayContent", "toolCalls", "thoughts", "tokens", "model"];
@@ -34,11 +44,9 @@ function knownPayloads(record: JsonObject, isAnswered: (callId: string) => boole
     case "info":
     case "warning":
     case "error":
-      return [
-        { part: 0, payload: { type: "custom", customType: `gemini.${record.type}`, data: without(record, ["id", "timestamp", "type"]) } },
-      ];
+      return [{ part: 0, payload: notePayload(`gemini.${record.type}`, without(record, ["id", "timestamp", "type"])) }];
   }
-  return [{ part: 0, payload: { type: "foreign", originalType: stringAt(record, "type") ?? "unknown", raw: record } }];
+  return [{ part: 0, payload: foreignPayload(record) }];
 }
 
 function userPayloads(record: JsonObject, isAnswered: (callId: string) => boolean): readonly MessagePayload[] {
@@ -46,31 +54,29 @@ function userPayloads(record: JsonObject, isAnswered: (callId: string) => boolea
   const results = parts.filter(isResponse).flatMap((part, at) => {
     const answer = objectAt(part, "functionResponse") ?? {};
     const callId = stringAt(answer, "id") ?? stringAt(answer, "name") ?? "unknown";
-    return isAnswered(callId)
-      ? []
-      : [{ part: at + 1, payload: resultPayload(callId, stringAt(answer, "name"), [part], {}), answers: callId }];
+    return isAnswered(callId) ? [] : [{ part: at + 1, payload: toResult(callId, stringAt(answer, "name"), [part], {}), answers: callId }];
   });
   const rest = parts.filter((part) => !isResponse(part));
   if (rest.length === 0 && parts.length > 0) return results;
-  return [...results, { part: 0, payload: { type: "message", message: toUserMessage(record, rest) } }];
+  return [...results, { part: 0, payload: toPrompt(record, rest) }];
 }
 
 const INJECTED = /^\s*(?:<session_context>|<hook_context>|This is the Gemini CLI\. We are setting up the context)/;
 
-function toUserMessage(record: JsonObject, parts: readonly JsonObject[]): JsonObject {
+function toPrompt(record: JsonObject, parts: readonly JsonObject[]): JsonObject {
   const content = parts.map(toBlock);
-  if (INJECTED.test(textOf(parts))) return { role: "custom", customType: "gemini.context", display: false, content };
+  if (INJECTED.test(textOf(parts))) return hiddenPayload("gemini.context", content);
   // The text that the user typed, if the program added files or other texts to it.
   const typed = textOf(toParts(record.displayContent));
-  return { role: "user", content, ...(typed === "" || typed === textOf(parts) ? {} : { displayContent: record.displayContent }) };
+  return userPayload(content, typed === "" || typed === textOf(parts) ? {} : { displayContent: record.displayContent });
 }
 
 function replyPayloads(record: JsonObject, isAnswered: (callId: string) => boolean): readonly MessagePayload[] {
   const parts = toParts(record.content);
-  const calls = Array.isArray(record.toolCalls) ? record.toolCalls.filter(isObject) : [];
+  const calls = callsIn(record);
   const called = parts.filter((part) => isObject(part.functionCall));
   const content = [
-    ...(parts.some((part) => part.thought === true) ? [] : toThoughts(record.thoughts)),
+    ...(parts.some((part) => part.thought === true) ? [] : toThoughts(record)),
     ...parts.filter((part) => !isObject(part.functionCall)).map(toBlock),
     ...calls.map((call, at) => recordedCall(call, idOf(record, call, at), called)),
     ...called
@@ -79,21 +85,15 @@ function replyPayloads(record: JsonObject, isAnswered: (callId: string) => boole
   ];
   const model = stringAt(record, "model");
   const tokens = objectAt(record, "tokens");
-  const message = {
-    role: "assistant",
-    content,
-    ...(model === undefined ? {} : { provider: "google", model }),
-    ...(tokens === undefined ? {} : { usage: toUsage(tokens) }),
-  };
+  const named = model === undefined ? {} : { provider: "google", model };
   return [
-    { part: 0, payload: { type: "message", message } },
+    { part: 0, payload: messagePayload({ role: "assistant", content, ...named, usage: tokens && toUsage(tokens) }) },
     ...calls.flatMap((call, at) => recordedResult(call, idOf(record, call, at), at + 1, isAnswered)),
   ];
 }
 
-function toThoughts(thoughts: unknown): readonly JsonObject[] {
-  if (!Array.isArray(thoughts)) return [];
-  return thoughts.filter(isObject).map((thought) => {
+function toThoughts(record: JsonObject): readonly JsonObject[] {
+  return objectsAt(record, "thoughts").map((thought) => {
     const [subject, description] = [stringAt(thought, "subject") ?? "", stringAt(thought, "description") ?? ""];
     const thinking = subject === "" ? description : `**${subject}**\n\n${description}`.trim();
     return { ...without(thought, ["subject", "description"]), type: "thinking", thinking };
@@ -109,32 +109,21 @@ function idOf(record: JsonObject, call: JsonObject, at: number): string {
   return stringAt(call, "id") ?? `${String(record.id)}:call-${at}`;
 }
 
-/** The states of a call that has ended. */
-const ENDED = new Set<unknown>(["success", "error", "cancelled"]);
-
 /** The result of a call; none while the call runs. */
 function recordedResult(call: JsonObject, callId: string, part: number, isAnswered: (id: string) => boolean): readonly MessagePayload[] {
   const parts = toParts(call.result);
-  if (isAnswered(callId) || (parts.length === 0 && !ENDED.has(call.status))) return [];
+  if (isAnswered(callId) || (parts.length === 0 && !hasEnded(call))) return [];
   const details = without(call, ["id", "name", "args", "result", "timestamp"]);
-  const payload = resultPayload(callId, stringAt(call, "name"), parts, details);
+  const payload = toResult(callId, stringAt(call, "name"), parts, details);
   return [{ part, payload, createdAtMs: parseTime(call.timestamp), answers: callId }];
 }
 
-function resultPayload(toolCallId: string, toolName: string | undefined, parts: readonly JsonObject[], details: JsonObject): JsonObject {
+function toResult(toolCallId: string, toolName: string | undefined, parts: readonly JsonObject[], details: JsonObject): JsonObject {
   const shown = stringAt(details, "resultDisplay");
-  const content = toResultContent(parts);
-  return {
-    type: "message",
-    message: {
-      role: "toolResult",
-      toolCallId,
-      ...(toolName === undefined ? {} : { toolName }),
-      content: content.length > 0 || shown === undefined ? content : [{ type: "text", text: shown }],
-      isError: details.status === "error" || details.status === "cancelled" || isErrorAnswer(parts),
-      ...(Object.keys(details).length === 0 ? {} : { details }),
-    },
-  };
+  const blocks = toResultContent(parts);
+  const content = blocks.length > 0 || shown === undefined ? blocks : [{ type: "text", text: shown }];
+  const isError = details.status === "error" || details.status === "cancelled" || isErrorAnswer(parts);
+  return resultPayload({ toolCallId, toolName, content, isError, details });
 }
 
 /** Gemini CLI's names of Google's counts; the count of the prompt includes the cached tokens. */

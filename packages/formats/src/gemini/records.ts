@@ -1,8 +1,9 @@
 import type { EntryId, SessionId } from "@bough/session-core";
 import { QUIET_MS, ReadFromStartError, RUNNING_MS, SILENT_CALL_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
-import { isId, isObject, type JsonObject, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isId, isObject, type JsonObject, objectAt, objectsAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
+import { compactionPayload, foreignPayload } from "../source/payloads.js";
 import { readSeenIds, SeenIds } from "../source/seen-ids.js";
 import {
   type Change,
@@ -106,7 +107,7 @@ export class Replay {
     else if (isObject(record.$set)) yield* this.#set(record.$set, line);
     else if (typeof record.id === "string" && typeof record.type === "string") yield* this.message(record, line);
     else if (typeof record.sessionId === "string") yield* this.#set(record, line);
-    else yield this.#chain.add({ line, payload: { type: "foreign", originalType: "unknown", raw: record } });
+    else yield this.#chain.add({ line, payload: foreignPayload(record, "unknown") });
   }
 
   /** A message in the log, or in the list of a document. */
@@ -204,10 +205,7 @@ export class Replay {
   *#patch(patch: JsonObject, line: number): Generator<SourceRecord, void, void> {
     this.#assertKnown();
     yield { kind: "merged", line };
-    const updates = [
-      ...(typeof patch.id === "string" ? [patch] : []),
-      ...(Array.isArray(patch.updates) ? patch.updates.filter(isObject) : []),
-    ];
+    const updates = [...(typeof patch.id === "string" ? [patch] : []), ...objectsAt(patch, "updates")];
     for (const update of updates) yield* this.#edit(update, line);
     const removed = new Set<unknown>(Array.isArray(patch.removeIds) ? patch.removeIds : []);
     const ordered = new Set<unknown>(Array.isArray(patch.orderIds) ? patch.orderIds : []);
@@ -300,14 +298,13 @@ export class Replay {
   }
 
   #contentIn(update: JsonObject, place: Place): unknown {
-    const calls = Array.isArray(update.toolCalls) ? update.toolCalls.filter((call) => isObject(call) && typeof call.name === "string") : [];
+    const calls = callsIn(update).filter((call) => typeof call.name === "string");
     const [payload] = toPayloads({ ...update, toolCalls: calls, type: place.kind }, () => true);
     return objectAt(payload?.payload ?? {}, "message")?.content ?? [];
   }
 
   #answerIn(update: JsonObject, callId: string): unknown {
-    const calls = Array.isArray(update.toolCalls) ? update.toolCalls.filter(isObject) : [];
-    const recorded = calls.find(({ id }) => id === callId);
+    const recorded = callsIn(update).find(({ id }) => id === callId);
     const parts = recorded === undefined ? toParts(update.content) : toParts(recorded.result);
     return toResultContent(parts.filter((part) => (objectAt(part, "functionResponse")?.id ?? callId) === callId));
   }
@@ -342,10 +339,10 @@ export class Replay {
     const facts = factsOf(record);
     const kept = [...before.flatMap(entriesOf), null, ...after.flatMap(entriesOf)];
     const [first] = [...before, ...after].filter(hasEntries).sort((one, other) => one.order - other.order);
-    const named = before.length === 0 ? {} : { keptEntryIds: kept };
+    const listed = before.length === 0 ? {} : { keptEntryIds: kept };
     const payload = {
-      ...{ type: "compaction", summary: summary.trim(), firstKeptEntryId: first?.first ?? null },
-      ...{ ...named, gemini: without(record, ["type"]) },
+      ...compactionPayload({ summary: summary.trim(), kept: { firstKeptEntryId: first?.first ?? null, ...listed } }),
+      gemini: without(record, ["type"]),
     };
     const leafId = this.#chain.leafId;
     const entry = this.#chain.add({ line, id: this.#idFor(facts.id, line), createdAtMs: parseTime(record.timestamp), payload });

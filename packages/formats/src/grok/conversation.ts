@@ -7,6 +7,7 @@ import {
   type JsonObject,
   numberAt,
   objectAt,
+  objectsAt,
   parseArguments,
   parseTime,
   stringAt,
@@ -16,8 +17,10 @@ import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import type { SourceLine } from "../source/json-lines.js";
 import {
+  compactionPayload,
   countsOf,
   foreignPayload,
+  keptEntries,
   notePayload,
   replyPayload,
   resultPayload,
@@ -88,8 +91,7 @@ export class AcpConversation implements LogConversation {
     this.#checkpoint = stringAt(state, "checkpoint");
     this.#chain = new EntryChain(sessionId, startMs, objectAt(state, "chain"));
     this.#model = stringAt(state, "model") ?? model;
-    const prompts = Array.isArray(state.prompts) ? state.prompts.filter(isObject) : [];
-    this.#prompts = prompts.map((one) => ({
+    this.#prompts = objectsAt(state, "prompts").map((one) => ({
       index: numberAt(one, "index") ?? 0,
       before: stringAt(one, "before") ?? null,
       id: stringAt(one, "id") ?? "",
@@ -254,7 +256,7 @@ export class AcpConversation implements LogConversation {
     const toolCallId = stringAt(update, "toolCallId") ?? "unknown";
     const output = objectAt(update, "rawOutput");
     const seen = stringAt(output ?? {}, "output_for_prompt");
-    const parts = Array.isArray(update.content) ? update.content.filter(isObject) : [];
+    const parts = objectsAt(update, "content");
     const shown = parts.flatMap((part) => (part.type === "content" ? blocksOf(part.content) : []));
     const exitCode = numberAt(output ?? {}, "exit_code") ?? 0;
     const name = this.#calls.get(toolCallId)?.name;
@@ -276,9 +278,7 @@ export class AcpConversation implements LogConversation {
     const counts = { tokensBefore: update.tokens_before, tokensAfter: update.tokens_after };
     const summary = history.summary || stringAt(update, "summary_preview") || "Grok Build compacted the conversation.";
     return {
-      ...{ type: "compaction", summary, firstKeptEntryId: kept[0] ?? null },
-      ...(kept.length === 0 ? {} : { keptEntryIds: [...kept, null] }),
-      ...Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === "number" && count >= 0)),
+      ...compactionPayload({ summary, kept: keptEntries(kept), ...counts }),
       grok: without(update, ["sessionUpdate", "summary_preview", "tokens_before", "tokens_after"]),
     };
   }
@@ -303,8 +303,7 @@ export class AcpConversation implements LogConversation {
 
 /** The text of the summary in the history that a compaction left, and the number of the user's prompts that it kept. */
 function readHistory(checkpoint: JsonObject | undefined): { readonly summary: string | undefined; readonly kept: number } {
-  const history = Array.isArray(checkpoint?.compacted_history) ? checkpoint.compacted_history.filter(isObject) : [];
-  const users = history.filter(({ type }) => type === "user");
+  const users = objectsAt(checkpoint ?? {}, "compacted_history").filter(({ type }) => type === "user");
   const texts = users
     .filter(({ synthetic_reason: reason }) => reason === "compaction_meta")
     .map(({ content }) =>

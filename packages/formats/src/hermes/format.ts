@@ -8,6 +8,7 @@ import { DatabaseReading } from "../source/database-reading.js";
 import { derivedId } from "../source/derived-id.js";
 import { EntryChain } from "../source/entry-chain.js";
 import {
+  compactionPayload,
   foreignPayload,
   hiddenPayload,
   messagePayload,
@@ -147,9 +148,7 @@ function toPayload(message: JsonObject, model: string | undefined, names: Map<st
   switch (message.role) {
     case "user": {
       const text = typeof content === "string" ? content : "";
-      return SUMMARY.test(text)
-        ? { type: "compaction", summary: text.replace(SUMMARY, "").trim(), firstKeptEntryId: null }
-        : userPayload(content);
+      return SUMMARY.test(text) ? compactionPayload({ summary: text.replace(SUMMARY, "").trim() }) : userPayload(content);
     }
     case "assistant":
       return replyPayload({ content: replyBlocks(message, content, names), model, stopReason: stringAt(message, "finish_reason") });

@@ -1,16 +1,29 @@
 import type { EntryId, SessionId } from "@bough/session-core";
 import type { SourceRecord } from "@bough/session-core/engine";
-import { isObject, type JsonObject, numberAt, objectAt, parseArguments, parseTime, stringAt, without } from "@bough/session-core/wire";
+import {
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  parseArguments,
+  parseTime,
+  stringAt,
+  without,
+} from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
 import type { SourceLine } from "../source/json-lines.js";
 import {
+  compactionPayload,
   countsOf,
   foreignPayload,
   hiddenPayload,
+  keptEntries,
   messagePayload,
   notePayload,
   replyPayload,
   resultPayload,
+  thinkingBlocks,
   toMediaContent,
   toText,
   userPayload,
@@ -76,8 +89,7 @@ export class KimiConversation implements LogConversation {
     this.#summaryUsage = objectAt(state, "summaryUsage");
     this.#isSummarizing = state.isSummarizing === true;
     this.#switchedUndo = numberAt(state, "switchedUndo");
-    const anchors = Array.isArray(state.anchors) ? state.anchors.filter(isObject) : [];
-    this.#anchors = anchors.map((one) => ({
+    this.#anchors = objectsAt(state, "anchors").map((one) => ({
       line: numberAt(one, "line") ?? 0,
       before: stringAt(one, "before") ?? null,
       id: stringAt(one, "id") ?? "",
@@ -215,9 +227,9 @@ export class KimiConversation implements LogConversation {
     yield* this.#behind(() => this.#chain.add({ line, id, part: 1, createdAtMs, payload: hiddenPayload("kimi.git-context", added) }));
   }
 
-  #replyBlocks({ content, toolCalls }: JsonObject): readonly JsonObject[] {
-    const texts = toMediaContent(content);
-    const calls = Array.isArray(toolCalls) ? toolCalls.filter(isObject) : [];
+  #replyBlocks(message: JsonObject): readonly JsonObject[] {
+    const texts = toMediaContent(message.content);
+    const calls = objectsAt(message, "toolCalls");
     const blocks = typeof texts === "string" ? [{ type: "text", text: texts }] : texts;
     return [...blocks, ...calls.map((call) => this.#call(stringAt(call, "id"), stringAt(call, "name"), call.arguments))];
   }
@@ -314,14 +326,9 @@ export class KimiConversation implements LogConversation {
     const count = Math.min(numberAt(record, "keptUserMessageCount") ?? 0, ids.length);
     const head = Math.min(numberAt(record, "keptHeadUserMessageCount") ?? 0, count);
     const kept = [...ids.slice(0, head), ...ids.slice(ids.length - (count - head))];
-    const counts = ["tokensBefore", "tokensAfter"]
-      .filter((name) => (numberAt(record, name) ?? -1) >= 0)
-      .map((name) => [name, record[name]]);
+    const { tokensBefore, tokensAfter } = record;
     yield this.#add(line, createdAtMs, {
-      ...{ type: "compaction", summary, firstKeptEntryId: kept[0] ?? null },
-      ...(kept.length === 0 ? {} : { keptEntryIds: [...kept, null] }),
-      ...Object.fromEntries(counts),
-      ...(this.#summaryUsage === undefined ? {} : { usage: this.#summaryUsage }),
+      ...compactionPayload({ summary, kept: keptEntries(kept), tokensBefore, tokensAfter, usage: this.#summaryUsage }),
       kimi: without(record, ["type", "time", "agentId", "summary", "contextSummary", "tokensBefore", "tokensAfter", "wireLines"]),
     });
     this.#anchors = [];
@@ -355,8 +362,5 @@ function partBlocks(part: unknown): readonly JsonObject[] {
     const blocks = toMediaContent([part]);
     return typeof blocks === "string" ? [] : blocks;
   }
-  const signature = stringAt(part, "encrypted") ?? stringAt(part, "signature");
-  return [
-    { type: "thinking", thinking: stringAt(part, "think") ?? "", ...(signature === undefined ? {} : { thinkingSignature: signature }) },
-  ];
+  return thinkingBlocks(stringAt(part, "think"), stringAt(part, "encrypted") ?? stringAt(part, "signature"));
 }

@@ -1,5 +1,5 @@
 import { InvalidEntryError, normalizeUsage, stopReasonOf } from "@bough/session-core";
-import { isObject, type JsonObject, parseArguments, parseTime, stringAt, without } from "@bough/session-core/wire";
+import { isObject, type JsonObject, parseArguments, parseTime, stringAt, without, withoutUndefined } from "@bough/session-core/wire";
 import { callBlock, optionsOf, toBlock, toParts, toResult } from "./parts.js";
 
 type Role = "system" | "user" | "assistant" | "tool";
@@ -73,12 +73,7 @@ function replyFields(message: JsonObject): JsonObject {
   const [model, provider] = [stringAt(message, "model"), stringAt(message, "provider")];
   const reason = stringAt(message, "stop_reason") ?? stringAt(message, "finish_reason") ?? stringAt(message, "stopReason");
   const usage = isObject(message.usage) ? usageOf(message.usage) : undefined;
-  return {
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(reason === undefined ? {} : { stopReason: stopReasonOf(reason) }),
-  };
+  return withoutUndefined({ provider, model, usage, stopReason: reason === undefined ? undefined : stopReasonOf(reason) });
 }
 
 function openAiCall(call: unknown): JsonObject {
@@ -96,9 +91,7 @@ function toolMessages(message: JsonObject, parts: readonly unknown[]): readonly 
   const name = stringAt(message, "name") ?? stringAt(message, "tool_name");
   const toolCallId = stringAt(message, "tool_call_id") ?? stringAt(message, "toolCallId") ?? name ?? "unknown";
   const { content } = toResult(message.content);
-  return [
-    { role: "toolResult", toolCallId, ...(name === undefined ? {} : { toolName: name }), content, isError: message.is_error === true },
-  ];
+  return [withoutUndefined({ role: "toolResult", toolCallId, toolName: name, content, isError: message.is_error === true })];
 }
 
 /** A result in a part: Anthropic's in a user message, the AI SDK's in a message of a tool or in a reply. */
@@ -112,15 +105,14 @@ function isToolResult(part: unknown): part is JsonObject {
 
 function resultOf(part: JsonObject): JsonObject {
   const { content, isError } = toResult(part.content ?? part.output ?? part.result);
-  const toolName = stringAt(part, "toolName");
-  return {
+  return withoutUndefined({
     role: "toolResult",
     toolCallId: stringAt(part, "tool_use_id") ?? stringAt(part, "toolCallId") ?? "unknown",
-    ...(toolName === undefined ? {} : { toolName }),
+    toolName: stringAt(part, "toolName"),
     content,
     isError: isError || part.is_error === true || part.isError === true,
     ...optionsOf(part),
-  };
+  });
 }
 
 /** The parts of each step of an answer on a chat page; at least one step. */

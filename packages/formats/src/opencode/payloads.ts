@@ -5,12 +5,15 @@ import {
   type JsonObject,
   numberAt,
   objectAt,
+  objectsAt,
   parseJson,
   parseTime,
   stringAt,
   tryStringify,
   without,
+  withoutUndefined,
 } from "@bough/session-core/wire";
+import { resultPayload } from "../source/payloads.js";
 
 /** The text that opencode sends in place of a tool's output that it has cleared from the context. */
 export const CLEARED = "[Old tool result content cleared]";
@@ -66,13 +69,10 @@ function toThinking(part: JsonObject): JsonObject | undefined {
   const signature = redacted ?? stringAt(anthropic, "signature");
   const text = stringAt(part, "text") ?? "";
   if (text === "" && Object.keys(metadata).length === 0) return undefined;
-  return {
-    type: "thinking",
-    thinking: text,
-    ...(signature === undefined ? {} : { thinkingSignature: signature }),
-    ...(redacted === undefined ? {} : { redacted: true }),
-    ...providerOptions(others),
-  };
+  return withoutUndefined({
+    ...{ type: "thinking", thinking: text, thinkingSignature: signature },
+    ...{ redacted: redacted === undefined ? undefined : true, ...providerOptions(others) },
+  });
 }
 
 function providerOptions(metadata: unknown): JsonObject {
@@ -123,16 +123,12 @@ export function toToolResult(part: JsonObject): JsonObject {
   const state = objectAt(part, "state") ?? {};
   const isError = state.status === "error";
   const text = isError ? state.error : state.output;
-  const files = Array.isArray(state.attachments) ? state.attachments.filter(isObject).map(toFileBlock) : [];
+  const content = [
+    { type: "text", text: typeof text === "string" ? text : (tryStringify(text) ?? "") },
+    ...objectsAt(state, "attachments").map(toFileBlock),
+  ];
   const details = without(state, ["status", "input", "raw", "time", "attachments", isError ? "error" : "output"]);
-  return {
-    role: "toolResult",
-    toolCallId: part.callID,
-    toolName: part.tool,
-    content: [{ type: "text", text: typeof text === "string" ? text : (tryStringify(text) ?? "") }, ...files],
-    isError,
-    ...(Object.keys(details).length === 0 ? {} : { details }),
-  };
+  return resultPayload({ toolCallId: String(part.callID), toolName: String(part.tool), content, isError, details });
 }
 
 /** The usage of a reply or of one of its steps: `tokens` and `cost`. */
@@ -147,18 +143,9 @@ export function usageOf(record: JsonObject): JsonObject {
     total === undefined ? undefined : total - sum(input, cacheRead, cacheWrite),
   );
   const cost = count(record, "cost");
-  const counts = {
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    totalTokens: total,
-    reasoning,
-    cost: cost === undefined ? undefined : { total: cost },
-  };
-  const known = Object.entries(counts).filter(([, value]) => value !== undefined);
-  const isEmpty = sum(input, output, cacheRead, cacheWrite, cost) === 0;
-  return known.length === 0 || isEmpty ? {} : { usage: Object.fromEntries(known) };
+  if (sum(input, output, cacheRead, cacheWrite, cost) === 0) return {};
+  const costs = cost === undefined ? undefined : { total: cost };
+  return { usage: withoutUndefined({ input, output, cacheRead, cacheWrite, totalTokens: total, reasoning, cost: costs }) };
 }
 
 /** Adds the thinking to the output where it is counted apart, as by versions after 1.1: then the rest of the total is the sum of both. */
@@ -188,5 +175,5 @@ export function endOf(info: JsonObject): JsonObject {
 export function modelOf(info: JsonObject): JsonObject {
   const model = objectAt(info, "model") ?? info;
   const [provider, id] = [stringAt(model, "providerID"), stringAt(model, "modelID")];
-  return { ...(provider === undefined ? {} : { provider }), ...(id === undefined ? {} : { model: id }) };
+  return withoutUndefined({ provider, model: id });
 }

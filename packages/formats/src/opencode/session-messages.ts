@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
+import { isObject, type JsonObject, objectAt, objectsAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
 import { type StoredRecord, toStoredRecord } from "./store.js";
 
 // Newer versions keep a message with its whole content as one row of the table `session_message`. Its types have other members than messages
@@ -20,7 +20,7 @@ export function toMessages({ id, type, data }: SessionMessageRow, path: string):
   const text = stringAt(value, "text") ?? "";
   switch (type) {
     case "user":
-      return [record({ role: "user", parts: [{ type: "text", text }, ...filesOf(value.files)] })];
+      return [record({ role: "user", parts: [{ type: "text", text }, ...filesOf(value)] })];
     case "synthetic":
     case "system":
       return [record({ role: "user", parts: [{ type: "text", text, synthetic: true }] })];
@@ -39,12 +39,8 @@ export function toMessages({ id, type, data }: SessionMessageRow, path: string):
   return [record({ type, ...value })];
 }
 
-function listOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function filesOf(files: unknown): readonly JsonObject[] {
-  return listOf(files).map((file) => ({
+function filesOf(message: JsonObject): readonly JsonObject[] {
+  return objectsAt(message, "files").map((file) => ({
     ...{ type: "file", mime: file.mime, url: file.url ?? file.uri },
     ...(typeof file.name === "string" ? { filename: file.name } : {}),
   }));
@@ -56,11 +52,11 @@ function shellPart({ callID, command, output, time }: JsonObject): JsonObject {
 }
 
 function toReply(value: JsonObject): JsonObject {
-  const { content, model, error, ...rest } = value;
+  const { content: _, model, error, ...rest } = value;
   const { id: modelID, providerID } = isObject(model) ? model : {};
   return {
     ...rest,
-    ...{ role: "assistant", modelID, providerID, parts: listOf(content).map(toPart) },
+    ...{ role: "assistant", modelID, providerID, parts: objectsAt(value, "content").map(toPart) },
     ...(isObject(error) ? { error: { name: "UnknownError", data: { message: error.message } } } : {}),
   };
 }
@@ -70,10 +66,12 @@ function toPart(block: JsonObject): JsonObject {
   return block.type === "tool" ? toToolPart(block) : block;
 }
 
-function toToolPart({ id, name, state, time, provider }: JsonObject): JsonObject {
-  const { status, input, content, structured, error, attachments } = isObject(state) ? state : {};
+function toToolPart(block: JsonObject): JsonObject {
+  const { id, name, time, provider } = block;
+  const state = objectAt(block, "state") ?? {};
+  const { status, input, structured, error, attachments } = state;
   const { created, ran: start = created, completed: end, pruned: compacted } = isObject(time) ? time : {};
-  const output = listOf(content).flatMap((part) => (typeof part.text === "string" ? [part.text] : []));
+  const output = objectsAt(state, "content").flatMap((part) => (typeof part.text === "string" ? [part.text] : []));
   const metadata = objectAt({ ...(isObject(provider) ? provider : {}) }, "metadata");
   return {
     ...{ type: "tool", id, callID: id, tool: name },

@@ -2,6 +2,7 @@ import type { EntryId, SessionId } from "@bough/session-core";
 import { QUIET_MS, RUNNING_MS, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt, without } from "@bough/session-core/wire";
 import { EntryChain } from "../source/entry-chain.js";
+import { compactionPayload, foreignPayload, messagePayload, notePayload, textBlocks, userPayload, withOthers } from "../source/payloads.js";
 import { CLEARED, endOf, isToolPart, modelOf, resultTime, toReplyBlock, toSteps, toToolResult, toUserBlock, usageOf } from "./payloads.js";
 import { titleOf } from "./session-header.js";
 import type { MessageStore, StoredRecord } from "./store.js";
@@ -69,7 +70,7 @@ export class SessionReader {
       if (stored.problem !== undefined) yield { kind: "problem", problem: stored.problem };
       const orphans: Part[] = [];
       yield* this.#parts(stored, orphans);
-      for (const part of orphans) yield this.#add(part, toForeign(part.value), part);
+      for (const part of orphans) yield this.#add(part, foreignPayload(part.value), part);
       return;
     }
     const message = numbered(line, stored, stored.value);
@@ -106,16 +107,14 @@ export class SessionReader {
   }
 
   #entries(message: NumberedRecord, parts: readonly Part[]): readonly SourceEntry[] {
-    const unknown = parts.filter(({ value }) => !isKnownPart(value));
-    const kept = unknown.map((part) => ({ record: part, payload: toForeign(part.value) }));
-    switch (message.value.role) {
-      case "user":
-        return [...this.#prompt(message, parts), ...kept.map(({ record, payload }) => this.#add(record, payload, message))];
-      case "assistant":
-        return [...this.#reply(message, parts), ...kept.map(({ record, payload }) => this.#add(record, payload, message))];
+    const { role } = message.value;
+    if (role === "user" || role === "assistant") {
+      const known = role === "user" ? this.#prompt(message, parts) : this.#reply(message, parts);
+      const unknown = parts.filter(({ value }) => !isKnownPart(value));
+      return [...known, ...unknown.map((part) => this.#add(part, foreignPayload(part.value), message))];
     }
     const raw = parts.length === 0 ? message.value : { ...message.value, parts: parts.map(({ value }) => value) };
-    return [this.#add(message, { type: "foreign", originalType: "message", raw }, message)];
+    return [this.#add(message, foreignPayload(raw, "message"), message)];
   }
 
   #prompt(message: NumberedRecord, parts: readonly Part[]): readonly SourceEntry[] {
@@ -125,14 +124,20 @@ export class SessionReader {
     const injected = parts.filter(({ value }) => value.type === "text" && value.synthetic === true && value.ignored !== true);
     const shown = parts.filter(({ value }) => value.type === "text" && value.ignored === true);
     const payloads: JsonObject[] = [];
-    const blocks = typed.flatMap(({ value }) => toUserBlock(value) ?? []);
+    const blocks = typed.map(({ value }) => toUserBlock(value)).filter((block) => block !== undefined);
     const content = parts.length === 0 ? summarized(message.value) : blocks;
-    if (content.length > 0) payloads.push({ type: "message", message: { role: "user", content }, ...ownFields(message.value, PLACED) });
+    if (content.length > 0) payloads.push(withOthers(userPayload(content), "opencode", without(message.value, PLACED)));
     if (injected.length > 0) {
       const texts = injected.flatMap(({ value }) => toUserBlock(value) ?? []);
-      payloads.push({ type: "message", message: { role: "custom", customType: "opencode.synthetic", content: texts } });
+      payloads.push(messagePayload({ role: "custom", customType: "opencode.synthetic", content: texts }));
     }
-    if (shown.length > 0) payloads.push({ type: "custom", customType: "opencode.ignored", data: shown.map(({ value }) => value) });
+    if (shown.length > 0)
+      payloads.push(
+        notePayload(
+          "opencode.ignored",
+          shown.map(({ value }) => value),
+        ),
+      );
     // The compaction gets the id of its prompt.
     const first = compaction === undefined ? 0 : 1;
     return payloads.map((payload, at) => this.#add(message, payload, message, at + first));
@@ -151,8 +156,8 @@ export class SessionReader {
         ...(steps.length > 1 ? usageOf(step.find(isStepEnd)?.value ?? {}) : usage),
         ...(at < steps.length - 1 ? { stopReason: "toolUse" } : end),
       };
-      const extra = at === 0 ? this.#extraFields(message, parts) : {};
-      entries.push(this.#add(message, { type: "message", message: reply, ...extra }, message, at));
+      const others = at === 0 ? this.#otherFields(message, parts) : {};
+      entries.push(this.#add(message, withOthers(messagePayload(reply), "opencode", others), message, at));
       entries.push(...this.#results(step, message));
     }
     this.#tokens = contextTokens(objectAt(usage, "usage") ?? {}) ?? this.#tokens;
@@ -170,21 +175,22 @@ export class SessionReader {
       .map(({ part, at }) => {
         const cleared = parseTime(objectAt(objectAt(part.value, "state") ?? {}, "time")?.compacted);
         if (cleared !== undefined) this.#cleared.push({ at: cleared, part });
-        return this.#add(part, { type: "message", message: toToolResult(part.value) }, message, 0, at === 0 ? undefined : at);
+        return this.#add(part, toToolResult(part.value), message, 0, at === 0 ? undefined : at);
       });
   }
 
   /** The parts of a record that the message has no member for: other members, changed files, and failed attempts. */
-  #extraFields({ value }: NumberedRecord, parts: readonly Part[]): JsonObject {
+  #otherFields({ value }: NumberedRecord, parts: readonly Part[]): JsonObject {
     const path = objectAt(value, "path");
     const changes = parts.flatMap((part) => (part.value.type === "patch" ? [part.value] : []));
     const retries = parts.flatMap((part) => (part.value.type === "retry" ? [part.value] : []));
     const isElsewhere = path !== undefined && path.cwd !== this.#info.directory;
-    return ownFields(value, OF_REPLY, {
+    return {
+      ...without(value, OF_REPLY),
       ...(isElsewhere ? { path } : {}),
       ...(changes.length === 0 ? {} : { patches: changes }),
       ...(retries.length === 0 ? {} : { retries }),
-    });
+    };
   }
 
   /** A compaction: the prompt for the summary and the reply with it are one entry, with the id of the prompt. */
@@ -195,16 +201,15 @@ export class SessionReader {
     const texts = parts.flatMap(({ value }) => (value.type === "text" ? [stringAt(value, "text") ?? ""] : []));
     const { auto, overflow } = prompt.part.value;
     const tail = stringAt(prompt.part.value, "tail_start_id");
-    const payload = {
-      type: "compaction",
+    const payload = compactionPayload({
       summary: texts.join("\n\n"),
-      firstKeptEntryId: tail === undefined ? null : this.#entryOf(tail).id,
-      ...(this.#tokens === undefined ? {} : { tokensBefore: this.#tokens }),
+      kept: { firstKeptEntryId: tail === undefined ? null : this.#entryOf(tail).id },
+      tokensBefore: this.#tokens,
       trigger: overflow === true ? "overflow" : auto === true ? "auto" : "manual",
-      ...usageOf(reply.value),
-      ...ownFields(reply.value, [...OF_REPLY, "mode", "agent"], { reply: reply.id, ...modelOf(reply.value) }),
-    };
-    return [this.#add(prompt.message, payload, reply)];
+      usage: objectAt(usageOf(reply.value), "usage"),
+    });
+    const others = { ...without(reply.value, [...OF_REPLY, "mode", "agent"]), reply: reply.id, ...modelOf(reply.value) };
+    return [this.#add(prompt.message, { ...payload, opencode: others }, reply)];
   }
 
   /** A prompt for a summary that was never written. */
@@ -213,7 +218,7 @@ export class SessionReader {
     this.#compaction = undefined;
     if (open === undefined) return;
     const raw = { ...open.message.value, parts: [open.part.value] };
-    yield this.#add(open.message, { type: "foreign", originalType: "compaction", raw }, open.message);
+    yield this.#add(open.message, foreignPayload(raw, "compaction"), open.message);
   }
 
   /** Omits the outputs that were cleared before this time: opencode sends a note instead. */
@@ -259,20 +264,11 @@ function isKnownPart(part: JsonObject): boolean {
   return KNOWN_PARTS.has(stringAt(part, "type") ?? "") && (part.type !== "tool" || isToolPart(part));
 }
 
-function toForeign(part: JsonObject): JsonObject {
-  return { type: "foreign", originalType: stringAt(part, "type") ?? "unknown", raw: part };
-}
-
-function ownFields(value: JsonObject, placed: readonly string[], more: JsonObject = {}): JsonObject {
-  const own = { ...without(value, placed), ...more };
-  return Object.keys(own).length === 0 ? {} : { opencode: own };
-}
-
 /** A short form of a prompt whose parts are gone; empty if there is none. */
 function summarized({ summary }: JsonObject): readonly JsonObject[] {
   const { body, title } = isObject(summary) ? summary : {};
   const text = [body, title].find((candidate) => typeof candidate === "string" && candidate !== "");
-  return text === undefined ? [] : [{ type: "text", text }];
+  return typeof text === "string" ? textBlocks(text) : [];
 }
 
 function createdAt({ value }: NumberedRecord): number | undefined {

@@ -1,5 +1,6 @@
 import type { EntryId } from "@bough/session-core";
 import { isObject, type JsonObject, numberAt, stringAt, without, withoutNulls } from "@bough/session-core/wire";
+import { foreignPayload, notePayload } from "../source/payloads.js";
 import { toAssistantContent, toContent } from "./blocks.js";
 import type { SkippedLines } from "./links.js";
 import { FOREIGN_MARK, readForeign, removeFilled, USAGE_MARKS } from "./marks.js";
@@ -18,8 +19,8 @@ const READERS: ReadonlyMap<string, ReadEntry> = new Map<string, ReadEntry>([
   ["context_edit", toContextEdit],
   ["custom", toCustom],
   ["custom_message", toCustomMessage],
-  ["usage", (record) => ({ type: "custom", customType: USAGE_MARKS.usage, data: without(withoutPosition(record), ["type"]) })],
-  ["model_usage", (record) => ({ type: "custom", customType: USAGE_MARKS.model_usage, data: without(withoutPosition(record), ["type"]) })],
+  ["usage", (record) => notePayload(USAGE_MARKS.usage, without(withoutPosition(record), ["type"]))],
+  ["model_usage", (record) => notePayload(USAGE_MARKS.model_usage, without(withoutPosition(record), ["type"]))],
 ]);
 
 /** A payload. `isInvalid`: the record has a known type but an unexpected shape. */
@@ -34,11 +35,7 @@ export function toPayload(record: JsonObject, reading: EntryContext): ReadPayloa
   const reader = READERS.get(type ?? "");
   const payload = reader?.(removeFilled(record), reading);
   if (payload !== undefined) return { payload, isInvalid: false };
-  return { payload: toForeignPayload(record, type ?? "unknown"), isInvalid: reader !== undefined || type === undefined };
-}
-
-function toForeignPayload(record: JsonObject, originalType: string): JsonObject {
-  return { type: "foreign", originalType, raw: record };
+  return { payload: foreignPayload(record), isInvalid: reader !== undefined || type === undefined };
 }
 
 function toMessagePayload(record: JsonObject, { isPromptKnown }: EntryContext): JsonObject | undefined {
@@ -58,7 +55,7 @@ function toModelChange(record: JsonObject): JsonObject | undefined {
   if (typeof fields.modelId === "string") return fields;
   const { model, ...rest } = fields;
   if (typeof model !== "string") return undefined;
-  if (fields.role === "fallback") return toForeignPayload(record, "model_change");
+  if (fields.role === "fallback") return foreignPayload(record);
   const slash = model.indexOf("/");
   return slash === -1 ? { ...rest, modelId: model } : { ...rest, provider: model.slice(0, slash), modelId: model.slice(slash + 1) };
 }

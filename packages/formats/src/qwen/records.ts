@@ -1,6 +1,14 @@
-import { isObject, type JsonObject, objectAt, parseTime, stringAt, tryStringify, without } from "@bough/session-core/wire";
+import { isObject, type JsonObject, objectAt, objectsAt, parseTime, stringAt, tryStringify, without } from "@bough/session-core/wire";
 import { callBlock, isErrorAnswer, isResponse, textOf, toBlock, toParts, toResultContent } from "../gemini/parts.js";
-import { foreignPayload, hiddenPayload, notePayload, replyPayload, resultPayload, userPayload } from "../source/payloads.js";
+import {
+  compactionPayload,
+  foreignPayload,
+  hiddenPayload,
+  notePayload,
+  replyPayload,
+  resultPayload,
+  userPayload,
+} from "../source/payloads.js";
 import type { TreeReading, TreeRecord } from "../source/tree-log.js";
 
 /** A record of Qwen Code: Claude Code's tree with the parts of Google's API. */
@@ -90,7 +98,7 @@ function systemPayloads(record: JsonObject, reading: TreeReading): readonly Json
     case "rewind":
       return [];
     case "chat_compression":
-      return [compactionPayload(record, payload, reading)];
+      return [compressionPayload(record, payload, reading)];
   }
   return [notePayload(`qwen.${stringAt(record, "subtype") ?? "system"}`, payload)];
 }
@@ -112,20 +120,19 @@ const SNAPSHOT = /<state_snapshot>([\s\S]*?)(?:<\/state_snapshot>|$)/;
 const INSTRUCTION = /\n*Resume the prior task using the summary above\.[\s\S]*$/;
 
 /** A compression: the summary, and the messages that it kept, which are the last ones above it. */
-function compactionPayload(record: JsonObject, payload: JsonObject, reading: TreeReading): JsonObject {
-  const history = Array.isArray(payload.compressedHistory) ? payload.compressedHistory.filter(isObject) : [];
+function compressionPayload(record: JsonObject, payload: JsonObject, reading: TreeReading): JsonObject {
+  const history = objectsAt(payload, "compressedHistory");
   const text = textOf(toParts(history[0]?.parts));
   const info = objectAt(payload, "info") ?? {};
   // The model's answer to the summary is no message of the conversation.
   const kept = tryStringify(history[2]?.parts);
   const parentId = stringAt(record, "parentUuid") ?? null;
   const isKept = (above: JsonObject) => tryStringify(objectAt(above, "message")?.parts) === kept;
+  const firstKeptEntryId = kept === undefined ? null : (reading.findAbove(parentId, isKept) ?? null);
+  const summary = (SNAPSHOT.exec(text)?.[1] ?? text.replace(INSTRUCTION, "")).trim();
   const counts = { tokensBefore: info.originalTokenCount, tokensAfter: info.newTokenCount };
   return {
-    type: "compaction",
-    summary: (SNAPSHOT.exec(text)?.[1] ?? text.replace(INSTRUCTION, "")).trim(),
-    firstKeptEntryId: kept === undefined ? null : (reading.findAbove(parentId, isKept) ?? null),
-    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === "number" && count >= 0)),
+    ...compactionPayload({ summary, kept: { firstKeptEntryId }, ...counts }),
     qwen: without(payload, ["compressedHistory"]),
   };
 }

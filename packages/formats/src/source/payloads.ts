@@ -1,13 +1,29 @@
+import type { EntryId } from "@bough/session-core";
 import { stopReasonOf } from "@bough/session-core";
-import { type JsonObject, numberAt, stringAt, toDataBlock, toForeignBlock, toOwnUsage, tryStringify } from "@bough/session-core/wire";
+import {
+  type JsonObject,
+  numberAt,
+  stringAt,
+  toDataBlock,
+  toForeignBlock,
+  toOwnUsage,
+  tryStringify,
+  withoutUndefined,
+} from "@bough/session-core/wire";
 
 // Payloads of entries as the readers of logs make them. Members that a record does not have are left out.
 
 /** The content of a message: a text or blocks. */
 type Content = string | readonly JsonObject[];
 
+/** `message`: a member that is undefined is left out. */
 export function messagePayload(message: JsonObject): JsonObject {
-  return { type: "message", message };
+  return { type: "message", message: withoutUndefined(message) };
+}
+
+/** The payload with what its record has no other place for, under the name of the program; without such, the payload itself. */
+export function withOthers(payload: JsonObject, program: string, others: JsonObject): JsonObject {
+  return Object.keys(others).length === 0 ? payload : { ...payload, [program]: others };
 }
 
 export function userPayload(content: Content, more: JsonObject = {}): JsonObject {
@@ -41,17 +57,14 @@ export interface ReplyParts {
   readonly responseId?: string | undefined;
 }
 
-export function replyPayload({ content, provider, model, usage, stopReason, errorMessage, responseId }: ReplyParts): JsonObject {
-  const counts =
-    usage === undefined || !Object.values(usage).some((count) => typeof count === "number") ? undefined : toOwnUsage(usage, "usage");
+export function replyPayload({ content, provider, model, usage = {}, stopReason, errorMessage, responseId }: ReplyParts): JsonObject {
+  const hasCounts = Object.values(usage).some((count) => typeof count === "number");
+  const reason = stopReason === undefined ? undefined : stopReasonOf(stopReason);
   return messagePayload({
-    ...{ role: "assistant", content },
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined || model === "" ? {} : { model }),
-    ...(counts === undefined ? {} : { usage: counts }),
-    ...(stopReason === undefined ? {} : { stopReason: stopReasonOf(stopReason) }),
-    ...(errorMessage === undefined ? {} : { errorMessage, stopReason: "error" }),
-    ...(responseId === undefined ? {} : { responseId }),
+    ...{ role: "assistant", content, provider, model: model || undefined },
+    usage: hasCounts ? toOwnUsage(usage, "usage") : undefined,
+    stopReason: errorMessage === undefined ? reason : "error",
+    ...{ errorMessage, responseId },
   });
 }
 
@@ -65,12 +78,59 @@ export interface ResultParts {
 }
 
 export function resultPayload({ toolCallId, toolName, content, isError, details = {} }: ResultParts): JsonObject {
-  return messagePayload({
-    ...{ role: "toolResult", toolCallId },
-    ...(toolName === undefined ? {} : { toolName }),
-    ...{ content, isError },
-    ...(Object.keys(details).length === 0 ? {} : { details }),
+  const known = Object.keys(details).length === 0 ? undefined : details;
+  return messagePayload({ role: "toolResult", toolCallId, toolName, content, isError, details: known });
+}
+
+/** The entries that a compaction keeps: all from the first one on, or those that are listed, null for the place of the summary. */
+export interface KeptEntries {
+  readonly firstKeptEntryId: EntryId | null;
+  readonly keptEntryIds?: readonly (EntryId | null)[];
+}
+
+/** Keeps `before` in front of the summary of a compaction, and `after` behind it. */
+export function keptEntries(before: readonly EntryId[], after: readonly EntryId[] = []): KeptEntries {
+  const [first] = before;
+  if (first === undefined) return { firstKeptEntryId: after[0] ?? null };
+  return { firstKeptEntryId: first, keptEntryIds: [...before, null, ...after] };
+}
+
+/** The parts of a compaction. */
+export interface CompactionParts {
+  readonly summary: string;
+  /** Default: none. */
+  readonly kept?: KeptEntries;
+  /** The size of the context before; anything but a count is left out. */
+  readonly tokensBefore?: unknown;
+  readonly tokensAfter?: unknown;
+  readonly trigger?: string | undefined;
+  readonly title?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly usage?: JsonObject | undefined;
+  readonly details?: JsonObject | undefined;
+}
+
+export function compactionPayload({ summary, kept, tokensBefore, tokensAfter, title, instructions, ...more }: CompactionParts): JsonObject {
+  return withoutUndefined({
+    ...{ type: "compaction", summary, ...(kept ?? { firstKeptEntryId: null }) },
+    ...{ tokensBefore: toCount(tokensBefore), tokensAfter: toCount(tokensAfter) },
+    ...{ title: title || undefined, instructions: instructions || undefined, ...more },
   });
+}
+
+function toCount(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** A thought as a block; none without a text and a signature, which its provider wants back. */
+export function thinkingBlocks(thinking: string | undefined, signature?: string): readonly JsonObject[] {
+  if (!thinking && !signature) return [];
+  return [withoutUndefined({ type: "thinking", thinking: thinking ?? "", thinkingSignature: signature || undefined })];
+}
+
+/** A text as a block; none for an empty one. */
+export function textBlocks(text: string | undefined): readonly JsonObject[] {
+  return text ? [{ type: "text", text }] : [];
 }
 
 /** A text, or the JSON of another value; empty for none. */

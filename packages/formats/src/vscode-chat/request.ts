@@ -3,12 +3,16 @@ import {
   type JsonObject,
   numberAt,
   objectAt,
+  objectsAt,
   parseArguments,
   parseTime,
   stringAt,
+  textsAt,
   toForeignBlock,
   without,
+  withoutUndefined,
 } from "@bough/session-core/wire";
+import { compactionPayload, messagePayload, resultPayload, textBlocks, userPayload, withOthers } from "../source/payloads.js";
 import { type RequestEntry, readResponse } from "./response.js";
 
 /** The model of a request: `copilot/gpt-5` is the model gpt-5 of Copilot. */
@@ -27,12 +31,7 @@ export function toPrompt(request: JsonObject): JsonObject {
   const content = (message && stringAt(message, "text")) ?? stringAt(request, "message") ?? joined;
   const agent = stringAt(objectAt(request, "agent") ?? {}, "id");
   const command = stringAt(objectAt(request, "slashCommand") ?? {}, "name");
-  const rest = {
-    ...(request.variableData === undefined ? {} : { variableData: request.variableData }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(command === undefined ? {} : { command }),
-  };
-  return { type: "message", message: { role: "user", content }, ...(Object.keys(rest).length === 0 ? {} : { vscode: rest }) };
+  return withOthers(userPayload(content), "vscode", withoutUndefined({ variableData: request.variableData, agent, command }));
 }
 
 /** True if the reply to a request is complete: a later import of an incomplete one would find another text in its place. */
@@ -50,7 +49,7 @@ const CANCELLED = 2;
  */
 export function toReplies(request: JsonObject): readonly RequestEntry[] {
   const metadata = objectAt(objectAt(request, "result") ?? {}, "metadata") ?? {};
-  const rounds = (Array.isArray(metadata.toolCallRounds) ? metadata.toolCallRounds : []).filter(isObject);
+  const rounds = objectsAt(metadata, "toolCallRounds");
   const results = objectAt(metadata, "toolCallResults") ?? {};
   const summary = objectAt(metadata, "summary");
   const own = new Map(rounds.map((round) => [stringAt(round, "id") ?? "", stringAt(round, "summary") ?? ""]));
@@ -69,18 +68,17 @@ export function toReplies(request: JsonObject): readonly RequestEntry[] {
 
 function toRound(round: JsonObject, name: string, results: JsonObject): readonly RequestEntry[] {
   const thinking = objectAt(round, "thinking");
-  const text = stringAt(round, "response") ?? "";
-  const calls = (Array.isArray(round.toolCalls) ? round.toolCalls : []).filter(isObject);
+  const calls = objectsAt(round, "toolCalls");
   const createdAtMs = parseTime(round.timestamp);
   const content = [
     ...(thinking === undefined ? [] : [toThinking(thinking)]),
-    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...textBlocks(stringAt(round, "response")),
     ...calls.map(toCall),
   ];
   const rest = without(round, ["id", "response", "toolCalls", "thinking", "timestamp", "summary"]);
-  const reply = { type: "message", message: { role: "assistant", content, stopReason: calls.length > 0 ? "toolUse" : "stop" } };
+  const reply = messagePayload({ role: "assistant", content, stopReason: calls.length > 0 ? "toolUse" : "stop" });
   return [
-    { name, createdAtMs, round: stringAt(round, "id"), payload: Object.keys(rest).length === 0 ? reply : { ...reply, vscode: rest } },
+    { name, createdAtMs, round: stringAt(round, "id"), payload: withOthers(reply, "vscode", rest) },
     ...calls.flatMap((call, at): readonly RequestEntry[] => {
       const id = stringAt(call, "id");
       const result = id !== undefined && Object.hasOwn(results, id) ? objectAt(results, id) : undefined;
@@ -92,11 +90,9 @@ function toRound(round: JsonObject, name: string, results: JsonObject): readonly
 }
 
 function toThinking(thinking: JsonObject): JsonObject {
-  const { text } = thinking;
-  const joined = Array.isArray(text) ? text.filter((part) => typeof part === "string").join("\n") : typeof text === "string" ? text : "";
-  const signature = stringAt(thinking, "encrypted");
+  const text = stringAt(thinking, "text") ?? textsAt(thinking, "text").join("\n");
   const rest = without(thinking, ["text", "encrypted", "type"]);
-  return { ...rest, type: "thinking", thinking: joined, ...(signature === undefined ? {} : { thinkingSignature: signature }) };
+  return withoutUndefined({ ...rest, type: "thinking", thinking: text, thinkingSignature: stringAt(thinking, "encrypted") });
 }
 
 function toCall(call: JsonObject): JsonObject {
@@ -113,18 +109,11 @@ function toCall(call: JsonObject): JsonObject {
 }
 
 function toResult(toolCallId: string, toolName: string | undefined, result: JsonObject): JsonObject {
-  const parts = (Array.isArray(result.content) ? result.content : []).filter(isObject);
+  const parts = objectsAt(result, "content");
   const isText = parts.every((part) => typeof part.value === "string");
-  const content = parts.map((part) => textsIn(part.value).join("")).filter((text) => text !== "");
-  const message = {
-    role: "toolResult",
-    toolCallId,
-    ...(toolName === undefined ? {} : { toolName }),
-    content: content.join("\n"),
-    isError: result.hasError === true || result.isError === true,
-    ...(isText ? {} : { details: result }),
-  };
-  return { type: "message", message };
+  const texts = parts.map((part) => textsIn(part.value).join("")).filter((text) => text !== "");
+  const isError = result.hasError === true || result.isError === true;
+  return resultPayload({ toolCallId, toolName, content: texts.join("\n"), isError, details: isText ? {} : result });
 }
 
 /** The texts of a result: a text, or a tree of elements with texts at its ends. Deeper ones are in the details. */
@@ -143,9 +132,7 @@ function textsIn(value: unknown, depth = 0): readonly string[] {
 const MOST_DEPTH = 200;
 
 function toSummary(name: string, summary: string, summarizes: string, metadata: JsonObject): RequestEntry {
-  const tokens = numberAt(metadata, "promptTokens");
-  const before = tokens === undefined || tokens < 0 ? {} : { tokensBefore: tokens };
-  return { name, summarizes, payload: { type: "compaction", summary, firstKeptEntryId: null, ...before } };
+  return { name, summarizes, payload: compactionPayload({ summary, tokensBefore: metadata.promptTokens }) };
 }
 
 /** Adds the facts of the whole request to the last reply: usage, model, stop reason. */
@@ -158,12 +145,12 @@ function finish(request: JsonObject, metadata: JsonObject, entries: readonly Req
       ? {}
       : { stopReason: "error", errorMessage: messageOf(failure) };
   const isAnswered = entries.some(isReply);
-  const empty: RequestEntry = { name: "r", payload: { type: "message", message: { role: "assistant", content: [] } } };
+  const empty: RequestEntry = { name: "r", payload: messagePayload({ role: "assistant", content: [] }) };
   const all = isAnswered || Object.keys(reason).length === 0 ? entries : [...entries, empty];
   const last = all.findLast(isReply);
   const chosen = modelOf(request);
   const model = stringAt(metadata, "resolvedModel") || chosen?.modelId;
-  const named = model === undefined ? {} : { ...(chosen?.provider === undefined ? {} : { provider: chosen.provider }), model };
+  const named = model === undefined ? {} : withoutUndefined({ provider: chosen?.provider, model });
   return all.map((entry) => {
     const message = isReply(entry) ? objectAt(entry.payload, "message") : undefined;
     if (message === undefined) return entry;

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt } from "@bough/session-core/wire";
+import { isObject, type JsonObject, objectAt, parseJsonObject, stringAt, textsAt } from "@bough/session-core/wire";
+import { messagePayload, resultPayload } from "../source/payloads.js";
 
 /** An entry of a request, without its place. */
 export interface RequestEntry {
@@ -25,8 +26,8 @@ export function readResponse(response: unknown): readonly RequestEntry[] {
     if (content.length === 0) return;
     const name = `p${entries.length}`;
     const stopReason = results.length > 0 ? "toolUse" : "stop";
-    entries.push({ name, payload: { type: "message", message: { role: "assistant", content, stopReason } } });
-    entries.push(...results.map((message, at) => ({ name: `${name}:${at}`, payload: { type: "message", message } })));
+    entries.push({ name, payload: messagePayload({ role: "assistant", content, stopReason }) });
+    entries.push(...results.map((payload, at) => ({ name: `${name}:${at}`, payload })));
     content = [];
     results = [];
   };
@@ -56,9 +57,8 @@ function toBlock(part: JsonObject): JsonObject | undefined {
       return text === undefined || text === "" ? undefined : { type: "text", text };
     }
     case "thinking": {
-      const { value } = part;
-      const text = Array.isArray(value) ? value.filter((line) => typeof line === "string").join("\n") : value;
-      return typeof text === "string" && text !== "" ? { type: "thinking", thinking: text } : undefined;
+      const text = stringAt(part, "value") ?? textsAt(part, "value").join("\n");
+      return text === "" ? undefined : { type: "thinking", thinking: text };
     }
     case "inlineReference": {
       const name = stringAt(part, "name") ?? nameOf(part.inlineReference);
@@ -100,12 +100,5 @@ function toResult(part: JsonObject, toolCallId: string): JsonObject {
   const texts = outputs.map((output) => (isObject(output) && output.isText !== false ? (stringAt(output, "value") ?? "") : ""));
   const text = texts.filter((one) => one !== "").join("\n");
   const shown = textOf(part.pastTenseMessage) ?? textOf(part.invocationMessage) ?? "";
-  const toolName = stringAt(part, "toolId");
-  return {
-    role: "toolResult",
-    toolCallId,
-    ...(toolName === undefined ? {} : { toolName }),
-    content: text === "" ? shown : text,
-    isError: details.isError === true,
-  };
+  return resultPayload({ toolCallId, toolName: stringAt(part, "toolId"), content: text || shown, isError: details.isError === true });
 }

@@ -206,6 +206,18 @@ export function objectAt(object: JsonObject, key: string): JsonObject | undefine
   return isObject(value) ? value : undefined;
 }
 
+/** The objects in the list under `key`; empty if it is no list. */
+export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
+  const value = object[key];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The texts in the list under `key`; empty if it is no list. */
+export function textsAt(object: JsonObject, key: string): readonly string[] {
+  const value = object[key];
+  return Array.isArray(value) ? value.filter((member: unknown) => typeof member === "string") : [];
+}
+
 /** A copy of `object` without `keys`, or `object` itself if it has none of them. The other members keep their order and values. */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject {
   if (!keys.some((key) => Object.hasOwn(object, key))) return object;

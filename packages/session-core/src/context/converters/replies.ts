@@ -57,7 +57,8 @@ export function toDataBlock(url: string): readonly AssistantBlock[] {
   return mediaType.startsWith("image/") ? [{ type: "image", mimeType: mediaType, data }] : [{ type: "file", mediaType, data }];
 }
 
-/** `object` without the members that are undefined. */
+/** `object` without the members that are undefined; `object` itself if there are none. */
 export function withoutUndefined(object: JsonObject): JsonObject {
+  if (!Object.values(object).includes(undefined)) return object;
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
