@@ -4,7 +4,7 @@ import { counted } from "@bough/session-core/view";
 import { BlameSourceError, UsageError } from "../errors.js";
 import { type Column, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
-import { type BlamedSource, readCommit, readCommittedFile, readWorkingFile } from "../session/blamed-file.js";
+import { type BlamedSource, groupLines, type LineGroup, readCommit, readCommittedFile, readWorkingFile } from "../session/blamed-file.js";
 import { shortEntryId, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
@@ -83,23 +83,6 @@ async function ask(store: Store, source: BlamedSource): Promise<Answered> {
 
 /** Most groups of lines that are shown with everything about their entry. */
 const MOST_DETAILED = 6;
-
-/** Lines in a row with one answer. */
-interface LineGroup extends BlamedLine {
-  readonly last: number;
-}
-
-function groupLines(lines: readonly BlamedLine[]): readonly LineGroup[] {
-  const groups: LineGroup[] = [];
-  for (const line of lines) {
-    const before = groups.at(-1);
-    const isSame =
-      before?.last === line.line - 1 && before.entry === line.entry && before.verdict === line.verdict && before.reason === line.reason;
-    if (isSame) groups[groups.length - 1] = { ...before, last: line.line };
-    else groups.push({ ...line, last: line.line });
-  }
-  return groups;
-}
 
 const NOT_HERE = "not by a session of this store";
 

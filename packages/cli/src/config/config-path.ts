@@ -1,11 +1,9 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
+import { userFolder } from "../terminal/user-folder.js";
 
 /** The path of the config file, `bough/config.json` in `XDG_CONFIG_HOME` or `~/.config`; "": there is no home directory. */
-export function resolveConfigPath({ env, home }: Pick<Io, "env" | "home">): string {
-  const configHome = env["XDG_CONFIG_HOME"];
-  // The XDG specification requires that relative paths are ignored.
-  const isSet = configHome !== undefined && isAbsolute(configHome);
-  if (!isSet && home === "") return "";
-  return join(isSet ? configHome : join(home, ".config"), "bough", "config.json");
+export function resolveConfigPath(io: Pick<Io, "env" | "home">): string {
+  const folder = userFolder(io, "XDG_CONFIG_HOME");
+  return folder === "" ? "" : join(folder, "bough", "config.json");
 }

@@ -1,8 +1,8 @@
-import { type BlamedEntry, type BlamedLine, blameFile } from "@bough/compaction";
+import { type BlamedEntry, blameFile } from "@bough/compaction";
 import { cleanText } from "@bough/session-core/view";
 import * as z from "zod";
 import { BlameSourceError } from "../errors.js";
-import { readWorkingFile } from "../session/blamed-file.js";
+import { groupLines, type LineGroup, readWorkingFile } from "../session/blamed-file.js";
 import { cutLines, defineTool, INPUT, InvalidInputError, type McpTool, minute } from "./tool.js";
 
 const blameInput = z.strictObject({
@@ -26,7 +26,7 @@ export const BLAME_TOOL: McpTool = defineTool(
     const lines = from === undefined ? undefined : { from, to: to ?? from };
     const blamed = await blameFile(store, { ...request, lines }, { masks });
     if (blamed.lines.length === 0) return `The file has no line ${from}.`;
-    const answers = [...groups(blamed.lines)].map((group) => describeGroup(group, blamed.entries));
+    const answers = groupLines(blamed.lines).map((group) => describeGroup(group, blamed.entries));
     return cleanText(cutLines([...answers, ...blamed.notes], max_chars, "(N more: ask for a range with from and to.)"));
   },
 );
@@ -39,25 +39,9 @@ async function readFileOf(here: Parameters<typeof readWorkingFile>[0], path: str
   }
 }
 
-/** Lines in a row with one answer. */
-function* groups(lines: readonly BlamedLine[]): Generator<BlamedLine & { readonly last: number }, void, void> {
-  let open: (BlamedLine & { last: number }) | undefined;
-  for (const line of lines) {
-    if (open !== undefined && open.entry === line.entry && open.reason === line.reason) open.last = line.line;
-    else {
-      if (open !== undefined) yield open;
-      open = { ...line, last: line.line };
-    }
-  }
-  if (open !== undefined) yield open;
-}
-
-function describeGroup(
-  { line, last, entry: at, verdict, reason }: BlamedLine & { readonly last: number },
-  entries: readonly BlamedEntry[],
-): string {
+function describeGroup({ line, last, entry: index, verdict, reason }: LineGroup, entries: readonly BlamedEntry[]): string {
   const where = line === last ? `line ${line}` : `lines ${line}-${last}`;
-  const entry = entries[at ?? -1];
+  const entry = entries[index ?? -1];
   if (entry === undefined) return `${where}: not by a session of this store (${reason}).`;
   const { sessionId, entryId, agent, model, createdAtMs, request, title } = entry;
   const who = `[${entryId}] of session ${sessionId} (${[agent, model, minute(createdAtMs)].filter((part) => part !== null).join(", ")}; ${title === null ? "untitled" : JSON.stringify(title)})`;

@@ -1,5 +1,6 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
+import { userFolder } from "../terminal/user-folder.js";
 
 /** An MCP client: the place of its config file, and the form of a server's entry in it. */
 export interface McpClient {
@@ -30,12 +31,7 @@ const typed = (start: StartLine): Readonly<Record<string, unknown>> => ({ type: 
 function settingsFolder({ env, home, platform }: ClientIo): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
   if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
-  return xdgFolder({ env, home });
-}
-
-function xdgFolder({ env, home }: Pick<ClientIo, "env" | "home">): string {
-  const set = env["XDG_CONFIG_HOME"];
-  return set !== undefined && isAbsolute(set) ? set : join(home, ".config");
+  return userFolder({ env, home }, "XDG_CONFIG_HOME");
 }
 
 /** The clients that `bough mcp --install` knows. */
@@ -88,7 +84,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
   {
     name: "opencode",
     title: "opencode",
-    file: (io) => join(xdgFolder(io), "opencode", "opencode.json"),
+    file: (io) => join(userFolder(io, "XDG_CONFIG_HOME"), "opencode", "opencode.json"),
     format: "json",
     path: ["mcp", "bough"],
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),

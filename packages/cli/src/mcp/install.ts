@@ -1,15 +1,16 @@
-import { constants } from "node:fs";
-import { access, mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { platform } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { errorCode } from "@bough/session-core/engine";
+import { isObject } from "@bough/session-core/wire";
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml } from "smol-toml";
 import { ClientConfigError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
+import { findProgram } from "../terminal/run-program.js";
 import type { McpClient, StartLine } from "./clients.js";
 
 /** The entry of this server in the config of a client, and what writing it would change. */
@@ -33,7 +34,7 @@ export interface Installation {
 export async function prepareInstallation(io: Io, client: McpClient, args: readonly string[]): Promise<Installation> {
   const file = client.file({ env: io.env, home: io.home, platform: platform() });
   const before = await readClientFile(file);
-  const entry = client.entry(await startLine(io, client, args));
+  const entry = client.entry(startLine(io, client, args));
   const config = client.format === "json" ? jsonConfig(file, before) : tomlConfig(file, before);
   // smol-toml makes objects without a prototype; a clone has one.
   const present = client.path.reduce<unknown>(memberOf, config.value);
@@ -51,22 +52,10 @@ export async function prepareInstallation(io: Io, client: McpClient, args: reado
 }
 
 /** A client that is started from a terminal finds `bough` by PATH, which survives an update of Node; others get the full path. */
-export async function startLine(io: Io, { knowsPath }: Pick<McpClient, "knowsPath">, args: readonly string[]): Promise<StartLine> {
-  if (knowsPath && (await isOnPath(io, "bough"))) return { command: "bough", args };
+export function startLine(io: Io, { knowsPath }: Pick<McpClient, "knowsPath">, args: readonly string[]): StartLine {
+  if (knowsPath && findProgram(io, "bough") !== undefined) return { command: "bough", args };
   const [command = "bough", ...script] = io.program;
   return { command, args: [...script, ...args] };
-}
-
-async function isOnPath({ env }: Io, name: string): Promise<boolean> {
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    if (folder === "") continue;
-    const found = await access(join(folder, name), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return true;
-  }
-  return false;
 }
 
 /** The text of a client's file; undefined: there is none. @throws {ClientConfigError} it cannot be read. */
@@ -124,7 +113,7 @@ function unchanged(file: string, why: string): ClientConfigError {
 }
 
 /** The mark that text editors of Windows write before the text. */
-const BYTE_ORDER_MARK = "\uFEFF";
+export const BYTE_ORDER_MARK = "\uFEFF";
 
 function jsonConfig(file: string, before: string | undefined): Config {
   const mark = before?.startsWith(BYTE_ORDER_MARK) === true ? BYTE_ORDER_MARK : "";
@@ -187,7 +176,7 @@ function nested(path: readonly string[], entry: unknown): Record<string, unknown
   return { [name]: rest.length === 0 ? entry : nested(rest, entry) };
 }
 
-function memberOf(value: unknown, name: string): unknown {
+export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
@@ -200,8 +189,4 @@ function withMember(value: unknown, path: readonly string[], entry: unknown): un
   const [name, ...rest] = path;
   if (name === undefined) return entry;
   return { ...(isObject(value) ? value : {}), [name]: withMember(memberOf(value, name), rest, entry) };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

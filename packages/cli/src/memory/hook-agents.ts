@@ -1,5 +1,6 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
+import { userFolder } from "../terminal/user-folder.js";
 
 type Place = Pick<Io, "env" | "home">;
 
@@ -25,11 +26,6 @@ interface PluginHooks {
 
 /** An agent that can be given memory. */
 export type HookAgent = { readonly name: string; readonly title: string; readonly note?: string } & (CommandHooks | PluginHooks);
-
-function xdgConfig({ env, home }: Place): string {
-  const set = env["XDG_CONFIG_HOME"];
-  return set !== undefined && isAbsolute(set) ? set : join(home, ".config");
-}
 
 /** The agents of `bough hook`. */
 export const HOOK_AGENTS: readonly HookAgent[] = [
@@ -62,7 +58,7 @@ export const HOOK_AGENTS: readonly HookAgent[] = [
     name: "opencode",
     title: "opencode",
     kind: "plugin",
-    file: (io) => join(xdgConfig(io), "opencode", "plugins", "bough.js"),
+    file: (io) => join(userFolder(io, "XDG_CONFIG_HOME"), "opencode", "plugins", "bough.js"),
     text: opencodePlugin,
   },
   {

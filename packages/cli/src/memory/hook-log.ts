@@ -1,8 +1,9 @@
 import { appendFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
 import { errorCode } from "@bough/session-core/engine";
 import { isObject } from "@bough/session-core/wire";
 import type { Io } from "../terminal/io.js";
+import { userFolder } from "../terminal/user-folder.js";
 
 /** A passage that a hook gave an agent. */
 export interface GivenMemory {
@@ -22,9 +23,8 @@ export interface GivenMemory {
 const MAX_LOG = 2_000_000;
 
 /** The path of the log, `bough/hook.jsonl` in `XDG_STATE_HOME` or `~/.local/state`. */
-function hookLogPath({ env, home }: Pick<Io, "env" | "home">): string {
-  const set = env["XDG_STATE_HOME"];
-  return join(set !== undefined && isAbsolute(set) ? set : join(home, ".local", "state"), "bough", "hook.jsonl");
+function hookLogPath(io: Pick<Io, "env" | "home">): string {
+  return join(userFolder(io, "XDG_STATE_HOME"), "bough", "hook.jsonl");
 }
 
 /** Adds a line to the log, which only its owner may read. */

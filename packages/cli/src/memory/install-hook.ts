@@ -2,9 +2,10 @@ import { rm } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname } from "node:path";
 import { errorCode } from "@bough/session-core/engine";
+import { isObject } from "@bough/session-core/wire";
 import { findNodeAtLocation, type JSONPath, type Node, parseTree } from "jsonc-parser";
 import { ClientConfigError } from "../errors.js";
-import { isObject, lineBreakOf, makeFolder, readClientFile, readJson, startLine } from "../mcp/install.js";
+import { BYTE_ORDER_MARK, lineBreakOf, makeFolder, memberOf, readClientFile, readJson, startLine } from "../mcp/install.js";
 import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { type HookAgent, PLUGIN_MARK } from "./hook-agents.js";
@@ -28,7 +29,7 @@ export interface HookChange {
 export async function prepareHook(io: Io, agent: HookAgent, args: readonly string[]): Promise<HookChange> {
   const file = agent.file(io);
   const before = await readClientFile(file);
-  const { command, args: rest } = await startLine(io, { knowsPath: true }, args);
+  const { command, args: rest } = startLine(io, { knowsPath: true }, args);
   if (agent.kind === "plugin") return preparePlugin(io, file, before, agent.text([command, ...rest]));
   const entry = { type: "command", command: [command, ...rest].map(quoteWord).join(" "), timeout: agent.timeout };
   const group = { hooks: [entry] };
@@ -97,7 +98,6 @@ function quoteWord(word: string): string {
 
 /** The command of a hook of Bough, whatever store it names. */
 const OWN = /\bhook run (?:claude|codex|gemini)\b/;
-const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Settings with hooks by event: each event has groups, each group hooks. Every change leaves the rest of the text as it is. */
 class Settings {
@@ -203,10 +203,6 @@ class Settings {
 function indentAt(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start, at))?.[0] ?? "";
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function hooksOf(group: unknown): readonly unknown[] {

@@ -7,6 +7,7 @@ import { type Html, html, joinHtml, NOTHING, renderedHtml } from "./html.js";
 import { withoutMarks } from "./plain-text.js";
 import type { ServedPage } from "./served-page.js";
 import type { ServedSession } from "./served-session.js";
+import { filesHtml } from "./step.js";
 
 /** Entries of a side that are shown in full; the others are counted. */
 const MAX_ENTRIES = 200;
@@ -60,9 +61,4 @@ async function sideHtml(
   const badge = label === null ? NOTHING : html` <span class="label">${page.maskLine(label)}</span>`;
   const summed = summary === null ? NOTHING : html`<h3>Summary</h3>${textHtml(page.mask(summary.text), 4)}`;
   return html`<section aria-labelledby="side-${name}"><h2 id="side-${name}">${name}${badge} <a href="${page.address}#e=${marked?.id ?? ""}">${title}</a></h2><p class="note">${entries === 0 ? "No entries of its own." : figures}</p>${summed}${renderedHtml(articles)}${more}</section>`;
-}
-
-function filesHtml(title: string, files: readonly string[]): Html {
-  if (files.length === 0) return NOTHING;
-  return html`<details class="files"><summary>${title}: ${files.length}</summary><ul>${joinHtml(files.map((file) => html`<li><code>${file}</code></li>`))}</ul></details>`;
 }

@@ -1,7 +1,17 @@
 import { learnSecrets } from "@bough/formats";
-import { describeSecrets, type SecretCount } from "@bough/formats/secrets";
+import { describeSecrets, type SecretCount, type SessionMasker } from "@bough/formats/secrets";
 import type { Session } from "@bough/session-core";
 import type { PageOptions } from "./page.js";
+import type { StepOptions } from "./step-writer.js";
+
+/** The options of a page whose secrets a masker replaces. */
+export function masksBy(masker: SessionMasker): Pick<StepOptions, "mask" | "maskLine" | "maskEntry"> {
+  return {
+    mask: (text) => masker.maskValue(text),
+    maskLine: (text) => masker.maskLine(text),
+    maskEntry: (entry) => masker.maskEntry(entry),
+  };
+}
 
 /**
  * Options of a page that mask the secrets of its session (unless `withSecrets`), and say how many of which kind. `onMasked` is
@@ -17,9 +27,7 @@ export async function pageMasks(
   const masker = await learnSecrets(session);
   for (const subagent of subagents) for await (const entry of subagent.entries()) masker.learn(entry);
   return {
-    mask: (text) => masker.maskValue(text),
-    maskLine: (text) => masker.maskLine(text),
-    maskEntry: (entry) => masker.maskEntry(entry),
+    ...masksBy(masker),
     closing: () => {
       const counts = masker.counts();
       onMasked(counts);

@@ -1,5 +1,6 @@
 import type { Entry, EntryId, OutlineRow, Session, SessionRecord } from "@bough/session-core";
 import { costLine, groupSteps, isPrivate, PriceList, previewOf, type Step } from "@bough/session-core/view";
+import { readOutline } from "../session/paging.js";
 import { leafRow } from "../tree/shown-rows.js";
 import { NONE, TreeIndex } from "../tree/tree-index.js";
 import { type BranchLine, BranchShape, parentsOf, type Segment } from "./branches.js";
@@ -221,10 +222,5 @@ function drawnLeaf(rows: readonly OutlineRow[], leaf: OutlineRow | null, labeled
 
 async function readRows(session: Session, leafId: EntryId | null, { branchOnly }: PageOptions): Promise<readonly OutlineRow[]> {
   if (branchOnly === true) return [...(await session.tree.path(leafId, Number.MAX_SAFE_INTEGER))].reverse();
-  const rows: OutlineRow[] = [];
-  for (;;) {
-    const page = await session.tree.outline({ afterSeq: rows.at(-1)?.seq ?? 0 });
-    rows.push(...page);
-    if (page.length === 0) return rows;
-  }
+  return readOutline(session);
 }

@@ -10,6 +10,7 @@ import { factsHtml } from "./facts.js";
 import { type ForkItem, forkHtml } from "./fork.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import type { LearningMasks } from "./learning-masks.js";
+import { masksBy } from "./masks.js";
 import type { BranchState } from "./sent.js";
 import type { Block, ServedSession } from "./served-session.js";
 import { ServedTree } from "./served-tree.js";
@@ -45,16 +46,7 @@ export class ServedPage {
     this.#store = store;
     this.#served = served;
     this.#masks = masks;
-    const masker = masks?.masker;
-    const masking: StepOptions =
-      masker === undefined
-        ? {}
-        : {
-            mask: (text) => masker.maskValue(text),
-            maskLine: (text) => masker.maskLine(text),
-            maskEntry: (entry) => masker.maskEntry(entry),
-          };
-    this.#options = { ...options, ...masking };
+    this.#options = { ...options, ...(masks === undefined ? {} : masksBy(masks.masker)) };
     this.#tree = new ServedTree(served, (text) => this.maskLine(text));
   }
 

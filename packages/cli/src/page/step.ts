@@ -108,7 +108,8 @@ function summaryNote({ of, tokensBefore, tokensAfter, fromId }: SummaryPart): Ht
   return html`The model went on from this summary of what is above it.${size}`;
 }
 
-function filesHtml(title: string, files: readonly string[]): Html {
+/** A list of files, folded; nothing if it is empty. */
+export function filesHtml(title: string, files: readonly string[]): Html {
   if (files.length === 0) return NOTHING;
   const items = files.map((file) => html`<li><code>${file}</code></li>`);
   return html`<details class="files"><summary>${title}: ${files.length}</summary><ul>${joinHtml(items)}</ul></details>`;

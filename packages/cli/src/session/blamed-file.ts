@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import type { BlameRequest } from "@bough/compaction";
+import type { BlamedLine, BlameRequest } from "@bough/compaction";
 import { errorCode } from "@bough/session-core/engine";
 import { BlameSourceError } from "../errors.js";
 import { errorLine } from "../format/error-text.js";
@@ -22,6 +22,24 @@ export interface CommitLines {
   readonly subject: string;
   readonly atMs: number;
   readonly files: readonly { readonly path: string; readonly lines: readonly number[] }[];
+}
+
+/** Lines in a row with one answer. */
+export interface LineGroup extends BlamedLine {
+  readonly last: number;
+}
+
+/** Joins lines in a row that have the same answer. */
+export function groupLines(lines: readonly BlamedLine[]): readonly LineGroup[] {
+  const groups: LineGroup[] = [];
+  for (const line of lines) {
+    const before = groups.at(-1);
+    const isSame =
+      before?.last === line.line - 1 && before.entry === line.entry && before.verdict === line.verdict && before.reason === line.reason;
+    if (isSame) groups[groups.length - 1] = { ...before, last: line.line };
+    else groups.push({ ...line, last: line.line });
+  }
+  return groups;
 }
 
 /** The working directory, the environment and the home folder of a command. */

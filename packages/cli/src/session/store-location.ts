@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseServerUrl, passwordsIn, urlWithoutPassword } from "@bough/postgres/address";
 import { InvalidArgumentError } from "@bough/session-core";
 import { isLikeServerAddress, isServerUrl } from "@bough/session-core/engine";
@@ -8,6 +8,7 @@ import { CommandError, UsageError } from "../errors.js";
 import { keysIn, withoutKeyCommands } from "../terminal/child-environment.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
+import { userFolder } from "../terminal/user-folder.js";
 
 /** The place of the store: a file, or a PostgreSQL server. */
 export interface StoreLocation {
@@ -78,16 +79,14 @@ async function readSetting(io: Place): Promise<string | undefined> {
   return (await loadConfig(io)).store;
 }
 
-function defaultPath({ env, home }: Place): string {
-  // The XDG specification requires that relative paths are ignored.
-  const data = env["XDG_DATA_HOME"];
-  const isSet = data !== undefined && isAbsolute(data);
-  if (!isSet && home === "")
+function defaultPath(io: Place): string {
+  const folder = userFolder(io, "XDG_DATA_HOME");
+  if (folder === "")
     throw new CommandError(
       "NO_HOME",
       "There is no home directory for the default store. Name a store with --store PATH or BOUGH_STORE, or set HOME.",
     );
-  return join(isSet ? data : join(home, ".local", "share"), "bough", "sessions.db");
+  return join(folder, "bough", "sessions.db");
 }
 
 /**
