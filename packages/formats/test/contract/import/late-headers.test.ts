@@ -13,7 +13,13 @@ describe("a title in the header", () => {
     expect(await (await store.openSession("s")).record()).toMatchObject({ title: "Look around", titleSource: "auto" });
   });
 
-  test("replaces none, and none that a record of the source gives or takes away", async () => {
+  test("replaces the one that an earlier header gave", async () => {
+    const store = await openedStore();
+    for (const title of ["Look", "Look around", undefined]) await imported(store, sourceOf("u1", [], { title }));
+    expect(await (await store.openSession("s")).record()).toMatchObject({ title: "Look around", titleSource: "auto" });
+  });
+
+  test("replaces none of a user, and none that a record of the source gives or takes away", async () => {
     const store = await openedStore();
     await imported(store, sourceOf("u1"));
     await store.renameSession("s", "Mine");

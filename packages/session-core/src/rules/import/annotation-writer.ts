@@ -98,12 +98,13 @@ export class AnnotationWriter {
   }
 
   /**
-   * Gives an existing session without a title the title of the source's header: an agent's title comes from the call that
-   * started it, which may have been written after the agent was first imported. Call it after the last record.
+   * Gives an existing session the title of the source's header, if no record has set a title and no user: programs make a title after
+   * the first messages, and better it later; an agent's title comes from the call that started it. Call it after the last record.
    */
   applyHeaderTitle(title: string | undefined): void {
-    if (this.#isNew || this.#hasTitle || title === undefined) return;
-    if (this.#target.title.title === null) this.#target.rename(title, "auto");
+    if (this.#isNew || this.#hasTitle || this.#title !== undefined || title === undefined) return;
+    const given = this.#target.title;
+    if (given.title === null || (given.source === "auto" && given.title !== title)) this.#target.rename(title, "auto");
   }
 
   #addLeaf({ name: given, entryId }: Extract<Annotation, { kind: "leaf" }>): void {
