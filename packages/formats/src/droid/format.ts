@@ -59,7 +59,14 @@ function settingsOf(path: string): string {
 
 const SETTINGS_BYTES = 1 << 20;
 
-const KNOWN = ["type", "id", "sessionId", "title", "sessionTitle", "cwd", "timestamp", "isSessionTitleManuallySet"];
+/** Members of the first line that are read here, or that Droid changes later. */
+const KNOWN = [
+  ...["type", "id", "sessionId", "title", "sessionTitle", "cwd", "timestamp", "isSessionTitleManuallySet", "sessionTitleAutoStage"],
+  ...["parent", "forkedAtMessageId"],
+];
+
+/** The title until Droid makes one of the first message. */
+const UNTITLED = "New Session";
 
 function toSession(path: string, folders: SourceFolders): SourceSession {
   const start = readHeadOnce(path, folders).records.find(isStart) ?? {};
@@ -70,14 +77,15 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
   const read = () => parseJsonObject(readStart(file, SETTINGS_BYTES).toString("utf8"));
   const settings = (folders.has(file) ? tryRead(file, "its model was left out", read).value : undefined) ?? {};
   const [caller, toolCallId] = [stringAt(start, "callingSessionId"), stringAt(start, "callingToolUseId")];
-  const title = stringAt(start, "sessionTitle") ?? stringAt(start, "title");
+  const given = stringAt(start, "sessionTitle") ?? stringAt(start, "title");
+  const title = given === "" || given === UNTITLED ? undefined : given;
   const header: SourceHeader = {
     sessionId,
     createdAtMs: parseTime(start.timestamp) ?? firstTime(readHeadOnce(path, folders).records),
     cwd: stringAt(start, "cwd"),
-    title: title === "" ? undefined : title,
+    title,
     kind: caller === undefined ? "conversation" : "subagent",
-    parent: caller !== undefined && isId(caller) ? { sessionId: caller, toolCallId } : undefined,
+    parent: caller !== undefined && isId(caller) ? { sessionId: caller, toolCallId } : toOrigin(start),
     metadata: without(start, KNOWN),
   };
   const model = stringAt(settings, "model");
@@ -98,6 +106,13 @@ function toSession(path: string, folders: SourceFolders): SourceSession {
       yield* log.records(from);
     },
   };
+}
+
+/** The session that a fork or a rewind copied up to a message, or that a compaction continues. */
+function toOrigin(start: JsonObject): SourceHeader["parent"] {
+  const [parent, message] = [stringAt(start, "parent"), stringAt(start, "forkedAtMessageId")];
+  if (parent === undefined || !isId(parent)) return undefined;
+  return { sessionId: parent, entryId: message !== undefined && isId(message) ? message : undefined };
 }
 
 function firstTime(records: readonly JsonObject[]): number | undefined {

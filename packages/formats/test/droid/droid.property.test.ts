@@ -60,6 +60,32 @@ describe("a session of Droid", () => {
     expect(await only(sessions).record()).toMatchObject({ kind: "subagent", parent: { sessionId: "caller", toolCallId: "c7" } });
   });
 
+  test.each([
+    ["a fork or a rewind is linked to the message up to which it is a copy", { forkedAtMessageId: "m4" }, "m4"],
+    ["one that continues another after a compaction is linked to it", {}, null],
+  ])("%s", async (_title, more, entryId) => {
+    const { sessions } = await importedFile(PATH, [start({ parent: "before", ...more }), user("u1", undefined, text("Look"))]);
+    expect(await only(sessions).record()).toMatchObject({
+      kind: "conversation",
+      parent: { sessionId: "before", entryId, toolCallId: null },
+    });
+    expect((await only(sessions).record()).metadata).toEqual({ owner: "ada", version: 2 });
+  });
+
+  test("follows the title of its first line, which the program writes again; the one before the first message is none", async () => {
+    const path = join(tempFolder(), `${SESSION}.jsonl`);
+    const write = (title: string) =>
+      writeFileSync(path, jsonl([start({ title }), user("u1", undefined, text("Look")), reply("a1", "u1", text("Yes."))]));
+    write("New Session");
+    const { store, sessions } = await importedPath(path);
+    expect((await only(sessions).record()).title).toBeNull();
+    for (const title of ["Look", "Look closer"]) {
+      write(title);
+      await importedPath(path, store);
+      expect(await only(sessions).record()).toMatchObject({ title, titleSource: "auto" });
+    }
+  });
+
   test("a command that failed is an error, also where no mark says so", async () => {
     const result = (id: string, content: string) => ({ type: "tool_result", tool_use_id: id, content });
     const { sessions } = await importedFile(PATH, [
