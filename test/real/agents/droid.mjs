@@ -1,8 +1,11 @@
-// Droid (Factory) resumes sessions only with an account. A tree of messages with Anthropic's blocks below ~/.factory/sessions. It writes the use of a session, not of each request.
+// Droid (Factory): a tree of messages with Anthropic's blocks below ~/.factory/sessions. It writes the use of a session, not of each request.
+// `droid exec` goes on with a session only with an account, so several turns need its JSON-RPC mode. A compaction, a fork and a rewind are new sessions there.
+import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install, platformFile } from "../install.mjs";
+import { LineClient } from "../line-client.mjs";
 
 export const droid = {
   name: "droid",
@@ -27,16 +30,83 @@ export const droid = {
   },
 
   steps(home, { program }) {
-    const run = (prompt) => home.run([program, "exec", "--skip-permissions-unsafe", "-m", "custom:scripted-0", prompt]);
+    let compacted = "";
+    const run = (prompt) => home.run([program, ...EXEC, prompt]);
+    const inOneProcess = async (work) => {
+      const droid = new DroidClient(
+        home.start([program, ...EXEC, "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"]),
+      );
+      await work(droid);
+      await droid.close();
+    };
     return {
       "a turn with calls": () => run("PROMPT-1 CHAIN[3]"),
       "calls in one reply": () => run("PROMPT-2 PAIR"),
-      "another session": () => run("PROMPT-3 CHAIN[2]"),
+      "a compaction between turns": () =>
+        inOneProcess(async (droid) => {
+          await droid.ask("initialize_session", settingsOfSession(home));
+          await droid.turn("PROMPT-3 CHAIN[2]");
+          ({ newSessionId: compacted } = await droid.ask("compact_session", {}));
+        }),
+      "a turn after the compaction": () =>
+        inOneProcess(async (droid) => {
+          await droid.ask("load_session", { sessionId: compacted });
+          await droid.turn("PROMPT-4 CHAIN[1]");
+        }),
+      "a fork and a rewind": () =>
+        inOneProcess(async (droid) => {
+          const { sessionId } = await droid.ask("initialize_session", settingsOfSession(home));
+          await droid.turn("PROMPT-5 CHAIN[1]");
+          const fork = await droid.ask("fork_session", {});
+          const messageId = await droid.turn("PROMPT-6");
+          const files = { filesToRestore: [], filesToDelete: [] };
+          const rewound = await droid.ask("execute_rewind", { sessionId, messageId, ...files, forkTitle: "rewound" });
+          for (const [{ newSessionId }, prompt] of [
+            [rewound, "PROMPT-7 instead"],
+            [fork, "PROMPT-8 of the fork"],
+          ]) {
+            await droid.ask("load_session", { sessionId: newSessionId });
+            await droid.turn(prompt);
+          }
+        }),
     };
   },
 
   count: (home) => sessions(home).map((file) => countSession(idOf(file), jsonLines(file))),
 };
+
+const EXEC = ["exec", "--skip-permissions-unsafe", "-m", "custom:scripted-0"];
+
+const settingsOfSession = (home) => ({
+  machineId: "local",
+  cwd: home.project,
+  modelId: "custom:scripted-0",
+  skipPermissionsUnsafe: true,
+});
+
+/** A process that runs several turns, and goes from one session to another. */
+class DroidClient extends LineClient {
+  #asked = 0;
+
+  /** The result of a method. Throws its error. */
+  async ask(method, params) {
+    this.#asked += 1;
+    const { result, error } = await super.ask({ ...PROTOCOL, type: "request", id: String(this.#asked), method: `droid.${method}`, params });
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+    return result;
+  }
+
+  /** Sends a prompt and waits for the end of its turn. Resolves with the id of its message. */
+  async turn(text) {
+    const messageId = randomUUID();
+    const end = this.next(({ params }) => params?.notification?.type === "agent_turn_completed");
+    await this.ask("add_user_message", { messageId, text });
+    await end;
+    return messageId;
+  }
+}
+
+const PROTOCOL = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.206.0" };
 
 const sessions = (home) => filesBelow(home.path(".factory", "sessions"), ".jsonl");
 

@@ -1,9 +1,14 @@
-// Kimi Code: a journal for each agent of a session below ~/.kimi-code/sessions.
+// Kimi Code: a journal for each agent of a session below ~/.kimi-code/sessions. Its server takes back turns and compacts without a screen.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install } from "../install.mjs";
 import { NEWER_NODE, newerNode } from "../node.mjs";
+import { startProgramServer } from "../program-server.mjs";
+
+/** Between two questions if a turn or a compaction has ended. */
+const POLL_MS = 200;
 
 export const kimi = {
   name: "kimi",
@@ -35,11 +40,64 @@ export const kimi = {
       "calls in one reply, resumed": () => run("PROMPT-2 PAIR", "--session", ids[0]),
       "a turn, resumed again": () => run("PROMPT-3", "--session", ids[0]),
       "another session": () => run("PROMPT-4 CHAIN[2]"),
+      "a turn taken back, another one, a compaction and a turn after it": async () => {
+        const server = await KimiServer.start(home, { program, node });
+        const id = await server.newSession(home.project);
+        await server.prompt(id, "PROMPT-5 CHAIN[2]");
+        await server.prompt(id, "PROMPT-6");
+        await server.act(id, "undo", { count: 1 });
+        await server.prompt(id, "PROMPT-7 instead");
+        await server.act(id, "compact", {});
+        await server.prompt(id, "PROMPT-8 CHAIN[1]");
+        await server.stop();
+      },
     };
   },
 
   count: (home) => journals(home).map((file) => countJournal(idOf(file), jsonLines(file))),
 };
+
+class KimiServer {
+  #server;
+
+  constructor(server) {
+    this.#server = server;
+  }
+
+  static async start(home, { program, node }) {
+    const command = [node, program, "web", "--no-open", "--port", "0", "--dangerous-bypass-auth"];
+    return new KimiServer(await startProgramServer(home, { command, name: "kimi web", says: /Local: +(http:\S+)\// }));
+  }
+
+  async #post(path, body) {
+    const { code, msg, data } = await this.#server.post(`/api/v1/sessions${path}`, body);
+    if (code !== 0) throw new Error(`${path}: ${msg}`);
+    return data;
+  }
+
+  async newSession(cwd) {
+    return (await this.#post("", { metadata: { cwd } })).id;
+  }
+
+  async prompt(id, text) {
+    await this.#post(`/${id}/prompts`, { content: [{ type: "text", text }], model: "scripted", permission_mode: "yolo" });
+    await this.#idle(id);
+  }
+
+  /** An action of a session: `undo`, `compact`. */
+  async act(id, action, body) {
+    await this.#post(`/${id}:${action}`, body);
+    await this.#idle(id);
+  }
+
+  async #idle(id) {
+    while ((await this.#server.get(`/api/v1/sessions/${id}/status`)).data.busy) await pause(POLL_MS);
+  }
+
+  stop() {
+    return this.#server.stop();
+  }
+}
 
 const journals = (home) => filesBelow(home.path(".kimi-code", "sessions"), "wire.jsonl");
 
@@ -59,18 +117,24 @@ max_context_size = 200000
 function countJournal(id, records) {
   const count = newCount(id);
   const texts = new Map();
-  for (const { type, message, event } of records) {
+  for (const { type, message, event, usageScope, usage, time } of records) {
     if (type === "context.append_message" && message.role === "user" && message.origin.kind === "user")
       count.prompts.push(textOf(message.content));
-    if (type !== "context.append_loop_event") continue;
-    if (event.type === "content.part" && event.part.type === "text")
-      texts.set(event.stepUuid, [...(texts.get(event.stepUuid) ?? []), event.part.text]);
-    if (event.type === "tool.call") count.calls.push(event.toolCallId);
-    if (event.type === "tool.result") count.results.push({ id: event.toolCallId, text: event.result.output });
-    if (event.type === "step.end")
-      count.replies.push({ key: event.uuid, text: (texts.get(event.uuid) ?? []).join("\n"), usage: usageOf(event.usage) });
+    // The request for a summary is no step of a turn.
+    if (type === "usage.record" && usageScope === "session") count.replies.push({ key: `${id} ${time}`, text: "", usage: usageOf(usage) });
+    if (type === "context.append_loop_event") addEvent(count, texts, event);
   }
   return count;
+}
+
+/** `texts`: those of each step until it ends. */
+function addEvent(count, texts, event) {
+  if (event.type === "content.part" && event.part.type === "text")
+    texts.set(event.stepUuid, [...(texts.get(event.stepUuid) ?? []), event.part.text]);
+  if (event.type === "tool.call") count.calls.push(event.toolCallId);
+  if (event.type === "tool.result") count.results.push({ id: event.toolCallId, text: event.result.output });
+  if (event.type === "step.end")
+    count.replies.push({ key: event.uuid, text: (texts.get(event.uuid) ?? []).join("\n"), usage: usageOf(event.usage) });
 }
 
 const textOf = (content) => content.map(({ text }) => text).join("\n");

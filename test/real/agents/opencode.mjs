@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { newCount } from "../count.mjs";
-import { endOf, LONGEST_MS, within } from "../home.mjs";
 import { install, platformFile } from "../install.mjs";
+import { startProgramServer } from "../program-server.mjs";
 
 /** The server that runs in each home. */
 const servers = new WeakMap();
@@ -52,8 +52,10 @@ export const opencode = {
     };
   },
 
-  /** Ends the server of the home, if one has begun to listen. */
-  close: async (home) => servers.get(home)?.stop(),
+  /** Ends the server of the home, if one has begun to listen. It does not always end when it is told to, and has nothing left to write then. */
+  async close(home) {
+    await servers.get(home)?.stop();
+  },
 
   async place(home, text, _id, cwd, { program }) {
     const file = home.path("session.json");
@@ -109,34 +111,8 @@ const settings = (url) => ({
 });
 
 async function startServer(home, program, cwd = home.project) {
-  const child = home.start([program, "serve", "--port", "0", "--hostname", "127.0.0.1"], { cwd });
-  const listening = new Promise((resolve, reject) => {
-    let said = "";
-    const read = (text) => {
-      said += text;
-      const found = /listening on (http:\S+)/.exec(said);
-      if (found !== null) resolve(found[1]);
-    };
-    child.stdout.setEncoding("utf8").on("data", read);
-    child.stderr.setEncoding("utf8").on("data", read);
-    child.on("close", () => reject(new Error(`opencode serve ended: ${said.slice(-300)}`)));
-  });
-  const url = await within(LONGEST_MS, "opencode serve did not listen", listening);
-  const ask = async (path, options) => {
-    const response = await fetch(url + path, {
-      headers: { "content-type": "application/json" },
-      signal: AbortSignal.timeout(LONGEST_MS),
-      ...options,
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 300)}`);
-    return response.json();
-  };
-  const server = {
-    get: (path) => ask(path, {}),
-    post: (path, body) => ask(path, { method: "POST", body: JSON.stringify(body) }),
-    // It does not always end when it is told to, and has nothing left to write then.
-    stop: async () => void (await endOf(child, () => child.kill("SIGTERM"), "opencode serve")),
-  };
+  const command = [program, "serve", "--port", "0", "--hostname", "127.0.0.1"];
+  const server = await startProgramServer(home, { command, name: "opencode serve", says: /listening on (http:\S+)/, cwd });
   servers.set(home, server);
   return server;
 }

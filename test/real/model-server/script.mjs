@@ -18,8 +18,8 @@ export function scriptedReply(number, request) {
   const { items } = request;
   const promptAt = items.findLastIndex(({ role, text }) => role === "user" && /PROMPT-\d+/.test(text));
   const base = { number, marker, thinking: `Thinking about ${marker}.`, calls: [] };
-  if (promptAt < 0 || ASKS_FOR_SUMMARY.test(items.at(-1)?.text ?? ""))
-    return { ...base, text: summaryText(marker), usage: usageOf(number, 1000) };
+  const isSummary = ASKS_FOR_SUMMARY.test(items.at(-1)?.text ?? "");
+  if (promptAt < 0 || isSummary) return { ...base, text: summaryText(marker, isSummary ? STEPS : ""), usage: usageOf(number, 1000) };
   const prompt = items[promptAt].text;
   const rounds = items.slice(promptAt + 1).filter(({ role }) => role === "assistant").length;
   const commands = request.shell === undefined ? [] : commandsOf(prompt.slice(prompt.search(/PROMPT-\d+/)), rounds, marker);
@@ -36,8 +36,11 @@ export function scriptedReply(number, request) {
 const ASKS_FOR_SUMMARY =
   /detailed summary of|CHECKPOINT COMPACTION|generate the <state_snapshot>|conversation to summarize|context checkpoint|anchored summary|summary (of|from) the conversation/i;
 
-function summaryText(marker) {
-  return `<state_snapshot><overall_goal>The summary is ${marker}.</overall_goal></state_snapshot>`;
+/** Grok Build takes a summary that is much shorter than the conversation for a failure. */
+const STEPS = `<steps>${"The user asked for commands, they ran, and their output was shown. ".repeat(20)}</steps>`;
+
+function summaryText(marker, steps) {
+  return `<state_snapshot><overall_goal>The summary is ${marker}.</overall_goal>${steps}</state_snapshot>`;
 }
 
 function commandsOf(prompt, rounds, marker) {
