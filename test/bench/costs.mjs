@@ -87,7 +87,7 @@ const COSTS = [
   ],
   [
     /^the first sync/,
-    "Each file is listed, opened for its format, its checksum and its records, and written as a session with its rows and index entries; up to 128 share a commit.",
+    "Each file is listed, opened and read once, and written as a session with its rows and index entries; up to 128 share a commit.",
   ],
   [
     /^threshold check/,

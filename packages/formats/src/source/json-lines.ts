@@ -1,7 +1,7 @@
 import { constants } from "node:buffer";
 import type { ImportProblem } from "@bough/session-core";
 import { isObject, type JsonObject, parseJson } from "@bough/session-core/wire";
-import { SourceFileReader } from "./source-file.js";
+import { isSqliteStart, SourceFileReader } from "./source-file.js";
 import type { SourceFolders } from "./source-folders.js";
 import type { FileHead } from "./source-format.js";
 
@@ -111,11 +111,11 @@ function* readChunks(file: SourceFileReader, offset: number): Generator<Buffer, 
   for (let position = offset; ; ) {
     // Of a small file no more is allocated than it has: most session files are small, and the collection of garbage took a quarter of a sync.
     const rest = file.bytes - position;
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, rest < 0 ? GROWN_BYTES : rest + 1));
-    const length = file.read(chunk, position);
-    position += length;
-    if (length > 0) yield chunk.subarray(0, length);
-    if (length < chunk.length) return;
+    const bytes = Math.min(CHUNK_BYTES, rest < 0 ? GROWN_BYTES : rest + 1);
+    const chunk = file.chunkAt(position, bytes);
+    position += chunk.length;
+    if (chunk.length > 0) yield chunk;
+    if (chunk.length < bytes) return;
   }
 }
 
@@ -187,8 +187,6 @@ const HEAD_BYTES = 1 << 20;
 const MOST_RECORDS = 50;
 const SNIFF_BYTES = 64;
 
-const SQLITE_MAGIC = "SQLite format 3\0";
-
 /**
  * Reads the start of a file, to detect its format. Of a file that does not start like JSON only a few bytes are read, so that an
  * import of a folder with many other files is cheap.
@@ -198,8 +196,8 @@ const SQLITE_MAGIC = "SQLite format 3\0";
 export function readHead(path: string): FileHead {
   const file = new SourceFileReader(path);
   try {
-    const start = file.bytesAt(0, SNIFF_BYTES).toString("utf8");
-    const isSqlite = start.startsWith(SQLITE_MAGIC);
+    const first = file.bytesAt(0, SNIFF_BYTES);
+    const [start, isSqlite] = [first.toString("utf8"), isSqliteStart(first)];
     if (!/^\uFEFF?\s*[{[]/.test(start)) return { path, records: [], lines: [], document: undefined, text: "", isSqlite };
     const text = file
       .bytesAt(0, Math.min(file.bytes, HEAD_BYTES))

@@ -10,16 +10,67 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 /** The largest file that is read from a compressed one, in bytes: it is held in memory. */
 const MOST_BYTES = 1 << 30;
 
+/** The largest file whose content is held while it is imported, in bytes. */
+const MOST_HELD_BYTES = 1 << 16;
+
+const SQLITE_MAGIC = "SQLite format 3\0";
+
+/** True if these first bytes of a file are those of a SQLite database. */
+export function isSqliteStart(start: Buffer): boolean {
+  return start.subarray(0, SQLITE_MAGIC.length).toString("latin1") === SQLITE_MAGIC;
+}
+
+/** The contents of small files that are being imported, by their paths. */
+const held = new Map<string, Buffer>();
+
 /**
- * A regular file, open for reading. Every file of an import is opened here. Pipes and devices are rejected, also behind links:
+ * Reads a small file once and holds its content until the returned function is called, for all that ask for parts of it meanwhile: detection,
+ * checksum, header and records would open it four or five times, which took a quarter of a first sync. They also see the same bytes then.
+ *
+ * @param file regular when its folder was listed. One that is large, compressed or no longer readable is not held, and no database: its
+ *   bytes must be of the moment of those of its write-ahead log.
+ * @returns undefined if it is not held, or by another caller.
+ */
+export function holdSmallFile({ path, bytes }: { readonly path: string; readonly bytes: number }): (() => void) | undefined {
+  if (bytes > MOST_HELD_BYTES || isZstdName(path) || held.has(path)) return undefined;
+  try {
+    const content = readSmallFile(path);
+    if (content === undefined || isSqliteStart(content)) return undefined;
+    held.set(path, content);
+    return () => held.delete(path);
+  } catch (error) {
+    // Who reads it meets the same error, and reports it.
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
+}
+
+/** The content of a file; undefined: it is not regular, or larger. */
+function readSmallFile(path: string): Buffer | undefined {
+  const file = openSync(path, FLAGS);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MOST_HELD_BYTES) return undefined;
+    // A byte more than it has: a full buffer means that it grows.
+    const buffer = Buffer.allocUnsafe(stats.size + 1);
+    const length = readSync(file, buffer, 0, buffer.length, 0);
+    return length === stats.size ? buffer.subarray(0, length) : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * A regular file, open for reading. Every file of an import is opened here or held. Pipes and devices are rejected, also behind links:
  * a pipe may never send a byte, and a device may never end. The caller closes it.
  */
 export class SourceFileReader {
   readonly path: string;
   /** The length when it was opened; of a compressed file, that of its content. */
   readonly bytes: number;
-  readonly #file: number;
-  /** The content of a compressed file, in memory. */
+  /** undefined: its content is held. */
+  readonly #file: number | undefined;
+  /** The content of a file that is compressed or held, in memory. */
   readonly #content: Buffer | undefined;
 
   /**
@@ -28,24 +79,38 @@ export class SourceFileReader {
    */
   constructor(path: string) {
     this.path = path;
+    this.#content = held.get(path);
+    if (this.#content !== undefined) {
+      this.bytes = this.#content.length;
+      return;
+    }
     // Also checked before the file is opened, because opening some devices has an effect.
     assertRegularFile(path, statPath(path));
-    this.#file = wrapSystemErrors(path, () => openSync(path, FLAGS));
+    const file = wrapSystemErrors(path, () => openSync(path, FLAGS));
+    this.#file = file;
     try {
-      const stats = fstatSync(this.#file);
+      const stats = fstatSync(file);
       assertRegularFile(path, stats);
       if (isZstdName(path)) this.#content = decompressZstd(path, this.bytesAt(0, stats.size));
       this.bytes = this.#content?.length ?? stats.size;
     } catch (error) {
-      closeSync(this.#file);
+      closeSync(file);
       throw error;
     }
   }
 
   /** Reads into `buffer` from `position`, or from the end of the last read. Returns the number of bytes, 0 at the end of the file. */
   read(buffer: Buffer, position: number | null = null): number {
-    if (this.#content !== undefined) return this.#content.copy(buffer, 0, position ?? 0);
-    return wrapSystemErrors(this.path, () => readSync(this.#file, buffer, 0, buffer.length, position));
+    const file = this.#file;
+    if (this.#content !== undefined || file === undefined) return this.#content?.copy(buffer, 0, position ?? 0) ?? 0;
+    return wrapSystemErrors(this.path, () => readSync(file, buffer, 0, buffer.length, position));
+  }
+
+  /** At most `bytes` bytes from `position`, by one read: none at the end of the file. Do not change them. */
+  chunkAt(position: number, bytes: number): Buffer {
+    if (this.#content !== undefined) return this.#content.subarray(position, position + bytes);
+    const buffer = Buffer.allocUnsafe(bytes);
+    return buffer.subarray(0, this.read(buffer, position));
   }
 
   /** Reads `bytes` bytes from `position`, or fewer at the end of the file. */
@@ -61,7 +126,7 @@ export class SourceFileReader {
   }
 
   close(): void {
-    closeSync(this.#file);
+    if (this.#file !== undefined) closeSync(this.#file);
   }
 }
 

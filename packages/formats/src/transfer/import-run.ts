@@ -12,6 +12,7 @@ import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, Unknown
 import { readHead, readHeadOnce } from "../source/json-lines.js";
 import { openUntil } from "../source/open-end.js";
 import { closeDetected } from "../source/source-database.js";
+import { holdSmallFile } from "../source/source-file.js";
 import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
 import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
@@ -173,10 +174,16 @@ export class ImportRun {
     this.#progress(file, 0);
     let format: string | null | undefined;
     await this.#runOrRecordFailure(file.path, this.#found.isFolder, async () => {
-      format = await this.#import(file).finally(() => closeDetected(this.#folders));
+      format = await this.#whileHeld(file, () => this.#import(file)).finally(() => closeDetected(this.#folders));
     });
     this.#ended.push({ file, format });
     if (this.#waiting.isEmpty || this.#waiting.isFull) await this.finish();
+  }
+
+  /** Runs work on a file that this thread reads: of a small one, it reads the content once. */
+  async #whileHeld<T>(file: FoundFile | undefined, work: () => Promise<T>): Promise<T> {
+    const release = file === undefined || this.#threadFor(file) !== undefined ? undefined : holdSmallFile(file);
+    return work().finally(release);
   }
 
   /** Writes the sessions that wait, and reports the files that have been read. Call it after the last file. */
@@ -312,7 +319,7 @@ export class ImportRun {
     const starter = this.#starterOf.get(path);
     if (starter !== undefined && starter !== file.path) return;
     this.#starterOf.set(path, file.path);
-    await this.#importSession(file, format, session);
+    await this.#whileHeld(this.#byPath.get(path), () => this.#importSession(file, format, session));
   }
 
   async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {

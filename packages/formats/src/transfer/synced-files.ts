@@ -19,7 +19,7 @@ const SETTLED_AFTER_MS = 2000;
 const GONE = "gone";
 
 /** The number of files that are kept in one transaction. */
-const KEPT_AT_ONCE = 100;
+const KEPT_AT_ONCE = 500;
 
 const LF = 0x0a;
 const CHUNK_BYTES = 1 << 20;
