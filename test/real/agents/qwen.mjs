@@ -1,10 +1,15 @@
-// Qwen Code: a tree of records below ~/.qwen/projects/<project>/chats. Its rewind exists only on the screen and is not run here.
+// Qwen Code: a tree of records below ~/.qwen/projects/<project>/chats, beside it a ledger of prompts. Its server takes back turns without a screen.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install } from "../install.mjs";
 import { NEWER_NODE, newerNode } from "../node.mjs";
+import { startProgramServer } from "../program-server.mjs";
+
+/** Between two questions if a turn has ended. */
+const POLL_MS = 200;
 
 export const qwen = {
   name: "qwen",
@@ -31,14 +36,40 @@ export const qwen = {
       "another session": () => run("--session-id", second, "PROMPT-3 CHAIN[2]"),
       "a compression": () => run("--resume", second, "/compress"),
       "a turn after the compression": () => run("--resume", second, "PROMPT-4 CHAIN[1]"),
+      "a turn taken back, and another one": async () => {
+        const command = [node, program, "serve", "--port", "0", "--no-web"];
+        const server = await startProgramServer(home, { command, name: "qwen serve", says: /(http:\/\/127\.[^\s/]+)/ });
+        const { sessionId } = await server.post("/session", { cwd: home.project });
+        await server.post(`/session/${sessionId}/approval-mode`, { mode: "yolo" });
+        const prompt = async (text) => {
+          const { promptId } = await server.post(`/session/${sessionId}/prompt`, { prompt: [{ type: "text", text }] });
+          while (!hasEnded(home, sessionId, promptId)) await pause(POLL_MS);
+        };
+        await prompt("PROMPT-5 CHAIN[2]");
+        await prompt("PROMPT-6");
+        const { snapshots } = await server.get(`/session/${sessionId}/rewind/snapshots`);
+        await server.post(`/session/${sessionId}/rewind`, { promptId: snapshots.at(-1).promptId });
+        await prompt("PROMPT-7 instead");
+        await server.stop();
+      },
     };
   },
 
   count: (home) =>
-    filesBelow(home.path(".qwen", "projects"), ".jsonl")
-      .filter((file) => file.includes("/chats/"))
+    chatFiles(home)
+      .filter((file) => !file.endsWith(LEDGER))
       .map((file) => countChat(basename(file, ".jsonl"), jsonLines(file))),
 };
+
+const LEDGER = ".ledger.jsonl";
+
+const chatFiles = (home) => filesBelow(home.path(".qwen", "projects"), ".jsonl").filter((file) => file.includes("/chats/"));
+
+/** The server answers when it has a prompt, and writes into the ledger of the session how it ended. */
+function hasEnded(home, sessionId, promptId) {
+  const ledger = chatFiles(home).find((file) => file.endsWith(`${sessionId}${LEDGER}`));
+  return ledger !== undefined && jsonLines(ledger).some((record) => record.promptId === promptId && record.terminal !== undefined);
+}
 
 const SETTINGS = {
   security: { auth: { selectedType: "openai" } },
