@@ -12,7 +12,7 @@ import {
 } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { anthropicRoute } from "./anthropic.js";
-import { type StrictServer, startStrictServer } from "./server.js";
+import { type Answer, type StrictServer, startStrictServer } from "./server.js";
 
 const FABLE = { provider: "anthropic", modelId: "claude-fable-5-1" } as const;
 const OPUS = { provider: "anthropic", modelId: "claude-opus-5-5" } as const;
@@ -20,6 +20,7 @@ const OPUS = { provider: "anthropic", modelId: "claude-opus-5-5" } as const;
 const SYSTEM = "You change modules.";
 const TOOLS = [{ name: "read", input_schema: { type: "object" } }];
 
+type Messages = ReturnType<typeof toAnthropic>["messages"];
 type Settings = NonNullable<CompactorOptions["settings"]>;
 
 interface Setup {
@@ -58,6 +59,7 @@ export class Conversation {
   #session: Session;
   #compactor: ReturnType<typeof createCompactor>;
   #model: typeof FABLE | typeof OPUS = FABLE;
+  #thinkingSent = 0;
 
   private constructor(setup: Setup, server: StrictServer, store: Store, session: Session) {
     this.#setup = setup;
@@ -115,8 +117,8 @@ export class Conversation {
     return this.#send(toAnthropic(context).messages);
   }
 
-  async #send(messages: readonly object[]): Promise<boolean> {
-    const { status, body } = await this.server.post("/v1/messages", { model: this.#model.modelId, system: SYSTEM, tools: TOOLS, messages });
+  async #send(messages: Messages): Promise<boolean> {
+    const { status, body } = await this.#post(messages);
     if (status !== 200) return false;
     const replies = fromAnthropic(body);
     await this.#session.append(replies);
@@ -124,6 +126,12 @@ export class Conversation {
     for (const id of ids)
       await this.#session.append(toolResult(id, this.#words(100 + Math.floor(this.#random() * 1_400)), { toolName: "read" }));
     return ids.length > 0;
+  }
+
+  async #post(messages: Messages): Promise<Answer> {
+    for (const { content } of messages)
+      if (typeof content !== "string") this.#thinkingSent += content.filter((block) => "signature" in block).length;
+    return this.server.post("/v1/messages", { model: this.#model.modelId, system: SYSTEM, tools: TOOLS, messages });
   }
 
   #words(count: number): string {
@@ -176,8 +184,7 @@ export class Conversation {
   async #crash(): Promise<void> {
     await this.#session.append(userMessage("And then?"));
     const { context } = await this.#compactor.prepareRequest({ tooLarge: "return" });
-    const body = { model: this.#model.modelId, system: SYSTEM, tools: TOOLS, messages: toAnthropic(context).messages };
-    const answer = await this.server.post("/v1/messages", body);
+    const answer = await this.#post(toAnthropic(context).messages);
     if (answer.status === 200) await this.#session.append(fromAnthropic(answer.body));
     await this.#reopen(this.#session.id);
     await this.turn(2_000, 2);
@@ -230,7 +237,7 @@ export class Conversation {
 
   /** What was sent of signed thinking, in blocks, over all requests. */
   get thinkingSent(): number {
-    return JSON.stringify(this.server.exchanges.map(({ sent }) => sent)).split('"signature"').length - 1;
+    return this.#thinkingSent;
   }
 
   async compactions(): Promise<number> {

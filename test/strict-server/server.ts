@@ -1,7 +1,7 @@
 // A model provider on loopback that does what the providers' documentation says, and refuses what it says is refused. Each API is a
 // route: it judges a request and answers. Nothing here knows Bough.
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -17,6 +17,7 @@ export type Route = (body: unknown, request: { readonly account: string; readonl
 /** A request as it arrived, and its answer. */
 interface Exchange extends Answer {
   readonly path: string;
+  /** The body of the request. It is kept as text and parsed at each look: a long conversation sends hundreds of megabytes. */
   readonly sent: unknown;
 }
 
@@ -39,14 +40,18 @@ export interface StrictServer {
 export async function startStrictServer(routes: Readonly<Record<string, Route>>): Promise<StrictServer> {
   const exchanges: Exchange[] = [];
   const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(Buffer.from(piece));
     const path = request.url ?? "/";
-    const sent: unknown = JSON.parse(Buffer.concat(pieces).toString());
+    const text = await read(request);
     const account = String(request.headers["x-api-key"] ?? request.headers.authorization ?? "");
     const betas = String(request.headers["anthropic-beta"] ?? "").split(",");
-    const answer = routes[path]?.(sent, { account, betas }) ?? refusal(404, "not_found_error", `no route ${path}`);
-    exchanges.push({ path, sent, ...answer });
+    const answer = routes[path]?.(JSON.parse(text), { account, betas }) ?? refusal(404, "not_found_error", `no route ${path}`);
+    exchanges.push({
+      path,
+      get sent(): unknown {
+        return JSON.parse(text);
+      },
+      ...answer,
+    });
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
   });
   // A client that has no time for five seconds would find its connection closed.
@@ -59,12 +64,24 @@ export async function startStrictServer(routes: Readonly<Record<string, Route>>)
     url,
     exchanges,
     refused: () => exchanges.filter(({ status }) => status !== 200),
-    post: async (path, body, { account = "account-1", betas = [] } = {}) => {
+    post: (path, body, { account = "account-1", betas = [] } = {}) => {
       const headers = { "content-type": "application/json", "x-api-key": account, "anthropic-beta": betas.join(",") };
-      const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-      return { status: response.status, body: (await response.json()) as object };
+      return posted(`${url}${path}`, headers, JSON.stringify(body));
     },
   };
+}
+
+/** Sends a body and reads the answer. By `node:http`: `fetch` copies and checks a body of a megabyte three times. */
+async function posted(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer> {
+  const sending = request(url, { method: "POST", headers }).end(body);
+  const [response] = (await once(sending, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, body: JSON.parse(await read(response)) as object };
+}
+
+async function read(message: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of message) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
 }
 
 /** An error in the form of the providers. */
