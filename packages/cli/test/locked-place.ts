@@ -25,10 +25,12 @@ export class Place {
   readonly store = join(this.stores, "sessions.db");
   readonly transcript = join(this.home, ".claude", "projects", "-p", "11111111-1111-4111-8111-111111111111.jsonl");
 
-  constructor() {
+  /** `store`: the bytes of the store that is there from the start. */
+  constructor(store?: Buffer) {
     onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
     for (const folder of [this.stores, join(this.home, ".claude", "projects", "-p")]) mkdirSync(folder, { recursive: true });
     writeFileSync(this.transcript, `${line("a", null, SECRET)}\n`);
+    if (store !== undefined) writeFileSync(this.store, store);
   }
 
   env(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {

@@ -102,6 +102,17 @@ describe.each(WAYS)("with the key in %s", (_way, keyed) => {
   });
 });
 
+let made: Buffer | undefined;
+
+/** The bytes of a store that `bough sync` made with KEY, once for all tests. */
+function lockedStore(): Buffer {
+  if (made !== undefined) return made;
+  const at = new Place();
+  expect(at.run(["sync"], { BOUGH_KEY: KEY })).toMatchObject({ status: 0 });
+  made = readFileSync(at.store);
+  return made;
+}
+
 describe("a key", () => {
   test("for a store that is not locked, or on a server, is refused in one line", () => {
     const at = new Place();
@@ -115,8 +126,7 @@ describe("a key", () => {
   });
 
   test("is not needed twice: a locked store is not locked again", () => {
-    const at = new Place();
-    at.run(["sync"], { BOUGH_KEY: KEY });
+    const at = new Place(lockedStore());
     expect(at.run(["lock"], { BOUGH_KEY: KEY })).toEqual(failed(2, "USAGE"));
     expect(at.run(["lock"])).toEqual(failed(2, "USAGE"));
     expect(at.run(["rekey"], { BOUGH_KEY: KEY, BOUGH_NEW_KEY: "short" })).toEqual(failed(2, "USAGE"));
@@ -134,8 +144,7 @@ describe("a key", () => {
     ["printf '\\377\\376'", "printed bytes that are no UTF-8 text"],
     ["yes leaked-secret", "printed more than 64 kB"],
   ])("from the command %s is one clear error, and no byte of the store changes", (command, why) => {
-    const at = new Place();
-    at.run(["sync"], { BOUGH_KEY: KEY });
+    const at = new Place(lockedStore());
     const before = readFileSync(at.store);
     const ran = at.run(["sessions"], { BOUGH_KEY_COMMAND: command });
     expect(ran).toEqual(failed(7, "KEY_COMMAND"));
@@ -149,8 +158,7 @@ describe("a key", () => {
     ["ends never", "sleep 1000"],
     ["has started a program that goes on", "sleep 20; echo leaked-secret"],
   ])("from a command that %s is one clear error after two minutes, which are short here", (_what, command) => {
-    const at = new Place();
-    at.run(["sync"], { BOUGH_KEY: KEY });
+    const at = new Place(lockedStore());
     const before = readFileSync(at.store);
     const hurry = "const later = setTimeout; globalThis.setTimeout = (run, ms, ...args) => later(run, ms === 120000 ? 10 : ms, ...args)";
     const flags = ["--import", `data:text/javascript,${encodeURIComponent(hurry)}`];
@@ -161,8 +169,7 @@ describe("a key", () => {
   });
 
   test("that its command prints after the first one did not fit is taken by the next call of a server", async () => {
-    const at = new Place();
-    at.run(["sync"], { BOUGH_KEY: KEY });
+    const at = new Place(lockedStore());
     const file = join(at.folder, "key");
     writeFileSync(file, OTHER);
     const server = spawn(process.execPath, [BOUGH, "mcp"], { env: at.env({ BOUGH_KEY_COMMAND: `cat '${file}'` }), cwd: at.home });
@@ -180,8 +187,7 @@ describe("a key", () => {
   });
 
   test("is not in the environment of the programs that bough starts", () => {
-    const at = new Place();
-    at.run(["sync"], { BOUGH_KEY: KEY });
+    const at = new Place(lockedStore());
     const file = join(at.folder, "environment");
     at.run(["edit", "a"], { BOUGH_KEY: KEY, EDITOR: `sh -c 'env > ${file}'`, VISUAL: "" });
     if (existsSync(file)) expect(readFileSync(file, "utf8")).not.toContain("BOUGH_KEY=");
