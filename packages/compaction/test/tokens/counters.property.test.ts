@@ -8,7 +8,6 @@ import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
 import { tokenizerOf } from "../../src/tokens/known-models.js";
 import { loadCounter } from "../../src/tokens/load-counter.js";
-import { PART, WINDOW } from "../../src/tokens/tiktoken/bpe-counter.js";
 import { roughCounter } from "../../src/tokens/token-counter.js";
 import { counterContract } from "./counter-contract.js";
 
@@ -62,24 +61,6 @@ describe.each([
       }),
       { numRuns: runs(500) },
     );
-  });
-
-  test("counts a text of several windows as js-tiktoken does, wherever their borders fall", async () => {
-    const counter = await loadCounter(encoding);
-    const line = `${JSON.stringify({ a: "we'll  see 12345 的一是", b: [1, 2, 3] })}\r\n\r\n   they've`;
-    for (const shift of [0, 1, 2, 3, 5, 7]) {
-      const text = "é".repeat(shift) + line.repeat(Math.ceil((2.2 * WINDOW) / line.length));
-      expect(counter.count(text)).toBe(reference(text));
-    }
-  });
-
-  test("counts a run without a break with at most one token more for each of its parts", async () => {
-    const counter = await loadCounter(encoding);
-    const run = "abcdefghij".repeat(300);
-    const counted = counter.count(run);
-    const exact = reference(run);
-    expect(counted).toBeGreaterThanOrEqual(exact);
-    expect(counted).toBeLessThanOrEqual(exact + Math.ceil(run.length / PART));
   });
 });
 

@@ -1,39 +1,11 @@
-import Database from "better-sqlite3";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runs } from "../../../../.ci/test-runs.js";
-import { foldText, toIndexedText } from "../../src/rules/search/fold.js";
+import { foldText } from "../../src/rules/search/fold.js";
 import { matchAll } from "../../src/rules/search/matching.js";
 import type { WordsTerm } from "../../src/rules/search/search-terms.js";
-import { createMatcher, FoldedText } from "../../src/rules/search/term-matcher.js";
 import { createPrefilter, termPattern } from "../../src/rules/search/term-pattern.js";
-import { ftsExpression } from "../../src/sqlite/search/search-query.js";
-
-/** An index as the store has it, without a store. */
-function emptyIndex() {
-  const file = new Database(":memory:");
-  onTestFinished(() => void file.close());
-  file.exec("CREATE VIRTUAL TABLE entry_text USING fts5 (body, tokenize = 'unicode61 remove_diacritics 2')");
-  file.exec("CREATE VIRTUAL TABLE word USING fts5vocab(entry_text, instance)");
-  const insert = file.prepare("INSERT INTO entry_text (rowid, body) VALUES (?, ?)");
-  const count = file.prepare<[string], number>("SELECT count(*) FROM entry_text WHERE entry_text MATCH ?").pluck();
-  return {
-    fill: file.transaction((texts: Iterable<readonly [number, string]>) => {
-      for (const [at, text] of texts) insert.run(at, toIndexedText(text));
-    }),
-    words(): ReadonlyMap<number, ReadonlySet<string>> {
-      const rows = file.prepare<[], { doc: number; term: string }>("SELECT doc, term FROM word").all();
-      const found = new Map<number, Set<string>>();
-      for (const { doc, term } of rows) found.set(doc, (found.get(doc) ?? new Set()).add(term));
-      return found;
-    },
-    finds(terms: readonly WordsTerm[], text: string): boolean {
-      file.exec("DELETE FROM entry_text");
-      insert.run(1, toIndexedText(text));
-      return count.get(ftsExpression(matchAll(terms))) === 1;
-    },
-  };
-}
+import { emptyIndex } from "./words-of-index.js";
 
 function scanFinds(terms: readonly WordsTerm[], text: string): boolean {
   return terms.every((term) => new RegExp(termPattern(term), "u").test(foldText(text)));
@@ -41,33 +13,7 @@ function scanFinds(terms: readonly WordsTerm[], text: string): boolean {
 
 const word = (words: string): WordsTerm => ({ kind: "words", words, prefix: false, reach: "whole" });
 
-/** All characters that are assigned or may be, of the large uniform blocks one in 37. */
-function* characters(): Generator<readonly [number, string]> {
-  for (let code = 1; code < 0x32000; code += code > 0x3500 && code < 0xd700 && code % 256 > 2 ? 37 : 1) {
-    if (code < 0xd800 || code > 0xdfff) yield [code, String.fromCodePoint(code)];
-  }
-}
-
 describe("the scan and the index", () => {
-  test("agree on every character: which are letters, and which are equal", () => {
-    const index = emptyIndex();
-    index.fill([...characters()].map(([code, character]) => [code, `q${character}x`] as const));
-    const words = index.words();
-    const [q, x, qx] = ["q", "x", "qx"].map((each) => new RegExp(termPattern(word(each)), "u"));
-    const differing: string[] = [];
-    for (const [code, character] of characters()) {
-      const indexed = words.get(code) ?? new Set();
-      const text = foldText(`q${character}x`);
-      const found = [q, x, qx].map((pattern) => pattern?.test(text));
-      const expected = ["q", "x", "qx"].map((each) => indexed.has(each));
-      // A character that neither separates nor is ignored is a letter; the index has it as the scan folds it.
-      if (!found.includes(true)) expected.push(...(indexed.has(text) ? [] : [true]));
-      if (String(found) !== String(expected)) differing.push(`U+${code.toString(16)}: ${found} instead of ${expected}`);
-      if (String(found) !== String(expected)) differing.push(`U+${code.toString(16)}: ${found} instead of ${expected}`);
-    }
-    expect(differing).toEqual([]);
-  });
-
   test("agree on any text made of what makes trouble", () => {
     const index = emptyIndex();
     fc.assert(
@@ -79,23 +25,7 @@ describe("the scan and the index", () => {
   });
 });
 
-test("a phrase whose words are millions of symbols apart does not stop the scan of a text", () => {
-  const text = new FoldedText(`first ${"😀".repeat(4_700_000)} second`);
-  const phrase = createMatcher(word("first second"));
-  expect(() => phrase.visit(text, () => true)).not.toThrow();
-});
-
 describe("the prefilter", () => {
-  test("lets pass whatever a character of the same folding is asked for", () => {
-    const missed: string[] = [];
-    for (const [code, character] of characters()) {
-      const letters = foldText(character);
-      if (!/[\p{L}\p{N}\p{Co}]/u.test(letters)) continue;
-      if (!createPrefilter(matchAll([word(letters)]))(character)) missed.push(`U+${code.toString(16)}`);
-    }
-    expect(missed).toEqual([]);
-  });
-
   test("lets pass any JSON whose text matches", () => {
     fc.assert(
       fc.property(nastyText(), fc.array(nastyTerm(), { minLength: 1, maxLength: 3 }), fc.boolean(), (text, terms, isEscaped) => {
