@@ -1,5 +1,6 @@
 import { defineConfig, type Plugin } from "vitest/config";
 import { leftOut } from "./.ci/left-out.js";
+import { LongestFirst } from "./.ci/test-order.js";
 import { RUNS, type Run, runsOf, SEED, testFiles } from "./.ci/test-projects.js";
 
 const FILES = testFiles();
@@ -78,6 +79,7 @@ export default defineConfig({
     pool: "forks",
     // Vitest keeps one core for itself by default: one worker of two cores. Its own process has little to do here.
     maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", leftOut],
     setupFiles: [".ci/test-environment.ts"],
     // `npm run coverage`. What runs in processes of its own (the command, kills) is not counted.

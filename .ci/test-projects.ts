@@ -3,7 +3,7 @@
 // `npm test` is the run `memory`: everything that is quick. `npm run test:all` is all the others: what is slow, the properties with
 // all their runs, and the contract where another engine can give another answer.
 import { readdirSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 
@@ -58,6 +58,33 @@ const ON_PARTITIONS = [
   "tree/reading",
 ];
 
+/** The files of the run `slow` that take more than 25 seconds, the longest first: they start first (.ci/test-order.ts). */
+export const LONGEST = [
+  "test/strict-server/every-preset.slow.test.ts",
+  "test/page/live.test.ts",
+  "test/ssh/copy.test.ts",
+  "test/page/page.test.ts",
+  "packages/cli/test/locked-store.slow.test.ts",
+  "test/streaming/streaming.test.ts",
+  "test/concurrency/concurrency.test.ts",
+  "test/page/hostile.test.ts",
+  "test/ai-sdk.slow.test.ts",
+  "test/page/list.test.ts",
+  "test/crash/maintenance.test.ts",
+  "test/crash/crash.test.ts",
+  "test/terminal/shell.test.ts",
+  "packages/cli/test/locked-store-in-use.slow.test.ts",
+  "packages/cli/test/process.slow.test.ts",
+  "test/sync/hostile.test.ts",
+  "test/page/other-user.test.ts",
+  "packages/session-core/test/contract/session/too-large.slow.test.ts",
+];
+
+/** The path of a file from the root of the repository, with slashes. */
+export function pathOf(file: string): string {
+  return relative(root, file).split(sep).join("/");
+}
+
 /** The runs of a test file; the path from the root of the repository, with slashes. */
 export function runsOf(file: string): readonly Run[] {
   if (SERVER.test(file)) return ["postgres"];
@@ -76,9 +103,12 @@ export function testFiles(): readonly string[] {
   const files = below("").sort();
   const lost = files.filter((file) => !/^(packages\/[^/]+\/)?test\//.test(file));
   const subjects = new Set(files.map((file) => CONTRACT.exec(file)?.[1]));
-  const missing = [...ON_A_FILE, ...ON_PARTITIONS].filter((subject) => !subjects.has(subject));
+  const missing = [
+    ...[...ON_A_FILE, ...ON_PARTITIONS].filter((subject) => !subjects.has(subject)),
+    ...LONGEST.filter((file) => !files.includes(file)),
+  ];
   if (lost.length > 0) throw new Error(`No run has these tests; they belong into a folder named test: ${lost.join(", ")}.`);
-  if (missing.length > 0) throw new Error(`.ci/test-projects.ts names tests that no folder contract/ has: ${missing.join(", ")}.`);
+  if (missing.length > 0) throw new Error(`.ci/test-projects.ts names tests that are not there: ${missing.join(", ")}.`);
   return files;
 }
 
