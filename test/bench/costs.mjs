@@ -26,7 +26,7 @@ const COSTS = [
   [/^packing/, "Compressing takes half of the time, in another thread; writing the blocks and overwriting the rows the other half."],
   [
     /^import of an? .*SQLite/,
-    "A row of a database is an entry of 0.8 to 1.1 kB, mostly text, so that reading and parsing it takes little: 3 to 9 µs, where a line of pi takes 15 (these figures are of a slower machine than the row). The import of an entry takes the writing thread 31 to 42 µs, of which SQLite's statements alone are 15 to 20, and the reading thread 34 to 79, whatever the format: the ratio is that of entries to bytes. 6 × of Hermes would be 20 µs for each.",
+    "A row of a database is an entry of 0.8 to 1.1 kB, mostly text, so that reading and parsing it takes little: 3 to 9 µs, where a line of pi takes 15 (these figures are of a slower machine than the row). The import of an entry takes the writing thread 31 to 42 µs, of which SQLite's statements alone are 15 to 20 (the row beside it: the same rows inserted bare, half of it the payloads), and the reading thread 32 to 79, whatever the format: the ratio is that of entries to bytes. 6 × of Hermes would be 20 µs for each.",
   ],
   [
     /^import/,

@@ -11,6 +11,7 @@ import {
 } from "./agent-databases.mjs";
 import { parseLines, writeCodexFile, writeCopilotFile, writeCursorTranscript, writeGeminiFile, writeVscodeChat } from "./agent-files.mjs";
 import { writeAntigravityFile, writeDroidFile, writeGrokFile, writeHermesDatabase, writeKimiFile, writeQwenFile } from "./agent-trees.mjs";
+import { barely } from "./bare-rows.mjs";
 import { alternate, median } from "./measure.mjs";
 import { writeClaudeFile, writePiFile } from "./session-files.mjs";
 
@@ -46,7 +47,7 @@ export async function run({ report, stores, quick, rounds }) {
   for (const [format, write, parse] of FORMATS) {
     const path = stores.path("session.jsonl");
     const source = write(path, bytes) ?? path;
-    const { ours, index, baseline } = await alternate(importers(stores, source, parse), { rounds: rounds(5), warmUp: 1 });
+    const { ours, bare, index, baseline } = await alternate(importers(stores, source, parse), { rounds: rounds(5), warmUp: 1 });
     const both = ours.map((ms, at) => ms + index[at]);
     const size = `${bytes / 1e6} MB`;
     report.ratio(
@@ -56,6 +57,7 @@ export async function run({ report, stores, quick, rounds }) {
       median(baseline),
       MOST_USED.test(format) ? 4.5 : 6,
     );
+    report.ratio(`import of ${format}: its rows inserted bare`, size, median(bare), median(baseline), null);
     report.ratio(`import of ${format}, search index included`, size, median(both), median(baseline), null);
     rmSync(path, { recursive: true });
   }
@@ -76,6 +78,7 @@ function importers(stores, source, parse) {
         if (sessions.length !== 1 || problems > 0) throw new Error(`${source}: ${sessions.length} sessions, ${problems} problems`);
       },
     },
+    bare: barely(stores, () => path),
     index: { run: () => store.catchUpSearch() },
     baseline: {
       prepare: async () => {

@@ -54,6 +54,11 @@ export class EditorStore {
     return rows.map(({ key }) => key.slice(prefix.length));
   }
 
+  /** True if a chat has bubbles in rows of their own. Cost: one row. */
+  hasBubbles(composerId: string): boolean {
+    return this.#keys(`bubbleId:${composerId}:`, 1).length > 0;
+  }
+
   bubble(composerId: string, id: string): ReturnType<ChatBubbles["find"]> {
     const found = this.#value(`bubbleId:${composerId}:${id}`);
     return found && { line: found.line, record: parseJsonObject(found.text) };
@@ -66,14 +71,15 @@ export class EditorStore {
     return parseJsonObject(toText(row?.value) ?? "") ?? {};
   }
 
-  #keys(prefix: string): readonly { readonly key: string; readonly line: number }[] {
+  #keys(prefix: string, most = -1): readonly { readonly key: string; readonly line: number }[] {
     if (!this.#tables.has("cursorDiskKV")) return [];
     // The character after the colon: all keys that start with the prefix.
     const end = `${prefix.slice(0, -1)};`;
     const rows = this.#reading.database.all(
-      "SELECT key, rowid AS line FROM cursorDiskKV WHERE key >= ? AND key < ? ORDER BY key",
+      "SELECT key, rowid AS line FROM cursorDiskKV WHERE key >= ? AND key < ? ORDER BY key LIMIT ?",
       prefix,
       end,
+      most,
     );
     return rows.map(({ key, line }) => ({ key: String(key), line: Number(line) }));
   }

@@ -47,7 +47,7 @@ function parentsOf(store: EditorStore, ids: readonly string[]): ReadonlyMap<stri
 function hasBubbles(store: EditorStore, { id, record }: Composer): boolean {
   return (
     objectsAt(record, "conversation").length > 0 ||
-    store.bubbleIds(id).length > 0 ||
+    store.hasBubbles(id) ||
     Object.keys(objectAt(record, "conversationMap") ?? {}).length > 0
   );
 }

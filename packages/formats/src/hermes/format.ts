@@ -77,11 +77,13 @@ function sessionRows(database: SourceDatabase): readonly SessionSource[] {
     ? database.all(`SELECT * FROM sessions ORDER BY ${database.columns("sessions").has("started_at") ? "started_at, " : ""}id`)
     : [];
   const ids = new Set(known.map(({ id }) => id));
+  // No column behind the contents: for each of them SQLite would read the whole content.
   const written = database.all(
-    "SELECT session_id AS id, min(timestamp) AS started_at, count(*) AS count, max(id) AS last FROM messages GROUP BY session_id ORDER BY min(id)",
+    "SELECT session_id AS id, count(*) AS count, max(id) AS last FROM messages GROUP BY session_id ORDER BY min(id)",
   );
   const messages = new Map(written.map((row) => [String(row.id), row]));
-  const others = written.flatMap(({ id, started_at }) => (ids.has(id) ? [] : [{ id, started_at }]));
+  const startOf = (id: string) => database.first("SELECT min(timestamp) AS at FROM messages WHERE session_id = ?", id)?.at;
+  const others = written.flatMap(({ id }) => (ids.has(id) ? [] : [{ id, started_at: startOf(String(id)) }]));
   return [...known, ...others].map((row) => ({ row, messages: messages.get(String(row.id)) }));
 }
 

@@ -105,7 +105,7 @@ export class ReadingThreadEndedError extends Error {
 
 /**
  * A thread that reads the files of an import, one after the other, while the import writes: reading, parsing, mapping and validating take
- * as long as writing. The order of records is that of the file. At most 8 batches of 256 records or 256 kB are in memory.
+ * as long as writing. The order of records is that of the file. At most 8 batches of 64 records or 64 kB are in memory.
  */
 export class ReadingThread {
   readonly #worker: Worker;
