@@ -60,39 +60,31 @@ const PAIRS: readonly (readonly [what: string, schema: z.ZodType, rule: Rule])[]
   ["a content", z.union([z.string(), z.array(contentBlockSchema)]), MESSAGE_CONTENT],
 ];
 
+/** Values that the schema takes. */
+const accepted = (values: z.core.$ZodType, schema: z.ZodType) =>
+  valuesOf(values)
+    .map((given) => schema.safeParse(given))
+    .filter(({ success }) => success);
+
 describe("what the gate lets in", () => {
   test.each(PAIRS)("%s passes the check of arguments", (_what, schema, rule) => {
-    let accepted = 0;
     fc.assert(
-      fc.property(valuesOf(schema), (given) => {
-        const judged = schema.safeParse(given);
-        if (!judged.success) return;
-        accepted += 1;
-        expect(rule(judged.data, "given")).toBeUndefined();
-      }),
+      fc.property(accepted(schema, schema), ({ data }) => void expect(rule(data, "given")).toBeUndefined()),
       { numRuns: runs(500) },
     );
-    expect(accepted).toBeGreaterThan(100);
   });
 
-  test.each(PAIRS.filter(([, schema]) => schema instanceof z.ZodDiscriminatedUnion))(
-    "%s has a rule for each of its kinds",
-    (_what, schema, rule) => {
-      const { options } = (schema as z.ZodDiscriminatedUnion)._zod.def;
-      const met = new Set<number>();
+  test.each(PAIRS.flatMap(([what, schema, rule]) => kindsOf(schema).map((kind, at) => [what, at, schema, rule, kind] as const)))(
+    "%s has a rule for its kind %i",
+    (_what, _at, schema, rule, kind) => {
       fc.assert(
-        fc.property(
-          fc.nat(options.length - 1).chain((at) => fc.tuple(fc.constant(at), valuesOf(options[at] ?? schema))),
-          ([at, given]) => {
-            const judged = schema.safeParse(given);
-            if (!judged.success) return;
-            met.add(at);
-            expect(rule(judged.data, "given")).toBeUndefined();
-          },
-        ),
-        { numRuns: runs(3_000) },
+        fc.property(accepted(kind, schema), ({ data }) => void expect(rule(data, "given")).toBeUndefined()),
+        { numRuns: runs(100) },
       );
-      expect(met.size).toBe(options.length);
     },
   );
 });
+
+function kindsOf(schema: z.ZodType): readonly z.core.$ZodType[] {
+  return schema instanceof z.ZodDiscriminatedUnion ? schema._zod.def.options : [];
+}
