@@ -12,16 +12,19 @@ const ENGINES: Readonly<Record<Run, string>> = {
   properties: "memory",
   file: "file",
   postgres: "postgres",
-  "postgres-partitioned": "postgres-partitioned",
+  partitions: "postgres-partitioned",
 };
 
 /** Where properties have a tenth of their runs: all of them are in the run `properties`, once. */
-const FEW: readonly Run[] = ["memory", "file", "postgres", "postgres-partitioned"];
+const FEW: readonly Run[] = ["memory", "file", "postgres", "partitions"];
 
-/** The quick files of a package share a process, so that each module is loaded once; one for all would grow until V8 stops compiling regular expressions. */
+/**
+ * The files of a package share a process, so that each module is loaded once; one for all would grow until V8 stops compiling regular expressions. Slow
+ * files start programs and frameworks, and have one each.
+ */
 const projects = RUNS.flatMap((run) => {
   const files = FILES.filter((file) => runsOf(file).includes(run));
-  if (run !== "memory") return [project(run, run, files)];
+  if (run === "slow") return [project(run, run, files)];
   const packages = new Set(files.map(packageOf));
   return [...packages].map((name) =>
     project(
@@ -43,10 +46,10 @@ function project(run: Run, name: string, include: readonly string[]) {
     test: {
       name,
       include: [...include],
-      isolate: run !== "memory",
+      isolate: run === "slow",
       // Screens show times where the person is; snapshots are of one place.
       env: { TZ: "UTC", BOUGH_TEST_ENGINE: ENGINES[run], BOUGH_TEST_FEW: FEW.includes(run) ? "0.1" : "1" },
-      ...(run.startsWith("postgres") ? { globalSetup: [".ci/test-server.ts"] } : {}),
+      ...(ENGINES[run].startsWith("postgres") ? { globalSetup: [".ci/test-server.ts"] } : {}),
     },
   };
 }

@@ -46,7 +46,7 @@ export function lastingPlace(): Place {
  */
 export function serverPlace(partitions = 0): ServerPlace {
   const { BOUGH_TEST_POSTGRES: url, BOUGH_TEST_SCHEMA: schema } = process.env;
-  if (url === undefined) throw new Error("Run this test on a server: npx vitest run --project postgres …");
+  if (url === undefined) throw new Error("Run this test on a server: npx vitest run --project 'postgres-*' …");
   if (process.env["BOUGH_TEST_POOLED"] === "1")
     return { url, schema: `${schema}_${randomUUID().slice(0, 8)}`, tenant: "", connections: 4, partitions };
   return { url, schema: `${schema}${partitions === 0 ? "" : "_parts"}`, tenant: randomUUID(), connections: 4, partitions };

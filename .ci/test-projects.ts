@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "..");
 /** The seed of every property: one by default, so that a run judges the change and gives the same answer twice. */
 export const SEED = Number(process.env["BOUGH_PROPERTY_SEED"] ?? 20_261_123);
 
-export const RUNS = ["memory", "slow", "properties", "file", "postgres", "postgres-partitioned"] as const;
+export const RUNS = ["memory", "slow", "properties", "file", "postgres", "partitions"] as const;
 
 export type Run = (typeof RUNS)[number];
 
@@ -94,7 +94,7 @@ export function runsOf(file: string): readonly Run[] {
   if (subject === undefined) return runs;
   if (ON_A_FILE.includes(subject)) runs.push("file");
   runs.push("postgres");
-  if (ON_PARTITIONS.includes(subject)) runs.push("postgres-partitioned");
+  if (ON_PARTITIONS.includes(subject)) runs.push("partitions");
   return runs;
 }
 

@@ -89,7 +89,7 @@ async function pooledContract(world, files) {
   for (const statement of statements) await run(server.url, statement);
   const port = await startPgBouncer(world, server.port);
   const url = `postgres://bough:${PASSWORD}@127.0.0.1:${port}/bough?prepare=false`;
-  const started = spawn("npx", ["vitest", "run", "--project", "postgres", "--reporter=json", "--exclude", "**/postgres/**", ...files], {
+  const started = spawn("npx", ["vitest", "run", "--project", "postgres-*", "--reporter=json", "--exclude", "**/postgres/**", ...files], {
     cwd: ROOT,
     env: { ...process.env, BOUGH_TEST_POSTGRES: url, BOUGH_TEST_POOLED: "1" },
     stdio: ["ignore", "pipe", "inherit"],
