@@ -54,7 +54,11 @@ function project(run: Run, name: string, include: readonly string[]) {
   };
 }
 
-process.stderr.write(`[tests] Properties have the seed ${SEED} (BOUGH_PROPERTY_SEED sets another).\n`);
+// Each project evaluates this file again, in the same process.
+if (process.env["BOUGH_TEST_SEED_PRINTED"] === undefined) {
+  process.env["BOUGH_TEST_SEED_PRINTED"] = "1";
+  process.stderr.write(`[tests] Properties have the seed ${SEED} (BOUGH_PROPERTY_SEED sets another).\n`);
+}
 
 /**
  * Tests of a library load the other libraries from their sources too, so that a class is one class in the test and below it. Everything
