@@ -8,7 +8,6 @@ import { dateTime } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
-import { safeJson } from "../terminal/safe.js";
 import { type CopyPair, type CopyRun, recordIn, withPlaces } from "./copy-places.js";
 
 /** Time after a change in which more of them are collected, in milliseconds. */
@@ -131,7 +130,7 @@ class CopyWatch {
   }
 
   #jsonLine(value: object): void {
-    this.#invocation.out.document(`${safeJson(JSON.stringify({ at: new Date(this.#invocation.io.now()).toISOString(), ...value }))}\n`);
+    this.#invocation.out.jsonLine({ at: new Date(this.#invocation.io.now()).toISOString(), ...value });
   }
 
   get #now(): string {

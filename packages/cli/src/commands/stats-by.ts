@@ -17,17 +17,13 @@ export interface StatsByOptions extends CommonOptions, SessionChoice {
 }
 
 /** Usage of replies. `withoutCost` counts the replies whose cost is neither stored nor estimated; `recordedReplies` those that report tokens or a cost. */
-interface Sum {
+interface Sum extends Record<(typeof FIGURES)[number], number> {
   readonly sessions: Set<string>;
-  replies: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
   cost: Cost | null;
   withoutCost: number;
-  recordedReplies: number;
 }
+
+const FIGURES = ["replies", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "recordedReplies"] as const;
 
 /** The usage of one or several replies of a session. `atMs` is undefined for totals, which have no time. */
 interface Used {
@@ -120,7 +116,7 @@ function keyOf(by: NonNullable<StatsByOptions["by"]>, { record, atMs, usage }: U
     case "directory":
       return record.cwd ?? "(unknown)";
     case "model":
-      return [usage.provider, usage.model].filter((part) => part !== "").join("/") || "(unknown)";
+      return modelName(usage);
     case "session":
       return `${sessionTitle(record)} (${record.id})`;
     case "agent":
@@ -128,30 +124,21 @@ function keyOf(by: NonNullable<StatsByOptions["by"]>, { record, atMs, usage }: U
   }
 }
 
+/** The name of a model in a table. */
+export function modelName({ provider, model }: Pick<ModelUsage, "provider" | "model">): string {
+  return [provider, model].filter((part) => part !== "").join("/") || "(unknown)";
+}
+
 function emptySum(): Sum {
-  const none = {
-    replies: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cost: null,
-    withoutCost: 0,
-    recordedReplies: 0,
-  };
-  return { sessions: new Set(), ...none };
+  const figures = { replies: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, recordedReplies: 0 };
+  return { sessions: new Set(), ...figures, cost: null, withoutCost: 0 };
 }
 
 function add(sum: Sum, { record, usage }: Used, cost: Cost | null): void {
   sum.sessions.add(record.id);
-  sum.replies += usage.replies;
-  sum.inputTokens += usage.inputTokens;
-  sum.outputTokens += usage.outputTokens;
-  sum.cacheReadTokens += usage.cacheReadTokens;
-  sum.cacheWriteTokens += usage.cacheWriteTokens;
+  for (const figure of FIGURES) sum[figure] += usage[figure];
   sum.cost = sumCosts([sum.cost, cost]);
   sum.withoutCost += cost === null ? withoutCost(usage) : 0;
-  sum.recordedReplies += usage.recordedReplies;
 }
 
 function toJson(sum: Sum) {
@@ -159,13 +146,15 @@ function toJson(sum: Sum) {
   return { sessions: sessions.size, ...counts, cachedInputShare: cachedInputShare(sum), ...costJson(cost), repliesWithoutCost };
 }
 
+/** The columns of `tokenCells`. */
+export const TOKEN_COLUMNS = ["in", "out", "from cache", "to cache"].map(
+  (heading): Column => ({ heading, align: "right", optional: true }),
+);
+
 const COLUMNS: readonly Column[] = [
   { heading: "sessions", align: "right", optional: true },
   { heading: "replies", align: "right" },
-  { heading: "in", align: "right", optional: true },
-  { heading: "out", align: "right", optional: true },
-  { heading: "from cache", align: "right", optional: true },
-  { heading: "to cache", align: "right", optional: true },
+  ...TOKEN_COLUMNS,
   { heading: "cached", align: "right", optional: true },
 ];
 

@@ -9,7 +9,7 @@ import { costCell, costJson, readPrices, UsageByModel } from "../session/prices.
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
-import { printStatsBy, type StatsByOptions, tokenCells } from "./stats-by.js";
+import { modelName, printStatsBy, type StatsByOptions, TOKEN_COLUMNS, tokenCells } from "./stats-by.js";
 
 /** `bough stats`: counts entries by type, and the usage of each model, for the store or one session. */
 export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name], options }) => {
@@ -81,10 +81,7 @@ async function printCounts(
 const COLUMNS: readonly Column[] = [
   { heading: "model", shrinksTo: 12 },
   { heading: "replies", align: "right", optional: true },
-  { heading: "in", align: "right", optional: true },
-  { heading: "out", align: "right", optional: true },
-  { heading: "from cache", align: "right", optional: true },
-  { heading: "to cache", align: "right", optional: true },
+  ...TOKEN_COLUMNS,
   { heading: "cost", align: "right" },
 ];
 
@@ -94,7 +91,7 @@ async function printUsage(out: Printer, heading: string, models: UsageByModel): 
   out.line();
   out.line(styled("bold", heading));
   const rows = usage.map(({ usage: one, cost }): readonly Line[] => [
-    [[one.provider, one.model].filter((part) => part !== "").join("/") || "(unknown)"],
+    [modelName(one)],
     [count(one.replies)],
     ...tokenCells(one),
     [costCell(cost)],

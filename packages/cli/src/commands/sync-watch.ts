@@ -9,7 +9,6 @@ import { sourceEnvironment } from "../session/known-agents.js";
 import { sessionTitle } from "../session/names.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { styled } from "../terminal/line.js";
-import { safeJson } from "../terminal/safe.js";
 import { FolderWatcher } from "../watch/folder-watcher.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
@@ -150,7 +149,7 @@ class WatchRun {
     const { out, options } = this.#invocation;
     const record = await this.#store.findSession(sessionId);
     const title = record === undefined ? sessionId : sessionTitle(record);
-    if (options.json === true) this.#jsonLine({ at: this.#now, agent, sessionId, title, outcome, entriesAdded, heldUntilMs, path });
+    if (options.json === true) out.jsonLine({ at: this.#now, agent, sessionId, title, outcome, entriesAdded, heldUntilMs, path });
     else {
       const isNew = outcome === "created" ? "new, " : "+";
       const added = `${isNew}${counted(entriesAdded, "entry", "entries")}  `;
@@ -168,17 +167,13 @@ class WatchRun {
 
   async #tellFailure(agent: string, path: string, error: BoughError): Promise<void> {
     const { out, options } = this.#invocation;
-    if (options.json === true) this.#jsonLine({ at: this.#now, agent, path, code: error.code, message: error.message });
+    if (options.json === true) out.jsonLine({ at: this.#now, agent, path, code: error.code, message: error.message });
     else out.line(styled("dim", `${this.#now}  `), `${agent}  `, styled("error", "failed  "), errorLine(error));
     await out.flush();
   }
 
   async #tellUnwatched(folder: string, reason: string): Promise<void> {
     await this.#invocation.out.note(`No events for ${folder} (${reason}): it is looked at every ${POLL_MS / 1000} seconds.`);
-  }
-
-  #jsonLine(value: object): void {
-    this.#invocation.out.document(`${safeJson(JSON.stringify(value))}\n`);
   }
 
   /** The local time in text, and a full one in JSON. */

@@ -1,5 +1,5 @@
 import type { ModelUsage } from "@bough/session-core";
-import { type Cost, costText, type PricedUsage, PriceList, sumCosts } from "@bough/session-core/view";
+import { type Cost, costText, PriceList, sumCosts } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
 import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
@@ -56,9 +56,7 @@ export class UsageByModel {
   }
 }
 
-type Figures = Omit<ModelUsage, "provider" | "model">;
-
-function addUsage(a: ModelUsage, b: Figures & PricedUsage): ModelUsage {
+function addUsage(a: ModelUsage, b: ModelUsage): ModelUsage {
   return {
     provider: a.provider,
     model: a.model,

@@ -61,6 +61,11 @@ export class Printer {
     this.document(`${safeJson(toPrintedJson(value) ?? "null")}\n`);
   }
 
+  /** Buffers a value as one line of JSON. */
+  jsonLine(value: object): void {
+    this.document(`${safeJson(JSON.stringify(value))}\n`);
+  }
+
   /** From now on, output that is longer than the screen goes through a pager, if stdout is a terminal. */
   page(readSetting: ReadPagerSetting): void {
     const { pagerTerminal } = this.#io;
