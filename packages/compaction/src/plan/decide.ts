@@ -223,11 +223,14 @@ export interface Breaker {
 
 export const INITIAL_BREAKER: Breaker = { failures: 0, ineffective: 0, skipped: 0 };
 
-/** True if a model is called: always, or after too many failures or ineffective summaries only every `probeEvery` times. */
+// While models are not asked, one is asked again after this many compactions.
+const PROBE_EVERY = 10;
+
+/** True if a model is called: always, or after too many failures or ineffective summaries only every `PROBE_EVERY` times. */
 export function asksModel(breaker: Breaker, settings: CompactionSettings["breaker"]): boolean {
   const isFailing = settings.failures > 0 && breaker.failures >= settings.failures;
   const isIneffective = settings.maxIneffective > 0 && breaker.ineffective >= settings.maxIneffective;
-  return !(isFailing || isIneffective) || (settings.probeEvery > 0 && breaker.skipped >= settings.probeEvery);
+  return !(isFailing || isIneffective) || breaker.skipped >= PROBE_EVERY;
 }
 
 /** The outcome of a compaction. `saved`: the share of the context that it removed; null: it failed, or the models did. */

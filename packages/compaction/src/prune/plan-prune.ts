@@ -120,12 +120,15 @@ function makeRule(
   };
 }
 
+// A placeholder for a smaller result would save next to nothing.
+const MIN_RESULT_TOKENS = 50;
+
 /** The outputs that may be pruned: read by the model, not protected, large enough and not pruned before. */
 function filterPrunable(all: readonly ToolOutput[], items: readonly PathItem[], settings: PruneSettings): readonly ToolOutput[] {
   const newestReply = items.findLastIndex(({ messages: [message] }) => message?.role === "assistant");
   const kept = lowerCaseNames(settings.protectedTools);
   return all.filter(
-    (output) => output.at < newestReply && output.tokens >= settings.minResultTokens && !wasPruned(output) && !isProtected(output, kept),
+    (output) => output.at < newestReply && output.tokens >= MIN_RESULT_TOKENS && !wasPruned(output) && !isProtected(output, kept),
   );
 }
 

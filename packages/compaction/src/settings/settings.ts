@@ -93,8 +93,11 @@ const breakerSettings = z.strictObject({
     .describe(
       "After this many compactions in a row that remove less than a tenth of the context, use the extract instead of a model. 0: never.",
     ),
-  failures: count.default(3).describe("After this many failures in a row, use the extract instead of a model. 0: never."),
-  probeEvery: count.default(10).describe("While models are not asked, ask one again after this many compactions."),
+  failures: count
+    .default(3)
+    .describe(
+      "After this many failures in a row, use the extract instead of a model. Every tenth compaction tries a model again. 0: never.",
+    ),
 });
 
 /** The kept tail: the newest messages that stay word for word. */
@@ -147,8 +150,9 @@ const pruneSettings = z.strictObject({
     ),
   lowWaterShare: share
     .default(0.4)
-    .describe("Prune old results, oldest first, until the context is at this share of the threshold. 0: prune all that are not protected."),
-  lowWaterTokens: tokens.default(45_000).describe("The same in tokens; the smaller one counts."),
+    .describe(
+      "Prune old results, oldest first, until the context is at this share of the threshold, or at 45,000 tokens if that is less. 0: prune all that are not protected.",
+    ),
   protectTokens: tokens
     .default(20_000)
     .describe("The newest tool output up to this many tokens is not pruned. Results that the model has not read yet are never pruned."),
@@ -159,7 +163,6 @@ const pruneSettings = z.strictObject({
       "Prune only if it saves at least this share of the room. Less would soon be needed again, and each pruning makes the provider's cache useless as a compaction does: then a compaction costs less.",
     ),
   minSavingsTokens: tokens.default(20_000).describe("Prune only if it saves at least this much; in a small window, 20 % of the room."),
-  minResultTokens: tokens.default(50).describe("Do not prune smaller results."),
   protectedTools: z.array(z.string()).default(["skill"]).describe("Do not prune results of these tools."),
   superseded: z
     .boolean()
@@ -271,11 +274,11 @@ const summarySettings = z.strictObject({
     .boolean()
     .default(false)
     .describe("Ask for a second, short summary for screens. false: use the first sentence of the summary."),
-  retries: count.default(2).describe("Retries of a call after a temporary failure (rate limit, network, overload), for each summarizer."),
-  retryDelayMs: ms
-    .default(1_000)
-    .describe("Delay before the first retry, doubled each time. A delay that the provider asks for takes precedence."),
-  maxRetryDelayMs: ms.default(30_000).describe("The longest delay. If the provider asks for more, the next summarizer is tried."),
+  retries: count
+    .default(2)
+    .describe(
+      "Retries of a call after a temporary failure (rate limit, network, overload), for each summarizer: after the delay that the provider asks for, at most 30 s, else after 1 s, 2 s and so on.",
+    ),
   timeoutMs: ms.default(300_000).describe("Timeout of a call."),
   fidelity: share
     .default(0)

@@ -4,15 +4,17 @@ import { toCallError } from "./call-failure.js";
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
-/** Limits of retries and of their time, in milliseconds. The settings of the same names. */
+/** The settings of the same names. */
 export interface CallPolicy {
   /** Retries of each candidate, after its first call. */
   readonly retries: number;
-  readonly retryDelayMs: number;
-  readonly maxRetryDelayMs: number;
   /** Of one call. */
   readonly timeoutMs: number;
 }
+
+// Delays before retries.
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
 
 /** Replaced in tests. */
 export interface CallDependencies {
@@ -40,7 +42,7 @@ const IS_RETRYABLE: Readonly<Record<CallFailure, boolean>> = {
  * Calls one summarizer after the other until one returns a summary.
  *
  * A temporary failure is retried after a doubling delay, or after the delay that the provider asks for. If that is longer
- * than `maxRetryDelayMs`, and after any other failure, the next candidate is called. Three outcomes end the call at once,
+ * than `MAX_DELAY_MS`, and after any other failure, the next candidate is called. Three outcomes end the call at once,
  * because the caller must react to them: an abort, an overflow (a smaller input is needed) and a rejected reply (a
  * stricter prompt is needed). A summarizer that does not settle is abandoned after `timeoutMs`, and its later result is
  * ignored. No timer or listener remains.
@@ -104,8 +106,8 @@ async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, 
 /** The delay before the next try of this candidate, in milliseconds; null: call the next candidate. Pure. */
 function computeDelay(tries: number, { failure, retryAfterMs }: SummarizerCallError, policy: CallPolicy): number | null {
   if (!IS_RETRYABLE[failure] || tries >= policy.retries) return null;
-  if (retryAfterMs !== undefined) return retryAfterMs <= policy.maxRetryDelayMs ? retryAfterMs : null;
-  return Math.min(policy.retryDelayMs * 2 ** tries, policy.maxRetryDelayMs);
+  if (retryAfterMs !== undefined) return retryAfterMs <= MAX_DELAY_MS ? retryAfterMs : null;
+  return Math.min(FIRST_DELAY_MS * 2 ** tries, MAX_DELAY_MS);
 }
 
 /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */

@@ -30,8 +30,6 @@ describe("the age of tool output", () => {
     ["all of it fits", { protectTokens: 3_036 }, ""],
     ["nothing goes where too little is saved", { protectTokens: 2_024, minSavingsTokens: 1_000 }, ""],
     ["it goes where enough is saved in all", { protectTokens: 1_012, minSavingsTokens: 1_900 }, "r1 age, r2 age"],
-    ["results that are small stay", { protectTokens: 0, minResultTokens: 1_013 }, ""],
-    ["and those of exactly that size go", { protectTokens: 0, minResultTokens: 1_012 }, "r1 age, r2 age, r3 age"],
     ["the provider's cache does not matter to it", { protectTokens: 2_024, cacheSuffixTokens: 0 }, "r1 age"],
   ])("%s", (_name, given, expected) => {
     expect(shown(planned(turns, given))).toBe(expected);
@@ -57,14 +55,20 @@ describe("the age of tool output", () => {
     expect(edit?.replacement).toEqual({ content: "[Output truncated - 1012 tokens]" });
   });
 
-  test("what was pruned already, by us or by pi, stays as it is", () => {
-    const line = "[Output truncated - 90000 tokens]";
-    expect(shown(planned([prompt("u1"), called(1, { text: line }), next("u2")], { protectTokens: 0, minResultTokens: 0 }))).toBe("");
+  test("results of fewer than 50 tokens stay", () => {
+    const small = [prompt("u1"), called(1, { size: 37 }), called(2, { size: 38 }), next("u2")];
+    expect(shown(planned(small, { protectTokens: 0 }))).toBe("r2 age");
+  });
+
+  test("what was pruned already stays as it is", () => {
+    const line = "[Output truncated - 90000 tokens; a later read has src/store/folders.ts]";
+    expect(shown(planned([prompt("u1"), called(1, { text: line }), next("u2")], { protectTokens: 0 }))).toBe("");
   });
 
   test("a line that would be no smaller than the result is not put there", () => {
-    const small = [prompt("u1"), called(1, { text: "ok, all is well" }), next("u2")];
-    expect(shown(planned(small, { protectTokens: 0, minResultTokens: 0 }))).toBe("");
+    const twice = (path: string) => [prompt("u1"), read(1, path, {}, { size: 50 }), read(2, path, {}, { size: 50 }), next("u2")];
+    expect(shown(planned(twice("a.ts")))).toBe("r1 superseded");
+    expect(shown(planned(twice(`src/${"nested/".repeat(9)}a.ts`)))).toBe("");
   });
 
   test("oh-my-pi's: 40,000 newest stay, 20,000 must be won", () => {

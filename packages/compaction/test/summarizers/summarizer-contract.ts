@@ -17,7 +17,7 @@ function source(kind: SummarySource["kind"] = "history"): SummarySource {
   return { messages, kind, previousSummary: null, instructions: null };
 }
 
-const POLICY = { retries: 0, retryDelayMs: 1, maxRetryDelayMs: 1, timeoutMs: 60_000 };
+const POLICY = { retries: 0, timeoutMs: 60_000 };
 
 function replyOf(given: string | SummaryReply): SummaryReply {
   return typeof given === "string" ? { text: given } : given;
