@@ -1,14 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  ConnectionLostError,
-  PoolExhaustedError,
-  ServerFullError,
-  ServerUnavailableError,
-  type SessionId,
-  StoreBusyError,
-  StoreClosedError,
-  StoreReadOnlyError,
-} from "@bough/session-core";
+import { BoughError, ConnectionLostError, type SessionId, StoreClosedError, StoreReadOnlyError } from "@bough/session-core";
 import { bind, type Query } from "@bough/session-core/engine";
 import { type Attempts, CommitMarks, type Held } from "./attempts.js";
 import { ChangeFeed } from "./changes.js";
@@ -313,10 +304,11 @@ export async function afterLoss<T>(lost: ConnectionLostError, findOut: () => Pro
   try {
     return await findOut();
   } catch (error) {
-    const isAway = [ServerUnavailableError, ServerFullError, PoolExhaustedError, StoreBusyError].some((kind) => error instanceof kind);
-    throw isAway ? lost : error;
+    throw error instanceof BoughError && AWAY.has(error.code) ? lost : error;
   }
 }
+
+const AWAY: ReadonlySet<string> = new Set(["SERVER_UNAVAILABLE", "SERVER_FULL", "POOL_EXHAUSTED", "STORE_BUSY"]);
 
 /** Runs a part of a transaction; rolls it back if it throws. */
 async function rollbackAfter<T>(client: PgClient, body: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 // The only place that imports the driver `pg`.
 
-import { ServerLoginError } from "@bough/session-core";
+import { ServerError } from "@bough/session-core";
 import pg from "pg";
 import type { ServerAddress } from "./address.js";
 
@@ -82,7 +82,8 @@ function boundClient(address: ServerAddress): typeof pg.Client {
     constructor(config?: string | pg.ClientConfig) {
       let offersProof = false;
       let isProven = false;
-      const refusal = () => new ServerLoginError(address.label, NOT_BOUND, { hint: "Or leave channel_binding out of the address." });
+      const refusal = () =>
+        new ServerError("SERVER_LOGIN", address.label, NOT_BOUND, { hint: "Or leave channel_binding out of the address." });
       const password = async () => {
         if (!offersProof) throw refusal();
         return (await address.password()) ?? "";

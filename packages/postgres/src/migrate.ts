@@ -1,4 +1,4 @@
-import { ForeignFileError, NewerStoreError, ServerRightsError, ServerUnsuitableError, StoreNotFoundError } from "@bough/session-core";
+import { ForeignFileError, NewerStoreError, ServerError, StoreNotFoundError } from "@bough/session-core";
 import { addOrigins } from "./add-origins.js";
 import { type Database, transactionOn } from "./database.js";
 import { fromColumn, type PgClient } from "./driver.js";
@@ -66,7 +66,7 @@ export async function migrate(client: PgClient, wanted: Wanted): Promise<void> {
   if (found !== undefined && found.version >= wanted.steps.length) return requireUsable(found, wanted);
   if (found === undefined && wanted.mode !== "create") throw new StoreNotFoundError(storeName(wanted.place));
   if (wanted.mode === "read-only") {
-    throw new ServerUnsuitableError(wanted.place.label, `its schema ${wanted.place.schema} is of an older version`, {
+    throw new ServerError("SERVER_UNSUITABLE", wanted.place.label, `its schema ${wanted.place.schema} is of an older version`, {
       hint: "Open the store once for writing, which upgrades it.",
     });
   }
@@ -187,10 +187,15 @@ async function hasLz4(client: PgClient): Promise<boolean> {
 function toMigrationError(error: unknown, { label, schema }: Place): unknown {
   if (isServerError(error, "42P07")) return new ForeignFileError(`${label} (schema ${schema})`, `it has other tables: ${error.message}`);
   if (!isServerError(error, "42501")) return error;
-  return new ServerRightsError(label, `this user may not create or upgrade the store in the schema ${schema} (${error.message})`, {
-    cause: error,
-    hint: "Let the owner of the database open the store once, and give this user the rights in docs/postgres.md.",
-  });
+  return new ServerError(
+    "SERVER_RIGHTS",
+    label,
+    `this user may not create or upgrade the store in the schema ${schema} (${error.message})`,
+    {
+      cause: error,
+      hint: "Let the owner of the database open the store once, and give this user the rights in docs/postgres.md.",
+    },
+  );
 }
 
 // Whoever owns a table can put triggers, rules, policies and defaults on it, which run with the rights of the role that uses the table; the owner
@@ -244,13 +249,13 @@ const FOREIGN_OR_CREATED = foreignQuery(OWNED + CREATORS);
  *
  * `creating`: tables and functions are about to be created, so nobody else may create in the schema.
  *
- * @throws {ServerUnsuitableError}
+ * @throws {ServerError} SERVER_UNSUITABLE.
  */
 export async function requireTrusted(client: PgClient, { label, schema, owner }: Place, creating: boolean): Promise<void> {
   const { rows } = await client.query<Foreign>(creating ? FOREIGN_OR_CREATED : FOREIGN, [schema, owner ?? null]);
   for (const found of rows) {
     const me = "with the rights of this connection";
-    throw new ServerUnsuitableError(label, `${found.what} belongs to the role ${found.owner}, whose code would run ${me}`, {
+    throw new ServerError("SERVER_UNSUITABLE", label, `${found.what} belongs to the role ${found.owner}, whose code would run ${me}`, {
       hint:
         found.owner === "PUBLIC"
           ? `Take it away: REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC`

@@ -1,4 +1,4 @@
-import { type FileTools, ServerUnavailableError, ServerUnsuitableError, StoreReadOnlyError } from "@bough/session-core";
+import { type FileTools, ServerError, StoreReadOnlyError } from "@bough/session-core";
 import { checkArgument, oneOf, optional, options as optionsOf, type Rule, type RulesOf, ruleOf } from "@bough/session-core/arguments";
 import type { SessionStorage } from "@bough/session-core/engine";
 import { parseServerUrl, type ServerAddress } from "./address.js";
@@ -27,7 +27,7 @@ export interface PostgresOptions {
 /**
  * Opens the storage, and creates its schema and tables if they are missing.
  *
- * @throws {ServerUnavailableError | ServerLoginError | ServerUnsuitableError | DatabaseNotFoundError | StoreNotFoundError | NewerStoreError}
+ * @throws {ServerError | StoreNotFoundError | NewerStoreError}
  */
 export async function openPostgres(options: PostgresOptions): Promise<SessionStorage> {
   return openWithSteps(options, MIGRATIONS);
@@ -116,7 +116,9 @@ async function askFacts(client: PgClient, { label }: Place, timeoutMs: number): 
     return (await client.query<Facts>(question)).rows;
   } catch (error) {
     if (!isUnanswered(error)) throw error;
-    throw new ServerUnavailableError(label, `it accepted the login, and then gave no answer for ${timeoutMs} ms`, { cause: error });
+    throw new ServerError("SERVER_UNAVAILABLE", label, `it accepted the login, and then gave no answer for ${timeoutMs} ms`, {
+      cause: error,
+    });
   }
 }
 
@@ -126,21 +128,30 @@ async function requireSuitable(client: PgClient, place: Place, options: PoolOpti
   const rows = await askFacts(client, place, answerMs(options));
   for (const { version, encoding, isReplica, isReadOnly, tenant: set, path } of rows) {
     if (version < OLDEST)
-      throw new ServerUnsuitableError(label, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 14 is the oldest that works`);
+      throw new ServerError(
+        "SERVER_UNSUITABLE",
+        label,
+        `it is PostgreSQL ${Math.floor(version / 10_000)}, and 14 is the oldest that works`,
+      );
     if (encoding !== "UTF8") {
-      throw new ServerUnsuitableError(label, `its database has the encoding ${encoding}, not UTF8`, {
+      throw new ServerError("SERVER_UNSUITABLE", label, `its database has the encoding ${encoding}, not UTF8`, {
         hint: "Create another: createdb --encoding=UTF8 --template=template0 NAME",
       });
     }
     if (set !== toServer(tenant)) {
-      throw new ServerUnsuitableError(label, "a pooler before it does not pass on settings of a connection", {
+      throw new ServerError("SERVER_UNSUITABLE", label, "a pooler before it does not pass on settings of a connection", {
         hint: "Connect to the server itself, or see `Poolers` in docs/postgres.md.",
       });
     }
     if (path !== SEARCH_PATH) {
-      throw new ServerUnsuitableError(label, `a pooler before it does not pass on the search_path of a connection, which is ${path}`, {
-        hint: `Set it for the role: ALTER ROLE name SET search_path = ${SEARCH_PATH}`,
-      });
+      throw new ServerError(
+        "SERVER_UNSUITABLE",
+        label,
+        `a pooler before it does not pass on the search_path of a connection, which is ${path}`,
+        {
+          hint: `Set it for the role: ALTER ROLE name SET search_path = ${SEARCH_PATH}`,
+        },
+      );
     }
     if (!readOnly && (isReplica || isReadOnly)) throw new StoreReadOnlyError(label, { hint: READ_ONLY_HINT });
   }

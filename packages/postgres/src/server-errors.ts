@@ -1,15 +1,8 @@
 import {
   BoughError,
   ConnectionLostError,
-  DatabaseNotFoundError,
   PoolExhaustedError,
-  ServerFullError,
-  ServerLoginError,
-  ServerRefusedError,
-  ServerRightsError,
-  ServerTimeoutError,
-  ServerUnavailableError,
-  ServerUnsuitableError,
+  ServerError,
   StoreBusyError,
   StoreDamagedError,
   StoreFullError,
@@ -85,11 +78,15 @@ export function toConnectError(error: unknown, place: Place): unknown {
   const cause = { cause: error };
   const reason = oneLine(error.message).replace(/\.$/, "");
   if (error.message === POOL_TIMEOUT) return new PoolExhaustedError(place.connections, place.waitMs, cause);
-  if (code === "53300") return new ServerFullError(place.label, reason, cause);
-  if (code === "3D000") return new DatabaseNotFoundError(place.label, place.database, cause);
+  if (code === "53300") return new ServerError("SERVER_FULL", place.label, reason, cause);
+  if (code === "3D000")
+    return new ServerError("DATABASE_NOT_FOUND", place.label, `the server has no database ${place.database}`, {
+      ...cause,
+      hint: `Create it: createdb ${place.database}`,
+    });
   if (code.startsWith("28") || /^SASL|password/i.test(error.message)) return toLoginError(error, reason, place);
   if (isServerError(error) && !/^(57|08)/.test(code)) return toServerError(error, place);
-  return new ServerUnavailableError(place.label, REASONS[code] ?? reason, cause);
+  return new ServerError("SERVER_UNAVAILABLE", place.label, REASONS[code] ?? reason, cause);
 }
 
 /** Messages of `pg-pool` and `pg` have no code. */
@@ -107,10 +104,10 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function toLoginError(error: Error, reason: string, place: Place): unknown {
   if (/client password must be a (non-empty )?string|empty password|Password must be a string/.test(error.message)) {
-    return new ServerLoginError(place.label, "it wants a password, and none was given", { cause: error });
+    return new ServerError("SERVER_LOGIN", place.label, "it wants a password, and none was given", { cause: error });
   }
   const isUnencrypted = /no encryption|SSL off/.test(error.message);
-  return new ServerLoginError(place.label, reason, {
+  return new ServerError("SERVER_LOGIN", place.label, reason, {
     cause: error,
     ...(isUnencrypted ? { hint: "Add ?sslmode=require to the url." } : {}),
   });
@@ -130,21 +127,21 @@ export function toServerError(error: unknown, place: Place): unknown {
     case "25006":
       return new StoreReadOnlyError(place.label, { ...cause, hint: READ_ONLY_HINT });
     case "42501":
-      return new ServerRightsError(place.label, reason, cause);
+      return new ServerError("SERVER_RIGHTS", place.label, reason, cause);
     case "53100":
       return new StoreFullError(place.label, cause);
     case "54000":
       return /\bindex row\b/.test(reason)
-        ? new ServerRefusedError(place.label, code, reason, cause)
+        ? new ServerError("SERVER_REFUSED", place.label, `${reason} (${code})`, cause)
         : new TooLargeError("A text", MAX_JSON_LENGTH, cause);
     case "57014":
-      return new ServerTimeoutError(place.label, reason, cause);
+      return new ServerError("SERVER_TIMEOUT", place.label, reason, cause);
     case "3F000":
     case "42P01":
-      return new ServerUnsuitableError(place.label, `the schema ${place.schema} is gone or incomplete (${reason})`, cause);
+      return new ServerError("SERVER_UNSUITABLE", place.label, `the schema ${place.schema} is gone or incomplete (${reason})`, cause);
     case "26000":
     case "42P05":
-      return new ServerUnsuitableError(place.label, `a pooler before it does not keep prepared statements (${reason})`, {
+      return new ServerError("SERVER_UNSUITABLE", place.label, `a pooler before it does not keep prepared statements (${reason})`, {
         ...cause,
         hint: NO_PREPARE,
       });
@@ -153,7 +150,9 @@ export function toServerError(error: unknown, place: Place): unknown {
       return new StoreDamagedError(place.label, cause);
     default:
       // Who inserts a row that may be there handles 23505; what is not defined is a fault of this program.
-      return isServerError(error) && !/^(23505|42...)$/.test(code) ? new ServerRefusedError(place.label, code, reason, cause) : error;
+      return isServerError(error) && !/^(23505|42...)$/.test(code)
+        ? new ServerError("SERVER_REFUSED", place.label, `${reason} (${code})`, cause)
+        : error;
   }
 }
 

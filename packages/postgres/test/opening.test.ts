@@ -134,7 +134,11 @@ describe("what cannot be opened says why in one line", () => {
 
   test("no database", async () => {
     const error = await openError({ url: withUrl(await server.newDatabase(), { pathname: "/nowhere" }) });
-    expect(error).toMatchObject({ code: "DATABASE_NOT_FOUND", database: "nowhere", hint: "Create it: createdb nowhere" });
+    expect(error).toMatchObject({
+      code: "DATABASE_NOT_FOUND",
+      reason: "the server has no database nowhere",
+      hint: "Create it: createdb nowhere",
+    });
   });
 
   test("no store, unless it is to be created", async () => {

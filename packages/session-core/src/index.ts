@@ -118,16 +118,10 @@ export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
 export { CopyDiffersError, InvalidCopyError, SessionChangedError } from "./errors/copy-errors.js";
 export {
   ConnectionLostError,
-  DatabaseNotFoundError,
   PoolExhaustedError,
   PostgresDriverError,
-  ServerFullError,
-  ServerLoginError,
-  ServerRefusedError,
-  ServerRightsError,
-  ServerTimeoutError,
-  ServerUnavailableError,
-  ServerUnsuitableError,
+  ServerError,
+  type ServerErrorCode,
   UnsupportedOperationError,
 } from "./errors/server-errors.js";
 export {

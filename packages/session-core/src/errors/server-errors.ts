@@ -2,64 +2,75 @@ import { BoughError } from "./bough-error.js";
 
 // Errors of a store on a PostgreSQL server. `server` is the address without its password: `postgres://ada@db.example.com:5432/agents`.
 
-/**
- * The server cannot be reached: there is none, it is starting or stopping, its certificate cannot be verified, or it did not answer in
- * time. Nothing was sent, so nothing was written.
- */
-export class ServerUnavailableError extends BoughError {
-  readonly code = "SERVER_UNAVAILABLE";
+/** The failure of a server. */
+export type ServerErrorCode =
+  | "SERVER_UNAVAILABLE"
+  | "SERVER_LOGIN"
+  | "DATABASE_NOT_FOUND"
+  | "SERVER_RIGHTS"
+  | "SERVER_FULL"
+  | "SERVER_UNSUITABLE"
+  | "SERVER_TIMEOUT"
+  | "SERVER_REFUSED";
+
+/** A failure of the server: the sentence about it, and the remedy. */
+interface Failure {
+  readonly says: (server: string, reason: string) => string;
+  readonly hint?: string;
+}
+
+const UNWRITTEN = "Nothing was written.";
+
+const FAILURES: Readonly<Record<ServerErrorCode, Failure>> = {
+  /**
+   * The server cannot be reached: there is none, it is starting or stopping, its certificate cannot be verified, or it did not answer in
+   * time. Nothing was sent.
+   */
+  SERVER_UNAVAILABLE: {
+    says: (server, reason) => `Cannot connect to ${server}: ${reason}. ${UNWRITTEN}`,
+    hint: "Check that the server runs and accepts connections.",
+  },
+  /** The server refused the login: a wrong or missing password, an unknown user, or a rule of its `pg_hba.conf`. */
+  SERVER_LOGIN: {
+    says: (server, reason) => `${server} refused the login: ${reason}.`,
+    hint: "Give the password in the environment variable PGPASSWORD, in the file ~/.pgpass, or in the url.",
+  },
+  /** The server has no database with this name. */
+  DATABASE_NOT_FOUND: { says: (server, reason) => `${server}: ${reason}.` },
+  /** The user of the connection lacks a right, for example to create the schema or to read a table. */
+  SERVER_RIGHTS: {
+    says: (server, reason) => `${server}: ${reason}. ${UNWRITTEN}`,
+    hint: "Ask the owner of the database for the rights in docs/postgres.md.",
+  },
+  /** The server, the database or the user has as many connections as it may have. */
+  SERVER_FULL: {
+    says: (server, reason) => `${server} takes no more connections: ${reason}. ${UNWRITTEN}`,
+    hint: "Use fewer `connections` for each store, raise max_connections, or put a pooler before the server.",
+  },
+  /** The server is too old, or the database cannot hold a store. */
+  SERVER_UNSUITABLE: { says: (server, reason) => `${server} cannot be used: ${reason}. ${UNWRITTEN}` },
+  /**
+   * The server ended a statement: it took longer than the `statement_timeout` of the role, the database or the server, or an administrator
+   * cancelled it.
+   */
+  SERVER_TIMEOUT: {
+    says: (server, reason) => `${server} ended the operation: ${reason}. ${UNWRITTEN}`,
+    hint: "Try again, or raise the statement_timeout of the role: ALTER ROLE name SET statement_timeout = '60s'",
+  },
+  /** The server refused a statement for a reason that has no code of its own: a value out of range, a limit, or a fault of its own. */
+  SERVER_REFUSED: { says: (server, reason) => `${server} refused the operation: ${reason}. ${UNWRITTEN}` },
+};
+
+/** A server cannot be used, or it refused an operation; `code` says why. Nothing was written. */
+export class ServerError extends BoughError {
+  readonly code: ServerErrorCode;
   readonly server: string;
   readonly reason: string;
 
-  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
-    super(`Cannot connect to ${server}: ${reason}. Nothing was written.`, {
-      hint: "Check that the server runs and accepts connections.",
-      ...options,
-    });
-    this.server = server;
-    this.reason = reason;
-  }
-}
-
-/** The server refused the login: a wrong or missing password, an unknown user, or a rule of its `pg_hba.conf`. */
-export class ServerLoginError extends BoughError {
-  readonly code = "SERVER_LOGIN";
-  readonly server: string;
-  readonly reason: string;
-
-  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
-    super(`${server} refused the login: ${reason}.`, { hint: GIVE_PASSWORD, ...options });
-    this.server = server;
-    this.reason = reason;
-  }
-}
-
-const GIVE_PASSWORD = "Give the password in the environment variable PGPASSWORD, in the file ~/.pgpass, or in the url.";
-
-/** The server has no database with this name. */
-export class DatabaseNotFoundError extends BoughError {
-  readonly code = "DATABASE_NOT_FOUND";
-  readonly server: string;
-  readonly database: string;
-
-  constructor(server: string, database: string, options: { cause?: unknown } = {}) {
-    super(`${server}: the server has no database ${database}.`, { ...options, hint: `Create it: createdb ${database}` });
-    this.server = server;
-    this.database = database;
-  }
-}
-
-/** The user of the connection lacks a right, for example to create the schema or to read a table. Nothing was written. */
-export class ServerRightsError extends BoughError {
-  readonly code = "SERVER_RIGHTS";
-  readonly server: string;
-  readonly reason: string;
-
-  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
-    super(`${server}: ${reason}. Nothing was written.`, {
-      hint: "Ask the owner of the database for the rights in docs/postgres.md.",
-      ...options,
-    });
+  constructor(code: ServerErrorCode, server: string, reason: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    const { says, hint } = FAILURES[code];
+    super(says(server, reason), { hint, ...options });
+    this.code = code;
     this.server = server;
     this.reason = reason;
   }
@@ -79,68 +90,6 @@ export class PoolExhaustedError extends BoughError {
     });
     this.connections = connections;
     this.waitedMs = waitedMs;
-  }
-}
-
-/** The server, the database or the user has as many connections as it may have. Nothing was written. */
-export class ServerFullError extends BoughError {
-  readonly code = "SERVER_FULL";
-  readonly server: string;
-
-  constructor(server: string, reason: string, options: { cause?: unknown } = {}) {
-    super(`${server} takes no more connections: ${reason}. Nothing was written.`, {
-      ...options,
-      hint: "Use fewer `connections` for each store, raise max_connections, or put a pooler before the server.",
-    });
-    this.server = server;
-  }
-}
-
-/** The server is too old, or the database cannot hold a store. Nothing was written. */
-export class ServerUnsuitableError extends BoughError {
-  readonly code = "SERVER_UNSUITABLE";
-  readonly server: string;
-  readonly reason: string;
-
-  constructor(server: string, reason: string, options: { hint?: string; cause?: unknown } = {}) {
-    super(`${server} cannot be used: ${reason}. Nothing was written.`, options);
-    this.server = server;
-    this.reason = reason;
-  }
-}
-
-/**
- * The server ended a statement: it took longer than the `statement_timeout` of the role, the database or the server, or an administrator cancelled it.
- * Nothing was written.
- */
-export class ServerTimeoutError extends BoughError {
-  readonly code = "SERVER_TIMEOUT";
-  readonly server: string;
-  readonly reason: string;
-
-  constructor(server: string, reason: string, options: { cause?: unknown } = {}) {
-    super(`${server} ended the operation: ${reason}. Nothing was written.`, {
-      ...options,
-      hint: "Try again, or raise the statement_timeout of the role: ALTER ROLE name SET statement_timeout = '60s'",
-    });
-    this.server = server;
-    this.reason = reason;
-  }
-}
-
-/** The server refused a statement for a reason that has no error of its own: a value out of range, a limit, or a fault of its own. Nothing was written. */
-export class ServerRefusedError extends BoughError {
-  readonly code = "SERVER_REFUSED";
-  readonly server: string;
-  readonly reason: string;
-  /** The SQLSTATE of the server, five characters. */
-  readonly state: string;
-
-  constructor(server: string, state: string, reason: string, options: { cause?: unknown } = {}) {
-    super(`${server} refused the operation: ${reason} (${state}). Nothing was written.`, options);
-    this.server = server;
-    this.state = state;
-    this.reason = reason;
   }
 }
 

@@ -11,26 +11,7 @@ import {
 } from "../arguments/rules.js";
 import { ID } from "../arguments/shapes.js";
 import { BoughError } from "../errors/bough-error.js";
-import {
-  ConnectionLostError,
-  DatabaseNotFoundError,
-  PoolExhaustedError,
-  ServerFullError,
-  ServerLoginError,
-  ServerRightsError,
-  ServerUnavailableError,
-  ServerUnsuitableError,
-} from "../errors/server-errors.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
-import {
-  NewerStoreError,
-  StoreClosedError,
-  StoreDamagedError,
-  StoreFullError,
-  StoreNotFoundError,
-  StoreReadOnlyError,
-  StoreUnavailableError,
-} from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import { type CopyPlace, digestOfState, type FarDigests, placeOf } from "./copy-place.js";
 import { type CopyRules, SessionCopier, type SessionCopy } from "./session-copier.js";
@@ -222,7 +203,7 @@ class CopyRun {
     try {
       return { ...(await copier.copy(id)), error: null };
     } catch (error) {
-      if (!(error instanceof BoughError) || OF_STORE.some((kind) => error instanceof kind)) throw error;
+      if (!(error instanceof BoughError) || OF_STORE.has(error.code)) throw error;
       return { outcome: "failed", entriesAdded: 0, digest: null, difference: null, error };
     }
   }
@@ -241,21 +222,9 @@ const UNCHANGED: Omit<SessionCopyResult, "sessionId"> = {
   error: null,
 };
 
-/** Errors that the other sessions would meet as well: they end the copy. Any other is of one session, which is reported as failed. */
-const OF_STORE = [
-  StoreClosedError,
-  StoreFullError,
-  StoreReadOnlyError,
-  StoreUnavailableError,
-  StoreDamagedError,
-  StoreNotFoundError,
-  NewerStoreError,
-  ServerUnavailableError,
-  ServerLoginError,
-  ServerRightsError,
-  ServerFullError,
-  ServerUnsuitableError,
-  DatabaseNotFoundError,
-  ConnectionLostError,
-  PoolExhaustedError,
-];
+/** The codes of errors that the other sessions would meet as well: they end the copy. Any other is of one session, which is reported as failed. */
+const OF_STORE: ReadonlySet<string> = new Set([
+  ...["STORE_CLOSED", "STORE_FULL", "STORE_READ_ONLY", "STORE_UNAVAILABLE", "STORE_DAMAGED", "STORE_NOT_FOUND", "NEWER_STORE"],
+  ...["SERVER_UNAVAILABLE", "SERVER_LOGIN", "SERVER_RIGHTS", "SERVER_FULL", "SERVER_UNSUITABLE", "DATABASE_NOT_FOUND"],
+  ...["CONNECTION_LOST", "POOL_EXHAUSTED"],
+]);
