@@ -15,6 +15,7 @@ export { isAtOrBelow, type LinkBase, MAX_LINKED, whyNotFollowed } from "./source
 export type { FolderEntry } from "./source/source-file.js";
 export type { LeavingLink, SourceFolders } from "./source/source-folders.js";
 export type { NewSourceFile, SourceEnvironment, SourceResume } from "./source/source-format.js";
+export { findResumingAgent, type ResumingAgent } from "./transfer/agents.js";
 export {
   type BranchExportOptions,
   type Continuation,
@@ -39,5 +40,4 @@ export {
   type SkippedFile,
 } from "./transfer/import-run.js";
 export { findOrphanedSessions } from "./transfer/orphans.js";
-export { findResumingAgent, type ResumingAgent } from "./transfer/resume-agents.js";
 export { type AgentFolder, findAgentFolders, type SyncedAgent, type SyncOptions, type SyncReport, syncSessions } from "./transfer/sync.js";

@@ -1,6 +1,6 @@
 import type { SessionId } from "@bough/session-core";
 import type { SourceHeader, SourceParent } from "@bough/session-core/engine";
-import { isId, type JsonObject } from "@bough/session-core/wire";
+import { isId, type JsonObject, withoutUndefined } from "@bough/session-core/wire";
 import { agentSessionId } from "../source/derived-id.js";
 import { isUsableId } from "./ids.js";
 import type { AgentLink } from "./saved-transcript.js";
@@ -14,7 +14,7 @@ export function toConversationHeader(file: Pick<SessionFile, "titles">, facts: C
     kind: "conversation",
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
-    ...(title === undefined ? {} : { title }),
+    title,
     ...(isId(facts.forkedFrom ?? "") && facts.forkedFrom !== sessionId ? { parent: { sessionId: facts.forkedFrom ?? "" } } : {}),
     metadata: toMetadata(facts, sessionId),
   };
@@ -80,5 +80,5 @@ function toParent(starter: SessionFile, conversation: SessionId, { id, call }: S
 function toMetadata(facts: ChainFacts, sessionId: SessionId): JsonObject {
   const { version, gitBranch, recordedSessionId } = facts;
   const fields = { version, gitBranch, recordedSessionId: recordedSessionId === sessionId ? undefined : recordedSessionId };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return withoutUndefined(fields);
 }

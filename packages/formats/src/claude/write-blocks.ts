@@ -3,7 +3,7 @@
 
 import type { AssistantBlock, AssistantMessage, ContentBlock, FileBlock } from "@bough/session-core";
 import { describeFile } from "@bough/session-core/view";
-import { isObject, type JsonObject, sanitizeToolName } from "@bough/session-core/wire";
+import { isObject, type JsonObject, sanitizeToolName, withoutUndefined } from "@bough/session-core/wire";
 
 /** A call's id in the transcript: unique in it, and of characters that the API takes. */
 export type CallIds = (callId: string) => string;
@@ -37,12 +37,7 @@ function isRaw(raw: unknown, types: RegExp): raw is JsonObject {
 }
 
 function textBlock({ text, citations, cache_control }: JsonObject): JsonObject {
-  return {
-    type: "text",
-    text,
-    ...(citations === undefined ? {} : { citations }),
-    ...(cache_control === undefined ? {} : { cache_control }),
-  };
+  return withoutUndefined({ type: "text", text, citations, cache_control });
 }
 
 function fileBlock(file: FileBlock): JsonObject {

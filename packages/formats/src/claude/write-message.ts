@@ -1,5 +1,5 @@
 import type { AssistantMessage, CustomMessage, Message, ToolResultMessage, Usage } from "@bough/session-core";
-import { bashExecutionText, isObject, type JsonObject, without } from "@bough/session-core/wire";
+import { bashExecutionText, isObject, type JsonObject, without, withoutUndefined } from "@bough/session-core/wire";
 import { META, QUEUED } from "./record-kind.js";
 import { type CallIds, toClaudeContent, toClaudeReply } from "./write-blocks.js";
 
@@ -97,9 +97,7 @@ const OURS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost
 function toClaudeUsage(usage: Usage | undefined, isOwn: boolean): JsonObject {
   const { input = 0, output = 0, cacheRead, cacheWrite } = usage ?? {};
   return {
-    input_tokens: input,
-    ...(cacheWrite === undefined ? {} : { cache_creation_input_tokens: cacheWrite }),
-    ...(cacheRead === undefined ? {} : { cache_read_input_tokens: cacheRead }),
+    ...{ input_tokens: input, ...withoutUndefined({ cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead }) },
     output_tokens: output,
     ...(isOwn ? without(usage ?? {}, OURS) : {}),
   };

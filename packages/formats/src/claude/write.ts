@@ -10,6 +10,7 @@ import {
   stringAt,
   toIsoTime,
   without,
+  withoutUndefined,
 } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
 import { partId } from "./ids.js";
@@ -248,11 +249,9 @@ function metadataOf({ trigger, tokensBefore, tokensAfter, ...payload }: Compacti
   const native = nativeCompactionOf(payload);
   return {
     ...without(known, ["preservedMessages", "preservedSegment"]),
-    ...(trigger === undefined ? {} : { trigger: trigger === "threshold" ? "auto" : trigger }),
-    ...(tokensBefore === undefined ? {} : { preTokens: tokensBefore }),
-    ...(tokensAfter === undefined ? {} : { postTokens: tokensAfter }),
+    ...withoutUndefined({ trigger: trigger === "threshold" ? "auto" : trigger, preTokens: tokensBefore, postTokens: tokensAfter }),
     // Claude Code ignores the member; a later import has the provider's own form again.
-    ...(native === undefined ? {} : { native }),
+    ...withoutUndefined({ native }),
   };
 }
 

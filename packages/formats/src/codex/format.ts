@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { basename, isAbsolute, join } from "node:path";
 import type { ImportProblem, SessionId } from "@bough/session-core";
 import type { ReadingPosition, SourceHeader, SourceParent, SourceRecord, SourceSession } from "@bough/session-core/engine";
-import { type JsonObject, numberAt, objectAt, quoted, stringAt, without } from "@bough/session-core/wire";
+import { type JsonObject, numberAt, objectAt, quoted, stringAt, without, withoutUndefined } from "@bough/session-core/wire";
 import { readJsonLines } from "../source/json-lines.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type NewSourceFile, type SourceAgent, type SourceFormat, tryRead } from "../source/source-format.js";
@@ -222,10 +222,6 @@ const IN_HEADER = [
 
 function toMetadata(path: string, meta: JsonObject): JsonObject {
   const [version, gitBranch] = [stringAt(meta, "cli_version"), stringAt(objectAt(meta, "git") ?? {}, "branch")];
-  return {
-    ...(version === undefined ? {} : { version }),
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-    ...(homeOf(path)?.isArchived === true ? { archived: true } : {}),
-    ...without(meta, IN_HEADER),
-  };
+  const archived = homeOf(path)?.isArchived === true ? true : undefined;
+  return { ...withoutUndefined({ version, gitBranch, archived }), ...without(meta, IN_HEADER) };
 }

@@ -112,9 +112,9 @@ export class AgentIndex {
       kind: "subagent",
       createdAtMs,
       cwd,
-      ...(title === undefined ? {} : { title }),
+      title,
       parent: { sessionId: caller, ...(call === undefined ? {} : { entryId: call.entryId, toolCallId: callId }) },
-      metadata: { ...(Object.keys(about).length === 0 ? {} : { agent: about }) },
+      metadata: Object.keys(about).length === 0 ? {} : { agent: about },
     };
   }
 

@@ -5,12 +5,13 @@ import type { SourceHeader, SourceSession } from "@bough/session-core/engine";
 import { UnknownFormatError } from "../errors.js";
 import { foldersBelow } from "../source/agent-folders.js";
 import { derivedId } from "../source/derived-id.js";
+import { readRecordLog } from "../source/record-log.js";
 import { renamedFormat } from "../source/renamed-format.js";
 import type { FolderEntry } from "../source/source-file.js";
 import { SourceFolders } from "../source/source-folders.js";
 import { type FileHead, type NewSourceFile, type ReadAttempt, type SourceFormat, tryRead } from "../source/source-format.js";
 import { isPiHead, type PiFile, readPiFile, readSessionId, toSourceHeader } from "./pi-file.js";
-import { PiRecords } from "./records.js";
+import { PiConversation } from "./records.js";
 
 /** The deepest nesting of subagents that is read. */
 const MAX_SUBAGENT_DEPTH = 8;
@@ -93,15 +94,15 @@ class SessionCollector {
 }
 
 function toSession(file: PiFile, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
-  const reading = new PiRecords(file, header.sessionId);
+  const log = readRecordLog(file.path, (state) => new PiConversation(file, header.sessionId, state));
   return {
     header,
     path: file.path,
     *records(from) {
       for (const problem of problems) yield { kind: "problem", problem };
-      yield* reading.read(from);
+      yield* log.records(from);
     },
-    position: () => reading.position,
+    position: log.position,
   };
 }
 

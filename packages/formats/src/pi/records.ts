@@ -1,8 +1,9 @@
 import type { EntryId, ImportProblem, SessionId } from "@bough/session-core";
-import { ReadFromStartError, type ReadingPosition, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
+import { ReadFromStartError, type SourceEntry, type SourceRecord } from "@bough/session-core/engine";
 import { isId, isObject, type JsonObject, numberAt, objectAt, parseTime, quoted, stringAt } from "@bough/session-core/wire";
 import { derivedId } from "../source/derived-id.js";
-import { type JsonLine, readJsonLines } from "../source/json-lines.js";
+import { type JsonLine, readJsonLines, type SourceLine } from "../source/json-lines.js";
+import type { LogConversation } from "../source/record-log.js";
 import { BLOB_PREFIX, type MissingBlob, restoreBlobs } from "./blobs.js";
 import { toPayload } from "./entries.js";
 import { isAnnotation, SkippedLines, toAnnotation } from "./links.js";
@@ -16,45 +17,10 @@ import { type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
  *
  * Memory: one line, and the ids of the lines that are not entries.
  */
-export class PiRecords {
-  readonly #file: PiFile;
-  readonly #sessionId: SessionId;
-  #position: ReadingPosition | undefined;
-
-  constructor(file: PiFile, sessionId: SessionId) {
-    this.#file = file;
-    this.#sessionId = sessionId;
-  }
-
-  /** The position at which the last reading ended. */
-  get position(): ReadingPosition | undefined {
-    return this.#position;
-  }
-
-  *read(from?: ReadingPosition): Generator<SourceRecord, void, void> {
-    const reading = new RecordReader(this.#file, this.#sessionId, from?.state);
-    let end = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
-    this.#position = from;
-    if (from === undefined) {
-      reading.findChain();
-      yield* reading.readSettings();
-    }
-    for (const read of readJsonLines(this.#file.path, { from })) {
-      const isComplete = read.kind === "object" && read.line.hasLineBreak;
-      // A last line that may be incomplete is read again.
-      if (!isComplete) this.#position ??= { ...end, state: reading.state };
-      if (read.kind === "problem") yield read;
-      else if (read.line.number !== this.#file.headerLine && read.line.number !== this.#file.titleLine) yield* reading.readLine(read);
-      if (!isComplete) continue;
-      end = { offset: read.line.offset + read.line.bytes + 1, line: read.line.number };
-      this.#position = undefined;
-    }
-    this.#position ??= { ...end, state: reading.state };
-    yield* reading.finish();
-  }
-}
-
-class RecordReader {
+export class PiConversation implements LogConversation {
+  readonly isPending = false;
+  /** False until the settings in the header were read. */
+  #hasSettings: boolean;
   readonly #links: SkippedLines;
   readonly #isBoughExport: boolean;
   /** The entry at the last line: pi continues there when it opens the file. */
@@ -72,14 +38,15 @@ class RecordReader {
   readonly #sessionId: SessionId;
 
   /**
-   * `state`: that of an earlier reading.
+   * `earlier`: the state of an earlier reading.
    *
    * @throws {ReadFromStartError} the state does not say whether a system message was read.
    */
-  constructor(file: PiFile, sessionId: SessionId, state: JsonObject = {}) {
+  constructor(file: PiFile, sessionId: SessionId, earlier?: JsonObject) {
+    const state = earlier ?? {};
     this.#file = file;
     this.#sessionId = sessionId;
-
+    this.#hasSettings = earlier !== undefined;
     this.#isBoughExport = file.header[EXPORTED_BY] === "bough";
     this.#links = new SkippedLines(state.links);
     this.#leafId = stringAt(state, "leafId") ?? null;
@@ -95,7 +62,7 @@ class RecordReader {
   }
 
   /** Reads the file up to the first record with a parent, or the first reply without one: a reply is never the first entry of a tree. */
-  findChain(): void {
+  #findChain(): void {
     // Bough writes trees of any shape.
     if (this.#isBoughExport) return;
     for (const line of readJsonLines(this.#file.path)) {
@@ -124,19 +91,25 @@ class RecordReader {
     };
   }
 
-  *readSettings(): Generator<SourceRecord, void, void> {
+  *#readSettings(): Generator<SourceRecord, void, void> {
+    this.#hasSettings = true;
+    this.#findChain();
     for (const payload of readInitialSettings(this.#file)) {
       const id = derivedId(this.#sessionId, "header", stringAt(payload, "type") ?? "");
       yield this.#toEntry(id, this.#leafId, this.#file.headerLine, payload);
     }
   }
 
-  *readLine(line: JsonLine): Generator<SourceRecord, void, void> {
-    const { record, missing } = line.line.text.includes(BLOB_PREFIX)
-      ? restoreBlobs(line.object, this.#file.path)
-      : { record: line.object, missing: [] };
-    for (const reference of missing) yield missingBlobProblem(this.#file.path, line.line.number, reference);
-    yield* isAnnotation(record) ? this.#readAnnotation(record, line.line.number) : this.#readEntry(record, line);
+  mayWait(): boolean {
+    return false;
+  }
+
+  *read(object: JsonObject, line: SourceLine): Generator<SourceRecord, void, void> {
+    if (!this.#hasSettings) yield* this.#readSettings();
+    if (line.number === this.#file.headerLine || line.number === this.#file.titleLine) return;
+    const { record, missing } = line.text.includes(BLOB_PREFIX) ? restoreBlobs(object, this.#file.path) : { record: object, missing: [] };
+    for (const reference of missing) yield missingBlobProblem(this.#file.path, line.number, reference);
+    yield* isAnnotation(record) ? this.#readAnnotation(record, line.number) : this.#readEntry(record, { kind: "object", line, object });
   }
 
   *finish(): Generator<SourceRecord, void, void> {

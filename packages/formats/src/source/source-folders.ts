@@ -1,6 +1,7 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BoughError } from "@bough/session-core";
+import type { OpenEnd } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors.js";
 import { isAtOrBelow, type LinkBase, MAX_LINKED, whyNotFollowed } from "./links.js";
 import { describeKind, type FolderEntry, isThere, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
@@ -83,8 +84,24 @@ function toFoundFile(path: string, stats: Stats, folders: SourceFolders, beside:
 }
 
 /** Returns the time of the last write to a file or one beside it, in milliseconds since 1970. 0: there are none. */
-export function writtenAtMs(path: string, beside: FileFilter["beside"]): number {
+function writtenAtMs(path: string, beside: FileFilter["beside"]): number {
   return lastOf(statsOf(path, [path, path + WAL, ...(beside?.(path) ?? [])]));
+}
+
+/** The time by which a file may be newer than the clock of this machine, if another machine writes it. An even newer time is ignored. */
+const MOST_SKEW_MS = 3_600_000;
+
+/**
+ * Returns the time until which an import leaves out the open end of a file, in milliseconds since 1970; null: it is complete as it is.
+ * Without a time of the source, it reads the times of the file and of the files `beside` it now: a program that wrote after the records
+ * were read is still writing.
+ *
+ * @throws {SourceUnreadableError} the system does not give the times.
+ */
+export function openUntil(path: string, { waitMs, changedAtMs }: OpenEnd, beside?: FileFilter["beside"]): number | null {
+  const [changedMs, nowMs] = [changedAtMs ?? writtenAtMs(path, beside), Date.now()];
+  const untilMs = Math.trunc(changedMs) + waitMs;
+  return untilMs > nowMs && changedMs - nowMs < MOST_SKEW_MS ? untilMs : null;
 }
 
 /** The file status of each of these paths that exists. A database grows in the file next to it. */

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { membersOf, type Rule, record, TEXT } from "@bough/session-core/arguments";
-import type { SourceAgent, SourceEnvironment, SourceFormat } from "../source/source-format.js";
+import { isAtOrBelow } from "../source/links.js";
+import type { SourceAgent, SourceEnvironment, SourceFormat, SourceResume } from "../source/source-format.js";
 
 /** The rule for the argument from which the folders of agents are computed. */
 export const ENVIRONMENT: Rule = record({ env: membersOf(TEXT), home: TEXT, platform: TEXT });
@@ -17,4 +18,34 @@ export interface FormatAgent {
 
 export function agentsOf(formats: readonly SourceFormat[]): readonly FormatAgent[] {
   return formats.flatMap((format) => (format.agents ?? []).map((agent) => ({ agent, format })));
+}
+
+/** A program that can continue sessions of a format. */
+export interface ResumingAgent {
+  /** Its name for people, such as `Claude Code`. */
+  readonly name: string;
+  readonly resume: SourceResume;
+  /** The folder for new sessions; undefined: there is no home folder. */
+  readonly folder: string | undefined;
+}
+
+/**
+ * Returns the program that can continue a session of this format: the one in whose folders `file` is, or else the first with
+ * files of its name. undefined: there is none.
+ */
+export async function findResumingAgent(
+  format: string,
+  file: string | undefined,
+  environment: SourceEnvironment,
+): Promise<ResumingAgent | undefined> {
+  const { FORMATS } = await import("../registry.js");
+  const agents = FORMATS.find(({ name }) => name === format)?.agents ?? [];
+  const ofFile = agents.find((agent) => agent.folders(environment).some((folder) => file !== undefined && isAtOrBelow(file, folder)));
+  const ofName = agents.find(({ files }) => file !== undefined && files.test(file.replaceAll("\\", "/")));
+  return toResuming(ofFile ?? ofName ?? agents[0], environment);
+}
+
+function toResuming(agent: SourceAgent | undefined, environment: SourceEnvironment): ResumingAgent | undefined {
+  if (agent?.resume === undefined) return undefined;
+  return { name: agent.name, resume: agent.resume, folder: agent.folders(environment)[0] };
 }

@@ -10,10 +10,9 @@ import {
 import type { OpenEnd, ReadingPosition, SourceSession, SyncedImport } from "@bough/session-core/engine";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors.js";
 import { readHead, readHeadOnce } from "../source/json-lines.js";
-import { openUntil } from "../source/open-end.js";
 import { closeDetected } from "../source/source-database.js";
 import { holdSmallFile } from "../source/source-file.js";
-import type { FileFilter, FoundFile, FoundFiles, SourceFolders } from "../source/source-folders.js";
+import { type FileFilter, type FoundFile, type FoundFiles, openUntil, type SourceFolders } from "../source/source-folders.js";
 import type { SourceEnvironment, SourceFormat } from "../source/source-format.js";
 import { type ReadingThread, ReadingThreadEndedError, ReadingThreadFailedError, type ReadingThreads } from "./reading-thread.js";
 import { SessionBatch } from "./session-batch.js";
