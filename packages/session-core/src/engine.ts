@@ -220,7 +220,17 @@ export {
   matchLabels,
   placesWithLabel,
 } from "./rules/search/labels.js";
-export { includesTitles, isIndexed, type Matching, matchAll, needsAll, parseRequest, showsCopies } from "./rules/search/matching.js";
+export {
+  countLeftOut,
+  includesTitles,
+  isIndexed,
+  type LeftOutHits,
+  type Matching,
+  matchAll,
+  needsAll,
+  parseRequest,
+  showsCopies,
+} from "./rules/search/matching.js";
 export { textOfHit } from "./rules/search/payload-text.js";
 export { createQueryFinder, type QueryFinder, type QueryMatch } from "./rules/search/query-matches.js";
 export {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
-import { describeCopies, SEARCH_PLACES } from "@bough/session-core/engine";
+import { countLeftOut, describeCopies, SEARCH_PLACES } from "@bough/session-core/engine";
 import { count, counted, ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { hitKind } from "../format/entry-lines.js";
@@ -191,33 +191,34 @@ function explainPage({ matched, unclosedQuote }: SearchPage): readonly string[] 
   }
 }
 
-/** The conditions of a request that can be left out, by the names of their filters. */
-const FILTERS = {
-  agents: "agent",
-  sinceMs: "since",
-  untilMs: "until",
-  sessionId: "session",
-  sessionIds: "dir, model or cost",
-  cwd: "directory",
-  path: "path",
-  roles: "role",
-  types: "type",
-  places: "in",
-  tool: "tool",
-} as const satisfies Partial<Record<keyof SearchRequest, string>>;
+/** The conditions of a request that can be left out, and the names of their filters. */
+const FILTERS = [
+  ["agents", "agent"],
+  ["sinceMs", "since"],
+  ["untilMs", "until"],
+  ["sessionId", "session"],
+  ["sessionIds", "dir, model or cost"],
+  ["cwd", "directory"],
+  ["path", "path"],
+  ["roles", "role"],
+  ["types", "type"],
+  ["places", "in"],
+  ["tool", "tool"],
+] as const satisfies readonly (readonly [keyof SearchRequest, string])[];
 
-/** Of a search that found nothing: for each of its filters, and for all together, how many matches there are without. A search for each. */
+/** Of a search that found nothing: the matches without its filters. */
 async function countWithoutFilters(store: Store, request: SearchRequest): Promise<readonly string[]> {
-  const used = new Set(Object.entries(request).flatMap(([key, value]) => (value === undefined ? [] : [key])));
-  const given = Object.entries(FILTERS).filter(([key]) => used.has(key));
-  if (given.length === 0 || request.query.trim() === "") return [];
-  const lines: string[] = [];
-  for (const left of [...given.map((one) => [one]), ...(given.length > 1 ? [given] : [])]) {
-    const without = Object.fromEntries(left.map(([key]) => [key, undefined]));
-    const { total } = await store.search({ ...request, ...without, limit: 1, snippets: false });
-    if (total > 0) lines.push(`Without the filter ${left.map(([, name]) => name).join(", ")}: ${counted(total, "match", "matches")}.`);
-  }
-  return lines;
+  if (request.query.trim() === "") return [];
+  const names = new Map<keyof SearchRequest, string>(FILTERS);
+  const given = FILTERS.map(([member]) => member).filter((member) => request[member] !== undefined);
+  const found = await countLeftOut(given, async (left) => {
+    const without = Object.fromEntries(left.map((member) => [member, undefined]));
+    return (await store.search({ ...request, ...without, limit: 1, snippets: false })).total;
+  });
+  return found.map(
+    ({ filters, total }) =>
+      `Without the filter ${filters.map((member) => names.get(member)).join(", ")}: ${counted(total, "match", "matches")}.`,
+  );
 }
 
 /** The hits of each session, in the order of the best of each. */

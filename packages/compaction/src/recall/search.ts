@@ -10,7 +10,7 @@ import type {
   Store,
 } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
-import { createQueryFinder, describeCopies, readQuestion } from "@bough/session-core/engine";
+import { countLeftOut, createQueryFinder, describeCopies, readQuestion } from "@bough/session-core/engine";
 import { cleanText, ENTRY_TYPES, isPrivate, shortLine } from "@bough/session-core/view";
 import type { z } from "zod";
 import { RECALL, SEARCHABLE } from "../arguments/shapes.js";
@@ -111,17 +111,14 @@ export async function recallSearch(
 /** The conditions of an input that can be left out. */
 const FILTERS = ["path", "tool", "in", "roles"] as const;
 
-/** Of a search that found nothing: of each of its conditions, how many hits there are without it. A search for each. */
+/** Of a search that found nothing: the hits without each of its conditions. */
 async function countWithout(source: EntrySource, asked: Asked, options: RecallSearchOptions): Promise<readonly string[]> {
   const given = FILTERS.filter((name) => asked[name] !== undefined);
-  const lists = [...given.map((name) => [name]), ...(given.length > 1 ? [given] : [])];
-  const found: string[] = [];
-  for (const names of lists) {
-    const without = { ...asked, ...Object.fromEntries(names.map((name) => [name, undefined])) };
-    const { total } = await source.search({ ...buildRequest(without, options), relax: true, limit: 1 });
-    if (total > 0) found.push(`without ${names.join(", ")} there ${total === 1 ? "is 1 hit" : `are ${total} hits`}`);
-  }
-  return found;
+  const found = await countLeftOut(given, async (left) => {
+    const without = { ...asked, ...Object.fromEntries(left.map((name) => [name, undefined])) };
+    return (await source.search({ ...buildRequest(without, options), relax: true, limit: 1 })).total;
+  });
+  return found.map(({ filters, total }) => `without ${filters.join(", ")} there ${total === 1 ? "is 1 hit" : `are ${total} hits`}`);
 }
 
 type Asked = z.output<typeof recallSearchInput>;

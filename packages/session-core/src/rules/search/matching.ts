@@ -30,6 +30,32 @@ export function isIndexed({ terms }: Matching, { places, tool }: SearchRequest):
   return places === undefined && tool === undefined && terms.every(({ kind }) => kind === "words");
 }
 
+/** The number of hits that a search has without some of its filters. */
+export interface LeftOutHits<F extends string> {
+  readonly filters: readonly F[];
+  readonly total: number;
+}
+
+/**
+ * For a search that found nothing: how many hits there are without each of its filters, and without all of them; those without hits are
+ * left out. Cost: a search for each. `count` searches without some filters.
+ *
+ * @example
+ * await countLeftOut(["path", "roles"], async (left) => (await store.search(requestWithout(left))).total);
+ * // [{ filters: ["roles"], total: 3 }, { filters: ["path", "roles"], total: 12 }]
+ */
+export async function countLeftOut<F extends string>(
+  filters: readonly F[],
+  count: (left: readonly F[]) => Promise<number>,
+): Promise<readonly LeftOutHits<F>[]> {
+  const found: LeftOutHits<F>[] = [];
+  for (const left of [...filters.map((one) => [one]), ...(filters.length > 1 ? [filters] : [])]) {
+    const total = await count(left);
+    if (total > 0) found.push({ filters: left, total });
+  }
+  return found;
+}
+
 /** True if titles can match: a title has no role, type, file or tool, and only few words. */
 export function includesTitles(request: SearchRequest, matching: Matching): boolean {
   return (
