@@ -7,7 +7,7 @@ import * as state from "./facts.js";
 import { type LockedSession, lockSession } from "./facts.js";
 import { type Always, pgQuery, pgRaw } from "./query.js";
 import { saveLeaves } from "./save-changes.js";
-import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
+import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 
 const stateById = pgQuery<{ session: SessionId; id: EntryId }, state.StateRow>(({ sql, p }) =>
   pgRaw(sql<state.StateRow>`
@@ -64,9 +64,7 @@ const leafRows = pgQuery<KeyParameters, records.LeafRecord>(({ sql, p }) =>
 
 /** Lists the leaves of a session by name. @throws {SessionNotFoundError} */
 export async function listLeaves(database: PgDatabase, key: records.SessionKey): Promise<readonly records.LeafRecord[]> {
-  const leaves = await database.all(leafRows, keyParameters(key));
-  if (leaves.length === 0) await requireSession(database, key);
-  return leaves;
+  return rowsOf(database, key, leafRows, {});
 }
 
 const removeLeaf = pgQuery<{ session: SessionId; name: string }>(({ sql, p }) =>
@@ -155,7 +153,5 @@ export async function listLeafMoves(
   name: string,
   limit: number,
 ): Promise<readonly records.LeafMove[]> {
-  const moves = await database.all(recentMoves, { ...keyParameters(key), name, limit: rowLimit(limit) });
-  if (moves.length === 0) await requireSession(database, key);
-  return moves;
+  return rowsOf(database, key, recentMoves, { name, limit: rowLimit(limit) });
 }

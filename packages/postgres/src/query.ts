@@ -34,8 +34,6 @@ interface SessionColumns extends Keyed {
   listing: GeneratedAlways<number>;
 }
 
-/** A row of the table `session`. */
-
 /** A row of the table `entry`. */
 export interface PgEntry extends Keyed {
   seq: EntrySeq;
@@ -142,9 +140,9 @@ export function pgRepeatable<P extends object = Record<never, never>, R = never>
   return { ...queries.declare<P, R>(build), isRepeatable: true };
 }
 
-/** Builds a query whose SQL depends on a filter. It is compiled again at each call, and not kept prepared. */
-export function pgDynamicQuery<R>(build: (builder: QueryBuilder<PgTables, Always>) => Compilable<R>): Query<Record<never, never>, R> {
-  return queries.dynamic<Record<never, never>, R>(build);
+/** Makes a query of a statement that depends on a filter. It is compiled again at each call, and not kept prepared. */
+export function pgDynamicQuery<R>(statement: RawBuilder<R>): Query<Record<never, never>, R> {
+  return queries.dynamic(statement);
 }
 
 /** Makes a query from an SQL template; `R` is the type of its rows. */

@@ -99,11 +99,9 @@ async function countEntries(database: Database, asked: readonly AskedTerm[]): Pr
     ? sql`(entry.session_id, entry.seq) IN (SELECT session_id, seq FROM entries_with(ARRAY[asked.query]::tsquery[]))`
     : sql`entry.words @@ asked.query`;
   const rows = await database.all(
-    pgDynamicQuery<{ at: number; total: number }>(() =>
-      pgRaw(sql<{ at: number; total: number }>`
+    pgDynamicQuery(sql<{ at: number; total: number }>`
         SELECT (asked.at - 1)::integer AS at, counted.total FROM unnest(${queries}::text[]::tsquery[]) WITH ORDINALITY AS asked (query, at)
         CROSS JOIN LATERAL (SELECT count(*)::integer AS total FROM entry WHERE entry.tenant = ${database.tenant} AND ${has}) AS counted`),
-    ),
     {},
   );
   const totals = new Map(rows.map(({ at, total }) => [queries[at], total]));
@@ -307,15 +305,13 @@ async function readAnswers(
       coalesce(bool_or(one.lexeme = ${toLexeme(POSITIONS_MISSING, tenant)}), FALSE) AS is_partial
     FROM unnest(entry.words) AS one) AS unpacked`;
   return database.all(
-    pgDynamicQuery<AnswerRow>(() =>
-      pgRaw(sql<AnswerRow>`
+    pgDynamicQuery(sql<AnswerRow>`
         SELECT chosen.*, unpacked.found, unpacked.words, unpacked.is_unsure, unpacked.is_partial FROM (
           SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes, entry.depth, entry.kind FROM ${from}
           WHERE ${where} AND ${condition}
           ORDER BY ${BY_AGE_OF_ENTRY} LIMIT ${sql.lit(MOST_READ)}) AS chosen
         JOIN entry ON entry.tenant = ${tenant} AND entry.session_id = chosen.session_id AND entry.seq = chosen.seq
         CROSS JOIN ${unpacked}`),
-    ),
     {},
   );
 }

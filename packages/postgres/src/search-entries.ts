@@ -102,11 +102,9 @@ async function scan(
   condition: RawBuilder<boolean> | null,
 ): Promise<readonly TextHit<FoundEntry>[]> {
   const candidates = await database.all(
-    pgDynamicQuery<Candidate>(() =>
-      pgRaw(sql<Candidate>`
+    pgDynamicQuery(sql<Candidate>`
         SELECT entry.session_id, entry.seq, entry.created_at_ms, entry.payload_bytes FROM ${from}
         WHERE ${where} AND ${condition ?? sql`TRUE`} ORDER BY entry.session_id, entry.seq`),
-    ),
     {},
   );
   const scan = new TextScan<FoundEntry, Omit<TextHit<FoundEntry>, keyof FoundEntry>>(probeOf(matching), request);
@@ -158,8 +156,7 @@ async function findIndexed(
   const any = hasParts ? termsCondition(matching, "part", column) : whole;
   const unsure = unsureCondition(terms, column);
   const row = await database.get(
-    pgDynamicQuery<IndexedRow>(() =>
-      pgRaw(sql<IndexedRow>`
+    pgDynamicQuery(sql<IndexedRow>`
         WITH whole AS MATERIALIZED (${rows(whole)}),
           newest AS (SELECT * FROM whole ORDER BY ${BY_AGE} LIMIT ${RANKED})
         SELECT counted.*, (SELECT count(*) FROM whole) AS whole, (SELECT count(*) FROM (${rows(unsure)}) AS unsure) > 0 AS has_unsure,
@@ -167,7 +164,6 @@ async function findIndexed(
            FROM newest JOIN entry ON entry.tenant = ${database.tenant} AND entry.session_id = newest.session_id AND entry.seq = newest.seq
            CROSS JOIN LATERAL (SELECT entry.words || ''::tsvector AS words OFFSET 0) AS unpacked) AS ranked
         FROM (SELECT count(*) AS total, max(created_at_ms) AS newest_ms FROM ${hasParts ? sql`(${rows(any)}) AS any_part` : sql`whole`}) AS counted`),
-    ),
     {},
   );
   const extra = row?.has_unsure ? await scan(database, matching, request, { from, where }, sql`${unsure} AND NOT ${any}`) : [];
@@ -270,8 +266,7 @@ function listOthers(
 ): Promise<readonly FoundEntry[]> {
   const isRankedBefore = isRanked ? sql`row_number() OVER (PARTITION BY fit ORDER BY ${BY_AGE}) <= ${RANKED} AND fit = 0` : sql`FALSE`;
   return database.all(
-    pgDynamicQuery<FoundEntry>(() =>
-      pgRaw(sql<FoundEntry>`
+    pgDynamicQuery(sql<FoundEntry>`
         WITH whole AS MATERIALIZED (${whole}), starts AS MATERIALIZED (${start}), any_part AS MATERIALIZED (${any}),
           fitting AS (
             SELECT any_part.*, CASE WHEN whole.seq IS NOT NULL THEN 0 WHEN starts.seq IS NOT NULL THEN 1 ELSE 2 END AS fit FROM any_part
@@ -280,7 +275,6 @@ function listOthers(
           marked AS (SELECT *, ${isRankedBefore} AS is_ranked FROM fitting)
         SELECT session_id, seq, created_at_ms FROM marked WHERE NOT is_ranked
         ORDER BY fit, ${BY_AGE} OFFSET ${skipped} LIMIT ${limit}`),
-    ),
     {},
   );
 }
@@ -289,10 +283,8 @@ function listOthers(
 export async function findByConditions(database: Database, request: SearchRequest, untilMs: number | null): Promise<FoundEntries> {
   const { from, where } = searchedEntries(request, database.tenant, untilMs);
   const counted = await database.get(
-    pgDynamicQuery<{ total: number; newest_ms: number | null }>(() =>
-      pgRaw(sql<{ total: number; newest_ms: number | null }>`
+    pgDynamicQuery(sql<{ total: number; newest_ms: number | null }>`
         SELECT count(*) AS total, max(entry.created_at_ms) AS newest_ms FROM ${from} WHERE ${allOf([where])}`),
-    ),
     {},
   );
   return {
@@ -300,11 +292,9 @@ export async function findByConditions(database: Database, request: SearchReques
     newestMs: counted?.newest_ms ?? null,
     list: (offset, limit) =>
       database.all(
-        pgDynamicQuery<FoundEntry>(() =>
-          pgRaw(sql<FoundEntry>`
+        pgDynamicQuery(sql<FoundEntry>`
             SELECT entry.session_id, entry.seq, entry.created_at_ms FROM ${from} WHERE ${where} ORDER BY ${BY_AGE_OF_ENTRY}
             OFFSET ${offset} LIMIT ${limit}`),
-        ),
         {},
       ),
   };

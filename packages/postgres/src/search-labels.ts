@@ -2,7 +2,7 @@ import type { SearchRequest } from "@bough/session-core";
 import { includesLabels, type LabelRow, type Matching, matchLabels } from "@bough/session-core/engine";
 import { sql } from "kysely";
 import type { Database } from "./database.js";
-import { pgDynamicQuery, pgRaw } from "./query.js";
+import { pgDynamicQuery } from "./query.js";
 import { type FoundEntry, findCopies } from "./search-rows.js";
 import { searchedCopies } from "./search-words.js";
 
@@ -33,8 +33,7 @@ export function readLabels(database: Database, request: SearchRequest, untilMs: 
   const ofSession = request.sessionId === undefined ? sql`` : sql`AND label.session_id = ${request.sessionId}`;
   // OFFSET 0: each label looks up its entry. Otherwise the planner may read all entries of a session.
   return database.all(
-    pgDynamicQuery<LabelRow>(() =>
-      pgRaw(sql<LabelRow>`
+    pgDynamicQuery(sql<LabelRow>`
         SELECT label.label, found.seq, found.session_id, found.created_at_ms, found.origin FROM label CROSS JOIN LATERAL (
           SELECT entry.seq, entry.session_id, entry.created_at_ms, entry.inherited, session.seq AS session_seq,
             coalesce(entry.origin, entry.session_id || ' ' || entry.id) AS origin
@@ -42,7 +41,6 @@ export function readLabels(database: Database, request: SearchRequest, untilMs: 
           WHERE entry.session_id = label.session_id AND entry.seq = label.entry_seq AND ${where} OFFSET 0) AS found
         WHERE label.tenant = ${database.tenant} ${ofSession}
         ORDER BY found.inherited, found.session_seq, found.session_id, found.seq`),
-    ),
     {},
   );
 }

@@ -174,11 +174,9 @@ export async function findTitleHits(
       ? sql`TRUE`
       : sql`session.session_id IN (SELECT session_id FROM session_title WHERE session_title.tenant = ${database.tenant} AND ${words})`;
   const rows = await database.all(
-    pgDynamicQuery<TitleRow>(() =>
-      pgRaw(sql<TitleRow>`
+    pgDynamicQuery(sql<TitleRow>`
         SELECT session.seq, session.session_id AS id, session.title, session.created_at_ms FROM session
         WHERE ${searchedSessions(request, database.tenant)} AND session.title IS NOT NULL AND ${asked}`),
-    ),
     {},
   );
   return toTitleHits(rows, matching, (a, b) => b.seq - a.seq || (a.id < b.id ? 1 : -1));

@@ -20,6 +20,7 @@ import {
   type SessionSeq,
   type StoredOperation,
   searchableText,
+  sessionIdOf,
   toEntryKind,
   toEntrySeq,
   toIndexedText,
@@ -35,7 +36,7 @@ import type { NewEntryRow } from "./planned-session.js";
 import { pgQuery, pgRaw } from "./query.js";
 import { insertEntries, kindArray, kindsAdded, saveLabels, saveLeaves, saveRuns } from "./save-changes.js";
 import { modelKey } from "./schema.js";
-import { type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
+import { type KeyParameters, ofSession, rowsOf, sessionExists } from "./session-key.js";
 import { findSessionRow, insertNewSession, saveMetadata, saveTitle } from "./sessions.js";
 import { listCollected, wordsOf } from "./words.js";
 
@@ -127,12 +128,10 @@ const countsIn = pgQuery<Session & { after: number; upTo: number }, CountRow>(({
 });
 
 async function readEntries(database: Database, key: SessionKey, after: number, upTo: number): Promise<readonly CopiedEntry[]> {
-  const parameters = keyParameters(key);
-  const rows = await database.all(entriesAfter, { ...parameters, after, upTo });
-  if (rows.length === 0) await requireSession(database, key);
+  const rows = await rowsOf(database, key, entriesAfter, { after, upTo });
   const last = rows.at(-1)?.place ?? after;
   const tokens = new Map<number, (readonly [string, number])[]>(rows.map(({ place }) => [place, []]));
-  for (const row of await database.all(countsIn, { session: parameters.session, after, upTo: last }))
+  for (const row of await database.all(countsIn, { session: sessionIdOf(key), after, upTo: last }))
     tokens.get(row.place)?.push([row.counter, row.tokens]);
   return rows.map(({ file_operations, ...row }) => ({
     ...row,

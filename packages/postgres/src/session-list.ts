@@ -42,13 +42,7 @@ export async function listSessions(database: PgDatabase, filter: SessionFilter):
   const limit = rowLimit(filter.limit ?? DEFAULT_SESSIONS);
   const rarest = await findRarest(database, members);
   const list = listQuery(database.tenant, filter, members, rarest, limit + 1);
-  return sessionPage(
-    await database.all(
-      pgDynamicQuery<ListedRow>(() => pgRaw(list)),
-      {},
-    ),
-    limit,
-  );
+  return sessionPage(await database.all(pgDynamicQuery<ListedRow>(list), {}), limit);
 }
 
 function listQuery(

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { sep } from "node:path";
-import type { EntryId, SessionId } from "@bough/session-core";
+import type { SessionId } from "@bough/session-core";
 import {
-  type CheckedPosition,
   type HeldSession,
   keyBounds,
   type SessionSourceRow,
   type SourceFileRecord,
   type SourceSessionRecord,
+  type SourceSessionRow,
+  toSourceSession,
 } from "@bough/session-core/engine";
 import type { Database } from "./database.js";
 import { pgQuery, pgRaw, pgRepeatable } from "./query.js";
@@ -64,17 +65,6 @@ export async function setSourceFiles(database: Database, files: readonly SourceF
   }
 }
 
-interface SourceSessionRow {
-  readonly source_id: SessionId;
-  readonly path: string;
-  readonly session_id: SessionId | null;
-  readonly revision: string | null;
-  readonly leaf_id: EntryId | null;
-  readonly title: string | null;
-  readonly position_json: string | null;
-  readonly gone_at_ms: number | null;
-}
-
 const sessionsOfFile = pgQuery<{ key: string }, SourceSessionRow>(({ sql, p }) =>
   pgRaw(sql<SourceSessionRow>`
     SELECT source_id, path, session_id, revision, leaf_id, title, position_json, gone_at_ms
@@ -83,23 +73,7 @@ const sessionsOfFile = pgQuery<{ key: string }, SourceSessionRow>(({ sql, p }) =
 
 /** The sessions of a file, by their ids in their program. */
 export async function listSourceSessions(database: Database, path: string): Promise<readonly SourceSessionRecord[]> {
-  return (await database.all(sessionsOfFile, { key: keyOf(path) })).map(toRecord);
-}
-
-function toRecord(row: SourceSessionRow): SourceSessionRecord {
-  // Written by `setSourceSession`, from a value of this type.
-  const position: CheckedPosition | null = row.position_json === null ? null : JSON.parse(row.position_json);
-  const { path, revision, title } = row;
-  return {
-    path,
-    sourceId: row.source_id,
-    sessionId: row.session_id,
-    revision,
-    leafId: row.leaf_id,
-    title,
-    position,
-    goneAtMs: row.gone_at_ms,
-  };
+  return (await database.all(sessionsOfFile, { key: keyOf(path) })).map(toSourceSession);
 }
 
 /** The record of a session that was read from a file. */

@@ -4,7 +4,7 @@ import { assertTokenCounts, keyBounds, parseEncoded, rowLimit } from "@bough/ses
 import type { Sql } from "kysely";
 import type { PgDatabase } from "./database.js";
 import { type Always, pgQuery, pgRaw, pgRepeatable } from "./query.js";
-import { isWritable, type KeyParameters, keyParameters, ofSession, requireSession, sessionExists } from "./session-key.js";
+import { isWritable, type KeyParameters, keyParameters, ofSession, requireSession, rowsOf, sessionExists } from "./session-key.js";
 
 const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
   pgRaw(sql<records.Label>`
@@ -16,8 +16,7 @@ const labelRows = pgQuery<KeyParameters, records.Label>(({ sql, p }) =>
 
 /** Lists the labels that contain `text`, ignoring case, oldest entry first. @throws {SessionNotFoundError} */
 export async function listLabels(database: PgDatabase, key: records.SessionKey, text = ""): Promise<readonly records.Label[]> {
-  const labels = await database.all(labelRows, keyParameters(key));
-  if (labels.length === 0) await requireSession(database, key);
+  const labels = await rowsOf(database, key, labelRows, {});
   // Compared in JavaScript, so that case is ignored in the same way in every store.
   const part = text.toLowerCase();
   return labels.filter(({ label }) => label.toLowerCase().includes(part));
@@ -37,25 +36,24 @@ const valueRow = pgQuery<KeyParameters & { name: string }, ValueRow>(({ sql, p }
 
 /** Returns the value of a key, or undefined. @throws {SessionNotFoundError} */
 export async function findValue(database: PgDatabase, key: records.SessionKey, name: string): Promise<records.StoredValue | undefined> {
-  const row = await database.get(valueRow, { ...keyParameters(key), name });
-  if (row === undefined) await requireSession(database, key);
+  const [row] = await rowsOf(database, key, valueRow, { name });
   return row && storedValue(row);
 }
 
-interface RangeParameters extends KeyParameters {
+interface Range {
   readonly from: string;
   /** null: there is no end. */
   readonly to: string | null;
   readonly limit: number;
 }
 
-function rangeParameters(key: records.SessionKey, range: records.ValueRange): RangeParameters {
+function toRange(range: records.ValueRange): Range {
   const { from, to } = keyBounds(range);
-  return { ...keyParameters(key), from, to: typeof to === "string" ? to : null, limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
+  return { from, to: typeof to === "string" ? to : null, limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
 }
 
 const valueRows = byOrder((order) =>
-  pgQuery<RangeParameters, ValueRow>(({ sql, p }) =>
+  pgQuery<KeyParameters & Range, ValueRow>(({ sql, p }) =>
     pgRaw(sql<ValueRow>`
       SELECT key, value_json AS json, updated_at_ms FROM value
       WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
@@ -69,13 +67,11 @@ export async function listValues(
   key: records.SessionKey,
   range: records.ValueRange,
 ): Promise<readonly records.StoredValue[]> {
-  const rows = await database.all(valueRows[range.order ?? "asc"], rangeParameters(key, range));
-  if (rows.length === 0) await requireSession(database, key);
-  return rows.map(storedValue);
+  return (await rowsOf(database, key, valueRows[range.order ?? "asc"], toRange(range))).map(storedValue);
 }
 
 const keyRows = byOrder((order) =>
-  pgQuery<RangeParameters, records.ValueKey>(({ sql, p }) =>
+  pgQuery<KeyParameters & Range, records.ValueKey>(({ sql, p }) =>
     pgRaw(sql<records.ValueKey>`
       SELECT key, bytes, updated_at_ms AS "updatedAtMs" FROM value
       WHERE ${ofSession(sql, p, "value")} AND key >= ${p.from} AND (${p.to}::text IS NULL OR key < ${p.to}::text) AND ${sessionExists(sql, p)}
@@ -89,9 +85,7 @@ export async function listValueKeys(
   key: records.SessionKey,
   range: records.ValueRange,
 ): Promise<readonly records.ValueKey[]> {
-  const rows = await database.all(keyRows[range.order ?? "asc"], rangeParameters(key, range));
-  if (rows.length === 0) await requireSession(database, key);
-  return rows;
+  return rowsOf(database, key, keyRows[range.order ?? "asc"], toRange(range));
 }
 
 function byOrder<T>(make: (order: "asc" | "desc") => T): { readonly asc: T; readonly desc: T } {
@@ -144,8 +138,7 @@ export async function readTokenCounts(
   counter: string,
   ids: readonly EntryId[],
 ): Promise<ReadonlyMap<EntryId, number>> {
-  const rows = ids.length === 0 ? [] : await database.all(countsOf, { ...keyParameters(key), counter, ids });
-  if (rows.length === 0) await requireSession(database, key);
+  const rows = await rowsOf(database, key, countsOf, { counter, ids });
   return new Map(rows.map(({ id, tokens }) => [id, tokens]));
 }
 

@@ -280,12 +280,14 @@ export {
   type SessionColumns,
   type SessionRecordRow,
   type SourceColumns,
+  type SourceSessionRow,
   sessionColumns,
   sessionIdOf,
   shortenId,
   toLeafName,
   toSessionRecord,
   toSingleLine,
+  toSourceSession,
 } from "./rules/session-columns.js";
 export {
   bestTitles,

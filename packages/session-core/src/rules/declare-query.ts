@@ -75,9 +75,9 @@ export class Queries<T, A extends object = Record<never, never>> {
     return made;
   }
 
-  /** Builds a query whose SQL depends on a filter. */
-  dynamic<P extends object, R>(build: (builder: QueryBuilder<T, P & A>) => Compilable<R>): Query<P, R> {
-    return { ...this.#lazily<P, R>(build), isDynamic: true };
+  /** Makes a query of a statement that depends on a filter. */
+  dynamic<R>(statement: RawBuilder<R>): Query<Record<never, never>, R> {
+    return { ...this.#lazily<Record<never, never>, R>(() => this.raw(statement)), isDynamic: true };
   }
 
   /** Makes a query from an SQL template; `R` is the type of its rows. */

@@ -3,6 +3,7 @@ import { InvalidEntryError } from "../errors/session-errors.js";
 import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
 import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { CopiedSession } from "../port/session-copy.js";
+import type { CheckedPosition, SourceSessionRecord } from "../port/source.js";
 import { pairStart } from "../text/one-line.js";
 
 /** Where an imported session came from. */
@@ -105,6 +106,29 @@ function parentOf(row: SessionRecordRow): SessionRecord["parent"] {
 function sourceOf(row: SessionRecordRow): SessionRecord["source"] {
   if (row.source_format === null || row.source_path === null || row.source_id === null) return null;
   return { format: row.source_format, path: row.source_path, id: row.source_id };
+}
+
+/** A row of the table of sessions in the files of other programs, in every storage engine. */
+export interface SourceSessionRow {
+  readonly path: string;
+  readonly source_id: SessionId;
+  readonly session_id: SessionId | null;
+  readonly revision: string | null;
+  readonly leaf_id: EntryId | null;
+  readonly title: string | null;
+  readonly position_json: string | null;
+  readonly gone_at_ms: number | null;
+}
+
+/** Converts a row to a record of the port. */
+export function toSourceSession(row: SourceSessionRow): SourceSessionRecord {
+  // Written from a value of this type.
+  const position: CheckedPosition | null = row.position_json === null ? null : JSON.parse(row.position_json);
+  const { path, revision, title } = row;
+  return {
+    ...{ path, sourceId: row.source_id, sessionId: row.session_id, revision, leafId: row.leaf_id },
+    ...{ title, position, goneAtMs: row.gone_at_ms },
+  };
 }
 
 /** The columns of a copied session, as it is in the other store; those of its entries are counted. */

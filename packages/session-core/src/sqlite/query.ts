@@ -24,9 +24,9 @@ export function query<P extends object, R = never>(build: (builder: QueryBuilder
   return queries.declare(build);
 }
 
-/** Builds a query whose SQL depends on a filter. It is compiled and prepared again at each call. */
-export function dynamicQuery<R>(build: (builder: Omit<QueryBuilder<never>, "p">) => Compilable<R>): Query<Record<never, never>, R> {
-  return queries.dynamic(build);
+/** Makes a query of a statement that depends on a filter. It is compiled and prepared again at each call. */
+export function dynamicQuery<R>(statement: RawBuilder<R>): Query<Record<never, never>, R> {
+  return queries.dynamic(statement);
 }
 
 /** Makes a query from an SQL template; `R` is the type of its rows. */

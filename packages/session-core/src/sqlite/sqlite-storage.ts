@@ -21,7 +21,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import { ChangePoll } from "./change-poll.js";
 import { Connection } from "./file/connection.js";
 import { retryWhileBusy } from "./file/write-lock.js";
-import { importSession, importSessions } from "./import/import-session.js";
+import { importSession, importSessions } from "./import-session.js";
 import { type LastScan, search } from "./search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "./search/search-index.js";
 import { SerializedConnection, type SessionFunction } from "./serialized-connection.js";
@@ -40,16 +40,14 @@ import { SqlitePacking } from "./sqlite-packing.js";
 import { listLabels, readTokenCounts, saveTokenCounts } from "./tree/annotations.js";
 import { commitBatch, createSession, type FirstWrites, findOpened, openOrCreate } from "./tree/commit.js";
 import { readContextPath, SettingsCache } from "./tree/context-path.js";
-import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readPathSeqsById, scanPath } from "./tree/entry-list.js";
+import { findEntryIds, listEntries, readEntriesAt, readEntriesById, readPathSeqsById, scanPath, shortEntryIds } from "./tree/entry-list.js";
 import { readEntry } from "./tree/entry-rows.js";
-import { readFileOperations, readFileTouches } from "./tree/file-operations.js";
 import { forkSession } from "./tree/fork.js";
 import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "./tree/leaves.js";
 import { deleteSession, listInherited } from "./tree/origins.js";
 import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "./tree/outline.js";
-import { type FileLeafState, findCommonAncestorId } from "./tree/paths.js";
+import { type FileLeafState, findCommonAncestorId, readFileOperations, readFileTouches } from "./tree/paths.js";
 import { readCopiedEntries, readCopiedState, writeCopiedPart } from "./tree/session-copy.js";
-import { shortEntryIds, shortSessionIds } from "./tree/short-ids.js";
 
 /** The time that a deletion waits for readers before `close` has to truncate the WAL, and the pause between tries, in milliseconds. */
 const TRUNCATE_TIMEOUT_MS = 250;
@@ -101,7 +99,7 @@ function forwarded(queue: SerializedConnection) {
   return {
     findSession: read(findSession),
     sessionsNamed: read(findSessionsByName),
-    shortSessionIds: snapshot(shortSessionIds),
+    shortSessionIds: snapshot(sessions.shortSessionIds),
     listSessions: read(listSessions),
     totalsOf: read(readTotalsOf),
     statistics: read(readStatistics),

@@ -5,7 +5,7 @@ import type { SearchRequest } from "../../port/search.js";
 import { type ScannedPayload, type TextHit, type TextProbe, TextScan } from "../../rules/search/text-scan.js";
 import type { Connection } from "../file/connection.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow } from "../payloads/payloads.js";
-import { dynamicQuery, rawQuery } from "../query.js";
+import { dynamicQuery } from "../query.js";
 import type { EntryTable } from "../schema.js";
 import { findPayloadText } from "./search-index.js";
 import { allOf, entryConditions, numberConditions } from "./search-query.js";
@@ -108,12 +108,10 @@ export class EntryScan<T extends object> {
   #readRows(connection: Connection, which: RawBuilder<unknown>): readonly ScanRow[] {
     const session = this.#conditions.length === 0 ? sql`` : sql`JOIN session ON session.seq = entry.session_seq`;
     return connection.all(
-      dynamicQuery<ScanRow>(() =>
-        rawQuery(sql<ScanRow>`
+      dynamicQuery(sql<ScanRow>`
           SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.type FROM entry ${session} ${sql.raw(PAYLOAD_JOIN)}
           WHERE ${which} AND ${allOf(this.#conditions)}
           ORDER BY entry.seq LIMIT ${this.#pageEntries}`),
-      ),
       {},
     );
   }

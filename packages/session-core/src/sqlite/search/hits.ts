@@ -119,11 +119,9 @@ export function findTitleHits(
   const asked =
     found === null ? sql`TRUE` : sql`session.seq IN (SELECT value FROM json_each(${JSON.stringify(found.map(({ seq }) => seq))}))`;
   const rows = connection.all(
-    dynamicQuery<TitleRow>(() =>
-      rawQuery(sql<TitleRow>`
+    dynamicQuery(sql<TitleRow>`
         SELECT session.seq, session.id, session.title, session.created_at_ms FROM session
         WHERE ${asked} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}`),
-    ),
     {},
   );
   return toTitleHits(rows, matching, (a, b) => b.seq - a.seq);

@@ -18,11 +18,9 @@ const JOINED = sql`entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid C
 /** Returns the number of entries in the index that have enough of the terms as whole words. */
 export function countIndexHits(connection: Connection, matching: Matching, request: SearchRequest, from: number): number {
   const joined = entryConditions(request);
-  const counted = dynamicQuery<{ total: number }>(() =>
-    rawQuery(sql<{ total: number }>`
+  const counted = dynamicQuery(sql<{ total: number }>`
       SELECT count(*) AS total FROM ${joined.length === 0 ? sql`entry_text` : JOINED}
-      WHERE entry_text MATCH ${ftsExpression(matching)} AND ${allOf([...rowConditions(connection, matching, request, from), ...joined])}`),
-  );
+      WHERE entry_text MATCH ${ftsExpression(matching)} AND ${allOf([...rowConditions(connection, matching, request, from), ...joined])}`);
   return connection.get(counted, {})?.total ?? 0;
 }
 
@@ -37,15 +35,14 @@ export function findIndexHits(
   const match = ftsExpression(matching);
   const joined = entryConditions(request);
   const conditions = allOf([...rowConditions(connection, matching, request, from), ...joined]);
-  const ranked = dynamicQuery<RankedEntry>(() =>
+  const ranked = dynamicQuery(
     joined.length === 0
-      ? // FTS5 ranks; no row of another table is read.
-        rawQuery(sql<RankedEntry>`
+      ? sql<RankedEntry>`
           SELECT rowid AS seq, rank FROM entry_text WHERE entry_text MATCH ${match} AND ${conditions}
-          ORDER BY rank, rowid DESC LIMIT ${limit} OFFSET ${offset}`)
-      : rawQuery(sql<RankedEntry>`
+          ORDER BY rank, rowid DESC LIMIT ${limit} OFFSET ${offset}`
+      : sql<RankedEntry>`
           SELECT entry_text.rowid AS seq, bm25(entry_text) AS rank FROM ${JOINED}
-          WHERE entry_text MATCH ${match} AND ${conditions} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`),
+          WHERE entry_text MATCH ${match} AND ${conditions} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`,
   );
   return connection.all(ranked, {});
 }
@@ -131,11 +128,9 @@ const privateEntries = query<Record<never, never>, { entry_seq: number }>(({ sql
 function filterRows(connection: Connection, rows: readonly FittingRow[], request: SearchRequest): readonly number[] {
   const conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
   const asked = sql`json_each(${JSON.stringify(rows.map(({ seq }) => seq))}) AS asked`;
-  const meeting = dynamicQuery<{ seqs: string }>(() =>
-    rawQuery(sql<{ seqs: string }>`
+  const meeting = dynamicQuery(sql<{ seqs: string }>`
       SELECT json_group_array(entry.seq) AS seqs FROM ${asked} CROSS JOIN entry ON entry.seq = asked.value
-      CROSS JOIN session ON session.seq = entry.session_seq WHERE ${allOf(conditions)}`),
-  );
+      CROSS JOIN session ON session.seq = entry.session_seq WHERE ${allOf(conditions)}`);
   const seqs: readonly number[] = JSON.parse(connection.get(meeting, {})?.seqs ?? "[]");
   return seqs;
 }

@@ -3,7 +3,7 @@ import type { SearchRequest } from "../../port/search.js";
 import { includesLabels, type LabelRow, matchLabels } from "../../rules/search/labels.js";
 import type { Matching } from "../../rules/search/matching.js";
 import type { Connection } from "../file/connection.js";
-import { dynamicQuery, rawQuery } from "../query.js";
+import { dynamicQuery } from "../query.js";
 import { findCopies } from "./hits.js";
 import { allOf, copyConditions, entryConditions } from "./search-query.js";
 
@@ -31,11 +31,9 @@ export function readLabels(connection: Connection, request: SearchRequest): read
     request.sessionId === undefined
       ? sql`label CROSS JOIN session ON session.seq = label.session_seq`
       : sql`session CROSS JOIN label ON label.session_seq = session.seq`;
-  const listed = dynamicQuery<LabelRow>(() =>
-    rawQuery(sql<LabelRow>`
+  const listed = dynamicQuery(sql<LabelRow>`
       SELECT label.label, entry.seq, session.id AS session_id, entry.created_at_ms, coalesce(entry.origin, session.id || ' ' || entry.id) AS origin
       FROM ${from} CROSS JOIN entry ON entry.seq = label.entry_seq
-      WHERE ${conditions} ORDER BY entry.inherited, label.session_seq, label.entry_seq`),
-  );
+      WHERE ${conditions} ORDER BY entry.inherited, label.session_seq, label.entry_seq`);
   return connection.all(listed, {});
 }

@@ -306,14 +306,12 @@ function readAnswers(connection: Connection, seqs: readonly number[], request: S
       : sql`(SELECT entry.seq AS value FROM ${all} AS asked CROSS JOIN entry ON entry.seq = asked.value
           CROSS JOIN session ON session.seq = entry.session_seq WHERE ${allOf(conditions)}
           ORDER BY entry.created_at_ms DESC, session.id DESC, entry.seq DESC LIMIT ${sql.lit(most)})`;
-  const found = dynamicQuery<{ rows: string }>(() =>
-    rawQuery(sql<{ rows: string }>`
+  const found = dynamicQuery(sql<{ rows: string }>`
       SELECT json_group_array(json_array(
         entry.seq, session.id, entry.session_seq, entry.depth, entry.kind, entry.created_at_ms, hex(length.sz))) AS rows
       FROM ${asked} AS asked CROSS JOIN entry ON entry.seq = asked.value
         CROSS JOIN session ON session.seq = entry.session_seq LEFT JOIN entry_text_docsize AS length ON length.id = entry.seq
-      WHERE ${allOf(conditions)}`),
-  );
+      WHERE ${allOf(conditions)}`);
   const rows: readonly AnswerValues[] = JSON.parse(connection.get(found, {})?.rows ?? "[]");
   return rows.map(([seq, session, sessionSeq, depth, kind, createdAtMs, size]) => ({
     seq: toEntrySeq(seq),
@@ -348,13 +346,11 @@ function filterMet(
   request: SearchRequest,
 ): readonly number[] {
   const conditions = [...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))];
-  const found = dynamicQuery<{ at: number }>(() =>
-    rawQuery(sql<{ at: number }>`
+  const found = dynamicQuery(sql<{ at: number }>`
       SELECT word.value ->> 'at' AS at FROM json_each(${JSON.stringify(words)}) AS word WHERE EXISTS (
         SELECT 1 FROM json_each(word.value, '$.seqs') AS asked CROSS JOIN entry ON entry.seq = asked.value
           CROSS JOIN session ON session.seq = entry.session_seq
-        WHERE ${allOf(conditions)})`),
-  );
+        WHERE ${allOf(conditions)})`);
   return connection.all(found, {}).map(({ at }) => at);
 }
 

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+import type { EntrySeq } from "../../ids/ids.js";
 import type { SearchHit, SearchPage, SearchRequest } from "../../port/search.js";
 import { finishPage, listAttempts, snippetsFor, toMatching, type UnmatchedPage } from "../../rules/search/attempts.js";
 import { includesTitles, isIndexed, type Matching, parseRequest } from "../../rules/search/matching.js";
@@ -5,7 +7,7 @@ import { questionOf } from "../../rules/search/question.js";
 import { probeOf } from "../../rules/search/text-scan.js";
 import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
-import { listByConditions } from "./conditions.js";
+import { dynamicQuery } from "../query.js";
 import { EntryScan, type Reader, runSliced, type ScanHit, type Tail } from "./entry-scan.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits, findPartHits, rowsToSearch } from "./index-hits.js";
@@ -13,7 +15,7 @@ import { findLabelled, type Labelled, readLabels } from "./label-hits.js";
 import { searchQuestion } from "./question-search.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq, listNotIndexed } from "./search-index.js";
-import type { FurtherRequest } from "./search-query.js";
+import { allOf, entryConditions, type FurtherRequest, numberConditions } from "./search-query.js";
 import { allowMistake, type FittingRow, findFittingRows } from "./term-rows.js";
 
 const DEFAULT_LIMIT = 20;
@@ -194,4 +196,21 @@ function parseCursor(cursor = "0"): Position {
 
 function formatCursor({ offset, tail, attempt }: Position & { readonly tail: Tail }): string {
   return `${offset}.${tail.from}.${tail.to}${attempt === 0 ? "" : `.${attempt}`}`;
+}
+
+/**
+ * A search without words: the entries that meet the other conditions, the newest first. Cost: one row without payload for each entry
+ * of the session, or of the store if the request names no session; the payloads of the page only.
+ */
+function listByConditions(connection: Connection, request: SearchRequest): SearchPage {
+  const conditions = allOf([...entryConditions(request), ...numberConditions(request, sql.ref("entry.seq"))]);
+  const from = sql`FROM session CROSS JOIN entry ON entry.session_seq = session.seq WHERE ${conditions}`;
+  const counted = dynamicQuery(sql<{ total: number }>`SELECT count(*) AS total ${from}`);
+  const limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
+  const offset = rowLimit(Number(request.cursor?.split(".")[0] ?? 0));
+  const listed = dynamicQuery(sql<{ seq: EntrySeq }>`SELECT entry.seq ${from} ORDER BY entry.seq DESC LIMIT ${limit} OFFSET ${offset}`);
+  const total = connection.get(counted, {})?.total ?? 0;
+  const hits = readHits(connection, connection.all(listed, {}), { terms: [], atLeast: 0 }, request);
+  const end = offset + limit;
+  return { hits, total, matched: { kind: "all" }, unclosedQuote: null, next: limit > 0 && end < total ? String(end) : null };
 }

@@ -51,10 +51,7 @@ function listRows(connection: Connection, filter: SessionFilter, limit: number):
   const places = filter.under === undefined ? undefined : directoryRanges(filter.under).flatMap(placesOf);
   const list =
     rarest === undefined ? inListings(listings, places, all, limit) : withMember(rarest, listings, [...all, ...anyOf(places)], limit);
-  return connection.all(
-    dynamicQuery<SessionTable>(() => rawQuery(list)),
-    {},
-  );
+  return connection.all(dynamicQuery<SessionTable>(list), {});
 }
 
 type Condition = RawBuilder<unknown>;
@@ -343,8 +340,5 @@ function readUsage(connection: Connection, within: RawBuilder<boolean>, inherite
 }
 
 function allRows<R>(connection: Connection, statement: RawBuilder<R>): R[] {
-  return connection.all(
-    dynamicQuery<R>(() => rawQuery(statement)),
-    {},
-  );
+  return connection.all(dynamicQuery<R>(statement), {});
 }

@@ -3,7 +3,14 @@ import { SessionExistsError, SessionNotFoundError } from "../../errors/session-e
 import type { EntryId, SessionId, SessionSeq } from "../../ids/ids.js";
 import { MAIN_LEAF, type NewSession, type SessionKey, type SessionRow } from "../../port/records.js";
 import type { MetadataPatch } from "../../port/writes.js";
-import { renamedTitle, type SessionColumns, type SourceColumns, sessionColumns, sessionIdOf } from "../../rules/session-columns.js";
+import {
+  renamedTitle,
+  type SessionColumns,
+  type SourceColumns,
+  sessionColumns,
+  sessionIdOf,
+  shortenId,
+} from "../../rules/session-columns.js";
 import { metadataRows } from "../../rules/session-filter.js";
 import type { Connection } from "../file/connection.js";
 import { query } from "../query.js";
@@ -197,4 +204,25 @@ export function setMetadata(connection: Connection, { seq }: { readonly seq: Ses
   // JSON has no members that are undefined.
   connection.run(putMetadata, { session: seq, json: jsonText(metadata, "The metadata of the session") });
   indexMetadata(connection, seq, metadata);
+}
+
+const sessionBefore = query<{ id: string }, { id: string }>(({ db, p }) =>
+  db.selectFrom("session").select("id").where("id", "<", p.id).orderBy("id", "desc").limit(1),
+);
+// A prefix of a conversation and of its own subagents means the conversation. `/` is the character after the dot between their ids.
+const sessionAfter = query<{ id: string }, { id: string }>(({ db, sql, p }) =>
+  db
+    .selectFrom("session")
+    .select("id")
+    .where("id", ">", p.id)
+    .where(sql<boolean>`(id < ${p.id} || '.' OR id >= ${p.id} || '/')`)
+    .orderBy("id")
+    .limit(1),
+);
+
+/** For each id of a session its shortest prefix of at least four characters that names it alone. A prefix of a conversation is also one of its subagents, and means the conversation. */
+export function shortSessionIds(connection: Connection, ids: readonly SessionId[]): ReadonlyMap<SessionId, string> {
+  const short = new Map<SessionId, string>();
+  for (const id of ids) short.set(id, shortenId(id, [connection.get(sessionBefore, { id })?.id, connection.get(sessionAfter, { id })?.id]));
+  return short;
 }

@@ -1,6 +1,7 @@
 import { sep } from "node:path";
 import type { EntryId, SessionId, SessionSeq } from "../../ids/ids.js";
 import type { CheckedPosition, HeldSession, SessionSourceRow, SourceFileRecord, SourceSessionRecord } from "../../port/source.js";
+import { type SourceSessionRow, toSourceSession } from "../../rules/session-columns.js";
 import { keyBounds } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { query, rawQuery } from "../query.js";
@@ -28,17 +29,6 @@ export function setSourceFiles(connection: Connection, files: readonly SourceFil
   });
 }
 
-interface SourceSessionRow {
-  readonly path: string;
-  readonly source_id: SessionId;
-  readonly session_id: SessionId | null;
-  readonly revision: string | null;
-  readonly leaf_id: EntryId | null;
-  readonly title: string | null;
-  readonly position_json: string | null;
-  readonly gone_at_ms: number | null;
-}
-
 const sessionsOfFile = query<{ path: string }, SourceSessionRow>(({ db, p }) =>
   db
     .selectFrom("source_session")
@@ -50,22 +40,7 @@ const sessionsOfFile = query<{ path: string }, SourceSessionRow>(({ db, p }) =>
 
 /** The sessions of a file, by their ids in their program. */
 export function listSourceSessions(connection: Connection, path: string): readonly SourceSessionRecord[] {
-  return connection.all(sessionsOfFile, { path }).map(toRecord);
-}
-
-function toRecord(row: SourceSessionRow): SourceSessionRecord {
-  // Written by `setSourceSession`, from a value of this type.
-  const position: CheckedPosition | null = row.position_json === null ? null : JSON.parse(row.position_json);
-  return {
-    path: row.path,
-    sourceId: row.source_id,
-    sessionId: row.session_id,
-    revision: row.revision,
-    leafId: row.leaf_id,
-    title: row.title,
-    position,
-    goneAtMs: row.gone_at_ms,
-  };
+  return connection.all(sessionsOfFile, { path }).map(toSourceSession);
 }
 
 interface NewSourceSession {

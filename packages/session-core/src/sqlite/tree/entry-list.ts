@@ -2,6 +2,7 @@ import type { Entry } from "../../entry/entry.js";
 import { InvalidReferenceError } from "../../errors/session-errors.js";
 import { type EntryId, type EntrySeq, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
 import type { EntryListing, Page, PathScanFrom, SessionRow } from "../../port/records.js";
+import { shortenId } from "../../rules/session-columns.js";
 import { rowLimit } from "../../rules/values.js";
 import type { Connection } from "../file/connection.js";
 import { type Query, query, rawQuery } from "../query.js";
@@ -220,4 +221,24 @@ const startingWith = query<{ session: SessionSeq; prefix: string; limit: number 
 /** Returns the ids of a session that start with `prefix`, in order. */
 export function findEntryIds(connection: Connection, session: SessionRow, prefix: string, limit: number): readonly EntryId[] {
   return connection.all(startingWith, { session: session.seq, prefix, limit }).map((row) => row.id);
+}
+
+const entryBefore = query<{ session: SessionSeq; id: string }, { id: string }>(({ db, p }) =>
+  db.selectFrom("entry").select("id").where("session_seq", "=", p.session).where("id", "<", p.id).orderBy("id", "desc").limit(1),
+);
+const entryAfter = query<{ session: SessionSeq; id: string }, { id: string }>(({ db, p }) =>
+  db.selectFrom("entry").select("id").where("session_seq", "=", p.session).where("id", ">", p.id).orderBy("id").limit(1),
+);
+
+/**
+ * For each id its shortest prefix of at least four characters that no other entry of the session has. Cost: two searches of an index
+ * for each id, because only the neighbors in the order of ids share the longest prefixes with it.
+ */
+export function shortEntryIds(connection: Connection, session: SessionRow, ids: readonly EntryId[]): ReadonlyMap<EntryId, string> {
+  const short = new Map<EntryId, string>();
+  for (const id of ids) {
+    const key = { session: session.seq, id };
+    short.set(id, shortenId(id, [connection.get(entryBefore, key)?.id, connection.get(entryAfter, key)?.id]));
+  }
+  return short;
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { quoted } from "../../ids/ids.js";
 import type { Violation } from "../../port/session-storage.js";
 import type { Connection } from "../file/connection.js";
-import { dynamicQuery, rawQuery } from "../query.js";
+import { dynamicQuery } from "../query.js";
 import { type BrokenRow, DERIVED_RULES, ORIGIN_RULES, type Rule } from "./derived-rules.js";
 
 // The integrity rules of the structure, each as a query for the rows that break it.
@@ -146,10 +146,7 @@ export function* findStructureViolations(connection: Connection, sessionId: stri
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
   for (const { rule, describe, broken, since = 1 } of [...RULES, ...DERIVED_RULES, ...ORIGIN_RULES]) {
     if (connection.version < since) continue;
-    for (const violation of connection.all(
-      dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),
-      {},
-    )) {
+    for (const violation of connection.all(dynamicQuery<BrokenRow>(broken(within)), {})) {
       yield toViolation(rule, violation, describe(violation));
     }
   }
