@@ -35,12 +35,9 @@ async function planAt(engine: Engine, state: ContextState, leafId: EntryId, cach
   return planPrune({ items, settings, idle, wantedTokens: state.use.totalTokens - lowWaterOf(state) });
 }
 
-// A larger context costs more than a pruning, however large the window is.
-const MAX_LOW_WATER_TOKENS = 45_000;
-
 /** The size of the context at which pruning stops. */
 function lowWaterOf({ settings: { prune }, limits }: ContextState): number {
-  return Math.min(MAX_LOW_WATER_TOKENS, prune.lowWaterShare * limits.thresholdTokens);
+  return Math.min(prune.lowWaterTokens, prune.lowWaterShare * limits.thresholdTokens);
 }
 
 // A number of tokens in the settings is meant for large windows. In a small window it would ask for more savings than there are.

@@ -96,7 +96,7 @@ const breakerSettings = z.strictObject({
   failures: count
     .default(3)
     .describe(
-      "After this many failures in a row, use the extract instead of a model. Every tenth compaction tries a model again. 0: never.",
+      "After this many failures in a row, use the extract instead of a model. After ten compactions without a model, one is asked again. 0: never.",
     ),
 });
 
@@ -150,9 +150,8 @@ const pruneSettings = z.strictObject({
     ),
   lowWaterShare: share
     .default(0.4)
-    .describe(
-      "Prune old results, oldest first, until the context is at this share of the threshold, or at 45,000 tokens if that is less. 0: prune all that are not protected.",
-    ),
+    .describe("Prune old results, oldest first, until the context is at this share of the threshold. 0: prune all that are not protected."),
+  lowWaterTokens: tokens.default(45_000).describe("The same in tokens; the smaller one counts."),
   protectTokens: tokens
     .default(20_000)
     .describe("The newest tool output up to this many tokens is not pruned. Results that the model has not read yet are never pruned."),
