@@ -20,8 +20,14 @@ export function isSqliteStart(start: Buffer): boolean {
   return start.subarray(0, SQLITE_MAGIC.length).toString("latin1") === SQLITE_MAGIC;
 }
 
-/** The contents of small files that are being imported, by their paths. */
-const held = new Map<string, Buffer>();
+/** The content of a small file while it is imported. */
+interface HeldContent {
+  readonly owner: object;
+  readonly content: Buffer;
+}
+
+/** The small files that are being imported, by their paths. */
+const held = new Map<string, HeldContent>();
 
 /**
  * Reads a small file once and holds its content until the returned function is called, for all that ask for parts of it meanwhile: detection,
@@ -29,15 +35,25 @@ const held = new Map<string, Buffer>();
  *
  * @param file regular when its folder was listed. One that is large, compressed or no longer readable is not held, and no database: its
  *   bytes must be of the moment of those of its write-ahead log.
- * @returns undefined if it is not held, or by another caller.
+ * @param owner the import. What another import of this process holds may be older than the listing of this one: both read the disk then.
+ * @returns undefined if it is not held, or already by the same import.
  */
-export function holdSmallFile({ path, bytes }: { readonly path: string; readonly bytes: number }): (() => void) | undefined {
-  if (bytes > MOST_HELD_BYTES || isZstdName(path) || held.has(path)) return undefined;
+export function holdSmallFile({ path, bytes }: { readonly path: string; readonly bytes: number }, owner: object): (() => void) | undefined {
+  const other = held.get(path);
+  if (other?.owner === owner) return undefined;
+  if (other !== undefined) {
+    held.delete(path);
+    return undefined;
+  }
+  if (bytes > MOST_HELD_BYTES || isZstdName(path)) return undefined;
   try {
     const content = readSmallFile(path);
     if (content === undefined || isSqliteStart(content)) return undefined;
-    held.set(path, content);
-    return () => held.delete(path);
+    const own = { owner, content };
+    held.set(path, own);
+    return () => {
+      if (held.get(path) === own) held.delete(path);
+    };
   } catch (error) {
     // Who reads it meets the same error, and reports it.
     if (!isSystemError(error)) throw error;
@@ -79,7 +95,7 @@ export class SourceFileReader {
    */
   constructor(path: string) {
     this.path = path;
-    this.#content = held.get(path);
+    this.#content = held.get(path)?.content;
     if (this.#content !== undefined) {
       this.bytes = this.#content.length;
       return;
@@ -99,10 +115,11 @@ export class SourceFileReader {
     }
   }
 
-  /** Reads into `buffer` from `position`, or from the end of the last read. Returns the number of bytes, 0 at the end of the file. */
-  read(buffer: Buffer, position: number | null = null): number {
+  /** Reads into `buffer` from `position`. Returns the number of bytes, 0 from the end of the file on. */
+  read(buffer: Buffer, position: number): number {
     const file = this.#file;
-    if (this.#content !== undefined || file === undefined) return this.#content?.copy(buffer, 0, position ?? 0) ?? 0;
+    // A position behind the end is an error of `copy`, and none of `subarray`.
+    if (this.#content !== undefined || file === undefined) return this.#content?.subarray(position).copy(buffer) ?? 0;
     return wrapSystemErrors(this.path, () => readSync(file, buffer, 0, buffer.length, position));
   }
 

@@ -181,7 +181,7 @@ export class ImportRun {
 
   /** Runs work on a file that this thread reads: of a small one, it reads the content once. */
   async #whileHeld<T>(file: FoundFile | undefined, work: () => Promise<T>): Promise<T> {
-    const release = file === undefined || this.#threadFor(file) !== undefined ? undefined : holdSmallFile(file);
+    const release = file === undefined || this.#threadFor(file) !== undefined ? undefined : holdSmallFile(file, this);
     return work().finally(release);
   }
 
