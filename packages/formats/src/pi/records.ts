@@ -38,15 +38,14 @@ export class PiConversation implements LogConversation {
   readonly #sessionId: SessionId;
 
   /**
-   * `earlier`: the state of an earlier reading.
+   * `state`: that of an earlier reading; empty if it had read no line.
    *
    * @throws {ReadFromStartError} the state does not say whether a system message was read.
    */
-  constructor(file: PiFile, sessionId: SessionId, earlier?: JsonObject) {
-    const state = earlier ?? {};
+  constructor(file: PiFile, sessionId: SessionId, state: JsonObject = {}) {
     this.#file = file;
     this.#sessionId = sessionId;
-    this.#hasSettings = earlier !== undefined;
+    this.#hasSettings = Object.keys(state).length > 0;
     this.#isBoughExport = file.header[EXPORTED_BY] === "bough";
     this.#links = new SkippedLines(state.links);
     this.#leafId = stringAt(state, "leafId") ?? null;
@@ -77,6 +76,7 @@ export class PiConversation implements LogConversation {
 
   /** The state from which a later reading continues. Its size grows with the labels and titles of the file only. */
   get state(): JsonObject {
+    if (!this.#hasSettings) return {};
     const [links, leafId, firstId, lastId] = [this.#links.state, this.#leafId, this.#firstId, this.#lastId];
     return {
       links,

@@ -47,6 +47,8 @@ test.each(Object.keys(FILES))("a file that grows is read on as it is read whole:
   const first = content.includes('"slot"') ? 2 : 1;
   readsOnAlike(piFormat, "s.jsonl", content, { first });
   readsOnAlike(piFormat, "s.jsonl", content, { first, cutInto: 9 });
+  // Its header without the end of the line.
+  readsOnAlike(piFormat, "s.jsonl", content, { first, most: 1, cutInto: -1 });
 });
 
 test.runIf(existsSync(REAL))("real files are read on as they are read whole", () => {
