@@ -79,15 +79,16 @@ async function callsFor(folder: string, sessions: number) {
   };
 }
 
-test("an agent's file is opened at most four times, whether its name comes before its session's or after it", async () => {
+test("an agent's file is opened twice where it is read with its session, four times where its name comes first", async () => {
   const folder = claudeFolder(16);
   const store = await openedStore();
   const { opened } = counted();
   await importPath(store, folder);
   const times = new Map<string, number>();
   for (const path of opened) if (path.includes("agent-")) times.set(path, (times.get(path) ?? 0) + 1);
-  // For the id of its session, its header, its entries and its format.
-  expect([times.size, Math.max(...times.values())]).toEqual([16, 4]);
+  // For the id of its session and, held, for all of it; by itself also for its format and its header.
+  expect([times.size, [...times.values()].filter((count) => count === 2).length]).toEqual([16, 8]);
+  expect(new Set(times.values())).toEqual(new Set([2, 4]));
 });
 
 test("the file of a session is opened once by an import of its folder", async () => {
