@@ -15,7 +15,7 @@ export function toConversationHeader(file: Pick<SessionFile, "titles">, facts: C
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
     title,
-    ...(isId(facts.forkedFrom ?? "") && facts.forkedFrom !== sessionId ? { parent: { sessionId: facts.forkedFrom ?? "" } } : {}),
+    parent: facts.forkedFrom !== undefined && isId(facts.forkedFrom) ? { sessionId: facts.forkedFrom } : undefined,
     metadata: toMetadata(facts, sessionId),
   };
 }

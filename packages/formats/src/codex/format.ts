@@ -189,7 +189,7 @@ function toHeader(path: string, facts: RolloutFacts, folders: SourceFolders): He
     kind: starter === undefined ? "conversation" : "subagent",
     createdAtMs: startMs,
     cwd: stringAt(meta, "cwd"),
-    parent: parent?.sessionId === sessionId ? undefined : parent,
+    parent,
     metadata: toMetadata(path, meta),
     ...(isContinuation(facts) ? { isContinuation: true } : {}),
   };

@@ -45,6 +45,14 @@ describe("importing a session", () => {
     expect(await findingsOf(store)).toEqual([]);
   });
 
+  test("that names itself as the session before it has none", async () => {
+    const store = await openedStore();
+    await imported(store, sourceOf("u1 a1", [], { parent: { sessionId: "s", entryId: "u1" } }));
+    const session = await store.openSession("s");
+    expect((await session.record()).parent).toBeNull();
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
   test("stands at the last entry where the source says nothing of a leaf", async () => {
     const store = await openedStore();
     await imported(store, sourceOf("u1 a1 u2"));

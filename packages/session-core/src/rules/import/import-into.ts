@@ -67,9 +67,9 @@ function readingOf(
   };
 }
 
-/** The session that a source creates. */
+/** The session that a source creates. One that names itself as the session before it has none. */
 export function newSession(id: SessionId, header: SourceHeader, { writtenAtMs }: ImportOptions): NewSession {
-  const { parent } = header;
+  const parent = header.parent?.sessionId === header.sessionId ? undefined : header.parent;
   return {
     id,
     kind: header.kind,
