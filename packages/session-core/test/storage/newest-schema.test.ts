@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { MIGRATIONS, migrate } from "../../src/sqlite/file/migrate.js";
 
 /** An empty store in memory that these steps made. */
@@ -22,6 +22,21 @@ function content(file: Database.Database) {
     rows: tables.map((name) => [name, file.prepare(`SELECT * FROM "${name}"`).all()]),
   };
 }
+
+test("a file with a table of another program leaves none of it in the new stores after it", async () => {
+  // A module that has made no store yet.
+  vi.resetModules();
+  const fresh = await import("../../src/sqlite/file/migrate.js");
+  const [first, second] = [new Database(":memory:"), new Database(":memory:")];
+  onTestFinished(() => {
+    first.close();
+    second.close();
+  });
+  first.exec("CREATE TABLE foo (bar)");
+  first.pragma(`application_id = ${made().pragma("application_id", { simple: true })}`);
+  for (const file of [first, second]) fresh.migrate(file, ":memory:");
+  expect(content(second)).toEqual(content(made()));
+});
 
 test("every new store of a process is what all steps make, also those that do not take them", () => {
   // Another list of the same steps is taken step by step.

@@ -93,13 +93,21 @@ let newest: readonly string[] | undefined;
 
 /** Makes the newest schema in an empty file. The first one of a process takes all steps; they make tables anew, which takes six times as long. */
 function makeNewest(file: Database): void {
-  if (newest === undefined) {
-    take(file, MIGRATIONS);
-    newest = statementsOf(file);
-  } else for (const statement of newest) file.exec(statement);
+  if (newest !== undefined) {
+    for (const statement of newest) file.exec(statement);
+    return;
+  }
+  // Tables that another program has put into the file are no part of a store.
+  const wasEmpty = isEmpty(file);
+  take(file, MIGRATIONS);
+  if (wasEmpty) newest = statementsOf(file);
 }
 
-/** What makes the tables, indexes and triggers of an empty store, in their order, its first rows, and the settings of its search. */
+function isEmpty(file: Database): boolean {
+  return file.prepare("SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)").pluck().get() === 1;
+}
+
+/** The statements for the tables, indexes and triggers of an empty store, in their order, for its first rows, and for the settings of its search. */
 function statementsOf(file: Database): readonly string[] {
   const texts = (sql: string) => file.prepare<[], string>(sql).pluck().all();
   const made = texts(`
@@ -129,6 +137,5 @@ export function setRandomCookie(file: Database, schema = "main"): void {
 /** Throws if another program has created a database since the file was found empty. */
 function requireEmpty(file: Database, path: string): void {
   if (file.pragma("application_id", { simple: true }) === APPLICATION_ID) return;
-  const isEmpty = file.prepare("SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)").pluck().get();
-  if (isEmpty !== 1) throw new ForeignFileError(path, "an SQLite database of another program");
+  if (!isEmpty(file)) throw new ForeignFileError(path, "an SQLite database of another program");
 }
