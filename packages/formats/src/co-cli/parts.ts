@@ -42,7 +42,7 @@ export function requestPayload(part: JsonObject): JsonObject {
     case "retry-prompt":
       return typeof part.tool_name === "string" ? toResult(part, content, true) : hiddenPayload("co-cli.retry", toText(content));
   }
-  return foreignPayload(part, stringAt(part, "part_kind"));
+  return foreignPayload(part, stringAt(part, "part_kind") ?? "unknown");
 }
 
 function promptPayload(content: string): JsonObject {

@@ -14,7 +14,7 @@ import { userMessages } from "./user-text.js";
 /** The payloads of a message of a chat, at least one. `onSent` gets the time of a prompt. */
 export function toPayloads(record: JsonObject, onSent: (ms: number | undefined) => void): readonly JsonObject[] {
   const messages = toMessages(record, onSent);
-  if (messages.length === 0) return [foreignPayload(record, stringAt(record, "role"))];
+  if (messages.length === 0) return [foreignPayload(record, stringAt(record, "role") ?? "unknown")];
   return messages.map((message, at) => withOthers(messagePayload(message), "cursor", at === 0 ? otherFields(record) : {}));
 }
 
