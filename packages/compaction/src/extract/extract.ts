@@ -18,16 +18,23 @@ import {
   takeGoal,
   toSafeLine,
 } from "./blocks.js";
-import { listChangedFiles, listCommands, listEarlierSummaries, listNames, listNumbers, listReadFiles } from "./context-lines.js";
+import {
+  listBlocked,
+  listChangedFiles,
+  listCommands,
+  listEarlierSummaries,
+  listErrors,
+  listNames,
+  listNumbers,
+  listReadFiles,
+} from "./context-lines.js";
 import { findFacts } from "./facts.js";
 import { collectKeywords, computeOverlap, extractProse, findRules } from "./prose.js";
 import { readTimeline } from "./timeline.js";
 import { findErrorLines } from "./tool-calls.js";
 import {
-  listBlocked,
   listDecisions,
   listDone,
-  listErrors,
   listGoal,
   listLastReply,
   listLaterRequests,

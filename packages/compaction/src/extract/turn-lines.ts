@@ -10,19 +10,8 @@ import {
   type WeightedLine,
 } from "./blocks.js";
 import { extractCode, extractProse, findRules, isContradiction, type Sentence, splitSentences } from "./prose.js";
-import {
-  type CallOutcome,
-  collectOutcomes,
-  countWork,
-  findLastRuns,
-  findLastSuccesses,
-  hasFailed,
-  isFileMove,
-  type Timeline,
-  type Turn,
-  type UserRequest,
-} from "./timeline.js";
-import { findErrorLines, listTouchedFiles, normalizeErrorLine } from "./tool-calls.js";
+import { collectOutcomes, countWork, findLastRuns, hasFailed, type Turn, type UserRequest } from "./timeline.js";
+import { findErrorLines } from "./tool-calls.js";
 
 /** A shorter request is listed with the question that it answers. In characters. */
 const SHORT_CHARS = 40;
@@ -377,87 +366,4 @@ function describeUnfinished({ outcomes }: Turn): string {
   return call === undefined || call === null
     ? UNFINISHED
     : `${UNFINISHED}; the last step was ${toSafeLine(shareLine("", [describeCall(call)], 80), 80)}`;
-}
-
-/** Lists the failures of the last turn that it did not fix, the latest first. Commands with the same error share a line. */
-export function listBlocked({ timeline, limits }: ExtractMaterial): readonly Line[] {
-  const commands = new Map<string, string[]>();
-  for (const { command, errors } of [...findBlockedOutcomes(timeline)].reverse()) {
-    const why = errors.length === 0 ? "no reason was given" : errors.join(" / ");
-    commands.set(why, [...(commands.get(why) ?? []), `\`${command}\``]);
-  }
-  const lines = [...commands].map(([why, failing]) => `${failing.join(", ")} ${failing.length === 1 ? "fails" : "fail"}: ${why}`);
-  return rankInOrder(
-    lines.map((line) => toSafeLine(line, limits.lineChars * 2)),
-    3,
-    3,
-  );
-}
-
-/** The failed last runs of commands in the last turn. */
-function findBlockedOutcomes({ turns }: Timeline): ReadonlySet<CallOutcome> {
-  return new Set([...findLastRuns(turns.at(-1)?.outcomes ?? []).values()].filter(hasFailed));
-}
-
-const FIXED = "Fixed: ";
-const OPEN = "Not seen fixed: ";
-const OPEN_RANK = 16;
-const FIXED_RANK = 20;
-/** The command of an open error, in a line of a previous extract. */
-const OLD_OPEN = /^(?:Not seen fixed: )?(`([^`]+)`(?: fails)?: .*)$/;
-
-/**
- * The errors, each once: fixed if the same command succeeded later, else not seen fixed. A failed edit is omitted if the
- * file was edited later, and so are errors listed under "Blocked".
- */
-export function listErrors(material: ExtractMaterial): readonly Line[] {
-  const wellAt = findLastSuccesses(material.timeline.turns);
-  const turns = material.timeline.turns.length;
-  const old = updatePreviousErrors(material, wellAt).map((text) => ({ text, age: turns }));
-  const lines = new Map([...old, ...listMetErrors(material, wellAt)].map((line) => [line.text, line]));
-  // Fixed errors are less important than open ones, and old ones less than new ones.
-  return [...lines.values()].map(({ text, age }) => ({ text, rank: (text.startsWith(FIXED) ? FIXED_RANK : OPEN_RANK) + age / 3 }));
-}
-
-interface MetError {
-  readonly text: string;
-  /** In turns. */
-  readonly age: number;
-}
-
-function listMetErrors({ timeline, limits }: ExtractMaterial, wellAt: ReadonlyMap<string, number>): readonly MetError[] {
-  const blocked = findBlockedOutcomes(timeline);
-  const errors = new Map<string, MetError>();
-  for (const [index, { outcomes }] of timeline.turns.entries()) {
-    for (const outcome of outcomes) {
-      const line = outcome.errors[0];
-      const fate = decideFate(outcome, wellAt);
-      if (line === undefined || fate === null || blocked.has(outcome)) continue;
-      const where = outcome.command === null ? (outcome.call?.name ?? "") : `\`${outcome.command}\``;
-      // Deleted first, so that the order is that of the last occurrence.
-      errors.delete(normalizeErrorLine(line));
-      const text = toSafeLine(`${fate}${where}: ${line}`, Math.floor(limits.lineChars * 1.5));
-      errors.set(normalizeErrorLine(line), { text, age: timeline.turns.length - 1 - index });
-    }
-  }
-  return [...errors.values()];
-}
-
-/** null: omitted. */
-function decideFate(outcome: CallOutcome, wellAt: ReadonlyMap<string, number>): typeof FIXED | typeof OPEN | null {
-  const { command, call, at } = outcome;
-  if (!hasFailed(outcome) || (command !== null && isFileMove(command))) return null;
-  if (command !== null) return (wellAt.get(command) ?? -1) > at ? FIXED : OPEN;
-  const files = call === null ? [] : listTouchedFiles(call);
-  return files.length === 0 || files.some(({ path }) => (wellAt.get(path) ?? -1) > at) ? null : OPEN;
-}
-
-/** Marks the open errors of the previous extract as fixed if their command succeeded since. */
-function updatePreviousErrors(material: ExtractMaterial, wellAt: ReadonlyMap<string, number>): readonly string[] {
-  const known = [...getPreviousLines(material, "errors"), ...getPreviousLines(material, "blocked")];
-  return known.map((line) => {
-    const [, what = "", command = ""] = OLD_OPEN.exec(line) ?? [];
-    if (what === "") return line;
-    return (wellAt.has(command) ? FIXED : OPEN) + what.replace("` fails: ", "`: ");
-  });
 }
