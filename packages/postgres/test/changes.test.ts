@@ -69,7 +69,6 @@ describe("a store is told what others write", () => {
     await (await reader.createSession({ id: "own" })).append(userMessage("mine"));
     await other.createSession({ id: "theirs" });
     // Announcements arrive in the order of their commits, and this one is the last.
-    await new Promise((resolve) => setTimeout(resolve, 100));
     await writer.createSession({ id: "last" });
     await heard.until(of("last"));
     expect(heard.changes.flatMap(({ sessionIds }) => sessionIds)).toEqual(["last"]);

@@ -50,7 +50,8 @@ test(`a server that is killed ${KILLS} times under writers: what was acknowledge
   const writers = stores.map((store, at) => writeUntil(store, `session${at}`, () => isOver));
   for (let at = 0; at < KILLS; at++) {
     await untilBack(url);
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+    // At another moment of the writers' work each time.
+    await new Promise((resolve) => setTimeout(resolve, (at * 60) / KILLS));
     await killOne(url).catch(() => undefined);
   }
   isOver = true;
