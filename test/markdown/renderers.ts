@@ -1,4 +1,4 @@
-// What a Markdown export may become in a renderer that lets HTML through, as those of CommonMark and GFM do by default.
+// A Markdown export in a renderer that lets HTML through, as those of CommonMark and GFM do by default.
 import { exportMarkdown } from "@bough/formats";
 import { type EntryInput, openStore, toolResult, userMessage } from "@bough/session-core";
 import { marked } from "marked";

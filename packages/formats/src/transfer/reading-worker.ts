@@ -17,7 +17,7 @@ import {
 import { detectFormat, sessionsOfFile } from "./sessions-of-file.js";
 
 /**
- * A batch is posted when it has so many records, or so many characters of JSON. Four times as many take both threads half as long again to
+ * A batch is posted at this number of records, or of characters of JSON. Four times as many take both threads half as long again to
  * post and to receive: what is copied no longer fits into the cache of a core.
  */
 const BATCH_RECORDS = 64;

@@ -28,6 +28,7 @@ export interface SourceHeader {
   readonly sessionId: SessionId;
   readonly createdAtMs?: number | undefined;
   readonly cwd?: string | undefined;
+  /** The title that the program made. An import replaces an automatic title by it, and none of a user or of a record. */
   readonly title?: string | undefined;
   /** A subagent's session is linked to the call that started it. */
   readonly kind: "conversation" | "subagent";

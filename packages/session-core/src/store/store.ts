@@ -265,7 +265,10 @@ export class Store {
     return this.#storage.totalsOf([...ids]);
   }
 
-  /** Sets the title of a session; null removes it. A title with source `auto` does not replace one with source `user`. */
+  /**
+   * Sets the title of a session; null removes it. A title with source `auto` replaces none with
+   * source `user`, and an import replaces it by the title that the program of the session has made.
+   */
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto" = "user"): Promise<void> {
     checkArgument("id", id, ID);
     checkArgument("title", title, nullable(TEXT));
