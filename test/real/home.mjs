@@ -3,12 +3,16 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const BOUGH = join(dirname(fileURLToPath(import.meta.url)), "../../packages/cli/dist/bough.js");
 
 /** The longest that a run of a program may take. */
 export const LONGEST_MS = 180_000;
+
+/** Between two questions to a program that does not tell when something has ended. */
+const POLL_MS = 200;
 
 /** The longest that a program may take to end after it was told to. */
 const END_MS = 15_000;
@@ -142,6 +146,11 @@ async function stopped(child, output) {
 export async function endOf(child, tell, name) {
   tell();
   return (await endsLate(child, END_MS)) ? [`${name} did not end within ${END_MS / 1000} s after it was told to`] : [];
+}
+
+/** Asks again and again until the answer is true. */
+export async function until(isTrue) {
+  while (!(await isTrue())) await pause(POLL_MS);
 }
 
 /** The value of a promise, or a failure after a time. */

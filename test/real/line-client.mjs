@@ -54,3 +54,23 @@ export class LineClient {
     if (found.length > 0) throw new Error(found.join("; "));
   }
 }
+
+/** A program whose messages are those of JSON-RPC. */
+export class RpcClient extends LineClient {
+  #asked = 0;
+  #envelope;
+
+  /** `envelope`: members that the program wants in each request beside those of JSON-RPC. */
+  constructor(child, envelope = {}) {
+    super(child);
+    this.#envelope = envelope;
+  }
+
+  /** The result of a method. Throws its error. */
+  async call(method, params) {
+    this.#asked += 1;
+    const { result, error } = await this.ask({ jsonrpc: "2.0", ...this.#envelope, id: String(this.#asked), method, params });
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result;
+  }
+}

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install } from "../install.mjs";
-import { LineClient } from "../line-client.mjs";
+import { RpcClient } from "../line-client.mjs";
 
 export const codex = {
   name: "codex",
@@ -32,8 +32,8 @@ export const codex = {
     };
     const revert = async () => {
       const server = await appServer(home, program);
-      const { thread } = await server.call(2, "thread/resume", { threadId: threads.at(-1) });
-      await server.call(3, "thread/revert", { threadId: threads.at(-1), beforeTurnId: thread.turns.at(-1).id });
+      const { thread } = await server.call("thread/resume", { threadId: threads.at(-1) });
+      await server.call("thread/revert", { threadId: threads.at(-1), beforeTurnId: thread.turns.at(-1).id });
       await server.close();
     };
     return {
@@ -83,15 +83,10 @@ supports_websockets = false
 
 /** The program's server for editors, which takes turns back. */
 async function appServer(home, program) {
-  const client = new LineClient(home.start([process.execPath, program, "app-server"]));
-  const call = async (id, method, params) => {
-    const { result, error } = await client.ask({ jsonrpc: "2.0", id, method, params });
-    if (error !== undefined) throw new Error(`app-server: ${error.message}`);
-    return result;
-  };
+  const client = new RpcClient(home.start([process.execPath, program, "app-server"]));
   const clientInfo = { name: "bough", title: null, version: "0" };
-  await call(1, "initialize", { clientInfo, capabilities: { experimentalApi: true, requestAttestation: false } });
-  return { call, close: () => client.close() };
+  await client.call("initialize", { clientInfo, capabilities: { experimentalApi: true, requestAttestation: false } });
+  return client;
 }
 
 const threadOf = (records) => records[0].payload.id;

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install, platformFile } from "../install.mjs";
-import { LineClient } from "../line-client.mjs";
+import { RpcClient } from "../line-client.mjs";
 
 export const droid = {
   name: "droid",
@@ -44,28 +44,28 @@ export const droid = {
       "calls in one reply": () => run("PROMPT-2 PAIR"),
       "a compaction between turns": () =>
         inOneProcess(async (droid) => {
-          await droid.ask("initialize_session", settingsOfSession(home));
+          await droid.call("droid.initialize_session", settingsOfSession(home));
           await droid.turn("PROMPT-3 CHAIN[2]");
-          ({ newSessionId: compacted } = await droid.ask("compact_session", {}));
+          ({ newSessionId: compacted } = await droid.call("droid.compact_session", {}));
         }),
       "a turn after the compaction": () =>
         inOneProcess(async (droid) => {
-          await droid.ask("load_session", { sessionId: compacted });
+          await droid.call("droid.load_session", { sessionId: compacted });
           await droid.turn("PROMPT-4 CHAIN[1]");
         }),
       "a fork and a rewind": () =>
         inOneProcess(async (droid) => {
-          const { sessionId } = await droid.ask("initialize_session", settingsOfSession(home));
+          const { sessionId } = await droid.call("droid.initialize_session", settingsOfSession(home));
           await droid.turn("PROMPT-5 CHAIN[1]");
-          const fork = await droid.ask("fork_session", {});
+          const fork = await droid.call("droid.fork_session", {});
           const messageId = await droid.turn("PROMPT-6");
           const files = { filesToRestore: [], filesToDelete: [] };
-          const rewound = await droid.ask("execute_rewind", { sessionId, messageId, ...files, forkTitle: "rewound" });
+          const rewound = await droid.call("droid.execute_rewind", { sessionId, messageId, ...files, forkTitle: "rewound" });
           for (const [{ newSessionId }, prompt] of [
             [rewound, "PROMPT-7 instead"],
             [fork, "PROMPT-8 of the fork"],
           ]) {
-            await droid.ask("load_session", { sessionId: newSessionId });
+            await droid.call("droid.load_session", { sessionId: newSessionId });
             await droid.turn(prompt);
           }
         }),
@@ -85,28 +85,22 @@ const settingsOfSession = (home) => ({
 });
 
 /** A process that runs several turns, and goes from one session to another. */
-class DroidClient extends LineClient {
-  #asked = 0;
-
-  /** The result of a method. Throws its error. */
-  async ask(method, params) {
-    this.#asked += 1;
-    const { result, error } = await super.ask({ ...PROTOCOL, type: "request", id: String(this.#asked), method: `droid.${method}`, params });
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-    return result;
+class DroidClient extends RpcClient {
+  constructor(child) {
+    super(child, PROTOCOL);
   }
 
   /** Sends a prompt and waits for the end of its turn. Resolves with the id of its message. */
   async turn(text) {
     const messageId = randomUUID();
     const end = this.next(({ params }) => params?.notification?.type === "agent_turn_completed");
-    await this.ask("add_user_message", { messageId, text });
+    await this.call("droid.add_user_message", { messageId, text });
     await end;
     return messageId;
   }
 }
 
-const PROTOCOL = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.206.0" };
+const PROTOCOL = { type: "request", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.206.0" };
 
 const sessions = (home) => filesBelow(home.path(".factory", "sessions"), ".jsonl");
 

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
 import { install } from "../install.mjs";
-import { LineClient } from "../line-client.mjs";
+import { RpcClient } from "../line-client.mjs";
 
 export const grok = {
   name: "grok",
@@ -58,30 +58,22 @@ export const grok = {
 };
 
 /** A session of the Agent Client Protocol. */
-class GrokClient extends LineClient {
-  #asked = 0;
+class GrokClient extends RpcClient {
   #sessionId = "";
 
-  async #call(method, params) {
-    this.#asked += 1;
-    const { result, error } = await this.ask({ jsonrpc: "2.0", id: this.#asked, method, params });
-    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
-    return result;
-  }
-
   async startSession(cwd) {
-    await this.#call("initialize", { protocolVersion: 1, clientCapabilities: {} });
-    ({ sessionId: this.#sessionId } = await this.#call("session/new", { cwd, mcpServers: [] }));
+    await this.call("initialize", { protocolVersion: 1, clientCapabilities: {} });
+    ({ sessionId: this.#sessionId } = await this.call("session/new", { cwd, mcpServers: [] }));
   }
 
   prompt(text) {
-    return this.#call("session/prompt", { sessionId: this.#sessionId, prompt: [{ type: "text", text }] });
+    return this.call("session/prompt", { sessionId: this.#sessionId, prompt: [{ type: "text", text }] });
   }
 
   /** Takes back the turns from a prompt on. `force`: without it, the answer is what would be done. */
   async rewindTo(targetPromptIndex) {
     const options = { mode: "conversation_only", force: true };
-    const { success, error } = await this.#call("_x.ai/rewind/execute", { sessionId: this.#sessionId, targetPromptIndex, ...options });
+    const { success, error } = await this.call("_x.ai/rewind/execute", { sessionId: this.#sessionId, targetPromptIndex, ...options });
     if (!success) throw new Error(`The rewind failed: ${error}`);
   }
 }

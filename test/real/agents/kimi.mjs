@@ -1,14 +1,11 @@
 // Kimi Code: a journal for each agent of a session below ~/.kimi-code/sessions. Its server takes back turns and compacts without a screen.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
+import { until } from "../home.mjs";
 import { install } from "../install.mjs";
 import { NEWER_NODE, newerNode } from "../node.mjs";
 import { startProgramServer } from "../program-server.mjs";
-
-/** Between two questions if a turn or a compaction has ended. */
-const POLL_MS = 200;
 
 export const kimi = {
   name: "kimi",
@@ -91,7 +88,7 @@ class KimiServer {
   }
 
   async #idle(id) {
-    while ((await this.#server.get(`/api/v1/sessions/${id}/status`)).data.busy) await pause(POLL_MS);
+    await until(async () => !(await this.#server.get(`/api/v1/sessions/${id}/status`)).data.busy);
   }
 
   stop() {

@@ -2,14 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { filesBelow, jsonLines, newCount } from "../count.mjs";
+import { until } from "../home.mjs";
 import { install } from "../install.mjs";
 import { NEWER_NODE, newerNode } from "../node.mjs";
 import { startProgramServer } from "../program-server.mjs";
-
-/** Between two questions if a turn has ended. */
-const POLL_MS = 200;
 
 export const qwen = {
   name: "qwen",
@@ -43,7 +40,7 @@ export const qwen = {
         await server.post(`/session/${sessionId}/approval-mode`, { mode: "yolo" });
         const prompt = async (text) => {
           const { promptId } = await server.post(`/session/${sessionId}/prompt`, { prompt: [{ type: "text", text }] });
-          while (!hasEnded(home, sessionId, promptId)) await pause(POLL_MS);
+          await until(() => hasEnded(home, sessionId, promptId));
         };
         await prompt("PROMPT-5 CHAIN[2]");
         await prompt("PROMPT-6");
