@@ -147,13 +147,14 @@ async function statementsOf(url: string, call: (store: Store, session: Session) 
   const store = await openStore({ url });
   const session = await store.openSession("s");
   const sent = vi.spyOn(pg.Client.prototype, "query");
-  await call(store, session);
-  const statements = sent.mock.calls.flatMap(([statement]: readonly unknown[]) =>
-    isStatement(statement) ? [withoutSchema(statement)] : [],
-  );
-  vi.restoreAllMocks();
-  await store.close();
-  return statements;
+  try {
+    await call(store, session);
+    return sent.mock.calls.flatMap(([statement]: readonly unknown[]) => (isStatement(statement) ? [withoutSchema(statement)] : []));
+  } finally {
+    // The files of a package share a process.
+    sent.mockRestore();
+    await store.close();
+  }
 }
 
 /** The text as it was declared: the schema is put before the names of the tables when it is sent. */
