@@ -61,13 +61,13 @@ describe("token counts", () => {
     await expect(session.tokenCounts.save(counter, new Map())).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "counter" });
   });
 
-  test("of 100,000 entries are saved and read at once", async () => {
+  test("of more entries than a statement has parameters are saved and read at once", async () => {
     const { session } = await grow("");
-    const ids = Array.from({ length: 100_000 }, (_, at) => `e${at}`);
+    const ids = Array.from({ length: 66_000 }, (_, at) => `e${at}`);
     await session.write(ids.map((id) => ({ kind: "entry", entry: { type: "custom", customType: "t", id } })));
     await session.tokenCounts.save("c", new Map(ids.map((id, at) => [id, at])));
     const counts = await session.tokenCounts.get("c", ids);
-    expect([counts.size, counts.get("e0"), counts.get("e99999")]).toEqual([100_000, 0, 99_999]);
+    expect([counts.size, counts.get("e0"), counts.get("e65999")]).toEqual([66_000, 0, 65_999]);
   });
 
   test("go with their session", async () => {

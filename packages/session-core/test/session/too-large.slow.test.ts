@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
-import { MAX_JSON_LENGTH } from "../../../src/entry/json.js";
-import { type EntryInput, userMessage } from "../../../src/index.js";
-import { findingsOf, openedStore } from "../../world/stores.js";
+import { MAX_JSON_LENGTH } from "../../src/entry/json.js";
+import { type EntryInput, userMessage } from "../../src/index.js";
+import { findingsOf, openedStore } from "../world/stores.js";
 
-// JSON writes a control character as six.
+// Refused before an engine sees it. JSON writes a control character as six.
 const control = "\u0001".repeat(Math.ceil(MAX_JSON_LENGTH / 6) + 1);
 
 test.each<[string, () => EntryInput]>([
   ["whose JSON is longer than a row can be", () => userMessage(control)],
-  // The same text thirty times: one string in memory, and JSON that is longer than any string can be.
+  // The same text eighteen times: one string in memory, and JSON of 540 million characters; a string has at most 2 ** 29 - 24.
   [
     "whose JSON is longer than a string can be",
-    () => userMessage(Array.from({ length: 30 }, () => ({ type: "text", text: control.slice(0, 5_000_000) }))),
+    () => userMessage(Array.from({ length: 18 }, () => ({ type: "text", text: control.slice(0, 5_000_000) }))),
   ],
 ])("an entry %s is refused with the limit, and the store goes on", async (_what, entry) => {
   const store = await openedStore();
