@@ -2,7 +2,7 @@
 
 import type { Command, Help, Option } from "commander";
 import { EXIT_USAGE, type ListedExit, listExitCodes } from "../src/exit-codes.js";
-import { type CommandHelp, helpOf } from "../src/program/define.js";
+import { type CommandDefinition, definitionOf } from "../src/program/define.js";
 import { TOPICS } from "../src/program/program.js";
 import { VERSION } from "../src/version.js";
 import { createDefinitions } from "./docs-pages.js";
@@ -18,8 +18,8 @@ export interface ManPage {
 export function renderManPages(): readonly ManPage[] {
   const program = createDefinitions();
   const pages = program.commands.flatMap((command) => {
-    const help = helpOf(command);
-    return help === undefined ? [] : [{ file: `bough-${command.name()}.1`, roff: renderCommandPage(program, command, help) }];
+    const definition = definitionOf(command);
+    return definition === undefined ? [] : [{ file: `bough-${command.name()}.1`, roff: renderCommandPage(program, command, definition) }];
   });
   return [{ file: "bough.1", roff: renderProgramPage(program) }, ...pages];
 }
@@ -42,23 +42,23 @@ function renderProgramPage(program: Command): string {
     ".SH NAMES",
     ...literal(TOPICS["names"]?.() ?? ""),
     ".SH EXAMPLES",
-    ...introduced.flatMap((command) => exampleList(helpOf(command)?.examples.slice(0, 1) ?? [])),
+    ...introduced.flatMap((command) => exampleList(definitionOf(command)?.examples.slice(0, 1) ?? [])),
     ".SH ENVIRONMENT",
     ...literal(TOPICS["environment"]?.() ?? ""),
     ".SH EXIT STATUS",
     ...exitStatus(),
     ".SH SEE ALSO",
     ...program.commands
-      .filter((command) => helpOf(command) !== undefined)
+      .filter((command) => definitionOf(command) !== undefined)
       .map((command, at, all) => pageName(command, at === all.length - 1)),
   ]);
 }
 
-function renderCommandPage(program: Command, command: Command, help: CommandHelp): string {
+function renderCommandPage(program: Command, command: Command, definition: CommandDefinition): string {
   const name = command.name();
   const helper = command.createHelp();
   return joined([
-    ...pageHead(`bough-${name}`, `${help.summary.charAt(0).toLowerCase()}${help.summary.slice(1)}`),
+    ...pageHead(`bough-${name}`, `${definition.summary.charAt(0).toLowerCase()}${definition.summary.slice(1)}`),
     ".SH SYNOPSIS",
     [`${bold(`bough ${name}`)} [${italic("options")}]`, ...command.registeredArguments.map(argumentTerm)].join(" "),
     ".SH DESCRIPTION",
@@ -71,8 +71,8 @@ function renderCommandPage(program: Command, command: Command, help: CommandHelp
       program.options.filter((option) => option.long !== "--version"),
     ),
     ".SH EXAMPLES",
-    ...exampleList(help.examples),
-    ...(help.json === undefined ? [] : [".SH JSON", `${bold("--json")} prints:`, ".PP", escapeLine(help.json)]),
+    ...exampleList(definition.examples),
+    ...(definition.json === undefined ? [] : [".SH JSON", `${bold("--json")} prints:`, ".PP", escapeLine(definition.json)]),
     ".SH EXIT STATUS",
     ...errorList(name),
     ".PP",
@@ -127,7 +127,7 @@ function optionList(helper: Help, options: readonly Option[]): readonly string[]
   });
 }
 
-function exampleList(examples: CommandHelp["examples"]): readonly string[] {
+function exampleList(examples: CommandDefinition["examples"]): readonly string[] {
   return examples.flatMap(([line, effect]) => item(bold(line), effect));
 }
 

@@ -12,10 +12,10 @@ export interface CommandRegistry {
   readonly out: Printer;
 }
 
-/** The help text of a command. */
-export interface CommandHelp {
-  /** The heading of its group in the list of commands. */
-  readonly group: string;
+/** A command: what it does, its help, and its options. */
+export interface CommandDefinition {
+  /** Its name and its arguments, as commander reads them. */
+  readonly usage: string;
   /** One line, without a period at its end. */
   readonly summary: string;
   /** Further sentences of the description. */
@@ -28,41 +28,40 @@ export interface CommandHelp {
   readonly paged?: boolean;
   /** Other names of the command. */
   readonly aliases?: readonly string[];
+  /** Imports the module of the command. It is called when the command runs, so that a start loads one command only. */
+  readonly load: () => Promise<Command<never>>;
+  /** Adds the options beside `--json`. */
+  readonly options?: (command: Commander) => Commander;
 }
 
-/** Imports the module of a command. It is called when the command runs, so that a start loads one command only. */
-type Loader<O extends CommonOptions> = () => Promise<Command<O>>;
+const DEFINITIONS = new WeakMap<Commander, CommandDefinition>();
 
-const HELPS = new WeakMap<Commander, CommandHelp>();
-
-/** The help text that a command was defined with; undefined for `bough` itself, `help` and hidden commands. */
-export function helpOf(command: Commander): CommandHelp | undefined {
-  return HELPS.get(command);
+/** What a command was defined with; undefined for `bough` itself, `help` and hidden commands. */
+export function definitionOf(command: Commander): CommandDefinition | undefined {
+  return DEFINITIONS.get(command);
 }
 
-/** Adds a command to the program. The caller adds options to the result. */
-export function defineCommand<O extends CommonOptions>(
-  { program, io, out }: CommandRegistry,
-  usage: string,
-  help: CommandHelp,
-  load: Loader<O>,
-): Commander {
-  const command = program
-    .command(usage)
-    .aliases(help.aliases ?? [])
-    .helpGroup(`${help.group}:`)
-    .summary(help.summary);
-  HELPS.set(command, help);
-  command.description(help.more === undefined ? `${help.summary}.` : `${help.summary}. ${help.more}`);
-  if (help.json !== undefined) command.option("--json", "print JSON instead of text");
-  command.addHelpText("after", renderHelpEnd(help));
-  return command.action(async () => {
+/** Adds commands to the program. `group`: the heading above them in the list of commands. */
+export function defineCommands(registry: CommandRegistry, group: string, definitions: readonly CommandDefinition[]): void {
+  for (const definition of definitions) defineCommand(registry, group, definition);
+}
+
+function defineCommand({ program, io, out }: CommandRegistry, group: string, definition: CommandDefinition): void {
+  const { usage, aliases = [], summary, more, json, paged, load, options } = definition;
+  const command = program.command(usage).aliases(aliases).helpGroup(`${group}:`).summary(summary);
+  DEFINITIONS.set(command, definition);
+  command.description(more === undefined ? `${summary}.` : `${summary}. ${more}`);
+  if (json !== undefined) command.option("--json", "print JSON instead of text");
+  command.addHelpText("after", renderHelpEnd(definition));
+  command.action(async () => {
     const run = await load();
-    const options = command.optsWithGlobals<O>();
-    out.fullIds = options.fullIds === true;
-    if (help.paged === true && options.pager !== false) out.page(() => readPagerSetting(io));
-    await run({ io, out, args: flattenArguments(command.processedArgs), options });
+    const { fullIds, pager } = command.optsWithGlobals<CommonOptions>();
+    out.fullIds = fullIds === true;
+    if (paged === true && pager !== false) out.page(() => readPagerSetting(io));
+    // The type of its options is that of the command.
+    await run({ io, out, args: flattenArguments(command.processedArgs), options: command.optsWithGlobals<never>() });
   });
+  options?.(command);
 }
 
 /**
@@ -86,7 +85,7 @@ function flattenArguments(args: readonly unknown[]): readonly (string | undefine
 }
 
 /** The part of the help below the options: examples and the shape of the JSON. */
-function renderHelpEnd({ examples, json }: CommandHelp): string {
+function renderHelpEnd({ examples, json }: CommandDefinition): string {
   const widest = Math.max(...examples.map(([line]) => line.length));
   // On one line if it fits 80 columns, else the effect on a second line.
   const lines = examples.map(([line, effect]) =>

@@ -7,12 +7,12 @@ import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
 import { VERSION } from "../version.js";
-import { defineChangeCommands } from "./change-commands.js";
-import { type CommandRegistry, defineCommand } from "./define.js";
-import { defineFileCommands } from "./file-commands.js";
+import { CHANGE_COMMANDS } from "./change-commands.js";
+import { type CommandDefinition, type CommandRegistry, defineCommands } from "./define.js";
+import { FILE_COMMANDS } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
-import { defineReadCommands } from "./read-commands.js";
-import { defineViewCommands } from "./view-commands.js";
+import { READ_COMMANDS } from "./read-commands.js";
+import { VIEW_COMMANDS } from "./view-commands.js";
 
 /** The option that prints long output without a pager. */
 export const NO_PAGER = "--no-pager";
@@ -57,12 +57,13 @@ export function createProgram(io: Io, out: Printer, output: ParserOutput): Comma
     })
     .showSuggestionAfterError(true)
     .exitOverride();
-  defineShell({ program, io, out });
-  defineReadCommands({ program, io, out });
-  defineViewCommands({ program, io, out });
-  defineChangeCommands({ program, io, out });
-  defineFileCommands({ program, io, out });
-  defineShellCommands({ program, io, out }, Object.keys(TOPICS));
+  const registry = { program, io, out };
+  defineCommands(registry, "Start", [SHELL]);
+  defineCommands(registry, "Read", [...READ_COMMANDS, ...VIEW_COMMANDS]);
+  defineCommands(registry, "Change", CHANGE_COMMANDS);
+  defineCommands(registry, "Import, export, maintain", FILE_COMMANDS);
+  defineCommands(registry, "Help", [COMPLETION]);
+  defineAnswer(registry, Object.keys(TOPICS));
   defineHelp(program, output);
   program.addHelpText("after", "\nStart with: bough import PATH, then bough sessions and bough tree.");
   return program;
@@ -144,34 +145,30 @@ function isProgramOption(arg: string): boolean {
   return FLAGS.includes(arg) || OPTIONS_WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
 }
 
-function defineShell(registry: CommandRegistry): void {
-  defineCommand(
-    registry,
-    `${DEFAULT_COMMAND} [session]`,
-    {
-      group: "Start",
-      summary: "Open the interactive shell; the default command",
-      more:
-        "Opens the newest session of this directory, or creates one. Each message is stored before anything else is done with it. " +
-        "With a model the reply is streamed; without one the shell only stores messages. /help lists the commands, /tree opens the navigator.",
-      examples: [
-        ["bough shell", "the newest session of this directory"],
-        ["bough shell --new", "a new session"],
-        ["bough shell parser", "this session"],
-        ["bough shell --resume", "choose a session from a list"],
-        ["bough shell --model qwen3-coder --base-url http://127.0.0.1:11434/v1", "replies from a local model"],
-      ],
-    },
-    async () => (await import("../commands/shell.js")).runShell,
-  )
-    .option("--new", "create a session")
-    .option("--session <name>", "the same as the argument")
-    .option("--resume", "choose a session from a list")
-    .option("--model <name>", "the model that replies (default: $BOUGH_MODEL, or the config file)")
-    .option("--base-url <url>", "URL of its API (default: $BOUGH_BASE_URL, or the config file)")
-    .option("--api-key-env <variable>", "environment variable with its API key (default: BOUGH_API_KEY)")
-    .option("--window <tokens>", "its context window (default: from the name of the model)", parsePositive);
-}
+const SHELL: CommandDefinition = {
+  usage: `${DEFAULT_COMMAND} [session]`,
+  summary: "Open the interactive shell; the default command",
+  more:
+    "Opens the newest session of this directory, or creates one. Each message is stored before anything else is done with it. " +
+    "With a model the reply is streamed; without one the shell only stores messages. /help lists the commands, /tree opens the navigator.",
+  examples: [
+    ["bough shell", "the newest session of this directory"],
+    ["bough shell --new", "a new session"],
+    ["bough shell parser", "this session"],
+    ["bough shell --resume", "choose a session from a list"],
+    ["bough shell --model qwen3-coder --base-url http://127.0.0.1:11434/v1", "replies from a local model"],
+  ],
+  load: async () => (await import("../commands/shell.js")).runShell,
+  options: (command) =>
+    command
+      .option("--new", "create a session")
+      .option("--session <name>", "the same as the argument")
+      .option("--resume", "choose a session from a list")
+      .option("--model <name>", "the model that replies (default: $BOUGH_MODEL, or the config file)")
+      .option("--base-url <url>", "URL of its API (default: $BOUGH_BASE_URL, or the config file)")
+      .option("--api-key-env <variable>", "environment variable with its API key (default: BOUGH_API_KEY)")
+      .option("--window <tokens>", "its context window (default: from the name of the model)", parsePositive),
+};
 
 function defineHelp(program: Command, output: ParserOutput): void {
   const topics = Object.keys(TOPICS).join(", ");
@@ -245,31 +242,24 @@ function renderExitCodesTopic(): string {
     .join("");
 }
 
-/** Adds the commands that a shell uses: the script of the completion, and the hidden command that answers it. */
-function defineShellCommands(registry: CommandRegistry, topics: readonly string[]): void {
-  defineCommand(
-    registry,
-    "completion <shell>",
-    {
-      group: "Help",
-      summary: "Print the script that completes commands, options, sessions and entries in a shell",
-      more: `SHELL is ${SHELLS.join(", ")}. To install it:\n${SHELLS.map((shell) => `\n  ${shell}: ${INSTALL[shell]}`).join("")}\n`,
-      examples: [
-        ["bough completion bash > bough.bash", "for bash"],
-        ["bough completion zsh > _bough", "for zsh, in a folder of $fpath"],
-        ["bough completion fish | source", "for fish, until it ends"],
-      ],
-    },
-    async () => (await import("../completion/answer.js")).runCompletion,
-  );
-  defineAnswer(registry, topics);
-}
+const COMPLETION: CommandDefinition = {
+  usage: "completion <shell>",
+  summary: "Print the script that completes commands, options, sessions and entries in a shell",
+  more: `SHELL is ${SHELLS.join(", ")}. To install it:\n${SHELLS.map((shell) => `\n  ${shell}: ${INSTALL[shell]}`).join("")}\n`,
+  examples: [
+    ["bough completion bash > bough.bash", "for bash"],
+    ["bough completion zsh > _bough", "for zsh, in a folder of $fpath"],
+    ["bough completion fish | source", "for fish, until it ends"],
+  ],
+  load: async () => (await import("../completion/answer.js")).runCompletion,
+};
 
 interface AnswerOptions {
   readonly shell: (typeof SHELLS)[number];
   readonly line?: string;
 }
 
+/** Adds the hidden command that answers the script of a completion. */
 function defineAnswer({ program, io, out }: CommandRegistry, topics: readonly string[]): void {
   program
     .command("__complete [words...]", { hidden: true })
