@@ -1,58 +1,7 @@
-import type { KeyTable } from "../tui/key-table.js";
-
-/** The actions of the list. Their names are keys of the setting `keys.navigator`. */
-export type NavigatorAction =
-  | "up"
-  | "down"
-  | "pageUp"
-  | "pageDown"
-  | "first"
-  | "last"
-  | "leaf"
-  | "foldOrBack"
-  | "unfoldOrForth"
-  | "fold"
-  | "next"
-  | "previous"
-  | "nextBranch"
-  | "previousBranch"
-  | "nextSibling"
-  | "previousSibling"
-  | "nextTurn"
-  | "previousTurn"
-  | "go"
-  | "goWithSummary"
-  | "search"
-  | "ancestors"
-  | "filterDefault"
-  | "filterNoTools"
-  | "filterUser"
-  | "filterLabeled"
-  | "filterSummaries"
-  | "filterAll"
-  | "cycleFilter"
-  | "cycleFilterBack"
-  | "preview"
-  | "previewUp"
-  | "previewDown"
-  | "times"
-  | "label"
-  | "copy"
-  | "copyBranch"
-  | "mark"
-  | "compare"
-  | "export"
-  | "fork"
-  | "visit"
-  | "back"
-  | "compact"
-  | "undo"
-  | "redo"
-  | "help"
-  | "close";
+import { keyTable } from "../tui/key-table.js";
 
 /** The keys of the navigator's list. pi users find the keys of its tree unchanged. */
-export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
+export const NAVIGATOR_KEYS = keyTable([
   { action: "up", keys: ["up", "k"], group: "Move", help: "previous row, wrapping around" },
   { action: "down", keys: ["down", "j"], group: "Move", help: "next row, wrapping around" },
   { action: "pageUp", keys: ["pageup", "left"], group: "Move", help: "one page up" },
@@ -111,4 +60,7 @@ export const NAVIGATOR_KEYS: KeyTable<NavigatorAction> = [
   { action: "back", keys: ["backspace"], group: "Do", help: "back from it; also from a fork to its origin" },
   { action: "help", keys: ["?"], group: "Leave", help: "this help" },
   { action: "close", keys: ["escape", "q", "ctrl+c"], group: "Leave", help: "end the search, or close" },
-];
+]);
+
+/** The actions of the list. Their names are keys of the setting `keys.navigator`. */
+export type NavigatorAction = (typeof NAVIGATOR_KEYS)[number]["action"];

@@ -1,29 +1,7 @@
-import type { KeyTable } from "../tui/key-table.js";
-
-/** Actions of the picker. */
-export type PickerAction =
-  | "up"
-  | "down"
-  | "pageUp"
-  | "pageDown"
-  | "first"
-  | "last"
-  | "open"
-  | "new"
-  | "cancel"
-  | "search"
-  | "scope"
-  | "sort"
-  | "archived"
-  | "preview"
-  | "previewEnd"
-  | "rename"
-  | "archive"
-  | "delete"
-  | "help";
+import { keyTable } from "../tui/key-table.js";
 
 /** Default keys. In the list letters trigger actions; in the search field they are typed. */
-export const PICKER_KEYS: KeyTable<PickerAction> = [
+export const PICKER_KEYS = keyTable([
   { action: "up", keys: ["up", "k"], help: "one session up", group: "Move" },
   { action: "down", keys: ["down", "j"], help: "one session down", group: "Move" },
   { action: "pageUp", keys: ["pageup"], help: "one page up", group: "Move" },
@@ -43,4 +21,7 @@ export const PICKER_KEYS: KeyTable<PickerAction> = [
   { action: "archive", keys: ["a"], help: "archive or unarchive it", group: "Change" },
   { action: "delete", keys: ["d", "delete"], help: "delete it (asks first)", group: "Change" },
   { action: "help", keys: ["?"], help: "this help", group: "Help" },
-];
+]);
+
+/** Actions of the picker. */
+export type PickerAction = (typeof PICKER_KEYS)[number]["action"];

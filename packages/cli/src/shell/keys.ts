@@ -1,10 +1,7 @@
-import type { KeyTable } from "../tui/key-table.js";
-
-/** Actions of keys at the prompt, besides editing. */
-export type ShellAction = "send" | "complete" | "stop" | "older" | "newer" | "tree" | "sessions" | "clear" | "leave";
+import { keyTable } from "../tui/key-table.js";
 
 /** Default keys of the prompt, besides editing. */
-export const SHELL_KEYS: KeyTable<ShellAction> = [
+export const SHELL_KEYS = keyTable([
   { action: "send", keys: ["enter"], group: "Prompt", help: "send; Alt-Enter, Ctrl-J or a \\ at the end insert a new line" },
   { action: "complete", keys: ["tab"], group: "Prompt", help: "accept the completion" },
   { action: "older", keys: ["up"], group: "Prompt", help: "previous prompt, from the first line" },
@@ -19,4 +16,7 @@ export const SHELL_KEYS: KeyTable<ShellAction> = [
   { action: "sessions", keys: ["ctrl+r"], group: "Go", help: "the sessions" },
   { action: "clear", keys: ["ctrl+c"], group: "Go", help: "clear the prompt; twice: quit" },
   { action: "leave", keys: ["ctrl+d"], group: "Go", help: "quit, if the prompt is empty" },
-];
+]);
+
+/** Actions of keys at the prompt, besides editing. */
+export type ShellAction = (typeof SHELL_KEYS)[number]["action"];

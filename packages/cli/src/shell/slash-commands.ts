@@ -2,8 +2,8 @@ import { THINKING_LEVELS } from "../config/schema.js";
 import type { CompletionSource } from "../prompt/completion.js";
 
 /** A slash command; completion, `/help` and the docs use it. */
-interface SlashCommand {
-  readonly name: SlashName;
+interface SlashCommand<Name extends string> {
+  readonly name: Name;
   readonly args: string;
   readonly help: string;
   /** Possible arguments, for completion. */
@@ -12,32 +12,8 @@ interface SlashCommand {
   readonly whileBusy?: boolean;
 }
 
-/** The names of the commands, without the slash. */
-export type SlashName =
-  | "tree"
-  | "compact"
-  | "context"
-  | "sessions"
-  | "new"
-  | "fork"
-  | "clone"
-  | "label"
-  | "name"
-  | "search"
-  | "export"
-  | "import"
-  | "model"
-  | "thinking"
-  | "retry"
-  | "undo"
-  | "redo"
-  | "stats"
-  | "settings"
-  | "help"
-  | "quit";
-
 /** All commands, in the order of `/help`. */
-export const SLASH_COMMANDS: readonly SlashCommand[] = [
+export const SLASH_COMMANDS = slashCommands([
   { name: "tree", args: "", help: "open the tree of the session: browse, search, go back, branch" },
   { name: "retry", args: "", help: "send the last question again after a failed or stopped reply" },
   { name: "undo", args: "", help: "undo the last move in the tree" },
@@ -63,7 +39,14 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "settings", args: "", help: "the settings in effect, and the config file" },
   { name: "help", args: "", help: "commands and keys", whileBusy: true },
   { name: "quit", args: "", help: "quit; everything is stored already", whileBusy: true },
-];
+]);
+
+/** The names of the commands, without the slash. */
+export type SlashName = (typeof SLASH_COMMANDS)[number]["name"];
+
+function slashCommands<const Name extends string>(commands: readonly SlashCommand<Name>[]): readonly SlashCommand<Name>[] {
+  return commands;
+}
 
 /** Completions for the prompt: commands and their known arguments. */
 export const COMPLETIONS: CompletionSource = {
