@@ -4,18 +4,19 @@ import {
   type Fault,
   findMetadataFault,
   findPayloadFault,
-  MAIN_LEAF,
   type MetadataRow,
   ORIGIN_FAULTS,
+  type PlacedEntry,
   parseStoredPayload,
   quoted,
   type SessionRecordRow,
+  StructureChecks,
   toEntryKind,
 } from "@bough/session-core/engine";
 import type { Database, PgDatabase } from "./database.js";
 import type { RunFact } from "./facts.js";
 import type { NewRun } from "./planned-session.js";
-import { pgQuery, pgRaw } from "./query.js";
+import { type PgEntry, pgQuery, pgRaw } from "./query.js";
 import { SESSION_TABLES } from "./schema.js";
 import { ofSession } from "./session-key.js";
 import { findSessionRow } from "./sessions.js";
@@ -96,7 +97,7 @@ async function checkSession(database: PgDatabase, session: SessionId): Promise<r
     const faults = [
       ...(await countFaults(transaction, row, checks)),
       ...(await findRunFaults(transaction, row, checks)),
-      ...(await findLeafFaults(transaction, row, checks)),
+      ...checks.leafFaults(await transaction.all(leavesOf, { session })),
       ...(await findOtherFaults(transaction, row, checks)),
     ];
     return [...faults.map((fault) => ({ sessionId: session, entryId: null, ...fault })), ...violations];
@@ -156,7 +157,7 @@ const wrongOrigins = pgQuery<Session & { first: number; last: number }, WrongOri
     WHERE chain OR counts = (other IS NOT NULL) ORDER BY seq`),
 );
 
-/** Entries whose origin says something else than their mark, by the rules of `verify/origin-rules.ts`. */
+/** Entries whose origin says something else than their mark, by the rules of a store on SQLite. */
 async function findWrongOrigins(transaction: Database, session: SessionId, page: readonly CheckedEntry[]): Promise<readonly Violation[]> {
   const [first, last] = [page[0]?.seq, page.at(-1)?.seq];
   if (first === undefined || last === undefined) return [];
@@ -186,15 +187,11 @@ const countedOf = pgQuery<Session, Counted>(({ sql, p }) =>
 
 async function countFaults(transaction: Database, row: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
   const counted = await transaction.get(countedOf, { session: row.id });
-  const isRight =
-    row.entry_count === checks.count &&
-    row.message_count === checks.messages &&
-    row.payload_bytes === checks.bytes &&
-    counted?.last === checks.last &&
-    isSameCount(counted.kinds, checks.kinds);
   // Numbers are without gaps.
-  if (isRight && checks.last === checks.count) return [];
-  return [{ rule: "wrong-count", message: `Session ${row.id}: its counts differ from its entries (${checks.count} entries are there).` }];
+  const isLast = counted?.last === checks.last && checks.last === checks.count;
+  const isRight = isLast && row.payload_bytes === checks.bytes && isSameCount(counted.kinds, checks.kinds);
+  const fault = checks.countFault(row, !isRight);
+  return fault === undefined ? [] : [fault];
 }
 
 /** `kinds`: the numbers of entries of kind 1, 2 and so on. */
@@ -219,15 +216,6 @@ const leavesOf = pgQuery<Session, { name: string; seq: EntrySeq | null }>(({ sql
     sql<{ name: string; seq: EntrySeq | null }>`SELECT name, entry_seq AS seq FROM leaf WHERE ${ofSession(sql, p, "leaf")} ORDER BY name`,
   ),
 );
-
-async function findLeafFaults(transaction: Database, { id }: SessionRecordRow, checks: SessionChecks): Promise<readonly Fault[]> {
-  const leaves = await transaction.all(leavesOf, { session: id });
-  const off = leaves
-    .filter(({ seq }) => seq !== null && !checks.has(seq))
-    .map(({ name }) => `the leaf '${name}' stands at no entry of the session`);
-  const missing = leaves.some(({ name }) => name === MAIN_LEAF) ? [] : ["it has no leaf named 'main'"];
-  return [...off, ...missing].map((what) => ({ rule: "leaf-off-session", message: `Session ${id}: ${what}.` }));
-}
 
 const membersOf = pgQuery<Session, MetadataRow>(({ sql, p }) =>
   pgRaw(sql<MetadataRow>`SELECT key, value FROM session_metadata WHERE ${ofSession(sql, p, "session_metadata")}`),
@@ -279,112 +267,33 @@ function isJson(text: string): boolean {
 }
 
 /** An entry to check. */
-interface CheckedEntry {
-  readonly seq: EntrySeq;
-  readonly id: string;
-  readonly parent_seq: EntrySeq | null;
-  readonly kind: number;
-  readonly depth: number;
-  readonly compaction_seq: EntrySeq | null;
-  readonly target_seq: EntrySeq | null;
-  readonly model_seq: EntrySeq | null;
-  readonly thinking_seq: EntrySeq | null;
-  readonly system_seq: EntrySeq | null;
-  readonly is_private: boolean;
-  readonly payload_bytes: number;
-  readonly custom_type: string | null;
-  readonly payload: string;
-}
+type CheckedEntry = PlacedEntry & Pick<PgEntry, "is_private" | "payload_bytes" | "custom_type" | "payload">;
 
-type Inherited = Pick<CheckedEntry, "parent_seq" | "kind" | "depth" | "compaction_seq" | "model_seq" | "thinking_seq" | "system_seq">;
-
-const BEFORE_FIRST = { depth: -1, compaction_seq: null, model_seq: null, thinking_seq: null, system_seq: null };
-
-/** Checks the entries of a session, in order of arrival, by the rules of `verify/structure-rules.ts` and those of payloads. */
-class SessionChecks {
-  readonly #id: string;
-  /** By their numbers. */
-  readonly #entries: Inherited[] = [];
+/** Checks the entries of a session, in order of arrival, by the rules of the structure and those of payloads. */
+class SessionChecks extends StructureChecks {
+  readonly session: SessionId;
   /** The runs that the entries make. */
   readonly runs: (RunFact & { readonly depth: number })[] = [];
-  count = 0;
-  messages = 0;
   bytes = 0;
   last = 0;
   /** The number of entries of each kind. */
   readonly kinds = new Map<number, number>();
 
-  constructor(id: string) {
-    this.#id = id;
-  }
-
-  /** True if an entry with this number was checked. */
-  has(seq: EntrySeq): boolean {
-    return this.#entries[seq] !== undefined;
+  constructor(session: SessionId) {
+    super(session);
+    this.session = session;
   }
 
   /** The rules that an entry breaks. */
-  add(entry: CheckedEntry): readonly Fault[] {
-    const { seq, kind, depth, parent_seq, compaction_seq, model_seq, thinking_seq, system_seq } = entry;
-    const { type, role } = toEntryKind(kind);
-    this.#entries[seq] = { parent_seq, kind, depth, compaction_seq, model_seq, thinking_seq, system_seq };
-    this.count += 1;
+  override add(entry: CheckedEntry): readonly Fault[] {
+    const { seq, kind, depth, parent_seq } = entry;
     this.bytes += entry.payload_bytes;
     this.kinds.set(kind, (this.kinds.get(kind) ?? 0) + 1);
-    if (role === "user" || role === "assistant") this.messages += 1;
     if (seq !== this.last + 1 || seq === 1 || parent_seq !== seq - 1) this.runs.push({ start: seq, parent: parent_seq, depth });
     this.last = seq;
-    const subject = `Entry ${entry.id} of session ${this.#id}`;
+    const { type } = toEntryKind(kind);
     const checked = { type, json: entry.payload, bytes: entry.payload_bytes, customType: entry.custom_type, isPrivate: entry.is_private };
-    const faults = [this.#parentFault(entry), this.#depthFault(entry), this.#inheritanceFault(entry), this.#firstKeptFault(entry)];
-    return [
-      ...faults.flatMap((fault) => (fault === undefined ? [] : [{ ...fault, message: `${subject}: ${fault.message}.` }])),
-      ...[findPayloadFault(checked, subject)].flatMap((fault) => (fault === undefined ? [] : [fault])),
-    ];
-  }
-
-  #parentFault({ seq, parent_seq }: CheckedEntry): Fault | undefined {
-    if (parent_seq === null || (parent_seq < seq && this.has(parent_seq))) return undefined;
-    return { rule: "parent-not-older", message: `its parent is in row ${parent_seq}, which is not older or of another session` };
-  }
-
-  #parentOf({ parent_seq }: CheckedEntry) {
-    return (parent_seq === null ? undefined : this.#entries[parent_seq]) ?? BEFORE_FIRST;
-  }
-
-  #depthFault(entry: CheckedEntry): Fault | undefined {
-    if (entry.depth === this.#parentOf(entry).depth + 1) return undefined;
-    return { rule: "wrong-depth", message: `its depth is ${entry.depth}, which is not one more than its parent's` };
-  }
-
-  #inheritanceFault(entry: CheckedEntry): Fault | undefined {
-    const parent = this.#parentOf(entry);
-    const { seq } = entry;
-    const { type, role } = toEntryKind(entry.kind);
-    const edited =
-      type === "context_edit" && entry.target_seq !== null ? toEntryKind(this.#entries[entry.target_seq]?.kind ?? 0) : undefined;
-    // An entry that sets a value refers to itself. One that may change it refers to the entry of its parent, or to itself.
-    const isRight = (own: number | null, above: number | null, sets: boolean, mayChange: boolean) =>
-      sets ? own === seq : own === above || (mayChange && own === seq);
-    const wrong = [
-      isRight(entry.model_seq, parent.model_seq, type === "model_change", role === "assistant") ? undefined : "model",
-      isRight(entry.thinking_seq, parent.thinking_seq, type === "thinking_level_change", false) ? undefined : "thinking level",
-      edited?.role === "system" || isRight(entry.system_seq, parent.system_seq, role === "system", false) ? undefined : "system message",
-      edited?.type === "compaction" || isRight(entry.compaction_seq, parent.compaction_seq, type === "compaction", false)
-        ? undefined
-        : "compaction",
-    ].find((one) => one !== undefined);
-    return wrong === undefined ? undefined : { rule: "wrong-inheritance", message: `what it inherits differs from its parent (${wrong})` };
-  }
-
-  #firstKeptFault({ seq, kind, target_seq }: CheckedEntry): Fault | undefined {
-    if (toEntryKind(kind).type !== "compaction" || target_seq === null) return undefined;
-    let at: number | null = seq;
-    // Only to lower numbers, so that the walk ends also where a parent is not older.
-    while (at !== null && at > target_seq) {
-      const above: number | null = this.#entries[at]?.parent_seq ?? null;
-      at = above !== null && above < at ? above : null;
-    }
-    return at === target_seq ? undefined : { rule: "first-kept-off-path", message: "its first kept entry is not on its path" };
+    const fault = findPayloadFault(checked, `Entry ${entry.id} of session ${this.session}`);
+    return [...super.add(entry), ...(fault === undefined ? [] : [fault])];
   }
 }

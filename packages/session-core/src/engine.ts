@@ -307,7 +307,15 @@ export {
   WORD,
 } from "./rules/session-filter.js";
 export { type EncodedValue, encodeValue, type KeyBounds, keyBounds, requireExpected, rowLimit } from "./rules/values.js";
-export { type CheckedPayload, type Fault, findMetadataFault, findPayloadFault, ORIGIN_FAULTS } from "./rules/verify-rules.js";
+export {
+  type CheckedPayload,
+  type Fault,
+  findMetadataFault,
+  findPayloadFault,
+  ORIGIN_FAULTS,
+  type PlacedEntry,
+  StructureChecks,
+} from "./rules/verify-rules.js";
 export { storageOf } from "./store/store.js";
 export { oneLine } from "./text/one-line.js";
 export { listOperations, type OperationRow, type ResultRow, type StoredOperation, withOutcomes } from "./tools/file-operations.js";

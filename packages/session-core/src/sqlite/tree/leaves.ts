@@ -75,6 +75,18 @@ export function listLeaves(connection: Connection, session: SessionRow): readonl
   return connection.all(leafRows, { session: session.seq });
 }
 
+const leafSeqs = query<{ session: SessionSeq }, { name: string; seq: EntrySeq | null }>(({ db, p }) =>
+  db.selectFrom("leaf").select(["name", "entry_seq as seq"]).where("session_seq", "=", p.session).orderBy("name"),
+);
+
+/** The same with row numbers, which may be those of no entry in a damaged store. */
+export function listLeafSeqs(
+  connection: Connection,
+  session: SessionSeq,
+): readonly { readonly name: string; readonly seq: EntrySeq | null }[] {
+  return connection.all(leafSeqs, { session });
+}
+
 const removeLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
   db.deleteFrom("leaf").where("session_seq", "=", p.session).where("name", "=", p.name),
 );

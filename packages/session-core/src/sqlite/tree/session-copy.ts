@@ -25,15 +25,12 @@ import { findSessionRow, indexMetadata, insertNewSession, resolveSession } from 
 import { listValueTexts, replaceValues } from "../sessions/values.js";
 import { saveTokenCounts, setLabel } from "./annotations.js";
 import { addToKind, addUsage, insertOperation, insertStored, nextEntrySeq, TreeEnds } from "./entry-writer.js";
-import { setLeaf } from "./leaves.js";
+import { listLeafSeqs, setLeaf } from "./leaves.js";
 import { connectCopied } from "./origins.js";
 import { addWaypoint, SHORTEST_STRIDE } from "./paths.js";
 
 type Session = { session: SessionSeq };
 
-const leavesOf = query<Session, { name: string; seq: EntrySeq | null }>(({ db, p }) =>
-  db.selectFrom("leaf").select(["name", "entry_seq as seq"]).where("session_seq", "=", p.session).orderBy("name"),
-);
 const movesOf = query<Session, LeafMoveTable>(({ db, p }) =>
   db.selectFrom("leaf_move").selectAll().where("session_seq", "=", p.session).orderBy("seq"),
 );
@@ -61,7 +58,7 @@ export function readCopiedState(connection: Connection, key: SessionKey): Copied
   return {
     row: { id: row.id, seq: session },
     session: { ...record, metadataJson: row.metadata_json },
-    leaves: connection.all(leavesOf, { session }).map(({ name, seq }) => ({ name, at: places.placeOf(seq) })),
+    leaves: listLeafSeqs(connection, session).map(({ name, seq }) => ({ name, at: places.placeOf(seq) })),
     moves: connection.all(movesOf, { session }).map((move) => ({
       leafName: move.leaf_name,
       from: places.placeOf(move.from_seq),

@@ -1,22 +1,24 @@
 import { PayloadDamagedError } from "../../errors/store-errors.js";
 import { type EntrySeq, type SessionId, type SessionSeq, toEntrySeq } from "../../ids/ids.js";
+import type { SessionRow } from "../../port/records.js";
 import type { Violation } from "../../port/session-storage.js";
 import { extractText } from "../../rules/search/payload-text.js";
-import { type Fault, findPayloadFault } from "../../rules/verify-rules.js";
+import { type Fault, findPayloadFault, type PlacedEntry, StructureChecks } from "../../rules/verify-rules.js";
 import type { Connection } from "../file/connection.js";
 import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../payloads/payloads.js";
 import { query, rawQuery } from "../query.js";
+import { findSessionRow } from "../sessions/session-rows.js";
 import type { TypedPayloadRow } from "../tree/entry-rows.js";
-import { findBlockViolations, findMetadataViolations } from "./derived-rules.js";
-import { findStructureViolations } from "./structure-rules.js";
+import { listLeafSeqs } from "../tree/leaves.js";
+import { findBlockViolations, findMetadataViolations, findRowViolations } from "./row-rules.js";
 
 /** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
 export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
   if (sessionId === undefined) yield* findFileViolations(connection);
-  yield* findStructureViolations(connection, sessionId);
+  yield* findRowViolations(connection, sessionId);
   yield* findMetadataViolations(connection, sessionId);
   const damaged = yield* findBlockViolations(connection, sessionId);
-  yield* findPayloadViolations(connection, sessionId, damaged);
+  yield* findEntryViolations(connection, sessionId, damaged);
 }
 
 /** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
@@ -31,21 +33,22 @@ function* findFileViolations(connection: Connection): Generator<Violation, void,
   }
 }
 
-type CheckedRow = TypedPayloadRow & {
-  readonly id: string;
-  readonly session_id: string;
-  readonly payload_bytes: number;
-  readonly custom_type: string | null;
-  readonly is_private: 0 | 1;
-  /** 1 if the entry should be in the search index. */
-  readonly due: 0 | 1;
-  readonly indexed: 0 | 1;
-};
+type CheckedRow = TypedPayloadRow &
+  PlacedEntry & {
+    readonly session_id: string;
+    readonly payload_bytes: number;
+    readonly custom_type: string | null;
+    readonly is_private: 0 | 1;
+    /** 1 if the entry should be in the search index. */
+    readonly due: 0 | 1;
+    readonly indexed: 0 | 1;
+  };
 
 // Session by session, so that each block is opened once.
 const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, CheckedRow>(({ sql, p }) =>
   rawQuery(sql<CheckedRow>`
-    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id,
+    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.custom_type, session.id AS session_id, entry.parent_seq, entry.kind, entry.depth,
+      entry.compaction_seq, entry.target_seq, entry.model_seq, entry.thinking_seq, entry.system_seq,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM private_entry WHERE private_entry.entry_seq = entry.seq) AS is_private,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
@@ -54,22 +57,26 @@ const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, Chec
     ORDER BY entry.seq LIMIT ${p.limit}`),
 );
 
-const sessionsToCheck = query<{ id: string | null }, { seq: SessionSeq }>(({ sql, p }) =>
-  rawQuery(sql<{ seq: SessionSeq }>`SELECT seq FROM session WHERE ${p.id} IS NULL OR id = ${p.id} ORDER BY seq`),
+const sessionsToCheck = query<{ id: string | null }, SessionRow>(({ sql, p }) =>
+  rawQuery(sql<SessionRow>`SELECT id, seq FROM session WHERE ${p.id} IS NULL OR id = ${p.id} ORDER BY seq`),
 );
 
 const PAGE = 200;
 
-/** Finds payloads that are missing or not valid, and entries missing in the search index. Reads every payload, in pages. */
-function* findPayloadViolations(
+/**
+ * Finds entries that are at a wrong place or missing in the search index, payloads that are missing or not valid, and leaves and counts of
+ * sessions that differ from their entries. Reads every payload, in pages.
+ */
+function* findEntryViolations(
   connection: Connection,
   sessionId: string | undefined,
   damaged: ReadonlySet<EntrySeq>,
 ): Generator<Violation, void, void> {
-  for (const { seq: session } of connection.all(sessionsToCheck, { id: sessionId ?? null })) {
+  for (const session of connection.all(sessionsToCheck, { id: sessionId ?? null })) {
+    const structure = new StructureChecks(session.id);
     for (let after = toEntrySeq(0); ; ) {
       // One snapshot, because another process may delete the session between the queries of rows and of blocks.
-      const { last, violations } = connection.read(() => checkPage(connection, session, after, damaged));
+      const { last, violations } = connection.read(() => checkPage(connection, session, after, structure, damaged));
       yield* violations;
       if (last === undefined) break;
       after = last;
@@ -77,17 +84,35 @@ function* findPayloadViolations(
   }
 }
 
-function checkPage(connection: Connection, session: SessionSeq, after: EntrySeq, damaged: ReadonlySet<EntrySeq>) {
-  const rows = connection.all(page, { session, after, limit: PAGE });
+function checkPage(
+  connection: Connection,
+  session: SessionRow,
+  after: EntrySeq,
+  structure: StructureChecks,
+  damaged: ReadonlySet<EntrySeq>,
+) {
+  const rows = connection.all(page, { session: session.seq, after, limit: PAGE });
   const violations: Violation[] = [];
   for (const row of rows) {
-    const violation = damaged.has(row.seq) ? undefined : findViolation(connection, row);
-    if (violation !== undefined) violations.push({ sessionId: row.session_id, entryId: row.id, ...violation });
+    const fault = damaged.has(row.seq) ? undefined : findFault(connection, row);
+    for (const found of [...structure.add(row), ...(fault === undefined ? [] : [fault])])
+      violations.push({ sessionId: session.id, entryId: row.id, ...found });
   }
-  return { last: rows.at(-1)?.seq, violations };
+  const last = rows.at(-1)?.seq;
+  // In the snapshot without further entries: another process may have appended some since the first page.
+  if (last === undefined)
+    for (const found of checkSession(connection, session, structure)) violations.push({ sessionId: session.id, entryId: null, ...found });
+  return { last, violations };
 }
 
-function findViolation(connection: Connection, row: CheckedRow): Fault | undefined {
+/** The faults of a session whose entries were checked; none of one that was deleted meanwhile. */
+function checkSession(connection: Connection, session: SessionRow, structure: StructureChecks): readonly Fault[] {
+  const row = findSessionRow(connection, session);
+  const fault = row && structure.countFault(row);
+  return row === undefined ? [] : [...(fault === undefined ? [] : [fault]), ...structure.leafFaults(listLeafSeqs(connection, session.seq))];
+}
+
+function findFault(connection: Connection, row: CheckedRow): Fault | undefined {
   const subject = `Entry ${row.id} of session ${row.session_id}`;
   // Files before version 6 have no custom types of messages; before version 5, read-only, every command counts as private.
   const known = { customTypes: connection.version >= 6, private: connection.version >= 5 };

@@ -1,21 +1,21 @@
 import { type RawBuilder, sql } from "kysely";
 import { PayloadDamagedError } from "../../errors/store-errors.js";
-import type { EntrySeq, SessionSeq } from "../../ids/ids.js";
+import { type EntrySeq, quoted, type SessionSeq } from "../../ids/ids.js";
 import type { Violation } from "../../port/session-storage.js";
 import { findMetadataFault, ORIGIN_FAULTS } from "../../rules/verify-rules.js";
 import type { Connection } from "../file/connection.js";
 import { type BlockRow, openBlock } from "../payloads/payloads.js";
-import { query, rawQuery } from "../query.js";
+import { dynamicQuery, query, rawQuery } from "../query.js";
 
 /** A row that breaks a rule. */
-export interface BrokenRow {
+interface BrokenRow {
   readonly session_id: string | null;
   readonly entry_id: string | null;
   readonly detail: string | number | null;
 }
 
 /** An integrity rule, as a query for the rows that break it. */
-export interface Rule {
+interface Rule {
   readonly rule: Violation["rule"];
   /** Describes a violation; completes the sentence "Entry X of session Y: …". */
   readonly describe: (row: BrokenRow) => string;
@@ -28,8 +28,58 @@ export interface Rule {
 /** The first format version with these tables. */
 const SINCE = 5;
 
-/** The rules of the derived tables that reads use: tips, branch points, counts by kind. */
-export const DERIVED_RULES: readonly Rule[] = [
+/** The rules of payloads and large values, and of the tables that are derived from entries. */
+const RULES: readonly Rule[] = [
+  {
+    rule: "wrong-waypoint",
+    since: 3,
+    describe: () => "its waypoint is missing, or does not lead to the entry that its depth asks for",
+    // Climbs by parents and shorter waypoints, which are rows of this check themselves.
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, NULL AS detail
+      FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry_waypoint AS waypoint ON waypoint.entry_seq = entry.seq
+      WHERE ${within} AND entry.depth > 0 AND entry.depth % 16 = 0 AND waypoint.above_seq IS NOT (
+        WITH RECURSIVE goal (depth) AS (
+          SELECT entry.depth - CASE WHEN entry.depth % 65536 = 0 THEN 65536 WHEN entry.depth % 4096 = 0 THEN 4096
+            WHEN entry.depth % 256 = 0 THEN 256 ELSE 16 END),
+        up (seq, parent_seq, depth) AS (
+          SELECT entry.seq, entry.parent_seq, entry.depth
+          UNION ALL
+          SELECT above.seq, above.parent_seq, above.depth FROM up
+            LEFT JOIN entry_waypoint AS step ON step.entry_seq = up.seq AND up.seq <> entry.seq
+            CROSS JOIN entry AS above ON above.seq = coalesce(step.above_seq, up.parent_seq)
+          WHERE up.depth > (SELECT depth FROM goal) AND above.seq < up.seq)
+        SELECT seq FROM up WHERE depth = (SELECT depth FROM goal))`,
+  },
+  {
+    rule: "damaged-value",
+    describe: ({ detail }) => `its value ${JSON.stringify(quoted(String(detail ?? "")))} is missing, or no JSON of its size`,
+    since: 5,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, value.key AS detail
+      FROM value JOIN session ON session.seq = value.session_seq
+        LEFT JOIN large_value AS large ON large.session_seq = value.session_seq AND large.key = value.key
+      WHERE ${within} AND ((value.large_bytes IS NULL) <> (large.json IS NULL)
+        OR octet_length(large.json) <> value.large_bytes OR NOT json_valid(large.json))`,
+  },
+  {
+    rule: "wrong-count",
+    describe: ({ detail }) => `its count or size of payloads that are rows differs (${detail} are rows)`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, count(payload.entry_seq) AS detail
+      FROM session LEFT JOIN (entry JOIN payload ON payload.entry_seq = entry.seq) ON entry.session_seq = session.seq
+      WHERE ${within} GROUP BY session.seq
+      HAVING count(payload.entry_seq) <> session.row_count OR coalesce(sum(entry.payload_bytes), 0) <> session.row_bytes`,
+  },
+  {
+    rule: "payload-twice",
+    describe: ({ detail }) => `its payload is a row, and also in block ${detail}`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, block.seq AS detail
+      FROM payload CROSS JOIN entry ON entry.seq = payload.entry_seq CROSS JOIN session ON session.seq = entry.session_seq
+        CROSS JOIN payload_block AS block ON block.session_seq = session.seq AND block.last_seq >= entry.seq AND block.first_seq <= entry.seq
+      WHERE ${within}`,
+  },
   {
     rule: "wrong-tip",
     since: SINCE,
@@ -190,7 +240,7 @@ const COUNTED = sql`entry AS other JOIN session AS holder ON holder.seq = other.
   WHERE other.origin = entry.origin AND other.session_seq <> entry.session_seq AND other.inherited = 0`;
 
 /** The rules of copies: each request counts once. */
-export const ORIGIN_RULES: readonly Rule[] = [
+const ORIGIN_RULES: readonly Rule[] = [
   {
     rule: "wrong-origin",
     since: ORIGINS_SINCE,
@@ -220,3 +270,19 @@ export const ORIGIN_RULES: readonly Rule[] = [
         AND NOT EXISTS (SELECT 1 FROM ${REFERRED} AND known.origin IS NULL AND known.inherited = 0)`,
   },
 ];
+
+/** Finds violations of these rules. Reads rows and indexes, no payloads. */
+export function* findRowViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
+  const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
+  for (const { rule, describe, broken, since = 1 } of [...RULES, ...ORIGIN_RULES]) {
+    if (connection.version < since) continue;
+    for (const violation of connection.all(dynamicQuery<BrokenRow>(broken(within)), {})) {
+      yield toViolation(rule, violation, describe(violation));
+    }
+  }
+}
+
+function toViolation(rule: Violation["rule"], { session_id, entry_id }: BrokenRow, description: string): Violation {
+  const subject = entry_id === null ? `Session ${session_id}` : `Entry ${entry_id} of session ${session_id}`;
+  return { rule, sessionId: session_id, entryId: entry_id, message: `${subject}: ${description}.` };
+}
