@@ -102,11 +102,12 @@ const CHANGES = {
 };
 
 function restyle(before, codes) {
-  return codes.reduce((style, code) => {
-    if (code === 0) return {};
-    if (code >= 40 && code <= 47) return { ...style, background: true };
-    return { ...style, ...(CHANGES[code] ?? { color: code }) };
-  }, before);
+  let style = before;
+  for (const code of codes) {
+    const change = code >= 40 && code <= 47 ? { background: true } : (CHANGES[code] ?? { color: code });
+    style = code === 0 ? {} : { ...style, ...change };
+  }
+  return style;
 }
 
 function escapeXml(text) {
