@@ -1,6 +1,7 @@
 import { CommandError, UsageError } from "../errors.js";
 import { parseTime } from "../format/time.js";
 import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
 
@@ -42,6 +43,19 @@ export async function confirm(io: Io, action: string, consequence: string): Prom
   if (io.ask === undefined) throw new CommandError("CONFIRMATION_NEEDED", `${action}: this needs a confirmation. Add --yes to confirm.`);
   const answer = await io.ask(`${safe(action)}?${consequence === "" ? "" : ` ${consequence}`} [y/N] `);
   if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new CommandError("DECLINED", "Nothing was changed.");
+}
+
+/** Runs work that goes on until SIGINT or SIGTERM, both of which end it with exit code 0. */
+export async function untilInterrupted({ io, out }: Invocation, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { signal, end } = io.cancelOnInterrupt({ endsCleanly: true });
+  try {
+    await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    end();
+  }
+  await out.note(styled("dim", "Ended; every session is whole."));
 }
 
 /** Reads the time of an option, in milliseconds since 1970. @throws {UsageError} it is not a time. */

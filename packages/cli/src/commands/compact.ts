@@ -5,14 +5,13 @@ import { loadConfig } from "../config/config-file.js";
 import { CancelledError, CommandError, UsageError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeCompaction, describeFiles, describeMethod } from "../session/compaction-text.js";
-import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
+import { compactionSettings, type SummaryOptions, summaryWork, withCompactor, withProgressLine } from "../session/compactor.js";
 import { resolveEntry } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { extraField } from "../session/summaries.js";
-import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
+import type { SummaryModel } from "../session/summary-model.js";
 import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
 import type { Glyphs } from "../terminal/glyphs.js";
-import type { Io } from "../terminal/io.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation } from "./command.js";
@@ -56,31 +55,18 @@ function checkOptions({
 }
 
 async function compact({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
-  const model = chooseSummaryModel(io.env, options);
+  const work = await summaryWork(io, session, options);
+  const { model, window } = work;
   const keepFrom = await resolveKeepFrom(out, session, options);
-  const window = await chooseWindow(session, options.window);
-  const settings = await readSettings(io, options, model);
   const done = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
-    withCompactor(
-      {
-        session,
-        contextWindow: window.tokens,
-        summarizer: model?.summarizer ?? [],
-        settings,
-        onEvent,
-        now: io.now,
-      },
-      async (compactor) => requireCompacted(await compactor.compact({ instructions: options.focus, keepFrom, signal })),
+    withCompactor({ ...work.compactor, onEvent }, async (compactor) =>
+      requireCompacted(await compactor.compact({ instructions: options.focus, keepFrom, signal })),
     ),
   );
   const report = await readReport(session, done, window, model);
   await printWarnings(out, options, model, done);
   if (options.json === true) return out.json(reportToJson(report));
   for (const line of renderReport(report, out.glyphs)) out.line(...line);
-}
-
-async function readSettings(io: Io, { preset, keep }: CompactOptions, model: SummaryModel | null) {
-  return compactionSettings(await loadConfig(io), { preset, keep, model });
 }
 
 /** Resolves `--keep-from` to an entry on the path of the leaf. */
@@ -143,16 +129,14 @@ const REMEDIES: Readonly<Partial<Record<Extract<CompactionResult, { kind: "nothi
 
 async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
   const keepFrom = await resolveKeepFrom(out, session, options);
-  const model = chooseSummaryModel(io.env, options);
-  const window = await chooseWindow(session, options.window);
+  const { window, compactor: given } = await summaryWork(io, session, options);
   const plans: BeforeCompact[] = [];
   // The hook runs before anything is written, and cancels the compaction.
   const beforeCompact = (event: BeforeCompact) => {
     plans.push(event);
     return { cancel: true };
   };
-  const settings = await readSettings(io, options, model);
-  const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { beforeCompact } }, async (compactor) => {
+  const report = await withCompactor({ ...given, hooks: { beforeCompact } }, async (compactor) => {
     const result = await compactor.compact({ instructions: options.focus, keepFrom });
     if (result.kind === "compacted") throw new TypeError("a dry run compacted the session");
     const [planned] = plans;

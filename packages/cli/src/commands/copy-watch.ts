@@ -6,8 +6,10 @@ import { counted } from "@bough/session-core/view";
 import { RemoteEndedError, RemoteStoreError } from "../errors.js";
 import { dateTime } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
+import { StoreChanges } from "../session/store-watcher.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
+import { untilInterrupted } from "./command.js";
 import { type CopyPair, type CopyRun, recordIn, withPlaces } from "./copy-places.js";
 
 /** Time after a change in which more of them are collected, in milliseconds. */
@@ -22,18 +24,9 @@ const SILENCE_MS = 120_000;
 /** Waits between attempts to connect, in milliseconds; the last one repeats. */
 const WAITS_MS = [1000, 2000, 5000, 10_000, 30_000, 60_000];
 
-/** `bough copy --watch`: copies what is new until SIGINT or SIGTERM, both of which end it with exit code 0. */
+/** `bough copy --watch`: copies what is new until it is interrupted. */
 export async function copyAndWatch(invocation: CopyRun): Promise<void> {
-  const { signal, end } = invocation.io.cancelOnInterrupt({ endsCleanly: true });
-  const watch = new CopyWatch(invocation, signal);
-  try {
-    await watch.run();
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    end();
-  }
-  await invocation.out.note(styled("dim", "Ended; every session is whole."));
+  await untilInterrupted(invocation, (signal) => new CopyWatch(invocation, signal).run());
 }
 
 class CopyWatch {
@@ -68,7 +61,7 @@ class CopyWatch {
   async #follow(pair: CopyPair): Promise<void> {
     const { from, to } = pair;
     (from.far ?? to.far)?.limitSilence(SILENCE_MS);
-    const changes = new NearChanges(pair);
+    const changes = from.store && new StoreChanges(from.store);
     try {
       for (let isFirst = true; ; isFirst = false) {
         const { sessions } = await copyBetween(from.place, to.place, {
@@ -83,7 +76,7 @@ class CopyWatch {
         await sleep(QUIET_MS, undefined, { signal: this.#signal });
       }
     } finally {
-      changes.end();
+      changes?.end();
     }
   }
 
@@ -92,12 +85,11 @@ class CopyWatch {
   }
 
   /** Resolves after something was written to the source. The other side is asked in any case, so that a cut is noticed. */
-  async #change({ from, to }: CopyPair, changes: NearChanges): Promise<void> {
+  async #change({ from, to }: CopyPair, changes: StoreChanges | undefined): Promise<void> {
     for (;;) {
       const isThere = from.far?.changes(ASK_MS);
       const alive = isThere ?? to.far?.changes(ASK_MS);
-      const isNear = from.store === undefined ? undefined : changes.next();
-      const known = [isThere, isNear, alive?.then(() => false)].filter((one) => one !== undefined);
+      const known = [isThere, changes?.next(), alive?.then(() => false)].filter((one) => one !== undefined);
       if (await raceAbort(Promise.race(known), this.#signal)) return;
     }
   }
@@ -142,34 +134,6 @@ class CopyWatch {
 function isPassing(error: unknown): error is Error {
   if (error instanceof RemoteStoreError) return error.code === "STORE_BUSY" || error.code === "STORE_FULL";
   return error instanceof RemoteEndedError || error instanceof StoreBusyError || error instanceof StoreFullError;
-}
-
-/** Waits for writes of other processes to the store of this machine that is copied from. */
-class NearChanges {
-  #isChanged = false;
-  #wake: (() => void) | undefined;
-  readonly #end: () => void;
-
-  constructor({ from }: CopyPair) {
-    const onChange = () => {
-      this.#isChanged = true;
-      this.#wake?.();
-    };
-    this.#end = from.store?.onChange(onChange) ?? (() => undefined);
-  }
-
-  async next(): Promise<boolean> {
-    if (!this.#isChanged)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    this.#isChanged = false;
-    return true;
-  }
-
-  end(): void {
-    this.#end();
-  }
 }
 
 /** Attempts to connect that fail in the same way print what ssh says once. */

@@ -1,16 +1,14 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
 import { isSummary } from "@bough/session-core/view";
-import { loadConfig } from "../config/config-file.js";
 import { CancelledError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import { describeLeaf } from "../session/choose-session.js";
 import { describeMethod } from "../session/compaction-text.js";
-import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
+import { type SummaryOptions, summaryWork, withCompactor, withProgressLine } from "../session/compactor.js";
 import { shortEntryId } from "../session/names.js";
 import { summaryTitle } from "../session/summaries.js";
-import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
-import { chooseWindow } from "../session/window-choice.js";
+import type { SummaryModel } from "../session/summary-model.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { CommonOptions, Invocation } from "./command.js";
@@ -29,12 +27,10 @@ export async function goWithSummary(
   session: Session,
   target: EntryId | null,
 ): Promise<void> {
-  const model = chooseSummaryModel(io.env, options);
+  const { model, compactor: given } = await summaryWork(io, session, options);
   const previousLeafId = session.leafId;
-  const { tokens: contextWindow } = await chooseWindow(session, options.window);
-  const settings = compactionSettings(await loadConfig(io), { preset: options.preset, model });
   const arrival = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
-    withCompactor({ session, contextWindow, summarizer: model?.summarizer ?? [], settings, onEvent, now: io.now }, async (compactor) => {
+    withCompactor({ ...given, onEvent }, async (compactor) => {
       const { focus, label } = options;
       return requireArrival(await compactor.navigate(target, { summarize: true, instructions: focus, label, signal }));
     }),

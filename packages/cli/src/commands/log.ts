@@ -46,7 +46,7 @@ export const runLog: Command<LogOptions> = async ({ io, out, args: [name, entryN
     const filter = options.full === true ? "all" : "default";
     const labeled = new Set(labels.map(({ entryId }) => entryId));
     const leaves = leafNames(TreeIndex.of(outline), await session.leaves(), session.leafName, { filter, labeled });
-    const marks = new Marks(rows, outline, labels, leaves);
+    const marks = marksOf(rows, outline, labels, leaves);
     const print = options.oneline === true ? printRows : printEntries;
     await print(out, chosen, rows, marks);
   });
@@ -84,38 +84,23 @@ function printJson(out: Printer, session: object, rows: readonly OutlineRow[], l
   out.json({ session, entries: rows.map((row) => ({ ...row, label: names.get(row.id) ?? null })) });
 }
 
+type Marks = ReturnType<typeof marksOf>;
+
 /** The marks around the text of an entry: its short id, its label, and the leaves at it. */
-class Marks {
-  readonly #ids: ReadonlyMap<string, string>;
-  readonly #labels: ReadonlyMap<EntryId, string>;
-  readonly #leaves: ReadonlyMap<EntryId, readonly string[]>;
-
-  constructor(
-    rows: readonly OutlineRow[],
-    outline: readonly OutlineRow[],
-    labels: readonly Label[],
-    leaves: ReadonlyMap<EntryId, readonly string[]>,
-  ) {
-    this.#ids = shortIds(
-      rows.map(({ id }) => id),
-      outline,
-    );
-    this.#labels = new Map(labels.map(({ entryId, label }) => [entryId, label]));
-    this.#leaves = leaves;
-  }
-
-  id(row: OutlineRow): string {
-    return this.#ids.get(row.id) ?? row.id;
-  }
-
-  label(row: OutlineRow): Line {
-    const label = this.#labels.get(row.id);
-    return label === undefined ? [] : [styled("label", `[${label}]`), " "];
-  }
-
-  leaves(row: OutlineRow, arrow: string): Line {
-    return (this.#leaves.get(row.id) ?? []).map((name) => styled("leaf", ` ${arrow} ${name}`));
-  }
+function marksOf(
+  rows: readonly OutlineRow[],
+  outline: readonly OutlineRow[],
+  labels: readonly Label[],
+  leaves: ReadonlyMap<EntryId, readonly string[]>,
+) {
+  const shown = rows.map(({ id }) => id);
+  const ids = shortIds(shown, outline);
+  const texts = new Map(labels.map(({ entryId, label }) => [entryId, label]));
+  return {
+    id: ({ id }: OutlineRow): string => ids.get(id) ?? id,
+    label: ({ id }: OutlineRow): Line => (texts.has(id) ? [styled("label", `[${texts.get(id)}]`), " "] : []),
+    leaves: ({ id }: OutlineRow, arrow: string): Line => (leaves.get(id) ?? []).map((name) => styled("leaf", ` ${arrow} ${name}`)),
+  };
 }
 
 async function printRows(out: Printer, _chosen: ChosenSession, rows: readonly OutlineRow[], marks: Marks): Promise<void> {

@@ -12,8 +12,9 @@ import { resolveSession, sessionTitle, shortEntryIds, shortSessionId } from "../
 import { withStore } from "../session/open-store.js";
 import { readPrices } from "../session/prices.js";
 import { bothOf, conflictOf, parseTypedQuery } from "../session/typed-filters.js";
+import { splitMatches } from "../session/typed-text.js";
 import type { Io } from "../terminal/io.js";
-import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type Command, type CommonOptions, timeOption } from "./command.js";
@@ -262,12 +263,5 @@ function printHit(out: Printer, hit: SearchHit, id: string | undefined, isWithin
 }
 
 function renderSnippet({ snippet, matches }: SearchHit): Line {
-  const pieces: (string | Span)[] = [];
-  let done = 0;
-  for (const [start, end] of matches) {
-    pieces.push(snippet.slice(done, start), styled("match", snippet.slice(start, end)));
-    done = end;
-  }
-  pieces.push(snippet.slice(done));
-  return pieces.filter((piece) => piece !== "");
+  return splitMatches(snippet, matches).map(({ text, isMatch }) => (isMatch ? styled("match", text) : text));
 }

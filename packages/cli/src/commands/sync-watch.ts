@@ -10,7 +10,7 @@ import { sessionTitle } from "../session/names.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
 import { styled } from "../terminal/line.js";
 import { FolderWatcher } from "../watch/folder-watcher.js";
-import type { CommonOptions, Invocation } from "./command.js";
+import { type CommonOptions, type Invocation, untilInterrupted } from "./command.js";
 
 /** Options of `bough sync` that `--watch` uses. */
 interface WatchOptions extends CommonOptions {
@@ -26,19 +26,12 @@ const POLL_MS = 5000;
 /** The file system may round the time of a write. */
 const HELD_MARGIN_MS = 100;
 
-/** `bough sync --watch`: imports what the agents write until SIGINT or SIGTERM, both of which end it with exit code 0. */
+/** `bough sync --watch`: imports what the agents write until it is interrupted. */
 export async function syncAndWatch(invocation: Invocation<WatchOptions>, store: Store): Promise<void> {
-  const { signal, end } = invocation.io.cancelOnInterrupt({ endsCleanly: true });
-  const run = new WatchRun(invocation, store, signal);
-  try {
-    await run.run();
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    run.close();
-    end();
-  }
-  await invocation.out.note(styled("dim", "Ended; every session is whole."));
+  await untilInterrupted(invocation, async (signal) => {
+    const run = new WatchRun(invocation, store, signal);
+    await run.run().finally(() => run.close());
+  });
 }
 
 class WatchRun {

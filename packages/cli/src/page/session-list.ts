@@ -12,7 +12,7 @@ import { listSessions } from "../session/paging.js";
 import { sortSessions, toListedSession } from "../session/session-rows.js";
 import { BEING_WRITTEN, type HeldReplies } from "../session/store-watcher.js";
 import { asksForEntries, bothOf, meetsRecord, parseTypedQuery, type SearchConditions, type TypedQuery } from "../session/typed-filters.js";
-import { describeMatched, unfinishedQuery } from "../session/typed-text.js";
+import { describeMatched, splitMatches, unfinishedQuery } from "../session/typed-text.js";
 import { bareDocument } from "./document.js";
 import { type Html, html, joinHtml, NOTHING } from "./html.js";
 import { plainHit } from "./plain-text.js";
@@ -238,9 +238,10 @@ class ListWriter {
   async #hitHtml(hit: SearchHit, record: SessionRecord, href: string): Promise<Html> {
     const masked = await this.#mask(hit.snippet, record);
     const { snippet, matches } = plainHit(masked === hit.snippet ? hit : { ...hit, snippet: masked, matches: [] });
+    const marked = splitMatches(snippet, matches).map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : html`${text}`));
     const copies = describeCopies(hit, false);
     const facts = [hitKind(hit), dateTime(hit.createdAtMs), ...(copies === "" ? [] : [copies])].join(", ");
-    return html`<li><a href="${href}#e=${encodeURIComponent((hit.entryId ?? "").toWellFormed())}">${markedHtml(snippet, matches)}</a> <span class="size">${facts}</span></li>`;
+    return html`<li><a href="${href}#e=${encodeURIComponent((hit.entryId ?? "").toWellFormed())}">${joinHtml(marked)}</a> <span class="size">${facts}</span></li>`;
   }
 
   async #mask(text: string, { id, payloadBytes }: SessionRecord): Promise<string> {
@@ -254,16 +255,6 @@ class ListWriter {
 function inOrder(records: readonly SessionRecord[], order: "threads" | "newest"): readonly Listed[] {
   const rows = sortSessions(records.map(toListedSession), order);
   return rows.map(({ session: { record }, depth }) => ({ record, hits: [], forkDepth: depth }));
-}
-
-function markedHtml(text: string, matches: readonly (readonly [number, number])[]): Html {
-  const pieces: Html[] = [];
-  let done = 0;
-  for (const [start, end] of matches) {
-    pieces.push(html`${text.slice(done, start)}<mark>${text.slice(start, end)}</mark>`);
-    done = end;
-  }
-  return joinHtml([...pieces, html`${text.slice(done)}`]);
 }
 
 function formHtml(records: readonly SessionRecord[], { words, agent, directory, since, group }: Conditions): Html {

@@ -5,6 +5,7 @@ import { age } from "../format/time.js";
 import { sessionTitle } from "../session/names.js";
 import type { SessionRow, TextHit } from "../session/session-rows.js";
 import { BEING_WRITTEN } from "../session/store-watcher.js";
+import { splitMatches } from "../session/typed-text.js";
 import { fitLine, type Line, padLine, type Span, styled } from "../terminal/line.js";
 import { displayWidth, padStart } from "../terminal/width.js";
 import { visibleItems } from "../tui/list.js";
@@ -102,19 +103,9 @@ function cellContent(model: PickerModel, record: SessionRecord, name: ColumnName
 }
 
 function snippetLine(model: PickerModel, layout: Layout, { hit, count: hits }: TextHit): Line {
+  const snippet = splitMatches(hit.snippet, hit.matches).map(({ text, isMatch }) => styled(isMatch ? "match" : "dim", text));
   const more = hits > 1 ? [styled("dim", `${count(hits)}${model.search.more ? "+" : ""} hits  `)] : [];
-  return fitLine(["     ", ...more, ...highlightMatches(hit.snippet, hit.matches)], layout.list.columns, model.settings.glyphs.ellipsis);
-}
-
-function highlightMatches(snippet: string, matches: readonly (readonly [number, number])[]): Line {
-  const pieces: (string | Span)[] = [];
-  let done = 0;
-  for (const [start, end] of matches) {
-    pieces.push(styled("dim", snippet.slice(done, start)), styled("match", snippet.slice(start, end)));
-    done = end;
-  }
-  pieces.push(styled("dim", snippet.slice(done)));
-  return pieces;
+  return fitLine(["     ", ...more, ...snippet], layout.list.columns, model.settings.glyphs.ellipsis);
 }
 
 /** The text shown when there are no rows: why, and which key helps. */

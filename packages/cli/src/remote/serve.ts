@@ -14,6 +14,7 @@ import {
 } from "@bough/session-core/copies";
 import { CommandFailure, NoStoreError, RemoteProtocolError } from "../errors.js";
 import { withStore } from "../session/open-store.js";
+import { StoreChanges } from "../session/store-watcher.js";
 import type { Io } from "../terminal/io.js";
 import { VERSION } from "../version.js";
 import { greetingLine, type Lines, LineWriter, MOST_LINE_BYTES, type Opened, PROTOCOLS, parseQuestion, type Question } from "./protocol.js";
@@ -69,7 +70,7 @@ class CopyServer {
   readonly #place: CopyPlace;
   readonly #judged: SessionCopies;
   readonly #writer: LineWriter;
-  readonly #changes: Changes;
+  readonly #changes: StoreChanges;
   readonly #ending = new AbortController();
   /** The states of sessions that are being written, by id. */
   readonly #states = new Map<string, CopiedState>();
@@ -80,7 +81,7 @@ class CopyServer {
     this.#place = placeOf(store);
     this.#judged = judgedCopies(this.#place.copies);
     this.#writer = writer;
-    this.#changes = new Changes(store);
+    this.#changes = new StoreChanges(store);
   }
 
   /** Answers until the input ends. A question waits for the others only where the store makes it. */
@@ -158,41 +159,6 @@ class CopyServer {
     const [oldest] = this.#states.keys();
     if (this.#states.size > MOST_STATES && oldest !== undefined) this.#states.delete(oldest);
     return row;
-  }
-}
-
-/** Waits for writes of other processes. */
-class Changes {
-  #isChanged = false;
-  #wake: (() => void) | undefined;
-  readonly #end: () => void;
-
-  constructor(store: Store) {
-    this.#end = store.onChange(() => {
-      this.#isChanged = true;
-      this.#wake?.();
-    });
-  }
-
-  async next(waitMs: number): Promise<boolean> {
-    if (!this.#isChanged) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      this.#wake = undefined;
-    }
-    const isChanged = this.#isChanged;
-    this.#isChanged = false;
-    return isChanged;
-  }
-
-  end(): void {
-    this.#end();
-    this.#wake?.();
   }
 }
 

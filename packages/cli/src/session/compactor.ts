@@ -6,7 +6,9 @@ import {
   type SettingsInput,
   type SettingsSource,
 } from "@bough/compaction";
+import type { Session } from "@bough/session-core";
 import { count } from "@bough/session-core/view";
+import { loadConfig } from "../config/config-file.js";
 import type { PresetName } from "../config/presets.js";
 import type { Config } from "../config/schema.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -15,7 +17,8 @@ import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
 import { loadExactWidths, truncate } from "../terminal/width.js";
-import type { SummaryModel, SummaryModelOptions } from "./summary-model.js";
+import { chooseSummaryModel, type SummaryModel, type SummaryModelOptions } from "./summary-model.js";
+import { chooseWindow, type WindowChoice } from "./window-choice.js";
 
 /** Options of every command that writes a summary. */
 export interface SummaryOptions extends SummaryModelOptions {
@@ -55,6 +58,29 @@ export function compactionSettings(
       ...compaction.summary,
     },
   };
+}
+
+/** What a command that writes a summary works with. */
+interface SummaryWork {
+  /** null: there is no model, and the summary is an extract. */
+  readonly model: SummaryModel | null;
+  readonly window: WindowChoice;
+  /** The options of its compactor. */
+  readonly compactor: CompactorOptions;
+}
+
+/** Chooses model, context window and settings for summaries of a session. @throws {UsageError | ConfigError} */
+export async function summaryWork(io: Io, session: Session, options: SummaryOptions & { readonly keep?: number }): Promise<SummaryWork> {
+  const model = chooseSummaryModel(io.env, options);
+  const window = await chooseWindow(session, options.window);
+  const settings = compactionSettings(await loadConfig(io), { preset: options.preset, keep: options.keep, model });
+  const compactor = { session, contextWindow: window.tokens, summarizer: model?.summarizer ?? [], settings, now: io.now };
+  return { model, window, compactor };
+}
+
+/** A compactor of a session with the summary model of the environment. Close it. */
+export async function openSummaryCompactor(io: Io, session: Session): Promise<Compactor> {
+  return createCompactor((await summaryWork(io, session, {})).compactor);
 }
 
 /** Creates a compactor, runs `work`, and closes the compactor. */

@@ -28,6 +28,40 @@ export function watchStore(store: Store, onChange: () => Promise<void>, sessionI
   };
 }
 
+/** Waits for writes of other processes to a store. */
+export class StoreChanges {
+  #isChanged = false;
+  #wake: (() => void) | undefined;
+  readonly #end: () => void;
+
+  constructor(store: Store) {
+    this.#end = store.onChange(() => {
+      this.#isChanged = true;
+      this.#wake?.();
+    });
+  }
+
+  /** Resolves after a write, or after this time. Returns whether there was a write since the last call. */
+  async next(waitMs?: number): Promise<boolean> {
+    if (!this.#isChanged)
+      await new Promise<void>((resolve) => {
+        const timer = waitMs === undefined ? undefined : setTimeout(resolve, waitMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    const isChanged = this.#isChanged;
+    this.#isChanged = false;
+    return isChanged;
+  }
+
+  end(): void {
+    this.#end();
+    this.#wake?.();
+  }
+}
+
 /** The longest wait before the store is asked again, in milliseconds. A timer cannot wait for longer than 24 days. */
 const MOST_MS = 3_600_000;
 

@@ -1,4 +1,4 @@
-import type { SearchMatch } from "@bough/session-core";
+import type { SearchHit, SearchMatch } from "@bough/session-core";
 
 // A query as somebody types it, and its hits in words. The help of a command and the script of the page have this file too: it loads nothing.
 
@@ -20,6 +20,13 @@ export function unfinishedQuery(typed: string): string {
   const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
   const isQuestion = typed.trim().split(/\s+/).length > FEW_WORDS;
   return last.length === 1 && !isQuestion && !isInPhrase ? `${typed}*` : typed;
+}
+
+/** A text in pieces: its matches, and what is between them. */
+export function splitMatches(text: string, matches: SearchHit["matches"]): readonly { readonly text: string; readonly isMatch: boolean }[] {
+  const ends = [0, ...matches.flat(), text.length];
+  const pieces = ends.slice(1).map((end, at) => ({ text: text.slice(ends[at], end), isMatch: at % 2 === 1 }));
+  return pieces.filter((piece) => piece.text !== "");
 }
 
 /** Describes how hits differ from the query; empty if they have all its words. */

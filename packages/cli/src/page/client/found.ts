@@ -1,4 +1,5 @@
 import { createQueryFinder, type QueryFinder } from "@bough/session-core/engine";
+import { splitMatches } from "../../session/typed-text.js";
 import type { FoundInSession } from "../sent.js";
 import type { Book, Finder, FoundRow, Match, Place } from "./book.js";
 import { make } from "./dom.js";
@@ -112,22 +113,11 @@ export class ServedFinder implements Finder {
           this.#at = this.#order.findIndex((hit) => hit.id === id);
           this.#onChosen(id);
         });
-        link.append(...marked(snippet, matches));
+        link.append(...splitMatches(snippet, matches).map(({ text, isMatch }) => (isMatch ? make("mark", text) : text)));
         item.append(link, ...(this.#book.isShown(row) ? [] : [make("span", " on another branch", "size")]));
         return item;
       });
     this.#list.querySelector("ol")?.replaceChildren(...items);
     this.#list.hidden = items.length === 0;
   }
-}
-
-/** A text with its matches marked. */
-function marked(text: string, matches: readonly (readonly [start: number, end: number])[]): readonly (string | HTMLElement)[] {
-  const pieces: (string | HTMLElement)[] = [];
-  let done = 0;
-  for (const [start, end] of matches) {
-    pieces.push(text.slice(done, start), make("mark", text.slice(start, end)));
-    done = end;
-  }
-  return [...pieces, text.slice(done)];
 }
