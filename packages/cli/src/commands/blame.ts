@@ -2,7 +2,7 @@ import type { BlamedEntry, BlamedFile, BlamedLine } from "@bough/compaction";
 import type { Store } from "@bough/session-core";
 import { counted } from "@bough/session-core/view";
 import { BlameSourceError, UsageError } from "../errors.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { type BlamedSource, groupLines, type LineGroup, readCommit, readCommittedFile, readWorkingFile } from "../session/blamed-file.js";
 import { shortEntryId, shortSessionId } from "../session/names.js";
@@ -101,25 +101,32 @@ async function readIds(out: Printer, store: Store, { sessionId, entryId }: Blame
   return { session: await shortSessionId(store, sessionId, out), entry: await shortEntryId(session, entryId, out) };
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "lines", align: "right" },
-  { heading: "session" },
-  { heading: "entry" },
-  { heading: "agent", optional: true },
-  { heading: "written" },
-  { heading: "request", shrinksTo: 20 },
+/** A group of lines with the entry that wrote them; undefined: none did. */
+interface GroupRow {
+  readonly group: LineGroup;
+  readonly entry: BlamedEntry | undefined;
+  readonly ids: ShownIds | undefined;
+}
+
+const COLUMNS: readonly ItemColumn<GroupRow>[] = [
+  { heading: "lines", align: "right", cell: ({ group }) => [range(group)] },
+  { heading: "session", cell: ({ ids }) => [ids?.session ?? ""] },
+  { heading: "entry", cell: ({ ids }) => [ids?.entry ?? ""] },
+  { heading: "agent", optional: true, cell: ({ entry }) => [entry?.agent ?? ""] },
+  { heading: "written", cell: ({ entry }) => [styled("dim", entry === undefined ? "" : dateTime(entry.createdAtMs))] },
+  { heading: "request", shrinksTo: 20, cell: requestCell },
 ];
+
+function requestCell({ group, entry }: GroupRow): Line {
+  if (entry === undefined) return [styled("dim", NOT_HERE)];
+  const said = entry.request?.text ?? entry.title ?? "";
+  return group.verdict === "perhaps" ? [styled("heading", "perhaps: "), said] : [said];
+}
 
 async function printGroups(out: Printer, store: Store, { source, lines, entries }: Answered, groups: readonly LineGroup[]): Promise<void> {
   const ids: ShownIds[] = [];
   for (const entry of entries) ids.push(await readIds(out, store, entry));
-  const rows = groups.map((group): readonly Line[] => {
-    const [entry, shown] = [entries[group.entry ?? -1], ids[group.entry ?? -1]];
-    if (entry === undefined || shown === undefined) return [[range(group)], [], [], [], [], [styled("dim", NOT_HERE)]];
-    const said = entry.request?.text ?? entry.title ?? "";
-    const doubt: Line = group.verdict === "perhaps" ? [styled("heading", "perhaps: "), said] : [said];
-    return [[range(group)], [shown.session], [shown.entry], [entry.agent], [styled("dim", dateTime(entry.createdAtMs))], doubt];
-  });
+  const rows = groups.map((group) => ({ group, entry: entries[group.entry ?? -1], ids: ids[group.entry ?? -1] }));
   await printTable(out, COLUMNS, rows);
   out.line(styled("dim", `${summarize(source.shown, lines, entries.length)}.`));
   const [first] = ids;

@@ -4,7 +4,7 @@ import type { EntryId, Session } from "@bough/session-core";
 import { count, counted, describeFidelity, isSummary, readableSummary } from "@bough/session-core/view";
 import { CommandError, UsageError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { chooseSession } from "../session/choose-session.js";
 import { describeFiles } from "../session/compaction-text.js";
@@ -43,11 +43,7 @@ export const runCheckpoints: Command<CheckpointsOptions> = async (invocation) =>
 async function printList({ out, options }: Invocation<CheckpointsOptions>, session: Session, { listed }: Summaries): Promise<void> {
   if (options.json === true) return out.json({ sessionId: session.id, checkpoints: listed });
   if (listed.length === 0) return printNone(out, session);
-  await printTable(
-    out,
-    COLUMNS,
-    listed.map((summary) => summaryRow(summary, out.glyphs)),
-  );
+  await printTable(out, COLUMNS, listed);
   out.line(
     styled(
       "dim",
@@ -99,29 +95,20 @@ async function writeFiles(
   out.line(styled("dim", `${counted(files.length, "checkpoint")}; index.md lists them`));
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "no.", align: "right" },
-  { heading: "created" },
-  { heading: "title", shrinksTo: 20 },
-  { heading: "trigger", optional: true },
-  { heading: "tokens", align: "right" },
-  { heading: "messages", align: "right", optional: true },
-  { heading: "files", align: "right", optional: true },
-  { heading: "entry", shrinksTo: 8, optional: true },
+const COLUMNS: readonly ItemColumn<ListedSummary>[] = [
+  { heading: "no.", align: "right", cell: ({ number }) => [number === null ? "" : String(number)] },
+  { heading: "created", cell: ({ createdAtMs }) => [styled("dim", dateTime(createdAtMs))] },
+  { heading: "title", shrinksTo: 20, cell: ({ title }) => [styled("summary", title)] },
+  { heading: "trigger", optional: true, cell: (summary) => [describeReason(summary)] },
+  { heading: "tokens", align: "right", cell: (summary, { glyphs }) => [describeTokens(summary, glyphs.to)] },
+  { heading: "messages", align: "right", optional: true, cell: ({ messages }) => [messages === null ? "" : count(messages)] },
+  { heading: "files", align: "right", optional: true, cell: (summary) => [countFiles(summary)] },
+  { heading: "entry", shrinksTo: 8, optional: true, cell: ({ entryId }) => [styled("dim", entryId)] },
 ];
 
-function summaryRow(summary: ListedSummary, { to }: Glyphs): readonly Line[] {
-  const files = summary.readFiles.length + summary.modifiedFiles.length;
-  return [
-    [summary.number === null ? "" : String(summary.number)],
-    [styled("dim", dateTime(summary.createdAtMs))],
-    [styled("summary", summary.title)],
-    [describeReason(summary)],
-    [describeTokens(summary, to)],
-    [summary.messages === null ? "" : count(summary.messages)],
-    [files === 0 ? "" : count(files)],
-    [styled("dim", summary.entryId)],
-  ];
+function countFiles({ readFiles, modifiedFiles }: ListedSummary): string {
+  const files = readFiles.length + modifiedFiles.length;
+  return files === 0 ? "" : count(files);
 }
 
 function describeReason({ kind, number, onPath, trigger }: ListedSummary): string {

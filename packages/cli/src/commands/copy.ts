@@ -2,9 +2,9 @@ import type { CopyOptions, CopyProgress, SessionCopyResult } from "@bough/sessio
 import { copyBetween } from "@bough/session-core/copies";
 import { count, counted } from "@bough/session-core/view";
 import { CancelledError, CommandError, RemoteEndedError, UsageError } from "../errors.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { resolveSession, sessionTitle, shortSessionId } from "../session/names.js";
-import { type Line, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
 import {
@@ -92,12 +92,12 @@ function toJson({ error, ...result }: SessionCopyResult) {
 /** Maximum sessions without `--verbose`. */
 const SHOWN_SESSIONS = 40;
 
-const COLUMNS: readonly Column[] = [
-  { heading: "session" },
-  { heading: "title", shrinksTo: 12 },
-  { heading: "outcome" },
-  { heading: "entries", align: "right" },
-  { heading: "digest", optional: true },
+const columnsIn = (pair: CopyPair): readonly ItemColumn<SessionCopyResult>[] => [
+  { heading: "session", cell: async ({ sessionId }, out) => [styled("label", await shortIdIn(pair, sessionId, out))] },
+  { heading: "title", shrinksTo: 12, cell: async ({ sessionId }) => [await titleIn(pair, sessionId)] },
+  { heading: "outcome", cell: ({ outcome }) => [outcome === "failed" || outcome === "different" ? styled("error", outcome) : outcome] },
+  { heading: "entries", align: "right", cell: ({ entriesAdded }) => [entriesAdded === 0 ? "0" : `+${count(entriesAdded)}`] },
+  { heading: "digest", optional: true, cell: ({ digest }) => [styled("dim", digest?.slice(0, 12) ?? "")] },
 ];
 
 interface ReportOptions extends CopyCommandOptions {
@@ -107,8 +107,7 @@ interface ReportOptions extends CopyCommandOptions {
 async function printReport(out: Printer, pair: CopyPair, results: readonly SessionCopyResult[], options: ReportOptions): Promise<void> {
   const news = options.verbose === true ? results : results.filter(({ outcome }) => outcome !== "unchanged");
   const listed = options.verbose === true ? news : news.slice(0, SHOWN_SESSIONS);
-  const rows = await Promise.all(listed.map((result) => resultRow(out, pair, result)));
-  if (rows.length > 0) await printTable(out, COLUMNS, rows);
+  if (listed.length > 0) await printTable(out, columnsIn(pair), listed);
   if (listed.length < news.length) out.line(styled("dim", `and ${count(news.length - listed.length)} more; --verbose lists all`));
   for (const { sessionId, difference, error } of results) {
     const short = await shortIdIn(pair, sessionId, out);
@@ -118,19 +117,9 @@ async function printReport(out: Printer, pair: CopyPair, results: readonly Sessi
   out.line(totals(results, options));
 }
 
-async function resultRow(
-  out: Printer,
-  pair: CopyPair,
-  { sessionId, outcome, entriesAdded, digest }: SessionCopyResult,
-): Promise<readonly Line[]> {
-  const record = await recordIn(pair, sessionId);
-  return [
-    [styled("label", await shortIdIn(pair, sessionId, out))],
-    [record === undefined ? "" : sessionTitle(record)],
-    [outcome === "failed" || outcome === "different" ? styled("error", outcome) : outcome],
-    [entriesAdded === 0 ? "0" : `+${count(entriesAdded)}`],
-    [digest === null ? "" : styled("dim", digest.slice(0, 12))],
-  ];
+async function titleIn(pair: CopyPair, id: string): Promise<string> {
+  const record = await recordIn(pair, id);
+  return record === undefined ? "" : sessionTitle(record);
 }
 
 async function shortIdIn({ from, to }: CopyPair, id: string, out: Printer): Promise<string> {

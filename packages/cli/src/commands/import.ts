@@ -8,15 +8,15 @@ import {
   NoSessionsFoundError,
   syncSessions,
 } from "@bough/formats";
-import type { Store } from "@bough/session-core";
+import type { SessionRecord, Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
 import { CancelledError, CommandError } from "../errors.js";
 import { quotePath } from "../format/path.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { describeAgent, findAgents, sourceEnvironment } from "../session/known-agents.js";
 import { sessionTitle, shortEntryIds, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
-import { type Line, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type Command, type CommonOptions, confirm, type Invocation, requireArgument } from "./command.js";
 import { startProgress } from "./progress.js";
@@ -142,14 +142,14 @@ function mergeReports(reports: readonly ImportReport[]): ImportReport {
 /** Maximum sessions without `--verbose`. */
 const SHOWN_SESSIONS = 40;
 
-const COLUMNS: readonly Column[] = [
-  { heading: "session" },
-  { heading: "title", shrinksTo: 12 },
-  { heading: "format", optional: true },
-  { heading: "outcome" },
-  { heading: "entries", align: "right" },
-  { heading: "foreign", align: "right", optional: true },
-  { heading: "problems", align: "right", optional: true },
+const columnsIn = (store: Store): readonly ItemColumn<ImportedFileSession>[] => [
+  { heading: "session", cell: async ({ sessionId }, out) => [styled("label", await shortSessionId(store, sessionId, out))] },
+  { heading: "title", shrinksTo: 12, cell: async ({ sessionId }) => [titleOf(await store.findSession(sessionId))] },
+  { heading: "format", optional: true, cell: ({ format }) => [format] },
+  { heading: "outcome", cell: ({ outcome }) => [outcome] },
+  { heading: "entries", align: "right", cell: ({ entriesAdded }) => [entriesAdded === 0 ? "0" : `+${count(entriesAdded)}`] },
+  { heading: "foreign", align: "right", optional: true, cell: ({ foreignAdded }) => [count(foreignAdded)] },
+  { heading: "problems", align: "right", optional: true, cell: ({ problemCount: n }) => [n === 0 ? "0" : styled("error", count(n))] },
 ];
 
 interface ReportOptions {
@@ -187,22 +187,12 @@ function reportToJson({ sessions, failed, otherFiles, skipped }: ImportReport, p
 async function printSessions(out: Printer, store: Store, sessions: readonly ImportedFileSession[], options: ReportOptions): Promise<void> {
   if (sessions.length === 0) return;
   const listed = options.verbose === true ? sessions : sessions.slice(0, SHOWN_SESSIONS);
-  const rows = await Promise.all(listed.map((session) => sessionRow(out, store, session)));
-  await printTable(out, COLUMNS, rows);
+  await printTable(out, columnsIn(store), listed);
   if (listed.length < sessions.length) out.line(styled("dim", `and ${count(sessions.length - listed.length)} more; --verbose lists all`));
 }
 
-async function sessionRow(out: Printer, store: Store, session: ImportedFileSession): Promise<readonly Line[]> {
-  const record = await store.findSession(session.sessionId);
-  return [
-    [styled("label", await shortSessionId(store, session.sessionId, out))],
-    [record === undefined ? "" : sessionTitle(record)],
-    [session.format],
-    [session.outcome],
-    [session.entriesAdded === 0 ? "0" : `+${count(session.entriesAdded)}`],
-    [count(session.foreignAdded)],
-    [session.problemCount === 0 ? "0" : styled("error", count(session.problemCount))],
-  ];
+function titleOf(record: SessionRecord | undefined): string {
+  return record === undefined ? "" : sessionTitle(record);
 }
 
 function printNewIds(out: Printer, sessions: readonly ImportedFileSession[]): void {

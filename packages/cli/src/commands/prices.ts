@@ -1,7 +1,7 @@
 import { type ListedPrice, PRICES_DATE, PRICES_SOURCE, PriceList } from "@bough/session-core/view";
 import { loadConfig } from "../config/config-file.js";
-import { type Column, printTable } from "../format/table.js";
-import { type Line, styled } from "../terminal/line.js";
+import { type ItemColumn, printTable } from "../format/table.js";
+import { styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
 
 /** `bough prices`: prints the prices by which costs are estimated. */
@@ -13,12 +13,7 @@ export const runPrices: Command<CommonOptions> = async ({ io, out, args: [name],
     const model = name ?? "";
     return out.line(`No price of ${model} is known. Add it to the setting prices: { "${model}": { "input": 1, "output": 5 } }.`);
   }
-  const cells = rows.map(({ maker, models, input, output, cacheRead, cacheWrite }): readonly Line[] => [
-    [models.join(", ")],
-    ...[input, output, cacheRead ?? input, cacheWrite ?? input].map((price): Line => [String(price)]),
-    [styled("dim", maker ?? "config file")],
-  ]);
-  await printTable(out, COLUMNS, cells);
+  await printTable(out, COLUMNS, rows);
   out.line(styled("dim", `US dollars for a million tokens, as of ${PRICES_DATE}, from ${PRICES_SOURCE}. Estimated costs begin with ~.`));
 };
 
@@ -37,11 +32,11 @@ function toJson({ maker, models, input, output, cacheRead = input, cacheWrite = 
   return { maker, models, input, output, cacheRead, cacheWrite };
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "model", shrinksTo: 16 },
-  { heading: "in", align: "right" },
-  { heading: "out", align: "right" },
-  { heading: "from cache", align: "right" },
-  { heading: "to cache", align: "right" },
-  { heading: "maker", optional: true },
+const COLUMNS: readonly ItemColumn<ListedPrice>[] = [
+  { heading: "model", shrinksTo: 16, cell: ({ models }) => [models.join(", ")] },
+  { heading: "in", align: "right", cell: ({ input }) => [String(input)] },
+  { heading: "out", align: "right", cell: ({ output }) => [String(output)] },
+  { heading: "from cache", align: "right", cell: ({ input, cacheRead = input }) => [String(cacheRead)] },
+  { heading: "to cache", align: "right", cell: ({ input, cacheWrite = input }) => [String(cacheWrite)] },
+  { heading: "maker", optional: true, cell: ({ maker }) => [styled("dim", maker ?? "config file")] },
 ];

@@ -3,12 +3,12 @@ import { describeSecrets, type SecretPlace } from "@bough/formats/secrets";
 import type { OutlineRow, SessionRecord, Store } from "@bough/session-core";
 import { count, counted, oneLine } from "@bough/session-core/view";
 import { CancelledError, CommandError } from "../errors.js";
-import { printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { resolveSession, sessionTitle } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { listSessions, readOutline } from "../session/paging.js";
 import type { Io } from "../terminal/io.js";
-import { type Line, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { shortIds } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -104,14 +104,13 @@ async function printPlaces({ places, rows }: SessionSecrets, out: Printer): Prom
     places.flatMap(({ entryId }) => entryId ?? []),
     rows,
   );
-  const cells = places.map(({ entryId, mask, context, count: times }): readonly Line[] => [
-    [styled("dim", "  "), entryId === null ? "session" : (ids.get(entryId) ?? entryId)],
-    [styled("match", mask.slice(1, -1))],
-    [times === 1 ? "" : `×${count(times)}`],
-    [styled("dim", context)],
-  ]);
-  const columns = [{ heading: "  entry" }, { heading: "secret" }, { heading: "" }, { heading: "where", shrinksTo: 20 }];
-  await printTable(out, columns, cells);
+  const columns: readonly ItemColumn<EntrySecret>[] = [
+    { heading: "  entry", cell: ({ entryId }) => [styled("dim", "  "), entryId === null ? "session" : (ids.get(entryId) ?? entryId)] },
+    { heading: "secret", cell: ({ mask }) => [styled("match", mask.slice(1, -1))] },
+    { heading: "", cell: ({ count: times }) => [times === 1 ? "" : `×${count(times)}`] },
+    { heading: "where", shrinksTo: 20, cell: ({ context }) => [styled("dim", context)] },
+  ];
+  await printTable(out, columns, places);
 }
 
 /** `7 secrets in 2 sessions: 5 GitHub tokens, 2 passwords`. */

@@ -3,7 +3,7 @@ import type { SessionFilter, SessionId, SessionRecord, SessionTotals, Store } fr
 import { type Cost, count } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
 import { shortDirectory } from "../format/path.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { age } from "../format/time.js";
 import { agentOf, sessionTitle, shortSessionId } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
@@ -46,11 +46,7 @@ export const runSessions: Command<SessionsOptions> = async ({ io, out, options }
     const { sessions, more } = await readSessions(store, io, options);
     if (options.json === true) return out.json({ sessions: sessions.map(toJson), more });
     if (sessions.length === 0) return out.line(await explainEmptyList(store, io, options));
-    const columns = columnsFor(out.width, sessions);
-    const named = sessions.flatMap(({ record }) => [record.id, ...(forkedFrom(record) ?? [])]);
-    const ids = new Map(await Promise.all(named.map(async (id) => [id, await shortSessionId(store, id, out)] as const)));
-    const rows = sessions.map((one) => columns.map(({ cell }) => cell(one, { ids, now: io.now(), home: io.home })));
-    await printTable(out, columns, rows);
+    await printTable(out, columnsFor(out.width, sessions, { store, io }), sessions);
     if (more) out.line(styled("dim", `The newest ${sessions.length} sessions; --limit N lists more.`));
   });
 };
@@ -127,33 +123,32 @@ function toJson({ record, totals, cost, hits }: ListedSession) {
   };
 }
 
-interface CellWorld {
-  readonly ids: ReadonlyMap<SessionId, string>;
-  readonly now: number;
-  readonly home: string;
+/** The store of a list, and the program that it is printed by. */
+interface ListWorld {
+  readonly store: Store;
+  readonly io: Io;
 }
 
-interface SessionColumn extends Column {
-  readonly cell: (session: ListedSession, world: CellWorld) => Line;
+interface SessionColumn extends ItemColumn<ListedSession> {
   /** The width of the table from which on the column is shown, so that titles keep room. */
   readonly from?: number;
   /** True if a session has a value in the column. A column without a value for any session is left out. */
   readonly says?: (session: ListedSession) => boolean;
 }
 
-const COLUMNS: readonly SessionColumn[] = [
-  { heading: "id", cell: ({ record }, { ids }) => [styled("label", ids.get(record.id) ?? record.id)] },
+const columnsIn = ({ store, io }: ListWorld): readonly SessionColumn[] => [
+  { heading: "id", cell: async ({ record }, out) => [styled("label", await shortSessionId(store, record.id, out))] },
   { heading: "title", cell: titleCell },
   {
     heading: "fork of",
     from: 60,
     optional: true,
     says: ({ record }) => forkedFrom(record) !== undefined,
-    cell: ({ record }, { ids }) => forkedFrom(record)?.map((id) => ids.get(id) ?? id) ?? [],
+    cell: async ({ record }, out) => Promise.all((forkedFrom(record) ?? []).map((id) => shortSessionId(store, id, out))),
   },
   { heading: "agent", from: 60, optional: true, cell: ({ record }) => [agentOf(record)] },
   { heading: "messages", align: "right", optional: true, cell: ({ record }) => [count(record.messageCount)] },
-  { heading: "active", align: "right", cell: ({ record }, { now }) => [age(record.activeAtMs, now)] },
+  { heading: "active", align: "right", cell: ({ record }) => [age(record.activeAtMs, io.now())] },
   {
     heading: "hits",
     align: "right",
@@ -166,7 +161,7 @@ const COLUMNS: readonly SessionColumn[] = [
     shrinksTo: 12,
     isPath: true,
     optional: true,
-    cell: ({ record }, { home }) => [styled("dim", shortDirectory(record.cwd ?? "", home))],
+    cell: ({ record }) => [styled("dim", shortDirectory(record.cwd ?? "", io.home))],
   },
   {
     heading: "branches",
@@ -194,8 +189,8 @@ const COLUMNS: readonly SessionColumn[] = [
   },
 ];
 
-function columnsFor(width: number, sessions: readonly ListedSession[]): readonly SessionColumn[] {
-  const shown = COLUMNS.filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
+function columnsFor(width: number, sessions: readonly ListedSession[], world: ListWorld): readonly SessionColumn[] {
+  const shown = columnsIn(world).filter(({ from = 0, says }) => width >= from && (says === undefined || sessions.some(says)));
   // Titles identify sessions: other columns are dropped before titles get less than two fifths of the width.
   return shown.map((column) => (column.cell === titleCell ? { ...column, shrinksTo: Math.max(12, Math.floor(width * 0.4)) } : column));
 }

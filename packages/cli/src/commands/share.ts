@@ -5,7 +5,7 @@ import { bytes, counted } from "@bough/session-core/view";
 import * as z from "zod";
 import { loadConfig } from "../config/config-file.js";
 import { CommandError, UsageError } from "../errors.js";
-import { printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { lockedPage, readPagePassword } from "../page/locked-page.js";
 import { pageMasks } from "../page/masks.js";
@@ -130,16 +130,13 @@ const runList: Command<ShareOptions> = async ({ io, out, options }) => {
     const shares = await listShares(store);
     if (options.json === true) return out.json({ shares: shares.map(({ session, share }) => ({ sessionId: session.id, ...share })) });
     if (shares.length === 0) return out.note("Nothing was shared from this store.");
-    const rows = await Promise.all(
-      shares.map(async ({ session, share }) => [
-        [share.link],
-        [dateTime(share.sharedAtMs)],
-        [await sessionName(store, await session.record(), out)],
-        [stateOf(share)],
-      ]),
-    );
-    const columns = [{ heading: "link" }, { heading: "shared" }, { heading: "session", shrinksTo: 12 }, { heading: "state" }];
-    await printTable(out, columns, rows);
+    const columns: readonly ItemColumn<SharedPage>[] = [
+      { heading: "link", cell: ({ share }) => [share.link] },
+      { heading: "shared", cell: ({ share }) => [dateTime(share.sharedAtMs)] },
+      { heading: "session", shrinksTo: 12, cell: async ({ session }) => [await sessionName(store, await session.record(), out)] },
+      { heading: "state", cell: ({ share }) => [stateOf(share)] },
+    ];
+    await printTable(out, columns, shares);
   });
 };
 

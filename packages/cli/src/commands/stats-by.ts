@@ -1,6 +1,6 @@
 import type { ModelUsage, SessionRecord, Store } from "@bough/session-core";
 import { type Cost, count, counted, isRecorded, type ReplyUsage, sumCosts, usageOf } from "@bough/session-core/view";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { agentOf, sessionTitle } from "../session/names.js";
 import { sessionPages } from "../session/paging.js";
@@ -146,30 +146,38 @@ function toJson(sum: Sum) {
   return { sessions: sessions.size, ...counts, cachedInputShare: cachedInputShare(sum), ...costJson(cost), repliesWithoutCost };
 }
 
-/** The columns of `tokenCells`. */
-export const TOKEN_COLUMNS = ["in", "out", "from cache", "to cache"].map(
-  (heading): Column => ({ heading, align: "right", optional: true }),
-);
+const TOKENS = [
+  ["in", "inputTokens"],
+  ["out", "outputTokens"],
+  ["from cache", "cacheReadTokens"],
+  ["to cache", "cacheWriteTokens"],
+] as const;
 
-const COLUMNS: readonly Column[] = [
-  { heading: "sessions", align: "right", optional: true },
-  { heading: "replies", align: "right" },
-  ...TOKEN_COLUMNS,
-  { heading: "cached", align: "right", optional: true },
+/** The columns of the four kinds of tokens; – if no reply reports any, which is not 0. */
+export function tokenColumns<Item>(usageIn: (item: Item) => Omit<ModelUsage, "provider" | "model" | "costUsd">) {
+  return TOKENS.map(([heading, kind]): ItemColumn<Item> => {
+    const cell = (item: Item): Line => {
+      const used = usageIn(item);
+      return [used.recordedReplies === 0 && used.replies > 0 ? "–" : count(used[kind])];
+    };
+    return { heading, align: "right", optional: true, cell };
+  });
+}
+
+type SumRow = readonly [key: string, sum: Sum];
+
+const COLUMNS: readonly ItemColumn<SumRow>[] = [
+  { heading: "cost", align: "right", cell: ([, sum]) => [fixedCost(sum)] },
+  { heading: "sessions", align: "right", optional: true, cell: ([, sum]) => [count(sum.sessions.size)] },
+  { heading: "replies", align: "right", cell: ([, sum]) => [count(sum.replies)] },
+  ...tokenColumns(([, sum]: SumRow) => sum),
+  { heading: "cached", align: "right", optional: true, cell: ([, sum]) => cachedCell(sum) },
 ];
 
-async function printSums(out: Printer, by: string, rows: readonly (readonly [string, Sum])[], total: Sum): Promise<void> {
+async function printSums(out: Printer, by: string, rows: readonly SumRow[], total: Sum): Promise<void> {
   if (rows.length === 0) return out.line("No replies are recorded.");
-  const columns: readonly Column[] = [{ heading: by, shrinksTo: 12 }, { heading: "cost", align: "right" }, ...COLUMNS];
-  const cells = [...rows, ["total", total] as const].map(([key, sum], at): readonly Line[] => [
-    [at === rows.length ? styled("bold", key) : key],
-    [fixedCost(sum)],
-    [count(sum.sessions.size)],
-    [count(sum.replies)],
-    ...tokenCells(sum),
-    cachedCell(sum),
-  ]);
-  await printTable(out, columns, cells);
+  const keyColumn: ItemColumn<SumRow> = { heading: by, shrinksTo: 12, cell: ([key, sum]) => [sum === total ? styled("bold", key) : key] };
+  await printTable(out, [keyColumn, ...COLUMNS], [...rows, ["total", total]]);
   if (total.withoutCost > 0)
     out.line(
       styled(
@@ -188,12 +196,6 @@ function cachedInputShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: Su
 function cachedCell(sum: Sum): Line {
   const share = cachedInputShare(sum);
   return [share === null ? "–" : `${(100 * share).toFixed(0)} %`];
-}
-
-/** The four kinds of tokens; – if no reply reports any, which is not 0. */
-export function tokenCells(used: Omit<ModelUsage, "provider" | "model" | "costUsd">): readonly Line[] {
-  const tokens = [used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens];
-  return tokens.map((number) => [used.recordedReplies === 0 && used.replies > 0 ? "–" : count(number)]);
 }
 
 /** Cents to four places, whatever the amount, so that a column can be added up. */

@@ -1,15 +1,15 @@
 import type { SessionId, Statistics, Store } from "@bough/session-core";
 import { bytes, count, counted, type PriceList } from "@bough/session-core/view";
 import { UsageError } from "../errors.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { resolveSession } from "../session/names.js";
 import { withStore } from "../session/open-store.js";
 import { sessionPages } from "../session/paging.js";
 import { costCell, costJson, readPrices, UsageByModel } from "../session/prices.js";
-import { type Line, styled } from "../terminal/line.js";
+import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
-import { modelName, printStatsBy, type StatsByOptions, TOKEN_COLUMNS, tokenCells } from "./stats-by.js";
+import { modelName, printStatsBy, type StatsByOptions, tokenColumns } from "./stats-by.js";
 
 /** `bough stats`: counts entries by type, and the usage of each model, for the store or one session. */
 export const runStats: Command<StatsByOptions> = async ({ io, out, args: [name], options }) => {
@@ -74,15 +74,19 @@ async function printCounts(
   ];
   out.line(styled("bold", parts.join(", ")));
   const types = Object.entries(byType).sort(([, a], [, b]) => b - a);
-  const rows = types.map(([type, number]): readonly Line[] => [[type], [count(number)]]);
-  if (rows.length > 0) await printTable(out, [{ heading: "type" }, { heading: "entries", align: "right" }], rows);
+  if (types.length > 0) await printTable(out, TYPE_COLUMNS, types);
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "model", shrinksTo: 12 },
-  { heading: "replies", align: "right", optional: true },
-  ...TOKEN_COLUMNS,
-  { heading: "cost", align: "right" },
+const TYPE_COLUMNS: readonly ItemColumn<readonly [type: string, entries: number]>[] = [
+  { heading: "type", cell: ([type]) => [type] },
+  { heading: "entries", align: "right", cell: ([, entries]) => [count(entries)] },
+];
+
+const COLUMNS: readonly ItemColumn<PricedModel>[] = [
+  { heading: "model", shrinksTo: 12, cell: ({ usage }) => [modelName(usage)] },
+  { heading: "replies", align: "right", optional: true, cell: ({ usage }) => [count(usage.replies)] },
+  ...tokenColumns(({ usage }: PricedModel) => usage),
+  { heading: "cost", align: "right", cell: ({ cost }) => [costCell(cost)] },
 ];
 
 async function printUsage(out: Printer, heading: string, models: UsageByModel): Promise<void> {
@@ -90,11 +94,5 @@ async function printUsage(out: Printer, heading: string, models: UsageByModel): 
   if (usage.length === 0) return;
   out.line();
   out.line(styled("bold", heading));
-  const rows = usage.map(({ usage: one, cost }): readonly Line[] => [
-    [modelName(one)],
-    [count(one.replies)],
-    ...tokenCells(one),
-    [costCell(cost)],
-  ]);
-  await printTable(out, COLUMNS, rows);
+  await printTable(out, COLUMNS, usage);
 }

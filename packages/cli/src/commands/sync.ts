@@ -2,7 +2,7 @@ import { findAgentFolders, type ImportProgress, type SyncedAgent, type SyncRepor
 import { openStore, type Store } from "@bough/session-core";
 import { count, counted } from "@bough/session-core/view";
 import { CommandError, NoStoreError, UsageError } from "../errors.js";
-import { type Column, printTable } from "../format/table.js";
+import { type ItemColumn, printTable } from "../format/table.js";
 import { sourceEnvironment } from "../session/known-agents.js";
 import { withStore } from "../session/open-store.js";
 import type { StoreLocation } from "../session/store-location.js";
@@ -94,25 +94,24 @@ function toJson({ failed, ...agent }: SyncedAgent) {
   return { ...agent, failed: failed.map(({ path, error }) => ({ path, code: error.code, message: error.message })) };
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: "agent", shrinksTo: 8 },
-  { heading: "files", align: "right" },
-  { heading: "new", align: "right" },
-  { heading: "changed", align: "right" },
-  { heading: "gone", align: "right", optional: true },
-  { heading: "sessions" },
-  { heading: "entries", align: "right" },
+const COLUMNS: readonly ItemColumn<SyncedAgent>[] = [
+  { heading: "agent", shrinksTo: 8, cell: ({ agent }) => [agent] },
+  { heading: "files", align: "right", cell: ({ files }) => [count(files)] },
+  { heading: "new", align: "right", cell: ({ newFiles }) => [count(newFiles)] },
+  { heading: "changed", align: "right", cell: ({ changedFiles }) => [count(changedFiles)] },
+  { heading: "gone", align: "right", optional: true, cell: ({ goneFiles }) => [count(goneFiles)] },
+  { heading: "sessions", cell: outcomesCell },
+  { heading: "entries", align: "right", cell: (agent) => [countAdded([agent]) === 0 ? "0" : `+${count(countAdded([agent]))}`] },
 ];
 
 async function printSync({ out, options }: Invocation<SyncCommandOptions>, { agents }: SyncReport, place: string): Promise<void> {
   if (agents.length === 0) return;
   // A dry run reads no file, so it knows no sessions.
   const shown = options.dryRun === true ? COLUMNS.length - 2 : COLUMNS.length;
-  const rows = agents.map((agent) => agentRow(agent).slice(0, shown));
   for (const { path, target } of agents.flatMap(({ links }) => links))
     out.line(styled("dim", `link    ${path} leads out of the folder of the agent, to ${target}`));
   printProblems(out, merge({ agents }), options.verbose === true);
-  await printTable(out, COLUMNS.slice(0, shown), rows);
+  await printTable(out, COLUMNS.slice(0, shown), agents);
   printHeld(out, merge({ agents }).sessions);
   const read = agents.reduce((sum, { newFiles, changedFiles }) => sum + newFiles + changedFiles, 0);
   const added = countAdded(agents);
@@ -121,18 +120,9 @@ async function printSync({ out, options }: Invocation<SyncCommandOptions>, { age
   else out.line(`${counted(added, "new entry", "new entries")} in ${place}.`);
 }
 
-function agentRow({ agent, files, newFiles, changedFiles, goneFiles, sessions }: SyncedAgent): readonly Line[] {
-  const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
+function outcomesCell({ sessions }: SyncedAgent): Line {
   const made = sessions.filter(({ outcome }) => outcome === "created").length;
   const updated = sessions.filter(({ outcome }) => outcome === "extended").length;
   const outcomes = [made > 0 ? `${count(made)} new` : "", updated > 0 ? `${count(updated)} updated` : ""].filter(Boolean).join(", ");
-  return [
-    [agent],
-    [count(files)],
-    [count(newFiles)],
-    [count(changedFiles)],
-    [count(goneFiles)],
-    outcomes === "" ? [styled("dim", "unchanged")] : [outcomes],
-    [added === 0 ? "0" : `+${count(added)}`],
-  ];
+  return outcomes === "" ? [styled("dim", "unchanged")] : [outcomes];
 }

@@ -15,6 +15,11 @@ export interface Column {
   readonly optional?: boolean;
 }
 
+/** A column that writes its cell of an item. */
+export interface ItemColumn<Item> extends Column {
+  readonly cell: (item: Item, out: Printer) => Line | Promise<Line>;
+}
+
 const GAP = "  ";
 
 /**
@@ -31,8 +36,9 @@ export async function tableLines(
   return fitTable(columns, rows, width, ellipsis);
 }
 
-/** Prints a table in the width of the output. */
-export async function printTable(out: Printer, columns: readonly Column[], rows: readonly (readonly Line[])[]): Promise<void> {
+/** Prints a row for each item, in the width of the output. */
+export async function printTable<Item>(out: Printer, columns: readonly ItemColumn<Item>[], items: readonly Item[]): Promise<void> {
+  const rows = await Promise.all(items.map((item) => Promise.all(columns.map(({ cell }) => cell(item, out)))));
   for (const line of await tableLines(columns, rows, out.width, out.glyphs.ellipsis)) {
     out.line(...line);
     await out.pump();
