@@ -10,9 +10,10 @@ const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
  * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both forms of ids are stored and must not change.
  */
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
-  const bytes = hash("sha256", parts.join("\n"), "buffer");
+  // A character for each byte: a buffer would take as long as the hash.
+  const bytes = hash("sha256", parts.join("\n"), "binary");
   let id = "";
-  for (const byte of bytes.subarray(0, 12)) id += ALPHABET.charAt(byte & 31);
+  for (let at = 0; at < 12; at += 1) id += ALPHABET.charAt(bytes.charCodeAt(at) & 31);
   return id;
 }
 
