@@ -106,32 +106,32 @@ export class RolloutReader {
   }
 
   *#readItem(line: RolloutLine, item: JsonObject, part = 0): Generator<SourceRecord, void, void> {
-    const place = { ...placeOf(line), part };
-    if (isOutput(item)) return yield* this.#readOutput(line, place, item);
+    if (isOutput(item)) return yield* this.#readOutput(line, item, part);
     const blocks = toReplyBlocks(item);
-    if (blocks !== undefined) return yield* this.#readReply(line, place, item, blocks);
+    if (blocks !== undefined) return yield* this.#readReply(line, item, part, blocks);
     yield* this.#input(line, item, part);
   }
 
-  *#readReply(line: RolloutLine, place: ItemPlace, item: JsonObject, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
+  *#readReply(line: RolloutLine, item: JsonObject, part: number, blocks: readonly JsonObject[]): Generator<SourceRecord, void, void> {
     if (this.#request?.open.isBefore(line.line, blocks) === true) yield* this.#flush("complete");
     if (this.#request === undefined) {
       const start = { offset: line.offset, line: line.line - 1, state: this.#changingState() };
-      const open = new OpenRequest(place, this.#settings.model, this.#pendingUsage);
+      const open = new OpenRequest(this.#placeOf(line, part), this.#settings.model, this.#pendingUsage);
       this.#request = { open, start, windowItems: this.#window.length };
       this.#pendingUsage = undefined;
     }
     this.#beforeContext = undefined;
     this.#request.open.addBlocks(blocks, item);
-    this.#window.add(item, this.#chain.idOf(this.#request.open.place));
+    this.#window.add(item, this.#request.open.place.entryId);
     const [call] = blocks;
     if (call?.type === "toolCall" && typeof call.id === "string") this.#calls.set(call.id, stringAt(call, "name") ?? "");
   }
 
-  *#readOutput(line: RolloutLine, place: ItemPlace, item: JsonObject): Generator<SourceRecord, void, void> {
+  *#readOutput(line: RolloutLine, item: JsonObject, part: number): Generator<SourceRecord, void, void> {
     const id = stringAt(item, "call_id");
-    if (id === undefined) return yield* this.#follow(line, toForeign(line), place.part);
-    this.#window.add(item, this.#chain.idOf(place));
+    if (id === undefined) return yield* this.#follow(line, toForeign(line), part);
+    const place = this.#placeOf(line, part);
+    this.#window.add(item, place.entryId);
     const toolName = this.#calls.get(id);
     this.#calls.delete(id);
     if (this.#request !== undefined) return this.#request.open.addResult(place, item, toolName);
@@ -151,8 +151,9 @@ export class RolloutReader {
       this.#window.startTurn();
       this.#beforeContext = undefined;
     } else this.#beforeContext ??= this.#chain.leafId;
-    this.#window.add(item, this.#chain.idOf({ line: line.line, part }));
-    yield this.#add({ ...placeOf(line), part, payload: messagePayload(input.message) });
+    const place = this.#placeOf(line, part);
+    this.#window.add(item, place.entryId);
+    yield this.#add({ ...place, payload: messagePayload(input.message) });
   }
 
   *#readSettings(line: RolloutLine, given: JsonObject): Generator<SourceRecord, void, void> {
@@ -293,6 +294,11 @@ export class RolloutReader {
     for (const entry of request?.open.entries(end) ?? []) yield this.#add(entry);
   }
 
+  /** The place of an item. */
+  #placeOf({ line, createdAtMs, origin }: RolloutLine, part: number): ItemPlace {
+    return { line, part, createdAtMs, origin, entryId: this.#chain.idOf({ line, part }) };
+  }
+
   #add(entry: RolloutEntry): SourceEntry {
     this.#isLeafMoved = false;
     return this.#chain.add(entry);
@@ -312,7 +318,7 @@ function toPayload(item: JsonObject): JsonObject | undefined {
   return input && messagePayload(input.message);
 }
 
-function placeOf({ line, createdAtMs, origin }: RolloutLine): ItemPlace {
+function placeOf({ line, createdAtMs, origin }: RolloutLine): Omit<RolloutEntry, "payload"> {
   return { line, part: 0, createdAtMs, origin };
 }
 

@@ -1,3 +1,4 @@
+import type { EntryId } from "@bough/session-core";
 import { type EntryReference, type JsonObject, objectAt, stringAt, tryStringify, without } from "@bough/session-core/wire";
 import { messagePayload } from "../source/payloads.js";
 import { toResultPayload } from "./items.js";
@@ -12,10 +13,12 @@ export interface RolloutEntry {
   readonly payload: JsonObject;
   /** The entry of which it is a copy, in a rollout that Bough wrote. */
   readonly origin?: EntryReference | undefined;
+  /** Its id, if the window has it. */
+  readonly entryId?: EntryId;
 }
 
-/** The position of an item. */
-export type ItemPlace = Omit<RolloutEntry, "payload">;
+/** The position of an item, and the id of the entry that begins with it. */
+export type ItemPlace = Omit<RolloutEntry, "payload" | "entryId"> & { readonly entryId: EntryId };
 
 type Follower =
   | { readonly kind: "entry"; readonly entry: RolloutEntry }

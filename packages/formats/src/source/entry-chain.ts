@@ -10,6 +10,8 @@ interface ChainedEntry {
   readonly id?: string | undefined;
   /** The id that an earlier version gave it. */
   readonly formerId?: EntryId | undefined;
+  /** The id that `idOf` gave for it, if it was asked: deriving an id costs a hash. */
+  readonly entryId?: EntryId | undefined;
   /** The number of the entry among those of its line, from 0. */
   readonly part?: number;
   /** Default: the time of the entry before it. */
@@ -60,7 +62,7 @@ export class EntryChain {
 
   /** Attaches an entry to the leaf, and becomes the leaf. */
   add(entry: ChainedEntry): SourceEntry {
-    const id = this.idOf(entry);
+    const id = entry.entryId ?? this.idOf(entry);
     const formerId = entry.formerId ?? (entry.id !== undefined && (entry.part ?? 0) > 0 ? `${entry.id}:${entry.part}` : undefined);
     const parentId = this.#leafId;
     this.#lastMs = entry.createdAtMs ?? this.#lastMs;
