@@ -40,6 +40,8 @@ export class MutationLog {
   #state: unknown;
   readonly #nodes = new Map<string, RequestNode>();
   #live: readonly RequestNode[] = [];
+  /** Their keys. */
+  #taken = new Set<string>();
   /** The requests of an earlier reading, which must not change. */
   readonly #saved: SavedChat | undefined;
 
@@ -130,16 +132,19 @@ export class MutationLog {
     return path.length > 0 && typeof owner === "object" && owner !== null ? owner : undefined;
   }
 
-  /** Notes the requests that the chat has now. Those that it no longer has keep their place. */
+  /**
+   * Notes the requests that the chat has now. Those that it no longer has keep their place. Cost: of the requests before the first changed
+   * one, a comparison; most changes add a request at the end.
+   */
   #note(line: number): void {
     const requests: readonly unknown[] = Array.isArray(this.members.requests) ? this.members.requests : [];
-    const taken = new Set<string>();
-    let parent: RequestNode | undefined;
-    this.#live = requests.map((value, at) => {
+    const changed = this.#live.findIndex(({ key, request }, at) => request !== requests[at] || !isKeyOf(key, request, at));
+    const same = changed === -1 ? this.#live : this.#live.slice(0, changed);
+    if (changed !== -1) this.#taken = new Set(same.map(({ key }) => key));
+    let parent = same.at(-1);
+    const others = requests.slice(same.length).map((value, number) => {
       const request = isObject(value) ? value : { value };
-      const own = stringAt(request, "requestId") ?? `request-${at}`;
-      const key = taken.has(own) ? `${own}#${at}` : own;
-      taken.add(key);
+      const key = this.#takeKey(request, same.length + number);
       const node = this.#nodes.get(key) ?? { key, request, line, parent };
       this.#nodes.set(key, node);
       node.request = request;
@@ -147,7 +152,25 @@ export class MutationLog {
       parent = node;
       return node;
     });
+    this.#live = [...same, ...others];
   }
+
+  #takeKey(request: JsonObject, at: number): string {
+    const own = ownKey(request, at);
+    const key = this.#taken.has(own) ? `${own}#${at}` : own;
+    this.#taken.add(key);
+    return key;
+  }
+}
+
+function ownKey(request: JsonObject, at: number): string {
+  return stringAt(request, "requestId") ?? `request-${at}`;
+}
+
+/** True if a request with this key still has the id that it had when the key was taken. */
+function isKeyOf(key: string, request: JsonObject, at: number): boolean {
+  const own = ownKey(request, at);
+  return key === own || key === `${own}#${at}`;
 }
 
 /** True if a request was undone: it stays in the chat until the next one is sent. */

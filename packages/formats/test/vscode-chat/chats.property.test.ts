@@ -124,6 +124,16 @@ describe("the log of a chat", () => {
     expect(leafOf(log)).toEqual({ kind: "leaf", name: "main", entryId: "p0:e" });
   });
 
+  test("tells requests with one id apart by their place, and a request by the id that it has when the list changes", () => {
+    const log = [
+      whole(request("a"), request("a")),
+      push(["requests"], [request("a")]),
+      set(["requests", 0, "requestId"], "z"),
+      push(["requests"], [request("b")]),
+    ];
+    expect(treeOf(log)).toMatchObject({ z: "model:z", a: "p0:z", "a#1": "p0:a", "a#2": "p0:a", b: "p0:a#2" });
+  });
+
   test("has entries with the UUID of their request, so that short ids differ at their start", () => {
     const [a, b] = ["request_4e5049a2-1111-4111-8111-111111111111", "request_99a049a2-1111-4111-8111-111111111111"];
     expect(entriesOf([whole(request(a), request(b))]).map(({ id, formerId }) => [id, formerId])).toEqual([
