@@ -171,7 +171,8 @@ export class Replay {
     else yield* entries;
     const [first = before, last = before] = [entries[0]?.id, entries.at(-1)?.id];
     // Also those of an earlier message that has the same results.
-    const resultIds = new Map([...facts.results.keys()].flatMap((id) => pairOf(id, this.#answered.get(id))));
+    const resultIds =
+      facts.results.size === 0 ? NO_IDS : new Map([...facts.results.keys()].flatMap((id) => pairOf(id, this.#answered.get(id))));
     this.#places.add({ ...facts, line: versionLine, order: this.#nextOrder(), before, first, last, resultIds, leafId: last });
   }
 
@@ -350,7 +351,7 @@ export class Replay {
     this.#summaries.add(facts.id);
     this.#lastAdded = entry.id;
     yield entry;
-    const none = { line, order: this.#nextOrder(), leafId: entry.id, resultIds: new Map<string, EntryId>() };
+    const none = { line, order: this.#nextOrder(), leafId: entry.id, resultIds: NO_IDS };
     const answers = answer === undefined ? [] : [{ ...answer, ...none, before: entry.id, first: entry.id, last: entry.id }];
     this.#places.replace([
       ...before,
@@ -394,6 +395,9 @@ function entriesOf(place: Place): readonly EntryId[] {
 function isAcknowledgement(record: JsonObject | undefined): boolean {
   return record?.type === "gemini" && textOf(toParts(record.content)).trim() === ACKNOWLEDGEMENT;
 }
+
+/** Shared: a log that is not compared would keep an empty map for each message. */
+const NO_IDS: ReadonlyMap<string, EntryId> = new Map<string, EntryId>();
 
 const pairOf = (id: string, entryId: EntryId | undefined): readonly (readonly [string, EntryId])[] =>
   entryId === undefined ? [] : [[id, entryId]];
