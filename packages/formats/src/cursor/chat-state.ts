@@ -2,6 +2,8 @@
 export interface ChatState {
   /** The ids of the messages of the next request, in their order. */
   readonly messages: readonly string[];
+  /** The first of them; undefined: there is none. Cost: that of one id. */
+  readonly firstMessage: string | undefined;
   /** The same as bytes. */
   readonly ids: Uint8Array;
   /** The tokens of the context. */
@@ -42,14 +44,19 @@ export function readChatState(bytes: Uint8Array, depth = 0): ChatState | undefin
   let messages: readonly string[] | undefined;
   return {
     get messages(): readonly string[] {
-      messages ??= Array.from({ length: end / ID_BYTES }, (_, at) => toHex(ids.subarray(at * ID_BYTES + 2, (at + 1) * ID_BYTES)));
+      messages ??= Array.from({ length: end / ID_BYTES }, (_, at) => idAt(ids, at));
       return messages;
     },
+    firstMessage: end === 0 ? undefined : idAt(ids, 0),
     ids,
     usedTokens: size && numberOf(size, 1),
     workspace: workspace && toText(workspace),
     subagents: depth < MAX_DEPTH ? bytesOf(fields, 16).flatMap((entry) => readSubagent(entry, depth) ?? []) : [],
   };
+}
+
+function idAt(ids: Uint8Array, at: number): string {
+  return toHex(ids.subarray(at * ID_BYTES + 2, (at + 1) * ID_BYTES));
 }
 
 /** True if the messages of `state` are the first ones of `longer`. */

@@ -89,7 +89,7 @@ export class ChatStore {
   /** Other rows may start like a state; the messages of a state are in the database. */
   #toState(data: unknown): ChatState | undefined {
     const state = readChatState(bytesOf(data));
-    const [first] = state?.ids.length === 0 ? [] : (state?.messages ?? []);
+    const first = state?.firstMessage;
     return first !== undefined && this.message(first)?.record !== undefined ? state : undefined;
   }
 }
