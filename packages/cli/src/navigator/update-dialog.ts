@@ -33,9 +33,8 @@ export function updateDialog(model: NavigatorModel, event: TerminalEvent): Navig
     case "forking":
       return updateForking(model, dialog, event);
     case "subagents":
-      return updateSubagents(model, dialog, event);
     case "leaving":
-      return updateChoice(model, dialog, event);
+      return updateChoices(model, dialog, event);
     case "compacting":
       return updateConfirmation(model, dialog, event);
   }
@@ -74,27 +73,18 @@ function submitField(model: NavigatorModel, { kind, entryId, field }: DialogOf<"
   return { model: { ...model, dialog: { kind: "none" } }, effects: [{ kind: "export", entryId, path: text }] };
 }
 
-function updateChoice(model: NavigatorModel, dialog: DialogOf<"leaving">, event: TerminalEvent): NavigatorStep {
+/** The keys of a list of choices: mark another one, take the marked one, or one by its number. */
+function updateChoices(model: NavigatorModel, dialog: DialogOf<"leaving" | "subagents">, event: TerminalEvent): NavigatorStep {
   if (event.kind !== "key") return withoutEffects(model);
-  const count = LEAVING_CHOICES.length;
+  if (event.key === "q") return closeDialog(model);
   const { choice } = dialog;
-  const number = Number(event.key) - 1;
-  if (number >= 0 && number < count) return applyChoice(model, dialog, number);
-  switch (event.key) {
-    case "up":
-    case "k":
-      return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + count - 1) % count } });
-    case "down":
-    case "j":
-    case "tab":
-      return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + 1) % count } });
-    case "enter":
-      return applyChoice(model, dialog, choice);
-    case "q":
-      return closeDialog(model);
-    default:
-      return withoutEffects(model);
-  }
+  const count = dialog.kind === "leaving" ? LEAVING_CHOICES.length : dialog.list.length;
+  const by = { up: -1, k: -1, down: 1, j: 1, tab: 1 }[event.key];
+  if (by !== undefined) return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + by + count) % count } });
+  const at = event.key === "enter" ? choice : Number(event.key) - 1;
+  if (dialog.kind === "leaving") return at >= 0 && at < count ? applyChoice(model, dialog, at) : withoutEffects(model);
+  const chosen = dialog.list[at];
+  return chosen === undefined ? withoutEffects(model) : visitSubagent(model, chosen);
 }
 
 function applyChoice(model: NavigatorModel, { entryId, left }: DialogOf<"leaving">, choice: number): NavigatorStep {
@@ -111,16 +101,6 @@ function updateForking(model: NavigatorModel, { entryId }: DialogOf<"forking">, 
   if (event.key === "q") return closeDialog(model);
   if (event.key !== "enter" && event.key !== "n") return withoutEffects(model);
   return { model: { ...model, dialog: { kind: "none" } }, effects: [{ kind: "fork", entryId, opens: event.key === "enter" }] };
-}
-
-function updateSubagents(model: NavigatorModel, dialog: DialogOf<"subagents">, event: TerminalEvent): NavigatorStep {
-  if (event.kind !== "key") return withoutEffects(model);
-  const { list, choice } = dialog;
-  if (event.key === "q") return closeDialog(model);
-  const by = { up: -1, k: -1, down: 1, j: 1, tab: 1 }[event.key];
-  if (by !== undefined) return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + by + list.length) % list.length } });
-  const chosen = list[event.key === "enter" ? choice : Number(event.key) - 1];
-  return chosen === undefined ? withoutEffects(model) : visitSubagent(model, chosen);
 }
 
 function updateConfirmation(model: NavigatorModel, { entryId }: DialogOf<"compacting">, event: TerminalEvent): NavigatorStep {

@@ -48,7 +48,7 @@ export function viewDialog(model: NavigatorModel, rows: number): DialogView {
     case "subagents":
       return viewSubagents(dialog, model, rule, rows);
     case "leaving":
-      return viewChoices(dialog, model, rule);
+      return viewLeaving(dialog, model, rule);
     case "compacting":
       return wholeText([
         `Summarize the ${counted(dialog.count, "entry", "entries")} before this one? `,
@@ -94,47 +94,40 @@ function viewField(
 
 function viewSubagents(
   { list, choice }: Extract<Dialog, { kind: "subagents" }>,
-  { size, glyphs }: NavigatorModel,
+  model: NavigatorModel,
   rule: FrameLine,
   rows: number,
 ): DialogView {
   const room = Math.max(rows - 2, 1);
   const from = Math.max(0, choice - room + 1);
-  const lines = list.slice(from, from + room).map((subagent, at): FrameLine => {
-    const isSelected = from + at === choice;
-    const text = `${from + at + 1} ${sessionTitle(subagent)}, ${counted(subagent.entryCount, "entry", "entries")}`;
-    return { line: fitLine([isSelected ? styled("leaf", `${glyphs.cursor} `) : "  ", text], size.columns, glyphs.ellipsis), isSelected };
-  });
-  const heading = fitLine(
-    [styled("bold", `${list.length} subagents. `), styled("dim", "Enter opens one, Esc cancels.")],
-    size.columns,
-    glyphs.ellipsis,
-  );
-  return { lines: [rule, plainLine(...heading), ...lines] };
+  const texts = list.map((one, at) => `${at + 1} ${sessionTitle(one)}, ${counted(one.entryCount, "entry", "entries")}`);
+  const heading = [styled("bold", `${list.length} subagents. `), styled("dim", "Enter opens one, Esc cancels.")];
+  return viewChoices(heading, texts.slice(from, from + room), choice - from, model, rule);
 }
 
+function viewLeaving({ left, choice }: Extract<Dialog, { kind: "leaving" }>, model: NavigatorModel, rule: FrameLine): DialogView {
+  const heading = [
+    styled("bold", `Leaving ${counted(left, "entry", "entries")} behind. `),
+    styled("dim", `${left === 1 ? "It stays" : "They stay"} in the tree.`),
+  ];
+  const texts = LEAVING_CHOICES.map((text, at) => `${at + 1} ${text.replace("…", model.glyphs.ellipsis)}`);
+  return viewChoices(heading, texts, choice, model, rule);
+}
+
+/** A heading and choices, of which one is marked. */
 function viewChoices(
-  { left, choice }: Extract<Dialog, { kind: "leaving" }>,
+  heading: Line,
+  texts: readonly string[],
+  marked: number,
   { size, glyphs }: NavigatorModel,
   rule: FrameLine,
 ): DialogView {
-  const heading = fitLine(
-    [
-      styled("bold", `Leaving ${counted(left, "entry", "entries")} behind. `),
-      styled("dim", `${left === 1 ? "It stays" : "They stay"} in the tree.`),
-    ],
-    size.columns,
-    glyphs.ellipsis,
-  );
-  const choices = LEAVING_CHOICES.map((text, at): FrameLine => {
-    const line = fitLine(
-      [at === choice ? styled("leaf", `${glyphs.cursor} `) : "  ", `${at + 1} ${text.replace("…", glyphs.ellipsis)}`],
-      size.columns,
-      glyphs.ellipsis,
-    );
-    return { line, isSelected: at === choice };
+  const fitted = (line: Line) => fitLine(line, size.columns, glyphs.ellipsis);
+  const choices = texts.map((text, at): FrameLine => {
+    const isSelected = at === marked;
+    return { line: fitted([isSelected ? styled("leaf", `${glyphs.cursor} `) : "  ", text]), isSelected };
   });
-  return { lines: [rule, plainLine(...heading), ...choices] };
+  return { lines: [rule, plainLine(...fitted(heading)), ...choices] };
 }
 
 function workLine({ text, sinceMs, isCancelled }: Extract<Dialog, { kind: "working" }>, { nowMs, glyphs }: NavigatorModel): Line {
