@@ -13,6 +13,7 @@ import {
   StructureChecks,
   toEntryKind,
 } from "@bough/session-core/engine";
+import { parseJson } from "@bough/session-core/wire";
 import type { Database, PgDatabase } from "./database.js";
 import type { RunFact } from "./facts.js";
 import type { NewRun } from "./planned-session.js";
@@ -246,7 +247,7 @@ async function findOtherFaults(transaction: Database, row: SessionRecordRow, che
   for (let after = ""; ; ) {
     const page = await transaction.all(valuesAfter, { session, after });
     for (const { key, json, bytes } of page)
-      if (Buffer.byteLength(json) !== bytes || !isJson(json))
+      if (Buffer.byteLength(json) !== bytes || parseJson(json) === undefined)
         faults.push({
           rule: "damaged-value",
           message: `Session ${session}: its value ${JSON.stringify(quoted(key))} is no JSON of its size.`,
@@ -254,15 +255,6 @@ async function findOtherFaults(transaction: Database, row: SessionRecordRow, che
     const last = page.at(-1);
     if (last === undefined) return faults;
     after = last.key;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,10 +1,11 @@
+import { parseJson } from "@bough/session-core/wire";
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { Packed, PartsKind } from "./stored-checkpoint.js";
 
 /** Serializes a value for a payload. */
 export async function pack(serde: SerializerProtocol, value: unknown): Promise<Packed> {
   const [type, bytes] = await serde.dumpsTyped(value);
-  const json = type === "json" ? parsed(textOf(bytes)) : undefined;
+  const json = type === "json" ? parseJson(textOf(bytes)) : undefined;
   return json === undefined ? { type, base64: Buffer.from(bytes).toString("base64") } : { type, json };
 }
 
@@ -62,14 +63,4 @@ export async function unpackText(serde: SerializerProtocol, text: string): Promi
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("utf8");
-}
-
-/** A JSON text as a value; undefined if it is not one. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }

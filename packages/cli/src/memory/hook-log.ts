@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode } from "@bough/session-core/engine";
-import { isObject } from "@bough/session-core/wire";
+import { isObject, parseJson } from "@bough/session-core/wire";
 import type { Io } from "../terminal/io.js";
 import { userFolder } from "../terminal/user-folder.js";
 
@@ -51,13 +51,7 @@ export async function readHookLog(io: Pick<Io, "env" | "home">): Promise<readonl
 }
 
 function parseLine(line: string): GivenMemory | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(line);
   return isGiven(value) ? value : undefined;
 }
 

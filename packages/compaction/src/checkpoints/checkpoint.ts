@@ -1,5 +1,6 @@
 import type { EntryId, FileLists, SessionId } from "@bough/session-core";
 import { cleanText, shortLine } from "@bough/session-core/view";
+import { parseJson } from "@bough/session-core/wire";
 import * as z from "zod";
 
 /** The range of entries that a summary covers, both ends included. */
@@ -114,19 +115,10 @@ function parseFront(front: string): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null);
   for (const line of front.split(/\r?\n/)) {
     const [, name, json] = /^(\w+): (.*)$/.exec(line) ?? [];
-    if (name !== undefined && json !== undefined) values[name] = tryParseJson(json);
+    // What is not JSON is undefined; the schema then reports the field as missing.
+    if (name !== undefined && json !== undefined) values[name] = parseJson(json);
   }
   return values;
-}
-
-/** undefined if it is not JSON; the schema then reports the field as missing. */
-function tryParseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
 
 /** Escapes three characters that JSON allows and that YAML and some editors treat as line ends. */

@@ -18,6 +18,7 @@ import {
   findTextEdits,
   PATCH_ARGUMENTS,
 } from "@bough/session-core/view";
+import { isObject } from "@bough/session-core/wire";
 import type { Replacement } from "./apply-change.js";
 import { readFollowing } from "./entry-source.js";
 import { type FilePatch, isSamePath, parsePatchHunks } from "./patch-hunks.js";
@@ -221,7 +222,7 @@ function readMove(args: Arguments): FileChange {
 
 // Claude Code says if the user changed a proposal before it was applied.
 function isChangedByUser(result: ToolResultMessage | undefined): boolean {
-  return isRecord(result?.details) && result.details["userModified"] === true;
+  return isObject(result?.details) && result.details["userModified"] === true;
 }
 
 function changedByUser(written: readonly string[]): FileChange {
@@ -236,7 +237,7 @@ interface RecordedTexts {
 /** The whole texts before and after an edit: Claude Code records the first, Gemini CLI and opencode both, in an object of the details. */
 function recordedTexts(result: ToolResultMessage | undefined): RecordedTexts {
   const details = result?.details;
-  const places = [details, ...members(details), ...members(details).flatMap(members)].filter(isRecord);
+  const places = [details, ...members(details), ...members(details).flatMap(members)].filter(isObject);
   const find = (names: readonly string[]): string | null => {
     for (const place of places) for (const name of names) if (typeof place[name] === "string") return place[name];
     return null;
@@ -245,11 +246,7 @@ function recordedTexts(result: ToolResultMessage | undefined): RecordedTexts {
 }
 
 function members(value: unknown): readonly unknown[] {
-  return isRecord(value) ? [value["resultDisplay"], value["metadata"], value["filediff"]] : [];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) ? [value["resultDisplay"], value["metadata"], value["filediff"]] : [];
 }
 
 /** Arguments of a read that shows only a part of the file. */
@@ -273,8 +270,8 @@ const NUMBERED = /^\s*\d+(?:\t|→|│|\| ?)/;
 const SHORTENED = /\[(?:truncated|output truncated|showing lines|\d+ more lines|… ?\d+)|<system-reminder>/i;
 
 function readShown(args: Arguments, result: ToolResultMessage): FileChange {
-  const recorded = isRecord(result.details) ? result.details["file"] : undefined;
-  if (isRecord(recorded) && typeof recorded["content"] === "string") {
+  const recorded = isObject(result.details) ? result.details["file"] : undefined;
+  if (isObject(recorded) && typeof recorded["content"] === "string") {
     const { content, startLine, numLines, totalLines } = recorded;
     return startLine === 1 && numLines === totalLines ? { kind: "read", text: content } : NOTHING;
   }

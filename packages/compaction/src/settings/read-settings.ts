@@ -1,5 +1,6 @@
 import * as rules from "@bough/session-core/arguments";
 import { findNearest } from "@bough/session-core/view";
+import { isObject, type JsonObject } from "@bough/session-core/wire";
 import type { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { PRESETS, type PresetName } from "./presets.js";
@@ -32,16 +33,16 @@ function unknownPreset(given: unknown): InvalidSettingError {
   return new InvalidSettingError("preset", `must be one of ${names.join(", ")}${question}`);
 }
 
-function settingErrorOf({ issues: [issue] }: z.ZodError, own: Group): InvalidSettingError {
+function settingErrorOf({ issues: [issue] }: z.ZodError, own: JsonObject): InvalidSettingError {
   const path = (issue?.path ?? []).map(String);
   if (issue?.code === "unrecognized_keys") return unknownSetting([...path, issue.keys[0] ?? ""], own);
   return new InvalidSettingError(path.join("."), issue?.message ?? "is not valid");
 }
 
 /** An unknown group is reported with its first setting, because the nearest setting is found by the whole path. */
-function unknownSetting(path: readonly string[], own: Group): InvalidSettingError {
-  const value = path.reduce<unknown>((under, key) => (isGroup(under) ? under[key] : undefined), own);
-  const inner = isGroup(value) ? Object.keys(value)[0] : undefined;
+function unknownSetting(path: readonly string[], own: JsonObject): InvalidSettingError {
+  const value = path.reduce<unknown>((under, key) => (isObject(under) ? under[key] : undefined), own);
+  const inner = isObject(value) ? Object.keys(value)[0] : undefined;
   const unknown = (inner === undefined ? path : [...path, inner]).join(".");
   const nearest = findNearestSetting(unknown.split("."));
   const rest = nearest === undefined ? `: there are ${groupsOf(path)}` : `: did you mean '${nearest}'?`;
@@ -77,26 +78,20 @@ function lastName(path: string): string {
 
 /** The paths of all settings, with those of `model` below `perModel`. */
 function settingPaths(schema: unknown, model: string | undefined, path: readonly string[] = []): readonly string[] {
-  if (!isGroup(schema)) return [];
+  if (!isObject(schema)) return [];
   const perModel = model !== undefined && path.at(-1) === "perModel" ? { [model]: schema["additionalProperties"] } : undefined;
   const properties = perModel ?? schema["properties"];
-  if (!isGroup(properties)) return [path.join(".")];
+  if (!isObject(properties)) return [path.join(".")];
   return Object.entries(properties).flatMap(([name, inner]) => settingPaths(inner, model, [...path, name]));
 }
 
-type Group = Readonly<Record<string, unknown>>;
-
 /** `own` over `base`, group by group. Lists are replaced as a whole; undefined is ignored. */
-function mergeSettings(base: Group, own: Group): Group {
+function mergeSettings(base: JsonObject, own: JsonObject): JsonObject {
   const all: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(own)) {
     if (value === undefined) continue;
     const under = all[key];
-    all[key] = isGroup(value) && isGroup(under) ? mergeSettings(under, value) : value;
+    all[key] = isObject(value) && isObject(under) ? mergeSettings(under, value) : value;
   }
   return all;
-}
-
-function isGroup(value: unknown): value is Group {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { withoutSecrets } from "@bough/formats/secrets";
 import { InvalidArgumentError } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
+import { parseJson } from "@bough/session-core/wire";
 import { ENDPOINT } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
@@ -148,16 +149,9 @@ async function readStart(response: Response): Promise<string> {
 /** Finds the message in the common shapes: `{error: {message}}`, `{error: "..."}`, `{message}`, `{detail}`. */
 function findErrorMessage(body: string): string | undefined {
   const [, quoted] = /"(?:message|error|detail)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-  return quoted === undefined ? undefined : tryParseString(quoted);
-}
-
-function tryParseString(quoted: string): string | undefined {
-  try {
-    return String(JSON.parse(quoted));
-  } catch {
-    // A line break inside the quotes is not valid JSON; the caller then uses the whole body.
-    return undefined;
-  }
+  // A line break inside the quotes is not valid JSON; the caller then uses the whole body.
+  const message = quoted === undefined ? undefined : parseJson(quoted);
+  return typeof message === "string" ? message : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { toOpenAiChat, type Usage } from "@bough/session-core";
 import * as rules from "@bough/session-core/arguments";
 import { raceAbort } from "@bough/session-core/engine";
+import { parseJson } from "@bough/session-core/wire";
 import * as z from "zod";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
@@ -193,7 +194,7 @@ class ChatResponse {
    * @throws {SummarizerCallError} it is not a chat completion, or it reports a failure in the middle of the response.
    */
   add(json: string, secrets: readonly string[]): string {
-    const chunk = completion.safeParse(parsed(json));
+    const chunk = completion.safeParse(parseJson(json));
     if (!chunk.success) throw new SummarizerCallError("network", "the server's response is not a chat completion");
     const { error, choices } = chunk.data;
     if (error !== undefined && error !== null) throw toCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
@@ -226,14 +227,5 @@ class ChatResponse {
   toReply(): ModelReply {
     if (this.#end === undefined) throw new SummarizerCallError("network", CONNECTION_ENDED);
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool, refuses: this.#refuses };
-  }
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // Not JSON; the schema rejects it.
-    return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { parseJson } from "@bough/session-core/wire";
+
 /** The details of a failed call, from an error of any library. */
 export interface FailureDetails {
   /** HTTP status, if there was a response. */
@@ -122,18 +124,13 @@ function collectTexts(layer: Layer, isAnswer: boolean): readonly string[] {
 /** The text and, if it is JSON, its fields, because escapes such as `\u003e` hide the phrases to match. */
 function expandJson(text: string): readonly string[] {
   const start = text.slice(0, MAX_TEXT);
-  const json = tryParseJson(start);
+  const json = parseContainer(start);
   return json === undefined ? [start] : [start, ...collectFields(json)];
 }
 
-function tryParseJson(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Truncated, or not JSON. The text itself is used in any case.
-    return undefined;
-  }
+/** undefined: it is truncated, or not JSON. The text itself is used in any case. */
+function parseContainer(text: string): unknown {
+  return /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
 }
 
 /** Each string and number inside a JSON value as a line `name: value`. Used only for responses. */
@@ -149,7 +146,7 @@ function collectFields(json: unknown): readonly string[] {
 }
 
 function listChildren(value: unknown, name: string): readonly (readonly [string, unknown])[] {
-  if (typeof value === "string") return [[name, tryParseJson(value)]];
+  if (typeof value === "string") return [[name, parseContainer(value)]];
   // Array.from, because map skips holes.
   if (Array.isArray(value)) return Array.from(value, (one: unknown) => [name, one]);
   return isRecord(value) && !(value instanceof Error) ? listResponseFields(value) : [];

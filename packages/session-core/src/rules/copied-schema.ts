@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../entry/json.js";
 import { referenceIn } from "../entry/origins.js";
 import { InvalidCopyError } from "../errors/copy-errors.js";
 import { isId, type SessionId, toSessionSeq } from "../ids/ids.js";
@@ -114,12 +115,7 @@ function isOrigin(origin: string): boolean {
 }
 
 function isJson(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return json.isWellFormed();
-  } catch {
-    return false;
-  }
+  return parseJson(json) !== undefined && json.isWellFormed();
 }
 
 function isJsonObject(json: string): boolean {

@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { parseJsonObject } from "../../entry/json.js";
 import { type EntrySeq, toEntrySeq } from "../../ids/ids.js";
 import type { OnProgress } from "../../port/connection-options.js";
 import { toStoredCustomType } from "../../rules/derived-columns.js";
@@ -9,12 +10,7 @@ export const CUSTOM_KINDS = "12, 13";
 
 /** Returns the custom type in the JSON text of a payload as it is stored; null if the payload is missing or cannot be read. */
 export function customTypeIn(json: string | undefined): string | null {
-  try {
-    const payload: unknown = JSON.parse(json ?? "null");
-    return typeof payload === "object" && payload !== null && "customType" in payload ? toStoredCustomType(payload.customType) : null;
-  } catch {
-    return null;
-  }
+  return toStoredCustomType(parseJsonObject(json ?? "")?.["customType"]);
 }
 
 /** The number of entries that one query reads. */
