@@ -50,7 +50,7 @@ const FOLDERS = {
   },
   payloads: {
     package: "session-core",
-    files: ["sqlite/file/block.ts", "sqlite/payloads/payloads.ts", "sqlite/payloads/pack.ts", "sqlite/verify/structure-rules.ts"],
+    files: ["sqlite/file/block.ts", "sqlite/payloads/payloads.ts", "sqlite/payloads/pack.ts", "sqlite/verify/row-rules.ts"],
     projects: ["memory-*", "slow*"],
     tests: [
       ["storage/pack", "storage/damaged-blocks", "storage/forged-blocks", "storage/opened-blocks", "storage/block"],

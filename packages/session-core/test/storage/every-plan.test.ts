@@ -22,7 +22,7 @@ const SOURCE = join(import.meta.dirname, "..", "..", "src");
 const WALKS: readonly (readonly [start: string, why: string])[] = [
   ["SELECT coalesce(sum(row_count), 0) AS entries", "measures the whole store for `bough pack` and `bough doctor`; one row a session"],
   ["SELECT id, seq, metadata_json FROM session WHERE (? IS NULL", "verify reads everything"],
-  ["SELECT seq FROM session WHERE ? IS NULL OR id = ?", "verify reads everything"],
+  ["SELECT id, seq FROM session WHERE ? IS NULL OR id = ?", "verify reads everything"],
   ['select "seq", coalesce(title, first_text)', "a title is compared in JavaScript, if no id matches what a person typed"],
   [
     "select * from \"session\" where kind = 'subagent' AND instr",
@@ -106,7 +106,7 @@ const BUILDERS = [
   "sqlite/search/search.ts",
   "sqlite/search/term-rows.ts",
   "sqlite/sessions/session-list.ts",
-  "sqlite/verify/structure-rules.ts",
+  "sqlite/verify/row-rules.ts",
 ];
 
 const sources = () => readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
